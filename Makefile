@@ -1,0 +1,47 @@
+# make run: set up the checkout, reproduce the figures.  make test: everything that must hold.
+PYTHON ?= python3
+BIN := .venv/bin
+RUST_FILES := $(shell find crates -type f -not -name '*.md') Cargo.toml Cargo.lock
+
+.DELETE_ON_ERROR:
+.PHONY: run test bench docs clean setup
+
+setup: .venv/extension
+
+run: setup
+	$(BIN)/ackclock reproduce illinois
+	@echo "The page with all figures and verdicts: $(CURDIR)/results/index.html"
+
+test: setup
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cargo test --quiet --workspace --exclude ackclock-py
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/pytest
+	@echo "make test: everything passed"
+
+bench: setup
+	$(BIN)/python benches/speed.py
+
+docs:
+	UPDATE_DOCS=1 cargo test --quiet -p ackclock-scenario
+
+clean:
+	rm -rf .venv target results .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f python/ackclock/*.so
+	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
+
+# The interpreter and the tools: made again only when the list of dependencies changes.
+.venv/dependencies: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(project["build-system"]["requires"] + project["project"]["dependencies"] + project["project"]["optional-dependencies"]["development"]))' > .venv/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r .venv/requirements.txt
+	@touch $@
+
+# The package, editable, with the extension in release mode: made again when any Rust file changes.
+.venv/extension: .venv/dependencies $(RUST_FILES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@

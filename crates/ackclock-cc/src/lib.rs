@@ -1,0 +1,187 @@
+//! Congestion controls, written once for every driver.
+//!
+//! A driver (the simulator, a QUIC stack, the kernel) tells a [`Controller`] what happened as [`Signal`]s
+//! and does what its [`Decision`] says. A control knows no clock but the times that it is told, draws no
+//! random numbers, does no I/O and allocates nothing: the same signals give the same decisions anywhere.
+//!
+//! What the two sides owe each other:
+//! - The driver calls [`Controller::on`] with times that never run back, counts every packet as delivered
+//!   once, takes no RTT from a retransmission, counts round trips, and says whether the window was what
+//!   limited sending.
+//! - `Loss` comes once per loss episode and cuts at once; `Timeout` ends an episode. While
+//!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it).
+//! - The control owns window, ssthresh and slow start. Its window is finite, at least 1, and at least 2
+//!   after `Loss`, whatever the signals.
+//! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode.
+//!
+//! ```
+//! use ackclock_cc::{Ack, Controller, Signal, Start, reno::{Reno, RenoParams}};
+//! use ackclock_units::{Time, Window};
+//!
+//! let mut reno = Reno::new(RenoParams::default(), Start { ssthresh: Window(8.0), ..Start::default() });
+//! for _ in 0..6 {
+//!     reno.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
+//! }
+//! assert_eq!(reno.decision().window, Window(8.0)); // slow start: 2 + 6
+//! reno.on(Time::ZERO, Signal::Loss { ecn: false });
+//! assert_eq!(reno.decision().window, Window(4.0)); // halved
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod aimd;
+pub mod bic;
+pub mod bic_linux;
+pub mod compound;
+#[cfg(feature = "alloc")]
+pub mod erased;
+pub mod hstcp;
+pub mod illinois;
+pub mod parameters;
+pub mod parts;
+#[cfg(feature = "alloc")]
+pub mod registry;
+pub mod reno;
+
+use core::fmt::Debug;
+
+use ackclock_units::{Packets, Rate, Span, Time, Window};
+
+pub use parameters::{Domain, Parameter, ParameterError, Parameters, Value};
+
+/// A congestion control.
+pub trait Controller: Clone + Debug + Send + Sync + 'static {
+    /// The constants of its source, readable and writable by name.
+    type Params: Parameters;
+
+    /// Whether the control reads [`Ack::rate`]; a driver measures delivery rates only for those that do.
+    const WANTS_RATE: bool = false;
+
+    /// A control at the start of a connection.
+    fn new(params: Self::Params, start: Start) -> Self;
+
+    /// Takes note of what happened at `now`: the only method that changes state.
+    fn on(&mut self, now: Time, signal: Signal);
+
+    /// What the driver is to do.
+    fn decision(&self) -> Decision;
+
+    /// Tells the internals (alpha, mode, ...) by name, for the trace.
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = visit;
+    }
+}
+
+/// Where a connection starts: settings of the sender that the control takes over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// Initial window, and the window after a restart from idle.
+    pub window: Window,
+    /// Initial slow-start threshold.
+    pub ssthresh: Window,
+    /// Leave slow start on rising delay (HyStart++, RFC 9406).
+    pub hystart: bool,
+}
+
+impl Default for Start {
+    /// Two packets, no threshold, no HyStart++: the setting of ns-2.
+    fn default() -> Self {
+        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: false }
+    }
+}
+
+/// What a control asks of its driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The congestion window, without any inflation by the sender's recovery. At least 1 and finite.
+    pub window: Window,
+    /// The slow-start threshold; infinite before the first loss.
+    pub ssthresh: Window,
+    /// A rate to pace at; `None` leaves pacing to the driver.
+    pub pacing_rate: Option<Rate>,
+}
+
+/// What happened on the connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    /// An acknowledgement arrived.
+    Ack(Ack),
+    /// A loss episode began; once per episode.
+    Loss {
+        /// The sign was an ECN mark, not a lost packet.
+        ecn: bool,
+    },
+    /// The episode that `Loss` began has ended without a timeout.
+    Recovered,
+    /// The retransmission timer expired; this ends an episode.
+    Timeout {
+        /// False when the same packet timed out before: ssthresh then stays.
+        first: bool,
+    },
+    /// The last `Loss` or `Timeout` was a false alarm.
+    Undo,
+    /// The connection was idle for longer than the retransmission timeout and sends again.
+    Idle,
+}
+
+/// An acknowledgement, as a control sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ack {
+    /// How much growth it stands for: 1 per ACK that acknowledges new data, or the packets that it
+    /// delivered when growth is per packet; 0 for a duplicate.
+    pub credit: f64,
+    /// Packets that it newly reports as received, cumulatively or selectively.
+    pub delivered: Packets,
+    /// The round-trip time that it measures, never of a retransmission.
+    pub rtt: Option<Span>,
+    /// Packets in the network after it.
+    pub in_flight: Packets,
+    /// The window, not the application or the receiver, was what limited sending.
+    pub window_limited: bool,
+    /// Round trips completed since the start of the connection.
+    pub round: u64,
+    /// A loss episode is going on: measure, but do not grow.
+    pub recovering: bool,
+    /// The delivery rate, for controls that want it.
+    pub rate: Option<RateSample>,
+}
+
+impl Ack {
+    /// An acknowledgement of one packet with nothing special about it; a start for tests and examples.
+    #[must_use]
+    pub const fn of_one_packet() -> Self {
+        Ack {
+            credit: 1.0,
+            delivered: Packets(1),
+            rtt: None,
+            in_flight: Packets(0),
+            window_limited: true,
+            round: 0,
+            recovering: false,
+            rate: None,
+        }
+    }
+
+    /// How much the window may grow on this acknowledgement: its credit, or nothing during recovery and
+    /// when something else than the window limited sending. Every control grows by this alone.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        if self.recovering || !self.window_limited { 0.0 } else { self.credit }
+    }
+}
+
+/// A measured delivery rate (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Packets delivered over the interval.
+    pub delivered: Packets,
+    /// The longer of the times that sending and acknowledging them took.
+    pub interval: Span,
+    /// The application did not always have data to send.
+    pub application_limited: bool,
+    /// Packets delivered in total when the newest packet of the sample was sent.
+    pub prior_delivered: Packets,
+}

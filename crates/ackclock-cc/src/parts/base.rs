@@ -1,0 +1,131 @@
+//! Window, threshold and slow start: the state that every window-based control has.
+
+use ackclock_units::Window;
+
+use super::HyStart;
+use crate::{Ack, Decision, Signal, Start};
+
+/// The smallest window after a loss event, packets (RFC 5681, equation 4).
+const AFTER_LOSS: f64 = 2.0;
+/// The smallest window after a timeout, packets (RFC 5681, section 3.1).
+const AFTER_TIMEOUT: f64 = 1.0;
+/// No window grows beyond this, packets: far above any path, and finite for any input.
+const LARGEST: f64 = 1e12;
+
+/// `window` within its limits. NaN, which `clamp` would pass on, becomes the least.
+#[allow(clippy::manual_clamp)]
+const fn limited(window: f64, least: f64) -> f64 {
+    window.max(least).min(LARGEST)
+}
+
+/// Window and slow-start threshold with the reactions that all window-based controls share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Base {
+    window: f64,
+    ssthresh: f64,
+    restart: f64,
+    /// Window and threshold before the last loss event or first timeout, for `Undo`.
+    before: (f64, f64),
+    hystart: Option<HyStart>,
+}
+
+impl Base {
+    /// The state at the start of a connection.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        let window = start.window.0.clamp(AFTER_TIMEOUT, LARGEST);
+        let ssthresh = start.ssthresh.0.max(AFTER_LOSS);
+        Base {
+            window,
+            ssthresh,
+            restart: window,
+            before: (window, ssthresh),
+            hystart: start.hystart.then(HyStart::default),
+        }
+    }
+
+    /// The window, packets.
+    #[must_use]
+    pub const fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Whether the window lies below ssthresh.
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+
+    /// Window and threshold as a decision without a pacing rate.
+    #[must_use]
+    pub const fn decision(&self) -> Decision {
+        Decision { window: Window(self.window), ssthresh: Window(self.ssthresh), pacing_rate: None }
+    }
+
+    /// Slow start (RFC 5681, section 3.1): adds the acknowledgement's growth to the window up to ssthresh.
+    /// Returns the growth that is left for congestion avoidance, 0 in slow start.
+    pub fn slow_start(&mut self, ack: &Ack) -> f64 {
+        let growth = ack.growth();
+        if !self.in_slow_start() {
+            return growth;
+        }
+        let step = match &mut self.hystart {
+            None => growth,
+            Some(hystart) => {
+                if hystart.leaves_slow_start(ack) {
+                    self.ssthresh = self.window;
+                    return growth;
+                }
+                hystart.step(growth)
+            }
+        };
+        let room = self.ssthresh - self.window;
+        self.set(if step < room { self.window + step } else { self.ssthresh });
+        if step > room { step - room } else { 0.0 }
+    }
+
+    /// Adds `increase` packets to the window.
+    pub fn add(&mut self, increase: f64) {
+        self.set(self.window + increase);
+    }
+
+    /// Makes the window `window` packets, within its limits.
+    pub fn set(&mut self, window: f64) {
+        self.window = limited(window, AFTER_TIMEOUT);
+    }
+
+    /// A loss event: window and ssthresh become `window` packets, at least 2.
+    pub fn cut_to(&mut self, window: f64) {
+        self.before = (self.window, self.ssthresh);
+        self.set(window.max(AFTER_LOSS));
+        self.ssthresh = self.window;
+    }
+
+    /// A timeout: the window becomes 1; ssthresh becomes `ssthresh` packets, at least 2, if it is the first
+    /// of its packet.
+    pub fn timeout(&mut self, first: bool, ssthresh: f64) {
+        if first {
+            self.before = (self.window, self.ssthresh);
+            self.ssthresh = limited(ssthresh, AFTER_LOSS);
+        }
+        self.window = AFTER_TIMEOUT;
+        if let Some(hystart) = &mut self.hystart {
+            *hystart = HyStart::default();
+        }
+    }
+
+    /// What a control does on the signals that are not `Ack`, when it keeps the fraction `keep` of its
+    /// window on a loss event and halves ssthresh on a timeout.
+    pub fn react(&mut self, signal: Signal, keep: f64) {
+        match signal {
+            Signal::Loss { .. } => self.cut_to(self.window * keep),
+            Signal::Timeout { first } => self.timeout(first, self.window * 0.5),
+            Signal::Undo => {
+                (self.window, self.ssthresh) = self.before;
+            }
+            // RFC 5681, section 4.1: no more than the initial window after an idle time.
+            Signal::Idle => self.window = self.window.min(self.restart),
+            Signal::Ack(_) | Signal::Recovered => {}
+        }
+    }
+}

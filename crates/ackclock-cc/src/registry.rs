@@ -1,0 +1,131 @@
+//! The controls by name: one line each. Lists, checks, documentation and Python are made from it.
+
+use alloc::boxed::Box;
+
+use crate::erased::ErasedController;
+use crate::{
+    Controller, Parameter, ParameterError, Parameters, Start, Value, aimd, bic, bic_linux, compound, hstcp,
+    illinois, reno,
+};
+
+/// Parameters as a scenario gives them: names and values.
+pub type Given<'a> = &'a [(&'a str, Value<'a>)];
+
+/// What limits a sender under a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A window of packets in flight.
+    Window,
+    /// A sending rate.
+    Rate,
+}
+
+impl Kind {
+    /// The word for it in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Window => "window",
+            Kind::Rate => "rate",
+        }
+    }
+}
+
+/// Makes a control from parameters and a start.
+type Build = dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
+
+/// One control that scenarios can name.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it limits.
+    pub kind: Kind,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    build: &'static Build,
+}
+
+impl core::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Entry {
+    /// An entry for a control of type `C`.
+    #[must_use]
+    pub const fn of<C: Controller>(name: &'static str, source: &'static str) -> Self {
+        Entry {
+            name,
+            kind: Kind::Window,
+            source,
+            parameters: <C::Params as Parameters>::LIST,
+            build: &|given, start| {
+                let mut params = C::Params::default();
+                for (index, (name, value)) in given.iter().enumerate() {
+                    params.set(name, *value).map_err(|error| (index, error))?;
+                }
+                params.check().map_err(|error| (given.len().saturating_sub(1), error))?;
+                Ok(Box::new(C::new(params, start)))
+            },
+        }
+    }
+
+    /// A control at the start of a connection.
+    ///
+    /// # Errors
+    /// The index of the given parameter that is at fault, and what is wrong with it.
+    pub fn build(
+        &self,
+        given: Given<'_>,
+        start: Start,
+    ) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
+        (self.build)(given, start)
+    }
+}
+
+/// Controls that can be named: the built-in ones, or those and others that were added at run time.
+pub trait Catalogue {
+    /// All entries, in the order of lists.
+    fn entries(&self) -> &[Entry];
+
+    /// The entry of that name.
+    fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.name == name)
+    }
+}
+
+/// The built-in controls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuiltIn;
+
+impl Catalogue for BuiltIn {
+    fn entries(&self) -> &[Entry] {
+        ENTRIES
+    }
+}
+
+const ENTRIES: &[Entry] = &[
+    Entry::of::<reno::Reno>("reno", "RFC 5681"),
+    Entry::of::<aimd::Aimd>("aimd", "Chiu, Jain 1989; with the defaults of Xu, Harfoush, Rhee, INFOCOM 2004"),
+    Entry::of::<hstcp::Hstcp<hstcp::ClosedForm>>("hstcp", "RFC 3649, section 5"),
+    Entry::of::<hstcp::Hstcp<hstcp::Table>>("hstcp-table", "RFC 3649, appendix B, applied as Linux does"),
+    Entry::of::<illinois::Illinois<illinois::Paper>>(
+        "illinois",
+        "Liu, Basar, Srikant, Performance Evaluation 65 (2008), section 3",
+    ),
+    Entry::of::<illinois::Illinois<illinois::Linux>>("illinois-linux", "Linux tcp_illinois.c (behaviour)"),
+    Entry::of::<bic::Bic>("bic", "Xu, Harfoush, Rhee, INFOCOM 2004, section VI-A"),
+    Entry::of::<bic_linux::BicLinux>("bic-linux", "Linux tcp_bic.c (behaviour)"),
+    Entry::of::<compound::Compound<compound::Paper>>(
+        "compound",
+        "Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp",
+    ),
+    Entry::of::<compound::Compound<compound::Linux>>(
+        "compound-linux",
+        "Linux port of Compound TCP in ns-2 (behaviour)",
+    ),
+];

@@ -1,0 +1,4 @@
+//! Scenarios.
+mod model;
+mod settings;
+pub use model::*;

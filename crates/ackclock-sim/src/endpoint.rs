@@ -1,0 +1,98 @@
+//! What sends and receives: the one trait between the network and every protocol.
+
+use ackclock_trace::Counters;
+use ackclock_units::{Span, Time};
+
+use crate::packet::{Packet, SackBlocks, Slab};
+
+/// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
+pub trait Endpoint: Send {
+    /// A packet arrives.
+    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>);
+
+    /// The time that [`Endpoint::wakeup`] named has come.
+    fn on_timer(&mut self, context: &mut Context<'_>);
+
+    /// The next packet to send now, if there is one. Asked after every call above until there is none.
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet>;
+
+    /// When it wants to be woken; [`Time::NEVER`] for not at all.
+    fn wakeup(&self) -> Time;
+
+    /// Bits of its window for the digest; 0 where there is none.
+    fn window_bits(&self) -> u64 {
+        0
+    }
+
+    /// How a sender is doing; `None` for a receiver.
+    fn sender(&self) -> Option<SenderView<'_>> {
+        None
+    }
+
+    /// How a receiver is doing; `None` for a sender.
+    fn receiver(&self) -> Option<ReceiverView> {
+        None
+    }
+}
+
+/// What an endpoint may use while it acts.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The time.
+    pub now: Time,
+    /// Selective acknowledgements that ride on packets.
+    pub sacks: &'a mut Slab<SackBlocks>,
+    /// Where events are written, when they are recorded.
+    pub journal: Option<&'a mut Vec<JournalEntry>>,
+}
+
+/// An event in the life of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JournalEntry {
+    /// When.
+    pub time: Time,
+    /// Of which flow.
+    pub flow: u32,
+    /// What: start, loss, recovered, timeout, undo, complete, stop.
+    pub kind: &'static str,
+    /// The control's window before it, packets.
+    pub window_before: f64,
+    /// The control's window after it, packets.
+    pub window_after: f64,
+}
+
+/// How a receiver is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverView {
+    /// Packets handed to the application in order.
+    pub delivered: u64,
+    /// When the last packet of a finite transfer was.
+    pub completed: Option<Time>,
+}
+
+/// How a sender is doing.
+#[derive(Clone, Copy)]
+pub struct SenderView<'a> {
+    /// Counters from time 0, without `dropped_packets`, which only the network knows.
+    pub counters: Counters,
+    /// The control's window, packets.
+    pub window: f64,
+    /// Its slow-start threshold, packets; infinite before the first loss.
+    pub ssthresh: f64,
+    /// Integral of the window over time up to `window_since`, packets times seconds.
+    pub window_integral: f64,
+    /// Since when the window is what it is.
+    pub window_since: Time,
+    /// Packets in the network as the sender believes.
+    pub in_flight: u64,
+    /// Round trips completed.
+    pub round: u64,
+    /// The last RTT sample.
+    pub rtt: Option<Span>,
+    /// RTT samples of the measured time.
+    pub rtts: &'a crate::tcp::RttStatistics,
+    /// When it started.
+    pub started: Time,
+    /// The control, for its internals.
+    pub control: &'a dyn ackclock_cc::erased::ErasedController,
+}

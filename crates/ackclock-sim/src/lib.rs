@@ -1,0 +1,22 @@
+//! Packet-level simulation of congestion controls.
+//!
+//! A [`Simulation`] is made from a checked scenario, advances in simulated time, and ends in a summary and
+//! tables. Time is whole picoseconds; events are ordered by time and then by component; every random number
+//! comes from a stream named by seed, run and purpose. So the same scenario gives the same bytes anywhere.
+#![forbid(unsafe_code)]
+
+mod build;
+pub mod endpoint;
+pub mod link;
+pub mod loss;
+mod network;
+mod observe;
+pub mod packet;
+pub mod queue;
+pub mod random;
+pub mod schedule;
+mod simulation;
+mod summary;
+pub mod tcp;
+
+pub use simulation::Simulation;

@@ -1,0 +1,191 @@
+//! The network between endpoints: links, routes, and what becomes of each packet.
+
+use ackclock_trace::Digest;
+use ackclock_units::Time;
+
+use crate::link::{Fate, Link};
+use crate::packet::{Kind, Packet, SackBlocks, Slab};
+use crate::schedule::Schedule;
+
+/// One step of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// Through this link.
+    Link(u32),
+    /// To the endpoint.
+    Deliver,
+}
+
+/// Packets of one kind of one flow, for the conservation check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Sent by an endpoint.
+    pub sent: u64,
+    /// Handed to an endpoint.
+    pub delivered: u64,
+    /// Lost at random or dropped.
+    pub dropped: u64,
+}
+
+/// Kinds of occurrences in the digest.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub enum Occurrence {
+    /// A packet enters the network.
+    Sent,
+    /// A packet is lost at random or dropped.
+    Lost,
+    /// A link has sent a packet.
+    Transmitted,
+    /// A packet reaches its endpoint.
+    Delivered,
+    /// An endpoint's timer fires.
+    Woken,
+}
+
+/// Links and routes.
+#[derive(Debug)]
+pub struct Network {
+    /// The links; the position is the link's id.
+    pub links: Vec<Link>,
+    /// Routes, one after the other; a packet's `hop` points into it.
+    pub hops: Vec<Hop>,
+    /// Selective acknowledgements under way.
+    pub sacks: Slab<SackBlocks>,
+    /// Two per flow: data, acknowledgements.
+    pub tallies: Vec<Tally>,
+    /// The fingerprint of the run.
+    pub digest: Digest,
+}
+
+/// Components in the schedule: transmitters of all links, far ends of all links, then endpoints. At the same
+/// instant a queue first gives up a packet and then takes one in.
+impl Network {
+    /// The component of the transmitter of `link`.
+    #[inline]
+    #[must_use]
+    pub const fn transmitter(link: u32) -> u32 {
+        link
+    }
+
+    /// The component of the far end of `link`.
+    #[inline]
+    #[must_use]
+    pub fn far_end(&self, link: u32) -> u32 {
+        self.links.len() as u32 + link
+    }
+
+    /// The component of `endpoint`.
+    #[inline]
+    #[must_use]
+    pub fn endpoint(&self, endpoint: u32) -> u32 {
+        2 * self.links.len() as u32 + endpoint
+    }
+
+    /// Number of components with `endpoints` endpoints.
+    #[must_use]
+    pub fn components(&self, endpoints: usize) -> usize {
+        2 * self.links.len() + endpoints
+    }
+
+    #[inline]
+    fn note(&mut self, now: Time, component: u32, what: Occurrence, packet: &Packet) {
+        self.digest.note(now.0, component, what as u8, packet.flow, packet.sequence, u64::from(packet.bytes));
+    }
+
+    #[inline]
+    fn tally(&mut self, packet: &Packet) -> &mut Tally {
+        &mut self.tallies[2 * packet.flow as usize + usize::from(packet.kind == Kind::Ack)]
+    }
+
+    /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
+    #[inline]
+    pub fn send(&mut self, now: Time, component: u32, packet: Packet, schedule: &mut Schedule) {
+        self.tally(&packet).sent += 1;
+        self.note(now, component, Occurrence::Sent, &packet);
+        let delivered = self.forward(now, packet, schedule);
+        debug_assert!(delivered.is_none(), "a route begins with a link");
+    }
+
+    /// Takes a packet one hop further; returns it when it has reached its endpoint.
+    #[inline]
+    fn forward(&mut self, now: Time, mut packet: Packet, schedule: &mut Schedule) -> Option<Packet> {
+        let Hop::Link(id) = self.hops[packet.hop as usize] else {
+            self.tally(&packet).delivered += 1;
+            return Some(packet);
+        };
+        packet.hop += 1;
+        let link = &mut self.links[id as usize];
+        match link.arrive(now, packet) {
+            Fate::Kept => self.reschedule(id, schedule),
+            Fate::Lost(lost) => {
+                self.sacks.remove(lost.handle);
+                self.tally(&lost).dropped += 1;
+                self.note(now, id, Occurrence::Lost, &lost);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn reschedule(&mut self, link: u32, schedule: &mut Schedule) {
+        let (finish, delivery) = {
+            let link = &self.links[link as usize];
+            (link.next_finish(), link.next_delivery())
+        };
+        schedule.set(Network::transmitter(link), finish);
+        schedule.set(self.far_end(link), delivery);
+    }
+
+    /// The event of a link's component has come. Returns a packet that has reached its endpoint.
+    #[inline]
+    pub fn act(&mut self, now: Time, component: u32, schedule: &mut Schedule) -> Option<Packet> {
+        let links = self.links.len() as u32;
+        if component < links {
+            let packet = self.links[component as usize].finish_transmission(now);
+            self.note(now, component, Occurrence::Transmitted, &packet);
+            self.reschedule(component, schedule);
+            return None;
+        }
+        let id = component - links;
+        let link = &mut self.links[id as usize];
+        let packet = link.deliver();
+        schedule.set(component, link.next_delivery());
+        self.forward(now, packet, schedule)
+    }
+
+    /// Checks that nothing was lost from sight: for every flow and kind, sent = delivered + dropped + under
+    /// way, and the same for every link; and that no link has sent more than its rate allows by `now`.
+    ///
+    /// # Panics
+    /// When that does not hold.
+    pub fn check_conservation(&mut self, now: Time) {
+        let mut under_way = vec![0_u64; self.tallies.len()];
+        for (id, link) in self.links.iter_mut().enumerate() {
+            let mut inside = 0;
+            link.visit(&mut |packet| {
+                inside += 1;
+                under_way[2 * packet.flow as usize + usize::from(packet.kind == Kind::Ack)] += 1;
+            });
+            let counters = link.counters(now);
+            assert_eq!(
+                counters.arrived,
+                counters.delivered + counters.random_losses + counters.queue_drops + inside,
+                "packets of link {id} are lost from sight"
+            );
+            if let Some(rate) = link.rate() {
+                let capacity = u128::from(rate.0) * u128::from(now.0);
+                let sent = u128::from(counters.bits) * 1_000_000_000_000;
+                assert!(sent <= capacity, "link {id} has sent more than its rate allows");
+            }
+        }
+        for (index, (tally, under_way)) in self.tallies.iter().zip(under_way).enumerate() {
+            assert_eq!(
+                tally.sent,
+                tally.delivered + tally.dropped + under_way,
+                "packets of flow {} are lost from sight",
+                index / 2
+            );
+        }
+    }
+}

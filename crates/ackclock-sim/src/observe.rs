@@ -1,0 +1,318 @@
+//! Observers: they look between events and never are events, so what they do changes no run.
+
+use ackclock_scenario::{Sample, Scenario};
+use ackclock_trace::{Column, Counters, Table};
+use ackclock_units::{Span, Time};
+
+use crate::endpoint::{Endpoint, JournalEntry, SenderView};
+use crate::link::LinkCounters;
+use crate::network::Network;
+
+/// A flow's counters at an instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowMark {
+    /// Counters, drops included.
+    pub counters: Counters,
+    /// Packets delivered in order.
+    pub delivered: u64,
+    /// Integral of the window over time, packets times seconds.
+    pub window_integral: f64,
+}
+
+/// Takes marks at the ends of each flow's measured time, and samples.
+#[derive(Debug)]
+pub struct Observer {
+    next: Time,
+    /// Ends of measured times, in order, with the flow and whether it is the beginning.
+    edges: Vec<(Time, u32, bool)>,
+    edges_done: usize,
+    /// Per flow: measured time, mark at its beginning, mark at its end.
+    pub flows: Vec<(Span, FlowMark, FlowMark)>,
+    warmup: Option<Time>,
+    /// Links as they were at the end of the warm-up.
+    pub links: Vec<LinkCounters>,
+    samples: Option<Samples>,
+}
+
+impl Observer {
+    /// An observer of flows that are measured over the times `measured`; with `record` it samples too.
+    pub fn new(scenario: &Scenario, measured: Vec<(Time, Time)>, record: bool) -> Self {
+        let mut edges: Vec<_> = (0_u32..)
+            .zip(&measured)
+            .filter(|(_, (from, to))| from < to)
+            .flat_map(|(flow, (from, to))| [(*from, flow, true), (*to, flow, false)])
+            .collect();
+        edges.sort_unstable();
+        let mut observer = Observer {
+            next: Time::ZERO,
+            edges,
+            edges_done: 0,
+            flows: measured
+                .iter()
+                .map(|(from, to)| (to.since(*from), FlowMark::default(), FlowMark::default()))
+                .collect(),
+            warmup: Some(Time::ZERO + scenario.run.warmup),
+            links: Vec::new(),
+            samples: record.then(|| Samples::new(scenario)),
+        };
+        observer.set_next();
+        observer
+    }
+
+    /// Events after this time must wait for [`Observer::observe`].
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    fn set_next(&mut self) {
+        let edge = self.edges.get(self.edges_done).map_or(Time::NEVER, |edge| edge.0);
+        let sample = self.samples.as_ref().map_or(Time::NEVER, |samples| samples.next);
+        self.next = edge.min(sample).min(self.warmup.unwrap_or(Time::NEVER));
+    }
+
+    /// Makes all observations that are due before `before`.
+    pub fn observe(&mut self, before: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+        while self.next < before {
+            let now = self.next;
+            if self.warmup == Some(now) {
+                self.warmup = None;
+                self.links = network.links.iter_mut().map(|link| link.counters(now)).collect();
+                network.links.iter_mut().for_each(crate::link::Link::start_measuring);
+            }
+            while let Some((time, flow, begins)) = self.edges.get(self.edges_done).copied()
+                && time == now
+            {
+                let mark = mark(now, flow, network, endpoints);
+                let (_, from, to) = &mut self.flows[flow as usize];
+                *(if begins { from } else { to }) = mark;
+                self.edges_done += 1;
+            }
+            if let Some(samples) = &mut self.samples
+                && samples.next == now
+            {
+                samples.take(now, network, endpoints);
+            }
+            self.set_next();
+        }
+    }
+
+    /// An endpoint has acted: samples its flow when that is done by round trips.
+    #[inline]
+    pub fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
+        if let Some(samples) = &mut self.samples
+            && samples.by_round_trip
+        {
+            samples.after_endpoint(now, endpoint, endpoints);
+        }
+    }
+
+    /// The tables by name.
+    pub fn into_tables(self, journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
+        let events = Table {
+            columns: vec![
+                ("time_s", Column::Real(journal.iter().map(|entry| entry.time.as_seconds()).collect())),
+                ("flow", Column::Id(journal.iter().map(|entry| entry.flow).collect())),
+                ("kind", Column::Word(journal.iter().map(|entry| entry.kind).collect())),
+                ("window_before", Column::Real(journal.iter().map(|entry| entry.window_before).collect())),
+                ("window_after", Column::Real(journal.iter().map(|entry| entry.window_after).collect())),
+            ],
+        };
+        let mut tables = vec![("events", events)];
+        if let Some(samples) = self.samples {
+            tables.push(("windows", samples.windows.into_table()));
+            tables.push(("queues", samples.queues.into_table()));
+        }
+        tables
+    }
+}
+
+/// The whole integral of a sender's window up to `now`, packets times seconds.
+pub fn window_integral(view: &SenderView<'_>, now: Time) -> f64 {
+    view.window_integral + view.window * now.since(view.window_since).as_seconds()
+}
+
+/// A flow as it is at `now`.
+pub fn mark(now: Time, flow: u32, network: &Network, endpoints: &[Box<dyn Endpoint>]) -> FlowMark {
+    let sender = endpoints[2 * flow as usize].sender();
+    let receiver = endpoints[2 * flow as usize + 1].receiver();
+    let dropped_packets = network.tallies[2 * flow as usize].dropped;
+    FlowMark {
+        counters: sender.map_or_else(Counters::default, |view| Counters { dropped_packets, ..view.counters }),
+        delivered: receiver.map_or(0, |view| view.delivered),
+        window_integral: sender.map_or(0.0, |view| window_integral(&view, now)),
+    }
+}
+
+/// The sampled tables.
+#[derive(Debug)]
+struct Samples {
+    next: Time,
+    every: Span,
+    by_round_trip: bool,
+    end: Time,
+    packet_bytes: Vec<u64>,
+    /// Per flow: sent and delivered packets at its last sample, and its round trip.
+    last: Vec<(u64, u64, u64)>,
+    last_links: Vec<LinkCounters>,
+    last_time: Time,
+    windows: Windows,
+    queues: Queues,
+}
+
+/// How often queues are sampled when flows are sampled by their round trips.
+const QUEUES_BESIDE_ROUND_TRIPS: Span = Span::from_millis(100);
+
+impl Samples {
+    fn new(scenario: &Scenario) -> Self {
+        let (every, by_round_trip) = match scenario.run.sample {
+            Sample::Every(every) => (every, false),
+            Sample::RoundTrip => (QUEUES_BESIDE_ROUND_TRIPS, true),
+        };
+        Samples {
+            next: Time::ZERO + every,
+            every,
+            by_round_trip,
+            end: Time::ZERO + scenario.run.duration,
+            packet_bytes: scenario.flows.iter().map(|flow| flow.tcp.packet.0).collect(),
+            last: vec![(0, 0, 0); scenario.flows.len()],
+            last_links: vec![LinkCounters::default(); crate::build::LINK_NAMES.len()],
+            last_time: Time::ZERO,
+            windows: Windows::default(),
+            queues: Queues::default(),
+        }
+    }
+
+    fn take(&mut self, now: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+        if !self.by_round_trip {
+            for flow in 0..self.last.len() as u32 {
+                self.take_flow(now, flow, endpoints);
+            }
+        }
+        for (id, link) in network.links.iter_mut().take(self.last_links.len()).enumerate() {
+            let counters = link.counters(now);
+            let last = std::mem::replace(&mut self.last_links[id], counters);
+            let span = now.since(self.last_time);
+            let capacity = link.rate().map_or(f64::NAN, |rate| rate.0 as f64 * span.as_seconds());
+            let q = &mut self.queues;
+            let (level, least, most) = link.take_extremes();
+            q.time.push(now.as_seconds());
+            q.link.push(id as u32);
+            q.level.push(level);
+            q.least.push(least);
+            q.most.push(most);
+            q.mean.push((counters.queue_integral - last.queue_integral) as f64 / span.0 as f64);
+            q.drops.push(counters.queue_drops - last.queue_drops);
+            q.marks.push(0);
+            q.utilisation.push((counters.bits - last.bits) as f64 / capacity);
+        }
+        self.last_time = now;
+        self.next = if now + self.every > self.end { Time::NEVER } else { now + self.every };
+    }
+
+    fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
+        let flow = endpoint / 2;
+        let round = endpoints[endpoint as usize].sender().map(|view| view.round);
+        if round.is_some_and(|round| round > self.last[flow as usize].2) {
+            self.take_flow(now, flow, endpoints);
+        }
+    }
+
+    fn take_flow(&mut self, now: Time, flow: u32, endpoints: &[Box<dyn Endpoint>]) {
+        let Some(view) = endpoints[2 * flow as usize].sender() else { return };
+        let receiver = endpoints[2 * flow as usize + 1].receiver();
+        let delivered = receiver.map_or(0, |receiver| receiver.delivered);
+        let sent = view.counters.sent_packets;
+        let (last_sent, last_delivered, _) =
+            std::mem::replace(&mut self.last[flow as usize], (sent, delivered, view.round));
+        let bytes = self.packet_bytes[flow as usize];
+        let w = &mut self.windows;
+        w.time.push(now.as_seconds());
+        w.flow.push(flow);
+        w.window.push(view.window);
+        w.ssthresh.push(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
+        w.rtt.push(view.rtt.map_or(f64::NAN, Span::as_millis));
+        w.in_flight.push(view.in_flight);
+        w.sent.push((sent - last_sent) * bytes);
+        w.delivered.push((delivered - last_delivered) * bytes);
+        let rows = w.time.len();
+        view.control.internals(&mut |name, value| w.internal(name, value, rows));
+    }
+}
+
+#[derive(Debug, Default)]
+struct Windows {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    window: Vec<f64>,
+    ssthresh: Vec<f64>,
+    rtt: Vec<f64>,
+    in_flight: Vec<u64>,
+    sent: Vec<u64>,
+    delivered: Vec<u64>,
+    /// One column per name; NaN where a flow has none of that name.
+    internals: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl Windows {
+    fn internal(&mut self, name: &'static str, value: f64, rows: usize) {
+        let position = self.internals.iter().position(|(other, _)| *other == name);
+        let position = position.unwrap_or_else(|| {
+            self.internals.push((name, Vec::new()));
+            self.internals.len() - 1
+        });
+        let column = &mut self.internals[position].1;
+        column.resize(rows - 1, f64::NAN);
+        column.push(value);
+    }
+
+    fn into_table(self) -> Table {
+        let rows = self.time.len();
+        let mut columns = vec![
+            ("time_s", Column::Real(self.time)),
+            ("flow", Column::Id(self.flow)),
+            ("window", Column::Real(self.window)),
+            ("ssthresh", Column::Real(self.ssthresh)),
+            ("rtt_ms", Column::Real(self.rtt)),
+            ("in_flight_packets", Column::Whole(self.in_flight)),
+            ("sent_bytes", Column::Whole(self.sent)),
+            ("delivered_bytes", Column::Whole(self.delivered)),
+        ];
+        columns.extend(self.internals.into_iter().map(|(name, mut column)| {
+            column.resize(rows, f64::NAN);
+            (name, Column::Real(column))
+        }));
+        Table { columns }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Queues {
+    time: Vec<f64>,
+    link: Vec<u32>,
+    level: Vec<u64>,
+    least: Vec<u64>,
+    most: Vec<u64>,
+    mean: Vec<f64>,
+    drops: Vec<u64>,
+    marks: Vec<u64>,
+    utilisation: Vec<f64>,
+}
+
+impl Queues {
+    fn into_table(self) -> Table {
+        Table {
+            columns: vec![
+                ("time_s", Column::Real(self.time)),
+                ("link", Column::Id(self.link)),
+                ("queue_packets", Column::Whole(self.level)),
+                ("min_packets", Column::Whole(self.least)),
+                ("max_packets", Column::Whole(self.most)),
+                ("mean_packets", Column::Real(self.mean)),
+                ("drops", Column::Whole(self.drops)),
+                ("marks", Column::Whole(self.marks)),
+                ("utilisation", Column::Real(self.utilisation)),
+            ],
+        }
+    }
+}

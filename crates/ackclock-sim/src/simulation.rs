@@ -1,0 +1,156 @@
+//! The run loop.
+
+use ackclock_cc::registry::Catalogue;
+use ackclock_scenario::Scenario;
+use ackclock_trace::{Summary, Table};
+use ackclock_units::{Span, Time};
+
+use crate::build::{Parts, build};
+use crate::endpoint::{Context, Endpoint, JournalEntry};
+use crate::network::{Network, Occurrence};
+use crate::observe::Observer;
+use crate::packet::{Kind, Packet};
+use crate::schedule::Schedule;
+use crate::summary::summarise;
+
+/// One run of a scenario.
+pub struct Simulation {
+    scenario: Scenario,
+    run: u64,
+    now: Time,
+    end: Time,
+    network: Network,
+    endpoints: Vec<Box<dyn Endpoint>>,
+    schedule: Schedule,
+    observer: Observer,
+    journal: Option<Vec<JournalEntry>>,
+    packets: u64,
+}
+
+impl Simulation {
+    /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept besides the summary.
+    ///
+    /// # Errors
+    /// When a flow names a control that `catalogue` does not have, or parameters that it refuses; a checked
+    /// scenario does not.
+    pub fn new(
+        scenario: Scenario,
+        catalogue: &dyn Catalogue,
+        run: u64,
+        record: bool,
+    ) -> Result<Self, String> {
+        let Parts { network, endpoints, measured } = build(&scenario, catalogue, run)?;
+        let mut schedule = Schedule::new(network.components(endpoints.len()));
+        for (index, endpoint) in endpoints.iter().enumerate() {
+            schedule.set(network.endpoint(index as u32), endpoint.wakeup());
+        }
+        let end = Time::ZERO + scenario.run.duration;
+        Ok(Simulation {
+            observer: Observer::new(&scenario, measured, record),
+            run,
+            now: Time::ZERO,
+            end,
+            network,
+            endpoints,
+            schedule,
+            journal: record.then(Vec::new),
+            packets: 0,
+            scenario,
+        })
+    }
+
+    /// The simulated time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Data packets put on the wire so far.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Goes on to the end of the run, or for `events` events, whichever comes first. Returns whether the run
+    /// has ended. How a run is cut into calls changes nothing.
+    ///
+    /// # Panics
+    /// When time would run back, or a control breaks its contract.
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            let (time, component) = self.schedule.next();
+            if time > self.end {
+                self.now = self.end;
+                self.observe(self.end + Span(1));
+                return true;
+            }
+            if time > self.observer.next() {
+                self.observe(time);
+            }
+            assert!(time >= self.now, "time runs back at component {component}");
+            self.now = time;
+            let first_endpoint = self.network.endpoint(0);
+            if component >= first_endpoint {
+                let endpoint = component - first_endpoint;
+                self.wake(endpoint);
+            } else if let Some(packet) = self.network.act(time, component, &mut self.schedule) {
+                self.deliver(packet);
+            }
+        }
+        false
+    }
+
+    fn observe(&mut self, before: Time) {
+        self.observer.observe(before, &mut self.network, &self.endpoints);
+    }
+
+    #[inline]
+    fn deliver(&mut self, packet: Packet) {
+        let endpoint = 2 * packet.flow + u32::from(packet.kind == Kind::Data);
+        let mut context =
+            Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
+        self.endpoints[endpoint as usize].on_packet(packet, &mut context);
+        self.pump(endpoint, Occurrence::Delivered, packet.flow, packet.sequence);
+    }
+
+    fn wake(&mut self, endpoint: u32) {
+        let mut context =
+            Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
+        self.endpoints[endpoint as usize].on_timer(&mut context);
+        self.pump(endpoint, Occurrence::Woken, endpoint / 2, 0);
+    }
+
+    /// Sends what the endpoint has to send after `what` happened to it, and notes both.
+    #[inline]
+    fn pump(&mut self, endpoint: u32, what: Occurrence, flow: u32, sequence: u64) {
+        let component = self.network.endpoint(endpoint);
+        let sender = &mut self.endpoints[endpoint as usize];
+        let window = sender.window_bits();
+        self.network.digest.note(self.now.0, component, what as u8, flow, sequence, window);
+        loop {
+            let mut context =
+                Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
+            let Some(packet) = sender.next_packet(&mut context) else { break };
+            self.packets += u64::from(packet.kind == Kind::Data);
+            self.network.send(self.now, component, packet, &mut self.schedule);
+        }
+        self.schedule.set(component, sender.wakeup());
+        self.observer.after_endpoint(self.now, endpoint, &self.endpoints);
+    }
+
+    /// The summary and, if they were recorded, the tables by name. Call it when the run has ended.
+    ///
+    /// # Panics
+    /// When packets were lost from sight or a link has sent more than it can.
+    #[must_use]
+    pub fn finish(mut self, catalogue: &dyn Catalogue) -> (Summary, Vec<(&'static str, Table)>) {
+        self.network.check_conservation(self.now);
+        let summary =
+            summarise(&self.scenario, self.run, &mut self.network, &self.endpoints, &self.observer, catalogue);
+        let tables = match self.journal {
+            Some(journal) => self.observer.into_tables(journal),
+            None => Vec::new(),
+        };
+        (summary, tables)
+    }
+}

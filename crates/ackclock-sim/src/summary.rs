@@ -1,0 +1,107 @@
+//! The summary of a finished run.
+
+use ackclock_cc::registry::Catalogue;
+use ackclock_scenario::{Flow, Scenario};
+use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
+use ackclock_units::{Span, Time};
+
+use crate::build::LINK_NAMES;
+use crate::endpoint::Endpoint;
+use crate::network::Network;
+use crate::observe::{Observer, mark};
+
+/// Summarises a run that has ended.
+pub fn summarise(
+    scenario: &Scenario,
+    run: u64,
+    network: &mut Network,
+    endpoints: &[Box<dyn Endpoint>],
+    observer: &Observer,
+    catalogue: &dyn Catalogue,
+) -> Summary {
+    let end = Time::ZERO + scenario.run.duration;
+    let flows: Vec<_> = (0_u32..)
+        .zip(&scenario.flows)
+        .map(|(id, flow)| summarise_flow(id, flow, end, network, endpoints, observer, catalogue))
+        .collect();
+    let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
+    let measured = scenario.run.duration - scenario.run.warmup;
+    let links = (0..LINK_NAMES.len()).map(|id| summarise_link(id, end, measured, network, observer)).collect();
+    Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        digest: network.digest.hex(),
+        seed: scenario.run.seed,
+        run,
+        duration_s: scenario.run.duration.as_seconds(),
+        measured_from_s: scenario.run.warmup.as_seconds(),
+        packets_simulated: flows.iter().map(|flow| flow.whole_run.sent_packets).sum(),
+        flows,
+        links,
+        jain: jain(&goodputs),
+    }
+}
+
+fn summarise_flow(
+    id: u32,
+    flow: &Flow,
+    end: Time,
+    network: &Network,
+    endpoints: &[Box<dyn Endpoint>],
+    observer: &Observer,
+    catalogue: &dyn Catalogue,
+) -> FlowSummary {
+    let whole_run = mark(end, id, network, endpoints).counters;
+    let (span, from, to) = &observer.flows[id as usize];
+    let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
+    let sender = endpoints[2 * id as usize].sender();
+    let receiver = endpoints[2 * id as usize + 1].receiver();
+    let rtts = sender.as_ref().map(|view| view.rtts);
+    let percentile = |share| rtts.and_then(|rtts| rtts.histogram.percentile(share)).map(Span::as_millis);
+    let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
+    FlowSummary {
+        id,
+        name: flow.name.clone(),
+        controller: flow.controller.clone(),
+        rtt_ms: flow.rtt.as_millis(),
+        goodput_mbps: seconds.map(|seconds| megabits / seconds),
+        mean_window: seconds.map(|seconds| (to.window_integral - from.window_integral) / seconds),
+        mean_rtt_ms: rtts.and_then(crate::tcp::RttStatistics::mean_ms),
+        rtt_p50_ms: percentile(0.50),
+        rtt_p95_ms: percentile(0.95),
+        rtt_p99_ms: percentile(0.99),
+        counters: to.counters.since(&from.counters),
+        completion_s: receiver
+            .and_then(|receiver| receiver.completed)
+            .zip(sender)
+            .map(|(completed, sender)| completed.since(sender.started).as_seconds()),
+        whole_run,
+        settings: flow.settings(catalogue),
+    }
+}
+
+fn summarise_link(
+    id: usize,
+    end: Time,
+    measured: Span,
+    network: &mut Network,
+    observer: &Observer,
+) -> LinkSummary {
+    let link = &mut network.links[id];
+    let before = observer.links.get(id).copied().unwrap_or_default();
+    let counters = link.counters(end);
+    let (max_queue_packets, delays) = link.measured();
+    let percentile = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
+    let capacity = link.rate().map_or(0.0, |rate| rate.0 as f64 * measured.as_seconds());
+    LinkSummary {
+        id: LINK_NAMES[id].to_owned(),
+        utilisation: (capacity > 0.0).then(|| (counters.bits - before.bits) as f64 / capacity),
+        queue_drops: counters.queue_drops - before.queue_drops,
+        random_losses: counters.random_losses - before.random_losses,
+        mean_queue_packets: (measured > Span::ZERO)
+            .then(|| (counters.queue_integral - before.queue_integral) as f64 / measured.0 as f64),
+        max_queue_packets,
+        queue_delay_p50_ms: percentile(0.50),
+        queue_delay_p95_ms: percentile(0.95),
+        queue_delay_p99_ms: percentile(0.99),
+    }
+}

@@ -1,0 +1,12 @@
+//! TCP: sender, receiver, loss recovery, timers.
+
+mod receiver;
+pub mod recovery;
+mod rtt;
+mod sender;
+mod sequence_set;
+
+pub use receiver::{Receiver, ReceiverSettings};
+pub use rtt::{RttStatistics, Timer};
+pub use sender::{Sender, Settings};
+pub use sequence_set::SequenceSet;

@@ -1,0 +1,228 @@
+//! The receiving side of TCP: cumulative and selective acknowledgements, delayed ones too.
+
+use ackclock_units::{Span, Time};
+
+use super::SequenceSet;
+use crate::endpoint::{Context, Endpoint, ReceiverView};
+use crate::packet::{Handle, Kind, Packet, SackBlocks};
+
+/// Receives one flow.
+#[derive(Debug)]
+pub struct Receiver {
+    settings: ReceiverSettings,
+    /// The next packet that is expected.
+    next: u64,
+    /// Packets that arrived out of order.
+    early: SequenceSet,
+    /// Blocks of the last acknowledgements, the newest first (RFC 2018, section 4).
+    recent: SackBlocks,
+    /// Packets that arrived in order since the last acknowledgement.
+    held_back: u64,
+    /// When a held-back acknowledgement goes out at last.
+    deadline: Time,
+    /// The packet that an acknowledgement returns the time of, when one is to be sent.
+    answer_to: Option<Packet>,
+    /// The packet that a held-back acknowledgement will return the time of.
+    newest: Packet,
+    /// When the last packet of the transfer was delivered.
+    completed: Option<Time>,
+}
+
+/// Settings of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverSettings {
+    /// The flow.
+    pub flow: u32,
+    /// Where its acknowledgements enter the table of routes.
+    pub route: u32,
+    /// Size of an acknowledgement on the wire.
+    pub ack_bytes: u16,
+    /// Packets per acknowledgement, 1 or 2.
+    pub delayed_ack: u64,
+    /// How long an acknowledgement is held back.
+    pub delayed_ack_timer: Span,
+    /// Send selective acknowledgements.
+    pub sack: bool,
+    /// Packets of the whole transfer; `u64::MAX` for no end.
+    pub total: u64,
+}
+
+impl Receiver {
+    /// A receiver at the start of the run.
+    #[must_use]
+    pub fn new(settings: ReceiverSettings) -> Self {
+        Receiver {
+            settings,
+            next: 0,
+            early: SequenceSet::default(),
+            recent: [(0, 0); 3],
+            held_back: 0,
+            deadline: Time::NEVER,
+            answer_to: None,
+            newest: Packet::new(Kind::Data, settings.flow, 0, Time::ZERO, 0),
+            completed: None,
+        }
+    }
+
+    /// Puts the block around `sequence` first; blocks that it has swallowed go.
+    fn note_block(&mut self, sequence: u64) {
+        let block = self.early.block(sequence);
+        let old = self.recent;
+        self.recent = [block, (0, 0), (0, 0)];
+        let others = old.into_iter().filter(|other| other.1 <= block.0 || other.0 >= block.1);
+        for (place, other) in self.recent[1..].iter_mut().zip(others.filter(|other| other.1 > self.next)) {
+            *place = other;
+        }
+    }
+
+    /// Takes in a data packet; true when it must be acknowledged at once (RFC 5681, section 4.2).
+    fn take_in(&mut self, sequence: u64) -> bool {
+        if sequence < self.next {
+            return true;
+        }
+        if sequence > self.next {
+            if self.early.insert(sequence) {
+                self.note_block(sequence);
+            }
+            return true;
+        }
+        self.next += 1;
+        let fills_gap = !self.early.is_empty();
+        if fills_gap {
+            self.next = self.early.next_missing(self.next);
+        }
+        self.early.advance(self.next);
+        fills_gap
+    }
+
+    fn blocks(&self) -> SackBlocks {
+        let mut blocks = [(0, 0); 3];
+        let valid = self.recent.into_iter().filter(|block| block.0 > self.next);
+        blocks.iter_mut().zip(valid).for_each(|(place, block)| *place = block);
+        blocks
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>) {
+        let at_once = self.take_in(packet.sequence);
+        if self.next >= self.settings.total && self.completed.is_none() {
+            self.completed = Some(context.now);
+        }
+        self.newest = packet;
+        self.held_back += 1;
+        if at_once || self.held_back >= self.settings.delayed_ack {
+            self.answer_to = Some(packet);
+        } else {
+            self.deadline = context.now + self.settings.delayed_ack_timer;
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        if context.now >= self.deadline {
+            self.answer_to = Some(self.newest);
+        }
+    }
+
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let cause = self.answer_to.take()?;
+        self.held_back = 0;
+        self.deadline = Time::NEVER;
+        let mut ack = Packet::new(Kind::Ack, self.settings.flow, self.next, cause.sent, self.settings.ack_bytes)
+            .with_retransmission(cause.is_retransmission());
+        ack.hop = self.settings.route;
+        ack.handle = if self.settings.sack && !self.early.is_empty() {
+            context.sacks.insert(self.blocks())
+        } else {
+            Handle::NONE
+        };
+        Some(ack)
+    }
+
+    fn wakeup(&self) -> Time {
+        self.deadline
+    }
+
+    fn receiver(&self) -> Option<ReceiverView> {
+        Some(ReceiverView { delivered: self.next, completed: self.completed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Slab;
+
+    /// Feeds packets at time 0 and returns the acknowledgements with their blocks.
+    fn answers(receiver: &mut Receiver, sequences: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
+        let mut sacks = Slab::default();
+        let mut context = Context { now: Time::ZERO, sacks: &mut sacks, journal: None };
+        let mut acks = Vec::new();
+        for sequence in sequences {
+            receiver.on_packet(Packet::new(Kind::Data, 0, *sequence, Time::ZERO, 1000), &mut context);
+            while let Some(ack) = receiver.next_packet(&mut context) {
+                let blocks = context.sacks.remove(ack.handle).unwrap_or_default();
+                acks.push((ack.sequence, blocks.into_iter().filter(|block| block.1 > 0).collect()));
+            }
+        }
+        acks
+    }
+
+    fn receiver(delayed_ack: u64) -> Receiver {
+        let timer = Span::from_millis(100);
+        Receiver::new(ReceiverSettings {
+            flow: 0,
+            route: 0,
+            ack_bytes: 40,
+            delayed_ack,
+            delayed_ack_timer: timer,
+            sack: true,
+            total: u64::MAX,
+        })
+    }
+
+    /// RFC 2018, section 4: the first block holds the newest packet, the others repeat the newest blocks.
+    #[test]
+    fn blocks_come_newest_first_and_merge() {
+        assert_eq!(
+            answers(&mut receiver(1), &[0, 2, 4, 6, 8, 3, 1]),
+            [
+                (1, vec![]),
+                (1, vec![(2, 3)]),
+                (1, vec![(4, 5), (2, 3)]),
+                (1, vec![(6, 7), (4, 5), (2, 3)]),
+                (1, vec![(8, 9), (6, 7), (4, 5)]),
+                (1, vec![(2, 5), (8, 9), (6, 7)]),
+                (5, vec![(8, 9), (6, 7)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn duplicates_are_acknowledged_and_counted_once() {
+        let mut receiver = receiver(1);
+        assert_eq!(answers(&mut receiver, &[0, 0, 2, 2]).len(), 4);
+        assert_eq!(receiver.next, 1);
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_unless_something_is_missing() {
+        let mut receiver = receiver(2);
+        let acks: Vec<_> =
+            answers(&mut receiver, &[0, 1, 2, 4, 3]).into_iter().map(|(ack, _)| ack).collect();
+        // 1 completes a pair; 4 is early; 3 fills the gap.
+        assert_eq!(acks, [2, 3, 5]);
+    }
+
+    #[test]
+    fn a_held_back_acknowledgement_goes_out_in_time() {
+        let mut receiver = receiver(2);
+        assert!(answers(&mut receiver, &[0]).is_empty());
+        assert_eq!(receiver.wakeup(), Time::ZERO + Span::from_millis(100));
+        let mut sacks = Slab::default();
+        let mut context = Context { now: receiver.wakeup(), sacks: &mut sacks, journal: None };
+        receiver.on_timer(&mut context);
+        assert_eq!(receiver.next_packet(&mut context).map(|ack| ack.sequence), Some(1));
+        assert_eq!(receiver.wakeup(), Time::NEVER);
+    }
+}

@@ -1,0 +1,80 @@
+//! Loss detection and recovery: how a sender learns that packets are lost and what it sends again.
+//!
+//! One trait, one implementation per style; the sender knows none of them. Windows are the congestion
+//! control's; this side owns duplicate acknowledgements, inflation, the pipe and the end of an episode.
+
+mod reno;
+mod sack;
+
+use crate::packet::SackBlocks;
+
+pub use reno::DuplicateAcks;
+pub use sack::Sack;
+
+/// Duplicate acknowledgements that mean a loss (RFC 5681, section 3.2; RFC 6675, section 2).
+pub const DUPLICATE_THRESHOLD: u64 = 3;
+
+/// What the sender has outstanding, in packet numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    /// The oldest packet that is not acknowledged cumulatively.
+    pub oldest: u64,
+    /// The next packet that was never sent.
+    pub next: u64,
+}
+
+impl Flight {
+    /// Packets sent and not acknowledged cumulatively.
+    #[must_use]
+    pub const fn outstanding(&self) -> u64 {
+        self.next - self.oldest
+    }
+}
+
+/// What an acknowledgement told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Packets newly reported as received, each counted once.
+    pub delivered: u64,
+    /// A loss episode begins.
+    pub lost: bool,
+    /// The loss episode ends.
+    pub recovered: bool,
+    /// The retransmission timer is not to be restarted although new data was acknowledged.
+    pub keep_timer: bool,
+}
+
+/// What may be sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This packet, again.
+    Again(u64),
+    /// The next new packet.
+    New,
+    /// Nothing: the window is full.
+    WindowFull,
+    /// Nothing: there is no data.
+    NoData,
+}
+
+/// A style of loss detection and recovery.
+pub trait Recovery: std::fmt::Debug + Send {
+    /// An acknowledgement up to `cumulative` arrived, with selective blocks if it has any. `flight` is as it
+    /// was before; the sender moves `oldest` afterwards.
+    fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
+
+    /// The retransmission timer expired: everything outstanding counts as lost.
+    fn on_timeout(&mut self, flight: Flight);
+
+    /// What to send next under a window of `window` packets, when new data is available or not.
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next;
+
+    /// Packet `sequence` is being sent, a new one or once more.
+    fn on_sent(&mut self, sequence: u64, flight: Flight);
+
+    /// Packets in the network as this style believes.
+    fn in_flight(&self, flight: Flight) -> u64;
+
+    /// Whether a loss episode is going on.
+    fn recovering(&self) -> bool;
+}

@@ -1,0 +1,277 @@
+//! Recovery from selective acknowledgements: RFC 6675.
+//!
+//! A packet counts as lost when three above it were reported (section 4, IsLost, in whole packets). That
+//! makes one number of it: everything unreported below the third-highest report is lost, and the number only
+//! rises. The pipe is kept as four counts, so no acknowledgement looks at more than what it newly tells,
+//! however many losses are outstanding. A lost retransmission is not seen; the timer repairs it.
+//!
+//! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); what
+//! the receiver reported is kept.
+
+use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use crate::packet::SackBlocks;
+use crate::tcp::SequenceSet;
+
+/// State of RFC 6675.
+#[derive(Clone, Debug)]
+pub struct Sack {
+    limited_transmit: bool,
+    /// Packets above the oldest that were reported.
+    reported: SequenceSet,
+    /// The three highest numbers ever reported, plus 1; 0 where there are fewer.
+    highest: [u64; DUPLICATE_THRESHOLD as usize],
+    /// Unreported packets below this are lost.
+    frontier: u64,
+    /// Lost packets: unreported ones from the oldest to the frontier.
+    lost: u64,
+    /// Packets from the oldest up to this were sent again in this episode, but for those reported.
+    resent_below: u64,
+    /// Unreported packets below `resent_below`.
+    resent: u64,
+    /// Where the episode ends; also, after a timeout, the point below which no new one begins.
+    recovery_point: u64,
+    recovering: bool,
+    /// The first retransmission of an episode goes out whatever the window (section 5, step 4.3).
+    urgent: bool,
+    /// The one retransmission of an episode that keeps acknowledgements coming (section 4, rule 4).
+    rescued: bool,
+}
+
+impl Sack {
+    /// The state at the start of a connection.
+    #[must_use]
+    pub fn new(limited_transmit: bool) -> Self {
+        Sack {
+            limited_transmit,
+            reported: SequenceSet::default(),
+            highest: [0; DUPLICATE_THRESHOLD as usize],
+            frontier: 0,
+            lost: 0,
+            resent_below: 0,
+            resent: 0,
+            recovery_point: 0,
+            recovering: false,
+            urgent: false,
+            rescued: false,
+        }
+    }
+
+    /// Forgets everything below `cumulative`. Returns how much of it had not been reported.
+    fn acknowledge(&mut self, cumulative: u64, oldest: u64) -> u64 {
+        let clean = self.reported.is_empty() && self.lost == 0 && self.resent == 0;
+        let mut unreported = cumulative - oldest;
+        if !clean {
+            unreported = 0;
+            let mut sequence = self.reported.next_missing(oldest);
+            while sequence < cumulative {
+                unreported += 1;
+                self.lost -= u64::from(sequence < self.frontier);
+                self.resent -= u64::from(sequence < self.resent_below);
+                sequence = self.reported.next_missing(sequence + 1);
+            }
+        }
+        self.reported.advance(cumulative);
+        self.frontier = self.frontier.max(cumulative);
+        self.resent_below = self.resent_below.max(cumulative);
+        unreported
+    }
+
+    /// Notes what a block newly reports. Returns how many packets.
+    fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
+        let end = block.1.min(flight.next);
+        let mut newly = 0;
+        let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
+        while sequence < end {
+            self.reported.insert(sequence);
+            newly += 1;
+            self.lost -= u64::from(sequence < self.frontier);
+            self.resent -= u64::from(sequence < self.resent_below);
+            if sequence + 1 > self.highest[2] {
+                self.highest[2] = sequence + 1;
+                self.highest.sort_unstable_by(|a, b| b.cmp(a));
+            }
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        newly
+    }
+
+    /// Moves the frontier up: what is unreported below it is lost.
+    fn move_frontier(&mut self, frontier: u64) {
+        let mut sequence = self.reported.next_missing(self.frontier);
+        while sequence < frontier {
+            self.lost += 1;
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        self.frontier = self.frontier.max(frontier);
+    }
+}
+
+impl Recovery for Sack {
+    fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut now = flight;
+        if cumulative > flight.oldest {
+            outcome.delivered = self.acknowledge(cumulative, flight.oldest);
+            now.oldest = cumulative;
+            if self.recovering && cumulative >= self.recovery_point {
+                self.recovering = false;
+                outcome.recovered = true;
+            }
+        }
+        if let Some(blocks) = blocks {
+            for block in blocks {
+                outcome.delivered += self.report(block, now);
+            }
+            self.move_frontier(self.highest[2].saturating_sub(1));
+        }
+        if !self.recovering && self.lost > 0 && now.oldest >= self.recovery_point {
+            self.recovering = true;
+            self.recovery_point = now.next;
+            self.urgent = true;
+            self.rescued = false;
+            self.resent_below = now.oldest;
+            self.resent = 0;
+            outcome.lost = true;
+        }
+        outcome
+    }
+
+    fn on_timeout(&mut self, flight: Flight) {
+        self.recovering = false;
+        self.urgent = false;
+        self.recovery_point = flight.next;
+        self.move_frontier(flight.next);
+        self.resent_below = flight.oldest;
+        self.resent = 0;
+    }
+
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+        if !self.urgent && self.in_flight(flight) >= window {
+            return Next::WindowFull;
+        }
+        // Rule 1: the oldest lost packet that was not sent again.
+        if self.lost > self.resent {
+            let sequence = self.reported.next_missing(self.resent_below);
+            if sequence < self.frontier {
+                return Next::Again(sequence);
+            }
+        }
+        if new_data {
+            return Next::New;
+        }
+        if self.recovering {
+            // Rule 3: without new data, what is unreported below the highest report.
+            let sequence = self.reported.next_missing(self.resent_below);
+            if sequence + 1 < self.highest[0] {
+                return Next::Again(sequence);
+            }
+            // Rule 4: once, the last unreported packet.
+            if !self.rescued && flight.outstanding() > 0 && !self.reported.contains(flight.next - 1) {
+                return Next::Again(flight.next - 1);
+            }
+        }
+        Next::NoData
+    }
+
+    fn on_sent(&mut self, sequence: u64, flight: Flight) {
+        self.urgent = false;
+        if sequence >= flight.next {
+            return;
+        }
+        if sequence == self.reported.next_missing(self.resent_below) {
+            self.resent_below = sequence + 1;
+            self.resent += 1;
+        } else {
+            self.rescued = true;
+        }
+    }
+
+    fn in_flight(&self, flight: Flight) -> u64 {
+        // Without limited transmit, reports before an episode let nothing out.
+        let counts = self.limited_transmit || self.recovering || self.lost > 0;
+        let reported = if counts { self.reported.len() } else { 0 };
+        flight.outstanding() + self.resent - reported - self.lost
+    }
+
+    fn recovering(&self) -> bool {
+        self.recovering
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
+
+    fn block(first: u64, end: u64) -> Option<SackBlocks> {
+        Some([(first, end), (0, 0), (0, 0)])
+    }
+
+    /// Ten packets 10..20 are out; 10 and 12 are missing. The third report above 10 makes it lost; 12 is
+    /// lost with the third report above it.
+    fn two_losses() -> Sack {
+        let mut sack = Sack::new(true);
+        sack.on_ack(10, None, Flight { oldest: 0, next: 20 });
+        assert!(!sack.on_ack(10, block(11, 12), FLIGHT).lost);
+        assert!(!sack.on_ack(10, block(13, 14), FLIGHT).lost);
+        assert!(sack.on_ack(10, block(13, 15), FLIGHT).lost, "11, 13, 14 are above 10");
+        assert_eq!((sack.lost, sack.frontier), (1, 11));
+        sack.on_ack(10, block(13, 16), FLIGHT);
+        assert_eq!(sack.lost, 2, "13, 14, 15 are above 12");
+        sack
+    }
+
+    #[test]
+    fn the_pipe_counts_what_is_neither_reported_nor_lost() {
+        let mut sack = two_losses();
+        // 10 out, 4 reported, 2 lost.
+        assert_eq!(sack.in_flight(FLIGHT), 4);
+        assert_eq!(sack.next(FLIGHT, 0, true), Next::Again(10), "the first goes whatever the window");
+        sack.on_sent(10, FLIGHT);
+        assert_eq!(sack.in_flight(FLIGHT), 5);
+        assert_eq!(sack.next(FLIGHT, 5, true), Next::WindowFull);
+        assert_eq!(sack.next(FLIGHT, 6, true), Next::Again(12));
+        sack.on_sent(12, FLIGHT);
+        assert_eq!(sack.next(FLIGHT, 7, true), Next::New);
+    }
+
+    #[test]
+    fn the_episode_ends_at_the_recovery_point() {
+        let mut sack = two_losses();
+        sack.on_sent(10, FLIGHT);
+        // 10 was the only unreported one up to 12.
+        let outcome = sack.on_ack(12, block(13, 16), FLIGHT);
+        assert_eq!(outcome, Outcome { delivered: 1, ..Outcome::default() });
+        let flight = Flight { oldest: 12, next: 20 };
+        sack.on_sent(12, flight);
+        let outcome = sack.on_ack(20, None, flight);
+        assert_eq!(outcome, Outcome { delivered: 5, recovered: true, ..Outcome::default() });
+        assert_eq!(sack.in_flight(Flight { oldest: 20, next: 20 }), 0);
+    }
+
+    /// Without new data the last unreported packet is sent once more, once (rule 4).
+    #[test]
+    fn the_tail_is_rescued_once() {
+        let mut sack = two_losses();
+        sack.on_sent(10, FLIGHT);
+        sack.on_sent(12, FLIGHT);
+        assert_eq!(sack.next(FLIGHT, 100, false), Next::Again(19));
+        sack.on_sent(19, FLIGHT);
+        assert_eq!(sack.next(FLIGHT, 100, false), Next::NoData);
+    }
+
+    #[test]
+    fn after_a_timeout_only_what_is_unreported_goes_again() {
+        let mut sack = two_losses();
+        sack.on_timeout(FLIGHT);
+        assert_eq!(sack.in_flight(FLIGHT), 0);
+        let mut again = Vec::new();
+        while let Next::Again(sequence) = sack.next(FLIGHT, 100, false) {
+            sack.on_sent(sequence, FLIGHT);
+            again.push(sequence);
+        }
+        assert_eq!(again, [10, 12, 16, 17, 18, 19]);
+        assert_eq!(sack.in_flight(FLIGHT), 6);
+    }
+}

@@ -1,0 +1,417 @@
+//! The sending side of TCP: turns acknowledgements into signals for the congestion control, and its window
+//! into packets.
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::{Ack, Decision, Signal};
+use ackclock_trace::Counters;
+use ackclock_units::{Bytes, Packets, Rate, Span, Time};
+
+use super::recovery::{Flight, Next, Outcome, Recovery};
+use super::{RttStatistics, Timer};
+use crate::endpoint::{Context, Endpoint, JournalEntry, SenderView};
+use crate::packet::{Kind, Packet};
+use crate::random::Stream;
+
+/// Settings of a sender that do not change during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The flow.
+    pub flow: u32,
+    /// Where its packets enter the table of routes.
+    pub route: u32,
+    /// Size of a data packet on the wire.
+    pub packet_bytes: u16,
+    /// Packets to send in total; `u64::MAX` for no end.
+    pub total: u64,
+    /// Packets in flight that the receiver allows.
+    pub receive_window: u64,
+    /// Packets sent at once at most.
+    pub max_burst: u64,
+    /// Upper end of the random delay before each send.
+    pub overhead: Span,
+    /// Growth per packet delivered instead of per acknowledgement.
+    pub growth_per_packet: bool,
+    /// Spread packets over the round trip when the control gives no rate.
+    pub pacing: bool,
+    /// When the flow starts.
+    pub start: Time,
+    /// When it stops sending.
+    pub stop: Time,
+    /// RTTs from here on are measured.
+    pub measure_from: Time,
+    /// RTTs up to here are measured.
+    pub measure_to: Time,
+}
+
+/// Pacing gain in slow start and after it, as in Linux: the scenario format promises these.
+const PACING_GAINS: (f64, f64) = (2.0, 1.2);
+
+/// Sends one flow.
+pub struct Sender {
+    settings: Settings,
+    control: Box<dyn ErasedController>,
+    decision: Decision,
+    recovery: Box<dyn Recovery>,
+    timer: Timer,
+    flight: Flight,
+    phase: Phase,
+    /// Round trips completed, and the packet whose acknowledgement completes the next.
+    round: u64,
+    round_end: u64,
+    /// The window, not the application or the receiver, ended the last sending.
+    window_limited: bool,
+    /// The packet that timed out last, while it is the oldest.
+    timed_out: Option<u64>,
+    last_sent: Time,
+    last_rtt: Option<Span>,
+    burst: u64,
+    gate: Gate,
+    overhead: Stream,
+    pacer: Pacer,
+    counters: Counters,
+    window_integral: f64,
+    window_since: Time,
+    rtts: RttStatistics,
+    /// When the phase changes by itself.
+    phase_ends: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    NotStarted,
+    Sending,
+    Stopped,
+}
+
+/// The random delay before a send: one at a time, and everything that the window allows goes out after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    Shut,
+    OpensAt(Time),
+    Open,
+}
+
+/// Spaces packets at a rate, to the picosecond in the long run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pacer {
+    next: Time,
+    remainder: u64,
+    /// A packet waits for its time.
+    holds: bool,
+}
+
+impl Pacer {
+    /// The next packet of `size` may follow after its time at `rate`.
+    fn spend(&mut self, now: Time, size: Bytes, rate: Rate) {
+        let rate = u128::from(rate.0.max(1));
+        let dividend = u128::from(size.0) * 8 * 1_000_000_000_000 + u128::from(self.remainder);
+        let interval = u64::try_from(dividend / rate).unwrap_or(u64::MAX);
+        self.remainder = (dividend % rate) as u64;
+        self.next = self.next.max(now) + Span(interval);
+    }
+}
+
+impl Sender {
+    /// A sender at the start of the run.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        control: Box<dyn ErasedController>,
+        recovery: Box<dyn Recovery>,
+        timer: Timer,
+        overhead: Stream,
+    ) -> Self {
+        Sender {
+            settings,
+            decision: control.decision(),
+            control,
+            recovery,
+            timer,
+            flight: Flight::default(),
+            phase: Phase::NotStarted,
+            round: 0,
+            round_end: 0,
+            window_limited: true,
+            timed_out: None,
+            last_sent: settings.start,
+            last_rtt: None,
+            burst: 0,
+            gate: Gate::Shut,
+            overhead,
+            pacer: Pacer::default(),
+            counters: Counters::default(),
+            window_integral: 0.0,
+            window_since: settings.start,
+            rtts: RttStatistics::default(),
+            phase_ends: settings.start,
+        }
+    }
+
+    /// Tells the control what happened and takes over its decision.
+    fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
+        let now = context.now;
+        let before = self.decision.window.0;
+        self.window_integral += before * now.since(self.window_since).as_seconds();
+        self.window_since = now;
+        self.decision = self.control.on(now, signal);
+        let window = self.decision.window.0;
+        assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
+        let kind = match signal {
+            Signal::Ack(_) | Signal::Idle => return,
+            Signal::Loss { .. } => "loss",
+            Signal::Recovered => "recovered",
+            Signal::Timeout { .. } => "timeout",
+            Signal::Undo => "undo",
+        };
+        self.write(context, kind, before);
+    }
+
+    fn write(&self, context: &mut Context<'_>, kind: &'static str, window_before: f64) {
+        if let Some(journal) = &mut context.journal {
+            let (time, flow) = (context.now, self.settings.flow);
+            let window_after = self.decision.window.0;
+            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
+        }
+    }
+
+    /// The RTT that an acknowledgement measures: never of a retransmission (Karn).
+    fn sample_rtt(&mut self, now: Time, ack: &Packet) -> Option<Span> {
+        if ack.is_retransmission() {
+            return None;
+        }
+        let rtt = now.since(ack.sent);
+        self.timer.sample(rtt);
+        self.last_rtt = Some(rtt);
+        if now >= self.settings.measure_from && now <= self.settings.measure_to {
+            self.rtts.record(rtt);
+        }
+        Some(rtt)
+    }
+
+    fn on_ack(&mut self, ack: Packet, context: &mut Context<'_>) {
+        let blocks = context.sacks.remove(ack.handle);
+        let advances = ack.sequence > self.flight.oldest;
+        if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
+            return;
+        }
+        let was_recovering = self.recovery.recovering();
+        let outcome = self.recovery.on_ack(ack.sequence, blocks, self.flight);
+        self.flight.oldest = ack.sequence;
+        if advances {
+            self.timed_out = None;
+            if ack.sequence >= self.round_end {
+                self.round += 1;
+                self.round_end = self.flight.next;
+            }
+        }
+        let rtt = self.sample_rtt(context.now, &ack);
+        let credit = match (advances, self.settings.growth_per_packet) {
+            (false, _) => 0.0,
+            (true, false) => 1.0,
+            (true, true) => outcome.delivered as f64,
+        };
+        let told = Ack {
+            credit,
+            delivered: Packets(outcome.delivered),
+            rtt,
+            in_flight: Packets(self.recovery.in_flight(self.flight)),
+            window_limited: self.window_limited,
+            round: self.round,
+            recovering: was_recovering,
+            rate: None,
+        };
+        self.signal(context, Signal::Ack(told));
+        self.follow(context, outcome);
+        if self.flight.outstanding() == 0 {
+            self.timer.stop();
+        } else if advances && !outcome.keep_timer || outcome.lost {
+            self.timer.restart(context.now);
+        }
+        if advances && self.flight.oldest >= self.settings.total {
+            self.phase = Phase::Stopped;
+            self.write(context, "complete", self.decision.window.0);
+        }
+    }
+
+    fn follow(&mut self, context: &mut Context<'_>, outcome: Outcome) {
+        if outcome.recovered {
+            self.signal(context, Signal::Recovered);
+        }
+        if outcome.lost {
+            self.counters.loss_events += 1;
+            self.signal(context, Signal::Loss { ecn: false });
+        }
+    }
+
+    fn on_timeout(&mut self, context: &mut Context<'_>) {
+        if self.flight.outstanding() == 0 {
+            return;
+        }
+        let first = self.timed_out != Some(self.flight.oldest);
+        self.timed_out = Some(self.flight.oldest);
+        self.counters.timeouts += 1;
+        self.recovery.on_timeout(self.flight);
+        self.timer.back_off();
+        self.timer.restart(context.now);
+        self.round_end = self.flight.next;
+        self.signal(context, Signal::Timeout { first });
+    }
+
+    /// Whether there is a packet that was never sent and may be sent as far as the application goes.
+    fn has_new_data(&self) -> bool {
+        self.phase == Phase::Sending && self.flight.next < self.settings.total
+    }
+
+    /// The rate to pace at, if any.
+    fn pacing_rate(&self) -> Option<Rate> {
+        if self.decision.pacing_rate.is_some() || !self.settings.pacing {
+            return self.decision.pacing_rate;
+        }
+        let smoothed = self.timer.smoothed()?.as_seconds();
+        let slow_start = self.decision.window < self.decision.ssthresh;
+        let gain = if slow_start { PACING_GAINS.0 } else { PACING_GAINS.1 };
+        let bits = f64::from(self.settings.packet_bytes) * 8.0 * self.decision.window.0;
+        Some(Rate((gain * bits / smoothed) as u64))
+    }
+
+    /// What the window lets out now, before pacing and the random delay.
+    fn candidate(&mut self) -> Option<(u64, bool)> {
+        let receive_window = self.settings.receive_window;
+        let has_data = self.has_new_data();
+        let admitted = self.flight.outstanding() < receive_window;
+        let window = self.decision.window.whole().0;
+        match self.recovery.next(self.flight, window, has_data && admitted) {
+            Next::Again(sequence) => Some((sequence, true)),
+            Next::New => Some((self.flight.next, false)),
+            Next::WindowFull => {
+                self.window_limited = true;
+                None
+            }
+            Next::NoData => {
+                self.window_limited = false;
+                None
+            }
+        }
+    }
+
+    /// Whether the random delay before a send is over; starts one if need be.
+    fn passes_gate(&mut self, now: Time) -> bool {
+        if self.settings.overhead == Span::ZERO || self.gate == Gate::Open {
+            return true;
+        }
+        if self.gate == Gate::Shut {
+            self.gate = Gate::OpensAt(now + self.overhead.span(self.settings.overhead));
+        }
+        false
+    }
+
+    fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
+        let now = context.now;
+        if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
+            self.signal(context, Signal::Idle);
+        }
+        self.recovery.on_sent(sequence, self.flight);
+        if again {
+            self.counters.retransmitted_packets += 1;
+        } else {
+            if self.flight.next == 0 {
+                self.round_end = 1;
+            }
+            self.flight.next += 1;
+        }
+        self.counters.sent_packets += 1;
+        self.last_sent = now;
+        self.burst += 1;
+        self.timer.ensure_running(now);
+        let bytes = self.settings.packet_bytes;
+        let mut packet =
+            Packet::new(Kind::Data, self.settings.flow, sequence, now, bytes).with_retransmission(again);
+        packet.hop = self.settings.route;
+        packet
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>) {
+        self.burst = 0;
+        self.on_ack(packet, context);
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        self.burst = 0;
+        if self.phase == Phase::NotStarted && now >= self.settings.start {
+            self.phase = Phase::Sending;
+            self.phase_ends = self.settings.stop;
+            self.write(context, "start", self.decision.window.0);
+        } else if self.phase == Phase::Sending && now >= self.settings.stop {
+            self.phase = Phase::Stopped;
+            self.write(context, "stop", self.decision.window.0);
+        }
+        if self.phase == Phase::Stopped {
+            self.phase_ends = Time::NEVER;
+        }
+        if matches!(self.gate, Gate::OpensAt(time) if now >= time) {
+            self.gate = Gate::Open;
+        }
+        if self.timer.expires(now) {
+            self.on_timeout(context);
+        }
+    }
+
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let now = context.now;
+        if self.phase == Phase::NotStarted || self.burst >= self.settings.max_burst {
+            return None;
+        }
+        let Some((sequence, again)) = self.candidate() else {
+            if self.gate == Gate::Open {
+                self.gate = Gate::Shut;
+            }
+            self.pacer.holds = false;
+            return None;
+        };
+        if !self.passes_gate(now) {
+            return None;
+        }
+        if let Some(rate) = self.pacing_rate() {
+            self.pacer.holds = now < self.pacer.next;
+            if self.pacer.holds {
+                return None;
+            }
+            self.pacer.spend(now, Bytes(u64::from(self.settings.packet_bytes)), rate);
+        }
+        Some(self.send(context, sequence, again))
+    }
+
+    fn wakeup(&self) -> Time {
+        let mut wakeup = self.timer.alarm().min(self.phase_ends);
+        if let Gate::OpensAt(time) = self.gate {
+            wakeup = wakeup.min(time);
+        }
+        if self.pacer.holds {
+            wakeup = wakeup.min(self.pacer.next);
+        }
+        wakeup
+    }
+
+    fn window_bits(&self) -> u64 {
+        self.decision.window.0.to_bits()
+    }
+
+    fn sender(&self) -> Option<SenderView<'_>> {
+        Some(SenderView {
+            counters: self.counters,
+            window: self.decision.window.0,
+            ssthresh: self.decision.ssthresh.0,
+            window_integral: self.window_integral,
+            window_since: self.window_since,
+            in_flight: self.recovery.in_flight(self.flight),
+            round: self.round,
+            rtt: self.last_rtt,
+            rtts: &self.rtts,
+            started: self.settings.start,
+            control: &*self.control,
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_scenario::*;
+use ackclock_sim::Simulation;
+use ackclock_trace::{Summary, Table};
+use ackclock_units::{Bytes, Packets, Rate, Span, Window};
+
+pub fn tcp() -> Tcp {
+    Tcp {
+        profile: Profile::Ns2,
+        packet: Bytes(1000),
+        ack: Bytes(40),
+        initial_window: Window(2.0),
+        initial_ssthresh: Window::UNLIMITED,
+        receive_window: None,
+        recovery: Recovery::Sack,
+        min_rto: Span::from_millis(200),
+        max_rto: Span::from_seconds(64),
+        initial_rto: Span::from_seconds(1),
+        clock: Span::from_millis(1),
+        delayed_ack: 1,
+        delayed_ack_timer: Span::from_millis(100),
+        limited_transmit: true,
+        max_burst: None,
+        overhead: Span::ZERO,
+        growth: Growth::PerAck,
+        pacing: false,
+        hystart: false,
+    }
+}
+
+pub fn flow(controller: &str, rtt: Span) -> Flow {
+    Flow {
+        name: controller.to_owned(),
+        controller: controller.to_owned(),
+        params: Vec::new(),
+        rtt,
+        access: None,
+        direction: Direction::Forward,
+        start: Start::At(Span::ZERO),
+        stop: None,
+        bytes: None,
+        tcp: tcp(),
+    }
+}
+
+/// 100 Mbit/s, 50 ms one way, 100 packets, one flow; measured from 100 s to 300 s.
+pub fn scenario(controller: &str) -> Scenario {
+    let link = |limit| Link {
+        rate: Rate(100_000_000),
+        queue: Queue::Droptail { limit: Limit::Packets(Packets(limit)) },
+        loss: Loss::None,
+    };
+    Scenario {
+        run: Run {
+            duration: Span::from_seconds(300),
+            warmup: Span::from_seconds(100),
+            seed: 1,
+            sample: Sample::Every(Span::from_millis(100)),
+        },
+        dumbbell: Dumbbell { delay: Span::from_millis(50), forward: link(100), reverse: link(1000) },
+        flows: vec![flow(controller, Span::from_millis(100))],
+    }
+}
+
+pub fn run(scenario: &Scenario) -> Summary {
+    run_with(scenario, 0, false, u64::MAX).0
+}
+
+pub fn run_with(scenario: &Scenario, run: u64, record: bool, chunk: u64) -> (Summary, Vec<(&'static str, Table)>) {
+    let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, run, record).unwrap();
+    while !simulation.advance(chunk) {}
+    simulation.finish(&BuiltIn)
+}

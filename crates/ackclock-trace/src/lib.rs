@@ -1,0 +1,15 @@
+//! What happened in a run: a summary, columns over time, and packet captures. Any driver fills them; metrics
+//! and pictures read them.
+#![forbid(unsafe_code)]
+
+mod digest;
+mod histogram;
+// mod pcap;
+mod summary;
+mod table;
+
+pub use digest::Digest;
+pub use histogram::Histogram;
+// pub use pcap::{Capture, Segment};
+pub use summary::{Counters, FlowSummary, LinkSummary, Summary, jain};
+pub use table::{Column, Table};

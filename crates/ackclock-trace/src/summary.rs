@@ -1,0 +1,130 @@
+//! The summary of a run, as `--json` prints it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The summary of one run. What does not apply is null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of the engine.
+    pub version: &'static str,
+    /// Fingerprint of everything that happened.
+    pub digest: String,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Number of the run among those of the seed.
+    pub run: u64,
+    /// Simulated time, seconds.
+    pub duration_s: f64,
+    /// Where measuring began, seconds.
+    pub measured_from_s: f64,
+    /// One entry per flow, by id.
+    pub flows: Vec<FlowSummary>,
+    /// One entry per link.
+    pub links: Vec<LinkSummary>,
+    /// Jain's index of the flows' goodputs; null when nothing was delivered.
+    pub jain: Option<f64>,
+    /// Data packets put on the wire by senders over the whole run, retransmissions included.
+    pub packets_simulated: u64,
+}
+
+/// Counters of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Data packets put on the wire, retransmissions included.
+    pub sent_packets: u64,
+    /// Those of them that were sent before.
+    pub retransmitted_packets: u64,
+    /// Data packets dropped by queues or lost at random.
+    pub dropped_packets: u64,
+    /// Loss signals to the control, timeouts apart.
+    pub loss_events: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+}
+
+impl Counters {
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub const fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            sent_packets: self.sent_packets - earlier.sent_packets,
+            retransmitted_packets: self.retransmitted_packets - earlier.retransmitted_packets,
+            dropped_packets: self.dropped_packets - earlier.dropped_packets,
+            loss_events: self.loss_events - earlier.loss_events,
+            timeouts: self.timeouts - earlier.timeouts,
+        }
+    }
+}
+
+/// A flow, measured on [max(warmup, start), min(duration, stop)].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Its index.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its congestion control.
+    pub controller: String,
+    /// Propagation round trip, milliseconds.
+    pub rtt_ms: f64,
+    /// Packets delivered in order to the application, times the packet size, Mbit/s.
+    pub goodput_mbps: Option<f64>,
+    /// Time average of the control's window, packets.
+    pub mean_window: Option<f64>,
+    /// Mean of the RTT samples, milliseconds.
+    pub mean_rtt_ms: Option<f64>,
+    /// Median of the RTT samples, milliseconds.
+    pub rtt_p50_ms: Option<f64>,
+    /// 95th percentile of the RTT samples, milliseconds.
+    pub rtt_p95_ms: Option<f64>,
+    /// 99th percentile of the RTT samples, milliseconds.
+    pub rtt_p99_ms: Option<f64>,
+    /// Counters over the measured time.
+    #[serde(flatten)]
+    pub counters: Counters,
+    /// From start to the delivery of the last packet of a finite transfer, seconds.
+    pub completion_s: Option<f64>,
+    /// The same counters from time 0.
+    pub whole_run: Counters,
+    /// Every effective setting of the flow.
+    pub settings: Value,
+}
+
+/// A link, measured from the warm-up on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// Its name.
+    pub id: String,
+    /// Bits sent over the integral of the rate.
+    pub utilisation: Option<f64>,
+    /// Packets dropped by the queue.
+    pub queue_drops: u64,
+    /// Packets lost at random before the queue.
+    pub random_losses: u64,
+    /// Time average of the queue, the packet in transmission included.
+    pub mean_queue_packets: Option<f64>,
+    /// Longest queue, the packet in transmission included.
+    pub max_queue_packets: u64,
+    /// Median of the time from arrival to the start of transmission, milliseconds.
+    pub queue_delay_p50_ms: Option<f64>,
+    /// Its 95th percentile, milliseconds.
+    pub queue_delay_p95_ms: Option<f64>,
+    /// Its 99th percentile, milliseconds.
+    pub queue_delay_p99_ms: Option<f64>,
+}
+
+/// Jain's fairness index `(sum x)^2 / (n sum x^2)` of `shares`; `None` without shares or when all are 0.
+///
+/// Source: R. Jain, D. Chiu, W. Hawe, DEC TR-301 (1984).
+///
+/// ```
+/// // (1 + 3)^2 / (2 * (1 + 9)) = 16/20.
+/// assert_eq!(ackclock_trace::jain(&[1.0, 3.0]), Some(0.8));
+/// ```
+#[must_use]
+pub fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}

@@ -1,0 +1,1 @@
+"""Formulas of the papers that need no run; they know no trace."""

@@ -1,0 +1,127 @@
+"""The fluid cycle of one flow on a droptail link: what a window does between two loss events.
+
+The window grows by alpha per round trip from (1 - beta) W_max to W_max = BDP + B, where the queue
+overflows; alpha follows the queueing delay at the start of each round trip, as in S. Liu,
+T. Basar, R. Srikant, Performance Evaluation 65 (2008), section 3. There are no packets, no
+recovery and no wait of theta round trips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Alpha = Callable[[float, float], float]
+"""Packets per round trip, from the queueing delay and the largest one, both in seconds."""
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """One cycle.
+
+    Attributes
+    ----------
+    round_trips : float
+        Its length; the last round trip counts by its share.
+    length_s : float
+        Its length in seconds.
+    used_share : float
+        Time average of min(W, BDP)/BDP.
+    time_s, window : ndarray
+        The curve: time since the loss, seconds, and window, packets, at each round trip.
+    """
+
+    round_trips: float
+    length_s: float
+    used_share: float
+    time_s: NDArray[np.float64]
+    window: NDArray[np.float64]
+
+
+def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one signature for all)
+    """Reno's increase.
+
+    Parameters
+    ----------
+    delay_s, largest_s : float
+        Queueing delay and the largest one, seconds; they do not matter.
+
+    Returns
+    -------
+    float
+        1 packet per round trip.
+    """
+    return 1.0
+
+
+def illinois_alpha(
+    delay_s: float,
+    largest_s: float,
+    *,
+    alpha_min: float = 0.1,
+    alpha_max: float = 10.0,
+    eta1: float = 0.01,
+) -> float:
+    """Illinois' increase, equations (2) and (4).
+
+    Parameters
+    ----------
+    delay_s, largest_s : float
+        Mean queueing delay da and the largest one dm, seconds.
+    alpha_min, alpha_max : float
+        Smallest and largest increase, packets per round trip; alpha_min < alpha_max.
+    eta1 : float
+        Share of dm up to which the increase is the largest.
+
+    Returns
+    -------
+    float
+        Packets per round trip.
+    """
+    threshold = eta1 * largest_s
+    if delay_s <= threshold:
+        return alpha_max
+    scale = (largest_s - threshold) * alpha_min / (alpha_max - alpha_min)
+    return scale * alpha_max / (scale - threshold + delay_s)
+
+
+def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: float) -> Cycle:
+    """Follow one cycle round trip by round trip.
+
+    Parameters
+    ----------
+    alpha : callable
+        Increase per round trip.
+    beta : float
+        Fraction of the window cut at the loss.
+    capacity : float
+        Packets per second.
+    buffer : float
+        Packets.
+    rtt_s : float
+        Propagation round trip, seconds.
+
+    Returns
+    -------
+    Cycle
+        Its length and means.
+    """
+    product = capacity * rtt_s
+    top = product + buffer
+    window, now, trips, used = top * (1 - beta), 0.0, 0.0, 0.0
+    times, windows = [now], [window]
+    while window < top:
+        delay = max(0.0, window - product) / capacity
+        growth = alpha(delay, buffer / capacity)
+        share = min(1.0, (top - window) / growth)
+        step = share * (rtt_s + delay)
+        used += step * min(1.0, (window + share * growth / 2) / product)
+        window += share * growth
+        now += step
+        trips += share
+        times.append(now)
+        windows.append(window)
+    return Cycle(trips, now, used / now, np.array(times), np.array(windows))

@@ -1,0 +1,100 @@
+"""What the figures of the paper with one flow measure in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import metrics
+from ackclock.api import Run
+from ackclock.papers.illinois.setting import MEASURED_FROM_S
+
+MERGE_RTTS = 2.0
+"""Loss events closer than this are one congestion event: its retransmissions may be lost, too."""
+
+RECOVERY_RTTS = 2.0
+"""Left out at the start of an epoch when its curve is judged: the recovery."""
+
+WAIT_RTTS = 8.0
+"""The same for Illinois: recovery, theta = 5 round trips of held alpha, and one until it acts."""
+
+SMOOTH_SHARE = 0.04
+"""Width of the moving average as a share of the epoch, at least a round trip: a window that
+counts whole packets or changes once per round trip has steps that are no bends."""
+
+TOLERANCE = 0.02
+"""Change of slope, of the steepest in the epoch, that counts as straight: alpha stands still
+while da <= d1, and one packet of queue more or less moves da by 1 % of dm at B = 100."""
+
+
+BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
+
+Row = Mapping[str, Any]
+"""Numbers of one run by name; NaN for what it does not show."""
+
+
+def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, Any]:
+    """Measure the only flow of a run.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    bandwidth_delay_product : float
+        Packets.
+    rtt_s : float
+        Propagation round trip, seconds.
+
+    Returns
+    -------
+    dict
+        Goodput, means, counts, length of the epochs and curvature.
+    """
+    windows = run.windows.filter(pl.col("window").is_not_null())
+    time = windows["time_s"].to_numpy()
+    window = windows["window"].to_numpy()
+    rtt = windows["rtt_ms"].forward_fill().backward_fill().to_numpy() / 1000
+    events = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))
+    measured = events.filter(pl.col("time_s") >= MEASURED_FROM_S)
+    epochs = metrics.epochs(events["time_s"].to_numpy(), MERGE_RTTS * rtt_s, MEASURED_FROM_S)
+    summary = run.summary["flows"][0]
+    row: dict[str, Any] = {
+        "goodput_mbps": summary["goodput_mbps"],
+        "mean_window": summary["mean_window"],
+        "epochs": len(epochs),
+        "loss_events": (measured["kind"] == "loss").sum(),
+        "timeouts": (measured["kind"] == "timeout").sum(),
+        "timeouts_whole_run": (events["kind"] == "timeout").sum(),
+    }
+    names = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
+    row |= dict.fromkeys([*names, *BENDS], float("nan"))
+    if not epochs:
+        return row
+    trips = [metrics.round_trips(time, rtt, epoch) for epoch in epochs]
+    row["epoch_round_trips"] = float(np.mean(trips))
+    row["epoch_s"] = float(np.mean([epoch.length_s for epoch in epochs]))
+    first, last = epochs[0].start_s, epochs[-1].end_s
+    row["used_share"] = metrics.used_share(time, window, bandwidth_delay_product, first, last)
+    full_s = metrics.integral(time, window >= bandwidth_delay_product, first, last)
+    row["full_share"] = full_s / (last - first)
+    row["full_s"] = full_s / len(epochs)
+    skip = WAIT_RTTS if summary["controller"] == "illinois" else RECOVERY_RTTS
+    bends = [
+        metrics.curvature(
+            time,
+            window,
+            epoch,
+            skip_s=skip * rtt_s,
+            span_s=max(rtt_s, SMOOTH_SHARE * epoch.length_s),
+            tolerance=TOLERANCE,
+        )
+        for epoch in epochs
+    ]
+    for name in BENDS:
+        values = np.array([getattr(bend, name) for bend in bends])
+        known = values[~np.isnan(values)]
+        row[name] = float(known.mean()) if known.size else float("nan")
+    return row

@@ -1,0 +1,55 @@
+"""Several runs at once: a thread per core, because the engine lets Python's lock go."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Check = Callable[[], None]
+"""Raises when the work is no longer wanted."""
+
+
+class StoppedError(Exception):
+    """The work was called off from outside."""
+
+
+def in_order(
+    work: Callable[[Item, Check], Result], items: Iterable[Item], threads: int | None = None
+) -> Iterator[Result]:
+    """Work on items at once, and give the results in the order of the items.
+
+    Parameters
+    ----------
+    work : callable
+        Called with an item and a check that it must call often: the check raises when another
+        item has failed or the user has interrupted.
+    items : iterable
+        What to work on.
+    threads : int, optional
+        How many at once; by default as many as there are cores.
+
+    Yields
+    ------
+    object
+        What `work` returns.
+    """
+    stop = threading.Event()
+
+    def check() -> None:
+        if stop.is_set():
+            raise StoppedError
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        waiting = deque(pool.submit(work, item, check) for item in items)
+        try:
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)

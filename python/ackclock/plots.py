@@ -1,0 +1,151 @@
+"""The common picture style: readable in print, without colour, and by the colour-blind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette; the line styles tell the curves apart without it.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-")
+
+STYLE: dict[str, Any] = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 0.9,
+    "pdf.fonttype": 42,
+    "path.simplify_threshold": 0.2,
+}
+WIDTH = 6.5
+"""Inches: the text width of a page."""
+
+
+def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """Make a picture of stacked panels.
+
+    Parameters
+    ----------
+    rows, columns : int
+        How many panels.
+    height : float
+        Of one panel, inches.
+
+    Returns
+    -------
+    Figure, list of Axes
+        The picture and its panels, row by row.
+    """
+    figure = Figure(figsize=(WIDTH, rows * height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, [panel for row in axes for panel in row]
+
+
+def style(index: int) -> dict[str, Any]:
+    """Give the colour and line style of the curve with this number.
+
+    Parameters
+    ----------
+    index : int
+        From 0.
+
+    Returns
+    -------
+    dict
+        Arguments for `Axes.plot`.
+    """
+    return {"color": COLOURS[index % len(COLOURS)], "linestyle": LINES[index % len(LINES)]}
+
+
+def legend(panel: Axes, columns: int) -> None:
+    """Put the legend above the panel, where no data is.
+
+    Parameters
+    ----------
+    panel : Axes
+        The panel.
+    columns : int
+        Entries side by side.
+    """
+    panel.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3
+    )
+
+
+def bars(
+    panel: Axes,
+    names: Sequence[str],
+    heights: Sequence[float],
+    errors: Sequence[float] | None,
+    label: str,
+) -> None:
+    """Draw bars with their values written above them.
+
+    Parameters
+    ----------
+    panel : Axes
+        The panel.
+    names : sequence of str
+        Under the bars.
+    heights : sequence of float
+        In the unit of `label`.
+    errors : sequence of float, optional
+        Half-widths of intervals.
+    label : str
+        Of the axis, with its unit.
+    """
+    places = range(len(names))
+    panel.bar(places, heights, width=0.6, color=COLOURS[0], yerr=errors, capsize=3, zorder=2)
+    for place, height in zip(places, heights, strict=True):
+        lift = errors[place] if errors else 0.0
+        panel.annotate(
+            f"{height:.1f}", (place, height + lift), xytext=(0, 2), textcoords="offset points",
+            ha="center", fontsize=7,
+        )  # fmt: skip
+    panel.set_xticks(list(places), names)
+    panel.grid(visible=False, axis="x")
+    panel.set_ylabel(label)
+
+
+def save(figure: Figure, directory: Path, name: str) -> None:
+    """Write `name`.pdf (vectors) and `name`.png (200 dots per inch).
+
+    Parameters
+    ----------
+    figure : Figure
+        The picture.
+    directory : Path
+        Where to.
+    name : str
+        Name of the files.
+
+    Raises
+    ------
+    OSError
+        When a file cannot be written.
+    """
+    figure.savefig(directory / f"{name}.pdf", metadata={"CreationDate": None})
+    figure.savefig(directory / f"{name}.png", dpi=200)
+
+
+def in_style() -> Any:
+    """Give the context in which pictures are drawn and saved.
+
+    Returns
+    -------
+    context manager
+        Sets the common style and restores what was before.
+    """
+    return mpl.rc_context(cast(Any, STYLE))

@@ -1,0 +1,113 @@
+"""A bar on standard error for what takes longer than a second, when somebody is looking."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+import tomllib
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.progress
+
+SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def duration_of(scenario: str) -> float:
+    """Give the simulated time of a scenario as run.
+
+    Parameters
+    ----------
+    scenario : str
+        TOML as `check` returns it.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
+    text = tomllib.loads(scenario)["run"]["duration"]
+    match = re.fullmatch(r"([0-9.eE+-]+) ?([a-z]+)", text)
+    if match is None:
+        raise ValueError(f"no duration: {text}")
+    return float(match[1]) * SECONDS[match[2]]
+
+
+class Bar:
+    """Simulated time and packets per second of all runs together.
+
+    Parameters
+    ----------
+    total_s : float
+        Simulated seconds of all runs.
+    shown : bool
+        False to stay silent; without a terminal it stays silent anyway.
+    """
+
+    def __init__(self, total_s: float, *, shown: bool = True) -> None:
+        self._total_s = total_s
+        self._shown = shown and sys.stderr.isatty()
+        self._begin = time.monotonic()
+        self._state: dict[int, tuple[float, int]] = {}
+        self._lock = threading.Lock()
+        self._bar: rich.progress.Progress | None = None
+
+    def update(self, run: int, simulated_s: float, packets: int) -> None:
+        """Tell how far a run is.
+
+        Parameters
+        ----------
+        run : int
+            Which run.
+        simulated_s : float
+            Its simulated seconds so far.
+        packets : int
+            Its packets so far.
+        """
+        if not self._shown:
+            return
+        with self._lock:
+            self._state[run] = (simulated_s, packets)
+            elapsed = time.monotonic() - self._begin
+            if elapsed < 1.0:
+                return
+            if self._bar is None:
+                self._bar = self._open()
+            done = sum(seconds for seconds, _ in self._state.values())
+            rate = sum(count for _, count in self._state.values()) / elapsed
+            self._bar.update(
+                self._bar.task_ids[0],
+                completed=done,
+                status=f"{done:.0f} of {self._total_s:.0f} s simulated, "
+                f"{rate / 1e6:.2f} M packets/s",
+            )
+
+    def _open(self) -> rich.progress.Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        bar = Progress(
+            BarColumn(),
+            TextColumn("{task.fields[status]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        bar.add_task("", total=self._total_s, status="")
+        bar.start()
+        return bar
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

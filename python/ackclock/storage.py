@@ -1,0 +1,199 @@
+"""Results are written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class StorageError(Exception):
+    """A result cannot be written; the message is one line that says what to do."""
+
+
+def explain(path: Path, error: OSError) -> StorageError:
+    """Turn what the operating system says about writing `path` into one clear line.
+
+    Parameters
+    ----------
+    path : Path
+        What was to be written.
+    error : OSError
+        What went wrong.
+
+    Returns
+    -------
+    StorageError
+        To be raised.
+    """
+    return StorageError(f"cannot write {path}: {error.strerror or error}; nothing was written")
+
+
+def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path], bool]) -> None:
+    """Refuse to write where something is that must not be lost.
+
+    Parameters
+    ----------
+    target : Path
+        Directory that is to be written.
+    force : bool
+        Whether a previous result may be replaced.
+    is_result : callable
+        Whether a directory holds a previous result and nothing else.
+
+    Raises
+    ------
+    StorageError
+        When `target` exists, is not an empty directory, and may not be replaced.
+    """
+    try:
+        if not target.exists() and not target.is_symlink():
+            return
+        if not target.is_dir():
+            raise StorageError(f"{target} exists and is no directory; choose another name")
+        if not any(target.iterdir()):
+            return
+        if not is_result(target):
+            raise StorageError(
+                f"{target} holds files that are no result of this command; choose another directory"
+            )
+    except OSError as error:
+        raise explain(target, error) from error
+    if not force:
+        raise StorageError(f"{target} holds a result; --force replaces it")
+
+
+@contextmanager
+def new_directory(
+    target: Path, *, force: bool, is_result: Callable[[Path], bool]
+) -> Iterator[Path]:
+    """Give a directory that becomes `target` when the block ends, and vanishes when it fails.
+
+    Parameters
+    ----------
+    target : Path
+        Directory that is to be written.
+    force : bool
+        Whether a previous result may be replaced.
+    is_result : callable
+        Whether a directory holds a previous result and nothing else.
+
+    Yields
+    ------
+    Path
+        An empty directory beside `target`.
+
+    Raises
+    ------
+    StorageError
+        When `target` may not be replaced or cannot be written.
+    """
+    refuse_unless_free(target, force=force, is_result=is_result)
+    # A link is followed, so that its goal is replaced and not the link.
+    goal = target.resolve()
+    temporary = goal.with_name(f".{goal.name}.{uuid.uuid4().hex}.partial")
+    previous = temporary.with_suffix(".previous")
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        refuse_unless_free(target, force=force, is_result=is_result)
+        if goal.exists():
+            goal.rename(previous)
+        temporary.rename(goal)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise explain(target, error) from error
+    finally:
+        if previous.exists() and not goal.exists():
+            previous.rename(goal)
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(previous, ignore_errors=True)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """Give a path whose file becomes `target` when the block ends, and vanishes when it fails.
+
+    Parameters
+    ----------
+    target : Path
+        File that is to be written or replaced.
+
+    Yields
+    ------
+    Path
+        A path beside `target`.
+
+    Raises
+    ------
+    StorageError
+        When `target` cannot be written.
+    """
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.partial")
+    try:
+        if target.is_dir():
+            raise StorageError(f"{target} is a directory; choose a file name")
+        temporary.touch()
+        yield temporary
+        temporary.replace(target)
+    except OSError as error:
+        raise explain(target, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:
+    """Write a table as `name`.parquet or `name`.csv; the same table gives the same bytes.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    directory : Path
+        Where to.
+    name : str
+        Name of the file, without its ending.
+    csv : bool
+        CSV in place of Parquet.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    # Through memory, so that a full disk is an OSError whatever wrote the bytes.
+    content = io.BytesIO()
+    if csv:
+        frame.write_csv(content)
+    else:
+        frame.write_parquet(content, compression="zstd", compression_level=3)
+    (directory / f"{name}.{'csv' if csv else 'parquet'}").write_bytes(content.getbuffer())
+
+
+def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
+    """Whether `directory` has the file `marker` and nothing that is not in `names`.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory to look at.
+    names : frozenset of str
+        Names that may occur.
+    marker : str
+        The one that must.
+
+    Returns
+    -------
+    bool
+        True when it holds.
+    """
+    found = {entry.name for entry in directory.iterdir()}
+    return marker in found and found <= names

@@ -1,0 +1,156 @@
+"""Tables for people on standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+MOST_FLOWS = 40
+"""More are left to --json and -o."""
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _table(title: str | None, columns: Sequence[str], texts: int) -> Table:
+    """Make a table whose first `texts` columns are words and the others numbers."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for index, column in enumerate(columns):
+        words = index < texts
+        table.add_column(
+            column, justify="left" if words else "right", overflow="fold", no_wrap=not words
+        )
+    return table
+
+
+def _print(*tables: Table) -> None:
+    # Piped output is not cut at an imagined 80 columns.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    for table in tables:
+        console.print(table)
+
+
+def print_run(summary: dict[str, Any]) -> None:
+    """Print the flows and links of one run.
+
+    Parameters
+    ----------
+    summary : dict
+        A run's summary.
+    """
+    span = f"{summary['measured_from_s']:g}-{summary['duration_s']:g} s"
+    flows = _table(
+        f"Flows, {span}",
+        ["flow", "controller", "RTT ms", "goodput Mbit/s", "mean window", "mean RTT ms"]
+        + ["sent", "retransmitted", "dropped", "loss events", "timeouts"],
+        texts=2,
+    )
+    for flow in summary["flows"][:MOST_FLOWS]:
+        flows.add_row(
+            flow["name"],
+            flow["controller"] or "-",
+            f"{flow['rtt_ms']:g}",
+            _number(flow["goodput_mbps"], 2),
+            _number(flow["mean_window"]),
+            _number(flow["mean_rtt_ms"]),
+            str(flow["sent_packets"]),
+            str(flow["retransmitted_packets"]),
+            str(flow["dropped_packets"]),
+            str(flow["loss_events"]),
+            str(flow["timeouts"]),
+        )
+    links = _table(
+        "Links",
+        ["link", "utilisation", "queue drops", "random losses", "mean queue", "longest queue"]
+        + ["queue delay p95 ms"],
+        texts=1,
+    )
+    for link in summary["links"]:
+        links.add_row(
+            link["id"],
+            _number(link["utilisation"], 4),
+            str(link["queue_drops"]),
+            str(link["random_losses"]),
+            _number(link["mean_queue_packets"]),
+            str(link["max_queue_packets"]),
+            _number(link["queue_delay_p95_ms"], 2),
+        )
+    _print(flows)
+    if len(summary["flows"]) > MOST_FLOWS:
+        print(f"and {len(summary['flows']) - MOST_FLOWS} more flows: see --json or -o")
+    print()
+    _print(links)
+    print(
+        f"\nJain's index {_number(summary['jain'], 4)}, "
+        f"{summary['packets_simulated']} packets, digest {summary['digest']}"
+    )
+
+
+def print_runs(summaries: Sequence[dict[str, Any]]) -> None:
+    """Print one line per run.
+
+    Parameters
+    ----------
+    summaries : sequence of dict
+        The runs' summaries.
+    """
+    table = _table(
+        None,
+        ["run", "digest", "goodput Mbit/s", "Jain", "utilisation"]
+        + ["loss events", "timeouts", "dropped"],
+        texts=2,
+    )
+    for summary in summaries:
+        flows = summary["flows"]
+        table.add_row(
+            str(summary["run"]),
+            summary["digest"],
+            _number(sum(flow["goodput_mbps"] or 0.0 for flow in flows), 2),
+            _number(summary["jain"], 4),
+            _number(summary["links"][0]["utilisation"] if summary["links"] else None, 4),
+            *(
+                str(sum(flow[key] for flow in flows))
+                for key in ("loss_events", "timeouts", "dropped_packets")
+            ),
+        )
+    _print(table)
+
+
+def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
+    """Print the congestion controls.
+
+    Parameters
+    ----------
+    listed : iterable of dict
+        As `api.controllers` gives them.
+    """
+    table = _table(None, ["name", "kind", "parameters", "source"], texts=4)
+    for entry in listed:
+        parameters = ", ".join(f"{p['name']}={p['default']}" for p in entry["parameters"])
+        table.add_row(entry["name"], entry["kind"], parameters or "-", entry["source"])
+    _print(table)
+
+
+def print_verdicts(verdicts: Iterable[dict[str, Any]]) -> None:
+    """Print one line per claim.
+
+    Parameters
+    ----------
+    verdicts : iterable of dict
+        As `reproduction.reproduce` gives them.
+    """
+    table = _table(None, ["figure", "claim", "expected", "measured", "verdict"], texts=5)
+    for verdict in verdicts:
+        table.add_row(
+            verdict["figure"],
+            verdict["claim"],
+            verdict["expected"],
+            verdict["measured"],
+            "reproduced" if verdict["reproduced"] else "differs",
+        )
+    _print(table)
