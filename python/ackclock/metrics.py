@@ -241,13 +241,14 @@ def curvature(
     skip_s: float,
     span_s: float,
     tolerance: float,
+    least: float = 0.0,
 ) -> Curvature:
     """Measure where a window curve is concave, straight and convex within an epoch.
 
     The window is smoothed by a moving average over `span_s` and compared with itself one span
     before and after; the sign of the second difference decides. It counts as
     straight when the slope changes from one span to the next by no more than `tolerance` times
-    the steepest slope of the epoch.
+    the steeper of the two, or the window departs by no more than `least` from a straight line.
 
     Parameters
     ----------
@@ -260,7 +261,9 @@ def curvature(
     span_s : float
         Width of the moving average and spacing of the differences, seconds.
     tolerance : float
-        Change of slope that still counts as straight, as a share of the steepest slope.
+        Change of slope that still counts as straight, as a share of the steeper slope.
+    least : float
+        Second difference that still counts as straight, packets.
 
     Returns
     -------

@@ -17,14 +17,15 @@ def _number(value: float | None, digits: int = 1) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _table(title: str | None, columns: Sequence[str], texts: int) -> Table:
-    """Make a table whose first `texts` columns are words and the others numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+def _table(title: str | None, columns: Sequence[str], texts: int, *, fold: bool = False) -> Table:
+    """Make a table whose first `texts` columns are words, folded or not, the others numbers."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for index, column in enumerate(columns):
-        words = index < texts
-        table.add_column(
-            column, justify="left" if words else "right", overflow="fold", no_wrap=not words
-        )
+        if index < texts:
+            table.add_column(column, overflow="fold", no_wrap=not fold)
+        else:
+            # A heading may take two lines, a number one.
+            table.add_column(column, justify="right", min_width=max(map(len, column.split())))
     return table
 
 
@@ -47,7 +48,7 @@ def print_run(summary: dict[str, Any]) -> None:
     flows = _table(
         f"Flows, {span}",
         ["flow", "controller", "RTT ms", "goodput Mbit/s", "mean window", "mean RTT ms"]
-        + ["sent", "retransmitted", "dropped", "loss events", "timeouts"],
+        + ["resent", "dropped", "loss events", "timeouts"],
         texts=2,
     )
     for flow in summary["flows"][:MOST_FLOWS]:
@@ -58,7 +59,6 @@ def print_run(summary: dict[str, Any]) -> None:
             _number(flow["goodput_mbps"], 2),
             _number(flow["mean_window"]),
             _number(flow["mean_rtt_ms"]),
-            str(flow["sent_packets"]),
             str(flow["retransmitted_packets"]),
             str(flow["dropped_packets"]),
             str(flow["loss_events"]),
@@ -67,7 +67,7 @@ def print_run(summary: dict[str, Any]) -> None:
     links = _table(
         "Links",
         ["link", "utilisation", "queue drops", "random losses", "mean queue", "longest queue"]
-        + ["queue delay p95 ms"],
+        + ["p95 delay ms"],
         texts=1,
     )
     for link in summary["links"]:
@@ -129,7 +129,7 @@ def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
     listed : iterable of dict
         As `api.controllers` gives them.
     """
-    table = _table(None, ["name", "kind", "parameters", "source"], texts=4)
+    table = _table(None, ["name", "kind", "parameters", "source"], texts=4, fold=True)
     for entry in listed:
         parameters = ", ".join(f"{p['name']}={p['default']}" for p in entry["parameters"])
         table.add_row(entry["name"], entry["kind"], parameters or "-", entry["source"])
@@ -144,7 +144,7 @@ def print_verdicts(verdicts: Iterable[dict[str, Any]]) -> None:
     verdicts : iterable of dict
         As `reproduction.reproduce` gives them.
     """
-    table = _table(None, ["figure", "claim", "expected", "measured", "verdict"], texts=5)
+    table = _table(None, ["figure", "claim", "expected", "measured", "verdict"], texts=5, fold=True)
     for verdict in verdicts:
         table.add_row(
             verdict["figure"],

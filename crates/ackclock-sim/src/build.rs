@@ -1,6 +1,7 @@
 //! From a checked scenario to links, routes and endpoints.
 
 use ackclock_cc::Start;
+use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::{self as scenario, Direction, Flow, Growth, Limit, Queue, Recovery, Scenario};
 use ackclock_trace::Digest;
@@ -11,9 +12,9 @@ use crate::link::Link;
 use crate::loss::LossModel;
 use crate::network::{Hop, Network, Tally};
 use crate::packet::Slab;
-use crate::queue::{self, Droptail};
+use crate::queue::{Discipline, Droptail};
 use crate::random::{Purpose, Stream};
-use crate::tcp::recovery::{self, DuplicateAcks, Sack};
+use crate::tcp::recovery::{DuplicateAcks, Sack};
 use crate::tcp::{Receiver, ReceiverSettings, Sender, Settings, Timer};
 
 /// What a simulation is made of.
@@ -63,27 +64,23 @@ pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result
         measured.push(window);
         let (there, back) = topology.routes(flow, dumbbell.delay);
         let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
-        endpoints.push(Box::new(Sender::new(
-            Settings {
-                flow: id,
-                route: there,
-                packet_bytes: flow.tcp.packet.0 as u16,
-                total,
-                receive_window: flow.tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
-                max_burst: flow.tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
-                overhead: flow.tcp.overhead,
-                growth_per_packet: flow.tcp.growth == Growth::PerPacket,
-                pacing: flow.tcp.pacing,
-                start,
-                stop,
-                measure_from: window.0,
-                measure_to: window.1,
-            },
-            make_control(flow, catalogue)?,
-            make_recovery(flow)?,
-            Timer::new(flow.tcp.initial_rto, flow.tcp.min_rto, flow.tcp.max_rto, flow.tcp.clock),
-            Stream::new(seed, run, Purpose::Overhead, 0, id),
-        )));
+        let settings = Settings {
+            flow: id,
+            route: there,
+            packet_bytes: flow.tcp.packet.0 as u16,
+            total,
+            receive_window: flow.tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
+            max_burst: flow.tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
+            overhead: flow.tcp.overhead,
+            growth_per_packet: flow.tcp.growth == Growth::PerPacket,
+            pacing: flow.tcp.pacing,
+            start,
+            stop,
+            measure_from: window.0,
+            measure_to: window.1,
+        };
+        let overhead = Stream::new(seed, run, Purpose::Overhead, 0, id);
+        endpoints.push(make_sender(flow, settings, make_control(flow, catalogue)?, overhead)?);
         endpoints.push(Box::new(Receiver::new(ReceiverSettings {
             flow: id,
             route: back,
@@ -148,9 +145,8 @@ impl Topology {
     }
 
     fn link(&mut self, delay: Span, rate: Option<Rate>) -> Hop {
-        let limited = rate.map(|rate| -> (Rate, Box<dyn queue::Queue>) {
-            (rate, Box::new(Droptail::new(u64::MAX, u64::MAX)))
-        });
+        let endless = || Discipline::Droptail(Droptail::new(u64::MAX, u64::MAX));
+        let limited = rate.map(|rate| (rate, endless()));
         self.links.push(Link::new(delay, LossModel::None, limited));
         Hop::Link(self.links.len() as u32 - 1)
     }
@@ -162,9 +158,9 @@ impl Topology {
     }
 }
 
-fn make_queue(queue: Queue) -> Box<dyn queue::Queue> {
+fn make_queue(queue: Queue) -> Discipline {
     let Queue::Droptail { limit } = queue;
-    Box::new(match limit {
+    Discipline::Droptail(match limit {
         Limit::Packets(packets) => Droptail::new(packets.0, u64::MAX),
         Limit::Bytes(bytes) => Droptail::new(u64::MAX, bytes.0),
     })
@@ -173,7 +169,7 @@ fn make_queue(queue: Queue) -> Box<dyn queue::Queue> {
 fn make_control(
     flow: &Flow,
     catalogue: &dyn Catalogue,
-) -> Result<Box<dyn ackclock_cc::erased::ErasedController>, String> {
+) -> Result<Box<dyn ErasedController>, String> {
     let entry = catalogue
         .find(&flow.controller)
         .ok_or_else(|| format!("flow {}: unknown control \"{}\"", flow.name, flow.controller))?;
@@ -186,12 +182,23 @@ fn make_control(
     entry.build(&given, start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
 }
 
-fn make_recovery(flow: &Flow) -> Result<Box<dyn recovery::Recovery>, String> {
-    let limited_transmit = flow.tcp.limited_transmit;
-    match flow.tcp.recovery {
-        Recovery::Reno => Ok(Box::new(DuplicateAcks::new(false, limited_transmit))),
-        Recovery::NewReno => Ok(Box::new(DuplicateAcks::new(true, limited_transmit))),
-        Recovery::Sack => Ok(Box::new(Sack::new(limited_transmit))),
-        Recovery::Rack => Err(format!("flow {}: recovery \"rack\" is not available yet", flow.name)),
-    }
+fn make_sender(
+    flow: &Flow,
+    settings: Settings,
+    control: Box<dyn ErasedController>,
+    overhead: Stream,
+) -> Result<Box<dyn Endpoint>, String> {
+    let tcp = &flow.tcp;
+    let timer = Timer::new(tcp.initial_rto, tcp.min_rto, tcp.max_rto, tcp.clock);
+    Ok(match tcp.recovery {
+        Recovery::Reno | Recovery::NewReno => {
+            let newreno = tcp.recovery == Recovery::NewReno;
+            let recovery = DuplicateAcks::new(newreno, tcp.limited_transmit);
+            Box::new(Sender::new(settings, control, recovery, timer, overhead))
+        }
+        Recovery::Sack => {
+            Box::new(Sender::new(settings, control, Sack::new(tcp.limited_transmit), timer, overhead))
+        }
+        Recovery::Rack => return Err(format!("flow {}: recovery \"rack\" is not available yet", flow.name)),
+    })
 }

@@ -79,7 +79,7 @@ pub struct SenderView<'a> {
     pub window: f64,
     /// Its slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
-    /// Integral of the window over time up to `window_since`, packets times seconds.
+    /// Integral of the window over time up to `window_since`, packets times picoseconds.
     pub window_integral: f64,
     /// Since when the window is what it is.
     pub window_since: Time,

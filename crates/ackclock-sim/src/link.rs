@@ -7,7 +7,7 @@ use ackclock_units::{PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 use crate::loss::LossModel;
 use crate::packet::Packet;
-use crate::queue::{InService, Queue, Queued};
+use crate::queue::{Discipline, InService, Queue, Queued};
 
 /// Time to send packets at a rate, to the picosecond in the long run: the part below one picosecond is
 /// carried over to the next packet.
@@ -47,7 +47,7 @@ impl Serialiser {
 pub enum Fate {
     /// It, or one that waited, was lost at random or dropped.
     Lost(Packet),
-    /// Nothing was lost.
+    /// It waits, or is on its way.
     Kept,
 }
 
@@ -69,24 +69,35 @@ pub struct LinkCounters {
 }
 
 /// One direction of a link.
+///
+/// Its only events are arrivals at the far end. A packet goes on the wire when its transmission begins,
+/// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
+/// time, before anything can see a difference: at the next arrival, delivery or observation.
 #[derive(Debug)]
 pub struct Link {
-    delay: Span,
     loss: LossModel,
     /// `None`: unlimited, so nothing ever waits.
     transmitter: Option<Transmitter>,
-    /// Packets on the wire, by arrival at the far end.
-    wire: VecDeque<(Time, Packet)>,
+    wire: Wire,
     counters: LinkCounters,
+}
+
+/// Packets in transmission or propagation, by arrival at the far end.
+#[derive(Debug)]
+struct Wire {
+    delay: Span,
+    packets: VecDeque<(Time, Packet)>,
 }
 
 #[derive(Debug)]
 struct Transmitter {
     rate: Rate,
     serialiser: Serialiser,
-    queue: Box<dyn Queue>,
-    in_service: Option<Packet>,
+    queue: Discipline,
+    in_service: InService,
+    /// When the transmission under way ends.
     finish: Time,
+    bits: u64,
     level: Level,
     /// Queueing delays, once they are measured.
     delays: Histogram,
@@ -118,68 +129,47 @@ impl Level {
 }
 
 impl Link {
-    /// A link with propagation delay `delay`; `rate` and queue are `None` for one without a limit.
+    /// A link with propagation delay `delay`; `limited` is `None` for one without a rate and a queue.
     #[must_use]
-    pub fn new(delay: Span, loss: LossModel, limited: Option<(Rate, Box<dyn Queue>)>) -> Self {
+    pub fn new(delay: Span, loss: LossModel, limited: Option<(Rate, Discipline)>) -> Self {
         let transmitter = limited.map(|(rate, queue)| Transmitter {
             rate,
             serialiser: Serialiser::new(rate),
             queue,
-            in_service: None,
+            in_service: InService::default(),
             finish: Time::NEVER,
+            bits: 0,
             level: Level::default(),
             delays: Histogram::default(),
             measured: false,
         });
-        Link { delay, loss, transmitter, wire: VecDeque::new(), counters: LinkCounters::default() }
+        let wire = Wire { delay, packets: VecDeque::new() };
+        Link { loss, transmitter, wire, counters: LinkCounters::default() }
     }
 
     /// A packet arrives at the near end.
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: Packet) -> Fate {
+    pub fn arrive(&mut self, now: Time, packet: &Packet) -> Fate {
         self.counters.arrived += 1;
-        if self.loss.loses(packet.flow) {
+        if self.loss.loses(packet.flow()) {
             self.counters.random_losses += 1;
-            return Fate::Lost(packet);
+            return Fate::Lost(*packet);
         }
         let Some(transmitter) = &mut self.transmitter else {
-            self.propagate(now, packet);
+            self.wire.push(now, *packet);
             return Fate::Kept;
         };
-        let in_service = transmitter.in_service.map_or(InService::default(), |packet| InService {
-            packets: 1,
-            bytes: u64::from(packet.bytes),
-        });
-        if let Some(dropped) = transmitter.queue.enqueue(now, packet, in_service) {
+        transmitter.catch_up(now, &mut self.wire);
+        if let Some(dropped) = transmitter.queue.enqueue(now, packet, transmitter.in_service) {
             self.counters.queue_drops += 1;
             return Fate::Lost(dropped);
         }
-        if transmitter.in_service.is_none() {
-            transmitter.start(now);
+        if transmitter.finish == Time::NEVER {
+            transmitter.start(now, &mut self.wire);
+        } else {
+            transmitter.note_level(now);
         }
-        transmitter.note_level(now);
         Fate::Kept
-    }
-
-    /// The transmission under way ends: its packet goes on the wire and the next one begins. Returns the
-    /// packet that was sent.
-    ///
-    /// # Panics
-    /// When nothing is being transmitted: the schedule and the link disagree.
-    #[inline]
-    pub fn finish_transmission(&mut self, now: Time) -> Packet {
-        let transmitter = self.transmitter.as_mut().expect("only limited links transmit");
-        let packet = transmitter.in_service.take().expect("a transmission ends after it began");
-        self.counters.bits += u64::from(packet.bytes) * 8;
-        transmitter.start(now);
-        transmitter.note_level(now);
-        self.propagate(now, packet);
-        packet
-    }
-
-    #[inline]
-    fn propagate(&mut self, now: Time, packet: Packet) {
-        self.wire.push_back((now + self.delay, packet));
     }
 
     /// The first packet on the wire reaches the far end.
@@ -187,31 +177,29 @@ impl Link {
     /// # Panics
     /// When the wire is empty: the schedule and the link disagree.
     #[inline]
-    pub fn deliver(&mut self) -> Packet {
+    pub fn deliver(&mut self, now: Time) -> Packet {
+        if let Some(transmitter) = &mut self.transmitter {
+            transmitter.catch_up(now, &mut self.wire);
+        }
         self.counters.delivered += 1;
-        self.wire.pop_front().expect("a packet arrives after it was sent").1
-    }
-
-    /// When the transmission under way ends.
-    #[inline]
-    #[must_use]
-    pub fn next_finish(&self) -> Time {
-        self.transmitter.as_ref().map_or(Time::NEVER, |transmitter| transmitter.finish)
+        self.wire.packets.pop_front().expect("a packet arrives after it was sent").1
     }
 
     /// When the next packet reaches the far end.
     #[inline]
     #[must_use]
     pub fn next_delivery(&self) -> Time {
-        self.wire.front().map_or(Time::NEVER, |(time, _)| *time)
+        self.wire.packets.front().map_or(Time::NEVER, |(time, _)| *time)
     }
 
     /// Counters at `now`, which is not before the last event.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
         if let Some(transmitter) = &mut self.transmitter {
+            transmitter.catch_up(now, &mut self.wire);
             transmitter.note_level(now);
             self.counters.queue_integral = transmitter.level.integral;
+            self.counters.bits = transmitter.bits;
         }
         self.counters
     }
@@ -236,7 +224,7 @@ impl Link {
         self.transmitter.as_ref().map_or((0, None), |t| (t.level.most_measured, Some(&t.delays)))
     }
 
-    /// Queue now, and its extremes since this was last asked.
+    /// Queue now, and its extremes since this was last asked; after [`Link::counters`] of the same time.
     pub fn take_extremes(&mut self) -> (u64, u64, u64) {
         let Some(transmitter) = &mut self.transmitter else { return (0, 0, 0) };
         let level = &mut transmitter.level;
@@ -245,33 +233,56 @@ impl Link {
         extremes
     }
 
-    /// Visits every packet in the link: waiting, in transmission, on the wire.
+    /// Visits every packet in the link: waiting, in transmission, in propagation.
     pub fn visit(&self, each: &mut dyn FnMut(&Packet)) {
         if let Some(transmitter) = &self.transmitter {
             transmitter.queue.visit(each);
-            transmitter.in_service.iter().for_each(&mut *each);
         }
-        self.wire.iter().for_each(|(_, packet)| each(packet));
+        self.wire.packets.iter().for_each(|(_, packet)| each(packet));
+    }
+}
+
+impl Wire {
+    /// A packet is completely sent at `sent`.
+    #[inline]
+    fn push(&mut self, sent: Time, packet: Packet) {
+        self.packets.push_back((sent + self.delay, packet));
     }
 }
 
 impl Transmitter {
+    /// Works off all transmissions that end up to `now`.
     #[inline]
-    fn start(&mut self, now: Time) {
-        let Some(Queued { packet, since }) = self.queue.dequeue(now) else {
-            self.finish = Time::NEVER;
-            return;
-        };
-        if self.measured {
-            self.delays.record(now.since(since));
+    fn catch_up(&mut self, now: Time, wire: &mut Wire) {
+        while self.finish <= now {
+            if self.finish == Time::NEVER {
+                return;
+            }
+            self.bits += self.in_service.bytes * 8;
+            self.start(self.finish, wire);
         }
-        self.finish = now + self.serialiser.next(packet.bytes);
-        self.in_service = Some(packet);
+    }
+
+    /// The next transmission begins at `now`, if a packet waits.
+    #[inline]
+    fn start(&mut self, now: Time, wire: &mut Wire) {
+        if let Some(Queued { packet, since }) = self.queue.dequeue(now) {
+            if self.measured {
+                self.delays.record(now.since(since));
+            }
+            self.finish = now + self.serialiser.next(packet.bytes());
+            self.in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
+            wire.push(self.finish, packet);
+        } else {
+            self.finish = Time::NEVER;
+            self.in_service = InService::default();
+        }
+        self.note_level(now);
     }
 
     #[inline]
     fn note_level(&mut self, now: Time) {
-        self.level.change(now, self.queue.len() + u64::from(self.in_service.is_some()));
+        self.level.change(now, self.queue.len() + self.in_service.packets);
     }
 }
 
@@ -296,22 +307,21 @@ mod tests {
     /// 1000 bytes at 100 Mbit/s take 80 us; the delay is 50 ms. Two packets at once leave 80 us apart.
     #[test]
     fn a_packet_waits_is_sent_and_travels() {
-        let queue = Box::new(Droptail::new(2, u64::MAX));
+        let queue = Discipline::Droptail(Droptail::new(2, u64::MAX));
         let mut link =
             Link::new(Span::from_millis(50), LossModel::None, Some((Rate(100_000_000), queue)));
-        let packet = |sequence| Packet::new(Kind::Data, 0, sequence, Time::ZERO, 1000);
+        let packet = |sequence| Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
         let microseconds = |us: u64| Time(us * 1_000_000);
-        assert_eq!(link.arrive(Time::ZERO, packet(0)), Fate::Kept);
-        assert_eq!(link.arrive(Time::ZERO, packet(1)), Fate::Kept);
-        assert_eq!(link.arrive(Time::ZERO, packet(2)), Fate::Lost(packet(2)));
-        assert_eq!(link.next_finish(), microseconds(80));
-        assert_eq!(link.finish_transmission(microseconds(80)), packet(0));
-        assert_eq!(link.next_finish(), microseconds(160));
+        assert_eq!(link.arrive(Time::ZERO, &packet(0)), Fate::Kept);
+        assert_eq!(link.arrive(Time::ZERO, &packet(1)), Fate::Kept);
+        assert_eq!(link.arrive(Time::ZERO, &packet(2)), Fate::Lost(packet(2)));
         assert_eq!(link.next_delivery(), microseconds(50_080));
-        assert_eq!(link.finish_transmission(microseconds(160)), packet(1));
-        assert_eq!(link.next_finish(), Time::NEVER);
-        assert_eq!(link.deliver(), packet(0));
+        assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
+        assert_eq!(link.counters(microseconds(159)).bits, 8000);
+        assert_eq!(link.deliver(microseconds(50_080)), packet(0));
+        assert_eq!(link.next_delivery(), microseconds(50_160));
+        assert_eq!(link.deliver(microseconds(50_160)), packet(1));
         // Two packets for 80 us, then one for 80 us.
-        assert_eq!(link.counters(microseconds(160)).queue_integral, 3 * 80_000_000);
+        assert_eq!(link.counters(microseconds(50_160)).queue_integral, 3 * 80_000_000);
     }
 }

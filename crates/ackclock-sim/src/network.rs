@@ -35,8 +35,6 @@ pub enum Occurrence {
     Sent,
     /// A packet is lost at random or dropped.
     Lost,
-    /// A link has sent a packet.
-    Transmitted,
     /// A packet reaches its endpoint.
     Delivered,
     /// An endpoint's timer fires.
@@ -58,100 +56,60 @@ pub struct Network {
     pub digest: Digest,
 }
 
-/// Components in the schedule: transmitters of all links, far ends of all links, then endpoints. At the same
-/// instant a queue first gives up a packet and then takes one in.
+/// Components in the schedule: the far ends of all links, then all endpoints.
 impl Network {
-    /// The component of the transmitter of `link`.
-    #[inline]
-    #[must_use]
-    pub const fn transmitter(link: u32) -> u32 {
-        link
-    }
-
-    /// The component of the far end of `link`.
-    #[inline]
-    #[must_use]
-    pub fn far_end(&self, link: u32) -> u32 {
-        self.links.len() as u32 + link
-    }
-
     /// The component of `endpoint`.
     #[inline]
     #[must_use]
     pub fn endpoint(&self, endpoint: u32) -> u32 {
-        2 * self.links.len() as u32 + endpoint
-    }
-
-    /// Number of components with `endpoints` endpoints.
-    #[must_use]
-    pub fn components(&self, endpoints: usize) -> usize {
-        2 * self.links.len() + endpoints
+        self.links.len() as u32 + endpoint
     }
 
     #[inline]
     fn note(&mut self, now: Time, component: u32, what: Occurrence, packet: &Packet) {
-        self.digest.note(now.0, component, what as u8, packet.flow, packet.sequence, u64::from(packet.bytes));
+        self.digest.note(now.0, component, what as u8, packet.flow(), packet.sequence, u64::from(packet.bytes()));
     }
 
     #[inline]
     fn tally(&mut self, packet: &Packet) -> &mut Tally {
-        &mut self.tallies[2 * packet.flow as usize + usize::from(packet.kind == Kind::Ack)]
+        &mut self.tallies[2 * packet.flow() as usize + usize::from(packet.kind() == Kind::Ack)]
     }
 
     /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
     #[inline]
-    pub fn send(&mut self, now: Time, component: u32, packet: Packet, schedule: &mut Schedule) {
-        self.tally(&packet).sent += 1;
-        self.note(now, component, Occurrence::Sent, &packet);
+    pub fn send(&mut self, now: Time, component: u32, packet: &mut Packet, schedule: &mut Schedule) {
+        self.tally(packet).sent += 1;
+        self.note(now, component, Occurrence::Sent, packet);
         let delivered = self.forward(now, packet, schedule);
-        debug_assert!(delivered.is_none(), "a route begins with a link");
+        debug_assert!(!delivered, "a route begins with a link");
     }
 
-    /// Takes a packet one hop further; returns it when it has reached its endpoint.
+    /// Takes a packet one hop further; returns whether it has reached its endpoint.
     #[inline]
-    fn forward(&mut self, now: Time, mut packet: Packet, schedule: &mut Schedule) -> Option<Packet> {
-        let Hop::Link(id) = self.hops[packet.hop as usize] else {
-            self.tally(&packet).delivered += 1;
-            return Some(packet);
+    fn forward(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> bool {
+        let Hop::Link(id) = self.hops[packet.hop() as usize] else {
+            self.tally(packet).delivered += 1;
+            return true;
         };
-        packet.hop += 1;
+        packet.next_hop();
         let link = &mut self.links[id as usize];
         match link.arrive(now, packet) {
-            Fate::Kept => self.reschedule(id, schedule),
+            Fate::Kept => schedule.set(id, link.next_delivery()),
             Fate::Lost(lost) => {
-                self.sacks.remove(lost.handle);
+                self.sacks.remove(lost.handle());
                 self.tally(&lost).dropped += 1;
                 self.note(now, id, Occurrence::Lost, &lost);
             }
         }
-        None
+        false
     }
 
+    /// A packet reaches the far end of `link`. Returns it when that was the end of its route.
     #[inline]
-    fn reschedule(&mut self, link: u32, schedule: &mut Schedule) {
-        let (finish, delivery) = {
-            let link = &self.links[link as usize];
-            (link.next_finish(), link.next_delivery())
-        };
-        schedule.set(Network::transmitter(link), finish);
-        schedule.set(self.far_end(link), delivery);
-    }
-
-    /// The event of a link's component has come. Returns a packet that has reached its endpoint.
-    #[inline]
-    pub fn act(&mut self, now: Time, component: u32, schedule: &mut Schedule) -> Option<Packet> {
-        let links = self.links.len() as u32;
-        if component < links {
-            let packet = self.links[component as usize].finish_transmission(now);
-            self.note(now, component, Occurrence::Transmitted, &packet);
-            self.reschedule(component, schedule);
-            return None;
-        }
-        let id = component - links;
-        let link = &mut self.links[id as usize];
-        let packet = link.deliver();
-        schedule.set(component, link.next_delivery());
-        self.forward(now, packet, schedule)
+    pub fn act(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
+        let mut packet = self.links[link as usize].deliver(now);
+        schedule.set(link, self.links[link as usize].next_delivery());
+        self.forward(now, &mut packet, schedule).then_some(packet)
     }
 
     /// Checks that nothing was lost from sight: for every flow and kind, sent = delivered + dropped + under
@@ -165,7 +123,7 @@ impl Network {
             let mut inside = 0;
             link.visit(&mut |packet| {
                 inside += 1;
-                under_way[2 * packet.flow as usize + usize::from(packet.kind == Kind::Ack)] += 1;
+                under_way[2 * packet.flow() as usize + usize::from(packet.kind() == Kind::Ack)] += 1;
             });
             let counters = link.counters(now);
             assert_eq!(

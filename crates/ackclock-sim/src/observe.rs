@@ -129,7 +129,7 @@ impl Observer {
 
 /// The whole integral of a sender's window up to `now`, packets times seconds.
 pub fn window_integral(view: &SenderView<'_>, now: Time) -> f64 {
-    view.window_integral + view.window * now.since(view.window_since).as_seconds()
+    (view.window_integral + view.window * now.since(view.window_since).0 as f64) / 1e12
 }
 
 /// A flow as it is at `now`.

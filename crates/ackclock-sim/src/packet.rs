@@ -25,53 +25,106 @@ pub enum Ecn {
 }
 
 /// A packet on the wire: 32 bytes. Links and queues read flow, size and marks; the rest is the endpoints'.
+///
+/// The small fields share two words, because packets are copied at every hop: a copy of four whole words
+/// follows a write of four whole words without waiting, a copy after writes of single bytes does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Number of the packet in its flow; of an acknowledgement, the next number that is expected.
     pub sequence: u64,
     /// When the data packet was sent; an acknowledgement returns that of the packet that caused it.
     pub sent: Time,
-    /// Its flow.
-    pub flow: u32,
-    /// What rides on it, in the slab of its kind.
-    pub handle: Handle,
-    /// Position in the table of routes.
-    pub hop: u32,
-    /// Size on the wire, all headers included.
-    pub bytes: u16,
-    /// What it is.
-    pub kind: Kind,
-    /// Bits 0-1: congestion notification; bit 7: the data was sent before.
-    flags: u8,
+    /// Bits 0-31: flow; 32-63: position in the table of routes.
+    place: u64,
+    /// Bits 0-31: handle; 32-47: size; 48: acknowledgement; 49: sent before; 50-51: congestion notification.
+    load: u64,
 }
 
-const ECN_BITS: u8 = 3;
-const RETRANSMISSION: u8 = 1 << 7;
+const SIZE_SHIFT: u32 = 32;
+const ACK: u64 = 1 << 48;
+const RETRANSMISSION: u64 = 1 << 49;
+const ECN_SHIFT: u32 = 50;
+const ECN: u64 = 3 << ECN_SHIFT;
 
 impl Packet {
-    /// A packet about to enter the network.
+    /// A packet of `bytes` bytes on the wire, about to enter the network at position `hop` of the routes.
+    #[inline]
     #[must_use]
-    pub const fn new(kind: Kind, flow: u32, sequence: u64, sent: Time, bytes: u16) -> Self {
-        Packet { sequence, sent, flow, handle: Handle::NONE, hop: 0, bytes, kind, flags: 0 }
+    pub const fn new(kind: Kind, flow: u32, hop: u32, sequence: u64, sent: Time, bytes: u16) -> Self {
+        let place = flow as u64 | (hop as u64) << 32;
+        let ack = if matches!(kind, Kind::Ack) { ACK } else { 0 };
+        Packet { sequence, sent, place, load: Handle::NONE.0 as u64 | (bytes as u64) << SIZE_SHIFT | ack }
+    }
+
+    /// Its flow.
+    #[inline]
+    #[must_use]
+    pub const fn flow(&self) -> u32 {
+        self.place as u32
+    }
+
+    /// Its position in the table of routes.
+    #[inline]
+    #[must_use]
+    pub const fn hop(&self) -> u32 {
+        (self.place >> 32) as u32
+    }
+
+    /// Moves it one position on.
+    #[inline]
+    pub const fn next_hop(&mut self) {
+        self.place += 1 << 32;
+    }
+
+    /// Its size on the wire, all headers included.
+    #[inline]
+    #[must_use]
+    pub const fn bytes(&self) -> u16 {
+        (self.load >> SIZE_SHIFT) as u16
+    }
+
+    /// What it is.
+    #[inline]
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        if self.load & ACK == 0 { Kind::Data } else { Kind::Ack }
+    }
+
+    /// What rides on it, in the slab of its kind.
+    #[inline]
+    #[must_use]
+    pub const fn handle(&self) -> Handle {
+        Handle(self.load as u32)
+    }
+
+    /// The same packet with `handle` riding on it.
+    #[inline]
+    #[must_use]
+    pub const fn with_handle(mut self, handle: Handle) -> Self {
+        self.load = self.load & !(u32::MAX as u64) | handle.0 as u64;
+        self
     }
 
     /// The same packet, marked as data that was sent before or as caused by such data.
+    #[inline]
     #[must_use]
     pub const fn with_retransmission(mut self, retransmission: bool) -> Self {
-        self.flags = self.flags & !RETRANSMISSION | if retransmission { RETRANSMISSION } else { 0 };
+        self.load = self.load & !RETRANSMISSION | if retransmission { RETRANSMISSION } else { 0 };
         self
     }
 
     /// Whether the data was sent before, or the acknowledgement was caused by such data.
+    #[inline]
     #[must_use]
     pub const fn is_retransmission(&self) -> bool {
-        self.flags & RETRANSMISSION != 0
+        self.load & RETRANSMISSION != 0
     }
 
     /// The congestion notification bits.
+    #[inline]
     #[must_use]
     pub const fn ecn(&self) -> Ecn {
-        match self.flags & ECN_BITS {
+        match (self.load & ECN) >> ECN_SHIFT {
             1 => Ecn::Capable,
             2 => Ecn::Marked,
             _ => Ecn::NotCapable,
@@ -79,8 +132,9 @@ impl Packet {
     }
 
     /// Sets the congestion notification bits.
+    #[inline]
     pub const fn set_ecn(&mut self, ecn: Ecn) {
-        self.flags = self.flags & !ECN_BITS | ecn as u8;
+        self.load = self.load & !ECN | (ecn as u64) << ECN_SHIFT;
     }
 }
 
@@ -158,12 +212,16 @@ mod tests {
 
     #[test]
     fn flags_do_not_disturb_each_other() {
-        let mut packet = Packet::new(Kind::Data, 0, 0, Time::ZERO, 1000).with_retransmission(true);
+        let mut packet = Packet::new(Kind::Data, 7, 3, 0, Time::ZERO, 1000).with_retransmission(true);
         packet.set_ecn(Ecn::Marked);
         assert!(packet.is_retransmission());
         assert_eq!(packet.ecn(), Ecn::Marked);
         packet.set_ecn(Ecn::Capable);
         assert_eq!(packet.with_retransmission(false).ecn(), Ecn::Capable);
+        packet = packet.with_handle(Handle(5));
+        packet.next_hop();
+        assert_eq!((packet.flow(), packet.hop(), packet.bytes()), (7, 4, 1000));
+        assert_eq!((packet.kind(), packet.handle()), (Kind::Data, Handle(5)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The event queue: which component acts next, and when.
 //!
-//! Every component (a link's transmitter, a link's far end, an endpoint) has at most one pending event, its
+//! Every component (a link's far end, an endpoint) has at most one pending event, its
 //! next. So the queue is a table of times, one per component, with a tournament above it: each node holds
-//! the earlier of its two children, the left one on a tie. The order of events is therefore total, by time
+//! the earlier of its two children, the one of the lower number on a tie. The order of events is therefore total, by time
 //! and then by component number, however the table came about. Changing a time costs one walk towards the
 //! root, which ends where nothing changes; nothing is ever allocated, inserted or removed.
 
@@ -11,9 +11,14 @@ use ackclock_units::Time;
 /// Times of next events, by component.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// Heap-ordered tournament: node `n` has the children `2n` and `2n + 1`; leaves are the last half.
-    nodes: Vec<(Time, u32)>,
+    /// Heap-ordered tournament: node `n` has the children `2n` and `2n + 1`; leaves are the last half. A node
+    /// is a time and, in its lowest 32 bits, a component.
+    nodes: Vec<u128>,
     leaves: usize,
+}
+
+const fn node(time: Time, component: u32) -> u128 {
+    (time.0 as u128) << 32 | component as u128
 }
 
 impl Schedule {
@@ -21,12 +26,12 @@ impl Schedule {
     #[must_use]
     pub fn new(components: usize) -> Self {
         let leaves = components.next_power_of_two().max(2);
-        let mut nodes = vec![(Time::NEVER, 0); 2 * leaves];
+        let mut nodes = vec![node(Time::NEVER, 0); 2 * leaves];
         for (component, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.1 = component as u32;
+            *leaf = node(Time::NEVER, component as u32);
         }
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node];
+        for index in (1..leaves).rev() {
+            nodes[index] = nodes[2 * index];
         }
         Schedule { nodes, leaves }
     }
@@ -35,31 +40,23 @@ impl Schedule {
     #[inline]
     #[must_use]
     pub fn next(&self) -> (Time, u32) {
-        self.nodes[1]
+        let winner = self.nodes[1];
+        (Time((winner >> 32) as u64), winner as u32)
     }
 
     /// Sets the time of a component's next event; [`Time::NEVER`] for none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        let mut node = self.leaves + component as usize;
-        if self.nodes[node].0 == time {
-            return;
-        }
-        let mut winner = (time, component);
-        self.nodes[node] = winner;
-        while node > 1 {
-            let sibling = self.nodes[node ^ 1];
-            // The left child wins ties: a right child must be strictly earlier.
-            let sibling_wins =
-                if node & 1 == 0 { sibling.0 < winner.0 } else { sibling.0 <= winner.0 };
-            if sibling_wins {
-                winner = sibling;
-            }
-            node >>= 1;
-            if self.nodes[node] == winner {
+        let mut winner = node(time, component);
+        let mut index = self.leaves + component as usize;
+        let nodes = &mut self.nodes[..];
+        while nodes[index] != winner {
+            nodes[index] = winner;
+            if index == 1 {
                 return;
             }
-            self.nodes[node] = winner;
+            winner = winner.min(nodes[index ^ 1]);
+            index >>= 1;
         }
     }
 }

@@ -40,7 +40,7 @@ impl Simulation {
         record: bool,
     ) -> Result<Self, String> {
         let Parts { network, endpoints, measured } = build(&scenario, catalogue, run)?;
-        let mut schedule = Schedule::new(network.components(endpoints.len()));
+        let mut schedule = Schedule::new(network.links.len() + endpoints.len());
         for (index, endpoint) in endpoints.iter().enumerate() {
             schedule.set(network.endpoint(index as u32), endpoint.wakeup());
         }
@@ -106,11 +106,11 @@ impl Simulation {
 
     #[inline]
     fn deliver(&mut self, packet: Packet) {
-        let endpoint = 2 * packet.flow + u32::from(packet.kind == Kind::Data);
+        let endpoint = 2 * packet.flow() + u32::from(packet.kind() == Kind::Data);
         let mut context =
             Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
         self.endpoints[endpoint as usize].on_packet(packet, &mut context);
-        self.pump(endpoint, Occurrence::Delivered, packet.flow, packet.sequence);
+        self.pump(endpoint, Occurrence::Delivered, packet.flow(), packet.sequence);
     }
 
     fn wake(&mut self, endpoint: u32) {
@@ -130,9 +130,9 @@ impl Simulation {
         loop {
             let mut context =
                 Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
-            let Some(packet) = sender.next_packet(&mut context) else { break };
-            self.packets += u64::from(packet.kind == Kind::Data);
-            self.network.send(self.now, component, packet, &mut self.schedule);
+            let Some(mut packet) = sender.next_packet(&mut context) else { break };
+            self.packets += u64::from(packet.kind() == Kind::Data);
+            self.network.send(self.now, component, &mut packet, &mut self.schedule);
         }
         self.schedule.set(component, sender.wakeup());
         self.observer.after_endpoint(self.now, endpoint, &self.endpoints);

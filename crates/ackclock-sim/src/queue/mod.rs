@@ -32,7 +32,7 @@ pub struct InService {
 pub trait Queue: Debug + Send {
     /// A packet arrives at `now` while the link transmits `in_service`. Returns the packet that is dropped
     /// for it, if one is.
-    fn enqueue(&mut self, now: Time, packet: Packet, in_service: InService) -> Option<Packet>;
+    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService) -> Option<Packet>;
 
     /// The link is free at `now`: the packet that goes next.
     fn dequeue(&mut self, now: Time) -> Option<Queued>;
@@ -47,4 +47,40 @@ pub trait Queue: Debug + Send {
 
     /// Visits the waiting packets.
     fn visit(&self, each: &mut dyn FnMut(&Packet));
+}
+
+/// Any of the disciplines, without an indirect call per packet.
+#[derive(Debug)]
+pub enum Discipline {
+    /// First in, first out.
+    Droptail(Droptail),
+}
+
+impl Queue for Discipline {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService) -> Option<Packet> {
+        match self {
+            Discipline::Droptail(queue) => queue.enqueue(now, packet, in_service),
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time) -> Option<Queued> {
+        match self {
+            Discipline::Droptail(queue) => queue.dequeue(now),
+        }
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        match self {
+            Discipline::Droptail(queue) => queue.len(),
+        }
+    }
+
+    fn visit(&self, each: &mut dyn FnMut(&Packet)) {
+        match self {
+            Discipline::Droptail(queue) => queue.visit(each),
+        }
+    }
 }

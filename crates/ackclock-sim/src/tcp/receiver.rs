@@ -4,7 +4,7 @@ use ackclock_units::{Span, Time};
 
 use super::SequenceSet;
 use crate::endpoint::{Context, Endpoint, ReceiverView};
-use crate::packet::{Handle, Kind, Packet, SackBlocks};
+use crate::packet::{Kind, Packet, SackBlocks};
 
 /// Receives one flow.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Receiver {
             held_back: 0,
             deadline: Time::NEVER,
             answer_to: None,
-            newest: Packet::new(Kind::Data, settings.flow, 0, Time::ZERO, 0),
+            newest: Packet::new(Kind::Data, settings.flow, 0, 0, Time::ZERO, 0),
             completed: None,
         }
     }
@@ -128,15 +128,13 @@ impl Endpoint for Receiver {
         let cause = self.answer_to.take()?;
         self.held_back = 0;
         self.deadline = Time::NEVER;
-        let mut ack = Packet::new(Kind::Ack, self.settings.flow, self.next, cause.sent, self.settings.ack_bytes)
+        let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
+        let ack = Packet::new(Kind::Ack, flow, route, self.next, cause.sent, ack_bytes)
             .with_retransmission(cause.is_retransmission());
-        ack.hop = self.settings.route;
-        ack.handle = if self.settings.sack && !self.early.is_empty() {
-            context.sacks.insert(self.blocks())
-        } else {
-            Handle::NONE
-        };
-        Some(ack)
+        if !sack || self.early.is_empty() {
+            return Some(ack);
+        }
+        Some(ack.with_handle(context.sacks.insert(self.blocks())))
     }
 
     fn wakeup(&self) -> Time {
@@ -159,9 +157,9 @@ mod tests {
         let mut context = Context { now: Time::ZERO, sacks: &mut sacks, journal: None };
         let mut acks = Vec::new();
         for sequence in sequences {
-            receiver.on_packet(Packet::new(Kind::Data, 0, *sequence, Time::ZERO, 1000), &mut context);
+            receiver.on_packet(Packet::new(Kind::Data, 0, 0, *sequence, Time::ZERO, 1000), &mut context);
             while let Some(ack) = receiver.next_packet(&mut context) {
-                let blocks = context.sacks.remove(ack.handle).unwrap_or_default();
+                let blocks = context.sacks.remove(ack.handle()).unwrap_or_default();
                 acks.push((ack.sequence, blocks.into_iter().filter(|block| block.1 > 0).collect()));
             }
         }

@@ -46,12 +46,12 @@ pub struct Settings {
 /// Pacing gain in slow start and after it, as in Linux: the scenario format promises these.
 const PACING_GAINS: (f64, f64) = (2.0, 1.2);
 
-/// Sends one flow.
-pub struct Sender {
+/// Sends one flow, with recovery `R`.
+pub struct Sender<R> {
     settings: Settings,
     control: Box<dyn ErasedController>,
     decision: Decision,
-    recovery: Box<dyn Recovery>,
+    recovery: R,
     timer: Timer,
     flight: Flight,
     phase: Phase,
@@ -111,13 +111,13 @@ impl Pacer {
     }
 }
 
-impl Sender {
+impl<R: Recovery> Sender<R> {
     /// A sender at the start of the run.
     #[must_use]
     pub fn new(
         settings: Settings,
         control: Box<dyn ErasedController>,
-        recovery: Box<dyn Recovery>,
+        recovery: R,
         timer: Timer,
         overhead: Stream,
     ) -> Self {
@@ -151,7 +151,7 @@ impl Sender {
     fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
         let now = context.now;
         let before = self.decision.window.0;
-        self.window_integral += before * now.since(self.window_since).as_seconds();
+        self.window_integral += before * now.since(self.window_since).0 as f64;
         self.window_since = now;
         self.decision = self.control.on(now, signal);
         let window = self.decision.window.0;
@@ -189,7 +189,7 @@ impl Sender {
     }
 
     fn on_ack(&mut self, ack: Packet, context: &mut Context<'_>) {
-        let blocks = context.sacks.remove(ack.handle);
+        let blocks = context.sacks.remove(ack.handle());
         let advances = ack.sequence > self.flight.oldest;
         if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
             return;
@@ -323,15 +323,12 @@ impl Sender {
         self.last_sent = now;
         self.burst += 1;
         self.timer.ensure_running(now);
-        let bytes = self.settings.packet_bytes;
-        let mut packet =
-            Packet::new(Kind::Data, self.settings.flow, sequence, now, bytes).with_retransmission(again);
-        packet.hop = self.settings.route;
-        packet
+        let Settings { flow, route, packet_bytes, .. } = self.settings;
+        Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again)
     }
 }
 
-impl Endpoint for Sender {
+impl<R: Recovery> Endpoint for Sender<R> {
     fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>) {
         self.burst = 0;
         self.on_ack(packet, context);

@@ -149,8 +149,8 @@ def _bends(row: measure.Row) -> str:
 
 HOW = (
     f"moving average over {measure.SMOOTH_SHARE:.0%} of the epoch (at least one RTT), sign of "
-    f"the second difference; a change of slope within {measure.TOLERANCE:.0%} of the steepest "
-    "is straight"
+    f"the second difference; a change of slope within {measure.TOLERANCE:.0%} or a second "
+    f"difference within {measure.LEAST:g} packets is straight"
 )
 
 
@@ -158,10 +158,10 @@ def _concave(rows: Mapping[str, measure.Row], name: str) -> Verdict:
     row = rows[name]
     return seen(
         f"{name}: concave throughout an epoch",
-        "convex 0 %, concave more than 0 %",
+        "nowhere convex, concave for the most part",
         _bends(row),
-        row["convex"] <= 0.01 and (row["concave"]) > 0.1,
-        why=f"{HOW}; convex up to 1 % and concave from 10 %; the first "
+        row["convex"] <= 0.01 and row["concave"] >= 0.5,
+        why=f"{HOW}; convex up to 1 %, concave from 50 %; the first "
         f"{measure.WAIT_RTTS:g} round trips (recovery, theta) are left out",
         reason="",
     )

@@ -25,9 +25,12 @@ SMOOTH_SHARE = 0.04
 """Width of the moving average as a share of the epoch, at least a round trip: a window that
 counts whole packets or changes once per round trip has steps that are no bends."""
 
-TOLERANCE = 0.02
-"""Change of slope, of the steepest in the epoch, that counts as straight: alpha stands still
-while da <= d1, and one packet of queue more or less moves da by 1 % of dm at B = 100."""
+TOLERANCE = 0.01
+"""Change of slope that counts as straight: alpha stands still while da <= d1, and one packet of
+queue more or less moves da by 1 % of dm at B = 100."""
+
+LEAST = 0.05
+"""Second difference, packets, that counts as straight: what is left of steps of whole packets."""
 
 
 BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
@@ -90,6 +93,7 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
             skip_s=skip * rtt_s,
             span_s=max(rtt_s, SMOOTH_SHARE * epoch.length_s),
             tolerance=TOLERANCE,
+            least=LEAST,
         )
         for epoch in epochs
     ]

@@ -102,6 +102,7 @@ impl DuplicateAcks {
 }
 
 impl Recovery for DuplicateAcks {
+    #[inline]
     fn on_ack(&mut self, cumulative: u64, _: Option<SackBlocks>, flight: Flight) -> Outcome {
         if cumulative > flight.oldest {
             self.on_new_ack(cumulative, flight)
@@ -121,6 +122,7 @@ impl Recovery for DuplicateAcks {
         self.resend = flight.oldest;
     }
 
+    #[inline]
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
         if let Some(sequence) = self.urgent {
             Next::Again(sequence)
@@ -135,6 +137,7 @@ impl Recovery for DuplicateAcks {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, sequence: u64, flight: Flight) {
         if self.urgent == Some(sequence) {
             self.urgent = None;
@@ -146,11 +149,13 @@ impl Recovery for DuplicateAcks {
         }
     }
 
+    #[inline]
     fn in_flight(&self, flight: Flight) -> u64 {
         let sent = self.resend.min(flight.next) - flight.oldest;
         sent.saturating_add_signed(-self.departed)
     }
 
+    #[inline]
     fn recovering(&self) -> bool {
         self.recovering
     }

@@ -107,6 +107,7 @@ impl Sack {
 }
 
 impl Recovery for Sack {
+    #[inline]
     fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome::default();
         let mut now = flight;
@@ -145,6 +146,7 @@ impl Recovery for Sack {
         self.resent = 0;
     }
 
+    #[inline]
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
         if !self.urgent && self.in_flight(flight) >= window {
             return Next::WindowFull;
@@ -173,6 +175,7 @@ impl Recovery for Sack {
         Next::NoData
     }
 
+    #[inline]
     fn on_sent(&mut self, sequence: u64, flight: Flight) {
         self.urgent = false;
         if sequence >= flight.next {
@@ -186,6 +189,7 @@ impl Recovery for Sack {
         }
     }
 
+    #[inline]
     fn in_flight(&self, flight: Flight) -> u64 {
         // Without limited transmit, reports before an episode let nothing out.
         let counts = self.limited_transmit || self.recovering || self.lost > 0;
@@ -193,6 +197,7 @@ impl Recovery for Sack {
         flight.outstanding() + self.resent - reported - self.lost
     }
 
+    #[inline]
     fn recovering(&self) -> bool {
         self.recovering
     }

@@ -1,0 +1,146 @@
+"""Speed of whole processes, timed from outside; the table goes to docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- speed: made by `make bench` -->", "<!-- end of speed -->"
+REPETITIONS = 3
+
+
+@dataclass(frozen=True)
+class Load:
+    """A scenario to be timed: one bottleneck of `rate`, RTT 100 ms, a buffer of one BDP."""
+
+    name: str
+    flow: str
+    rate_mbps: int
+    simulated_s: float
+
+    def scenario(self) -> str:
+        """Give the TOML."""
+        # Packets of 8000 bits: rate * 0.1 s / 8000 bits fill the path.
+        product = self.rate_mbps * 1_000_000 // 80_000
+        return f"""\
+[run]
+duration = "{self.simulated_s:g} s"
+
+[dumbbell]
+rate = "{self.rate_mbps} Mbit/s"
+delay = "50 ms"
+queue = {{ kind = "droptail", limit = "{product} packets" }}
+reverse = {{ queue = {{ kind = "droptail", limit = "{product} packets" }} }}
+
+[[flow]]
+rtt = "100 ms"
+recovery = "sack"
+{self.flow}
+"""
+
+
+MANY = """\
+controller = "reno"
+count = 1000
+overhead = "10 us"
+start = { uniform = ["0 s", "1 s"] }
+"""
+# About 10 s of wall time at 5 million packets per second: 50 million packets.
+LOADS = (
+    Load("one Reno flow, 2.5 Gbit/s", 'controller = "reno"', 2500, 160),
+    Load("one Illinois flow, 2.5 Gbit/s", 'controller = "illinois"', 2500, 160),
+    Load("1000 Reno flows, 2.5 Gbit/s", MANY, 2500, 80),
+    Load("one Reno flow, 100 Mbit/s", 'controller = "reno"', 100, 4000),
+    Load("one Reno flow, 1 Gbit/s", 'controller = "reno"', 1000, 400),
+    Load("one Reno flow, 10 Gbit/s", 'controller = "reno"', 10000, 40),
+)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one process took."""
+
+    wall_s: float
+    peak_mb: float
+    packets: int
+
+
+def measure(file: Path) -> Timing:
+    """Run a scenario in a process of its own."""
+    command = [str(ROOT / ".venv" / "bin" / "ackclock"), "simulate", str(file), "--json"]
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None  # noqa: S101 (for the type checker)
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    wall_s = time.perf_counter() - begin
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed with status {process.returncode}")
+    return Timing(wall_s, usage.ru_maxrss / 1024, json.loads(output)["packets_simulated"])
+
+
+def machine() -> list[str]:
+    """Describe where this runs."""
+
+    def first(file: str, key: str) -> str:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(key)), "?")
+
+    memory_gib = int(first("/proc/meminfo", "MemTotal").split()[0]) / 1024**2
+    rust = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
+    return [
+        f"- processor: {first('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores",
+        f"- memory: {memory_gib:.0f} GiB",
+        f"- {rust.stdout.split(' (')[0].strip()}, Python {platform.python_version()}",
+    ]
+
+
+def main() -> None:
+    """Time every load and write the page."""
+    head = ["load", "simulated s", "M packets", "wall s", "M packets/s", "ns per packet", "peak MB"]
+    rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    print(rows[0])
+    with tempfile.TemporaryDirectory() as directory:
+        for load in LOADS:
+            file = Path(directory) / "load.toml"
+            file.write_text(load.scenario(), encoding="utf-8")
+            timings = [measure(file) for _ in range(REPETITIONS)]
+            wall_s = statistics.median(timing.wall_s for timing in timings)
+            peak_mb = max(timing.peak_mb for timing in timings)
+            packets = timings[0].packets
+            cells = [load.name, f"{load.simulated_s:g}", f"{packets / 1e6:.1f}", f"{wall_s:.2f}"]
+            cells += [f"{packets / wall_s / 1e6:.2f}", f"{wall_s / packets * 1e9:.0f}"]
+            cells += [f"{peak_mb:.0f}"]
+            rows.append("| " + " | ".join(cells) + " |")
+            print(rows[-1], flush=True)
+    section = [
+        BEGIN,
+        f"Whole processes (`ackclock simulate FILE --json`), timed from outside, median of "
+        f"{REPETITIONS}; packets are data packets, retransmissions included; peak is the largest.",
+        "",
+        *machine(),
+        "",
+        *rows,
+        END,
+    ]
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Speed\n\n{BEGIN}\n{END}\n"
+    if BEGIN not in text or END not in text:
+        sys.exit(f"{PAGE} has no section between {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    PAGE.write_text(before + "\n".join(section) + rest.split(END, 1)[1], encoding="utf-8")
+    print(f"written to {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The same verbs from Python."""
+
+import json
+import tomllib
+
+import polars as pl
+import pytest
+
+import ackclock
+from conftest import SCENARIO
+
+
+def test_path_text_and_mapping_are_the_same_scenario(scenario):
+    digests = {
+        ackclock.simulate(one).digest
+        for one in (scenario, str(scenario), SCENARIO, tomllib.loads(SCENARIO))
+    }
+    assert len(digests) == 1
+
+
+def test_json_file_is_the_same_scenario(tmp_path):
+    file = tmp_path / "two.json"
+    file.write_text(json.dumps(tomllib.loads(SCENARIO)))
+    assert ackclock.simulate(file).digest == ackclock.simulate(SCENARIO).digest
+
+
+def test_tables_have_the_columns_of_the_trace():
+    run = ackclock.simulate(SCENARIO)
+    assert run.windows.columns[:8] == [
+        "time_s", "flow", "window", "ssthresh", "rtt_ms",
+        "in_flight_packets", "sent_bytes", "delivered_bytes",
+    ]  # fmt: skip
+    assert {"alpha", "beta", "da_s", "dm_s"} <= set(run.windows.columns)
+    assert {"time_s", "link", "queue_packets", "min_packets", "max_packets"} <= set(
+        run.queues.columns
+    )
+    assert run.events.columns == ["time_s", "flow", "kind", "window_before", "window_after"]
+    assert run.flows["controller"].to_list() == ["reno", "illinois"]
+    kinds = {"start", "loss", "recovered", "timeout", "undo", "complete", "stop"}
+    assert set(run.events["kind"]) <= kinds
+
+
+def test_what_does_not_apply_is_null():
+    run = ackclock.simulate(SCENARIO)
+    # Reno has no alpha; ssthresh is unlimited until the first loss.
+    assert run.windows.filter(pl.col("flow") == 0)["alpha"].null_count() > 0
+    assert run.windows.filter(pl.col("flow") == 1)["alpha"].drop_nulls().len() > 0
+    assert not run.windows.select(pl.col(pl.Float64).is_nan().any()).row(0).count(True)
+
+
+def test_bytes_in_the_table_add_up_to_the_goodput():
+    run = ackclock.simulate(SCENARIO)
+    # Measured from 1 s to 5 s; samples are intervals that end at their time.
+    for flow in run.summary["flows"]:
+        samples = run.windows.filter((pl.col("flow") == flow["id"]) & (pl.col("time_s") > 1.0001))
+        rate = samples["delivered_bytes"].sum() * 8e-6 / 4
+        # In-order delivery may move a window of packets over the edge of an interval.
+        assert rate == pytest.approx(flow["goodput_mbps"], rel=0.05)
+
+
+def test_save_writes_the_same_as_the_command_line(tmp_path, scenario, ackclock):
+    import ackclock as package
+
+    package.simulate(scenario).save(tmp_path / "api")
+    assert ackclock("simulate", scenario, "--quiet", "-o", "cli").returncode == 0
+    for file in (tmp_path / "cli").iterdir():
+        assert file.read_bytes() == (tmp_path / "api" / file.name).read_bytes()
+
+
+def test_save_does_not_replace_unless_forced(tmp_path):
+    run = ackclock.simulate(SCENARIO)
+    run.save(tmp_path / "out")
+    with pytest.raises(ackclock.StorageError, match="--force"):
+        run.save(tmp_path / "out")
+    run.save(tmp_path / "out", force=True)
+
+
+def test_run_without_record_has_no_tables():
+    run = ackclock.simulate(SCENARIO, record=False)
+    assert run.flows.height == 2
+    with pytest.raises(ValueError, match="record=True"):
+        _ = run.windows
+
+
+def test_scenario_as_run_is_complete_and_runs_the_same():
+    run = ackclock.simulate(SCENARIO)
+    assert ackclock.simulate(run.scenario).digest == run.digest
+    assert ackclock.check(run.scenario) == run.scenario
+
+
+def test_refusal_is_one_line_with_the_key():
+    with pytest.raises(ackclock.ScenarioError, match=r"^<text>:9: dumbbell.delay: ") as refusal:
+        ackclock.check(SCENARIO.replace('"10 ms"', '"-10 ms"'))
+    assert "\n" not in str(refusal.value)
+
+
+def test_progress_is_told_and_can_end_the_run():
+    class EnoughError(Exception):
+        pass
+
+    told = []
+
+    def tell(simulated_s, packets):
+        told.append((simulated_s, packets))
+        if len(told) == 3:
+            raise EnoughError
+
+    long = SCENARIO.replace('"5 s"', '"20000 s"')
+    with pytest.raises(EnoughError):
+        ackclock.simulate(long, record=False, progress=tell)
+    assert told == sorted(told)
+    assert len(told) == 3

@@ -1,0 +1,325 @@
+"""The command line, from outside: statuses, messages, formats, and nothing half-written."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import COMMAND, SCENARIO
+
+# The keys of docs and specification, in order; every one must be there and no other.
+SUMMARY_KEYS = [
+    "version", "digest", "seed", "run", "duration_s", "measured_from_s",
+    "flows", "links", "jain", "packets_simulated", "wall_s",
+]  # fmt: skip
+COUNTERS = [
+    "sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts",
+]  # fmt: skip
+FLOW_KEYS = [
+    "id", "name", "controller", "rtt_ms", "goodput_mbps", "mean_window",
+    "mean_rtt_ms", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
+    *COUNTERS, "completion_s", "whole_run", "settings",
+]  # fmt: skip
+LINK_KEYS = [
+    "id", "utilisation", "queue_drops", "random_losses", "mean_queue_packets",
+    "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
+]  # fmt: skip
+FILES = [
+    "events.parquet", "flows.parquet", "queues.parquet", "scenario.toml", "summary.json",
+    "windows.parquet",
+]  # fmt: skip
+
+
+def one_line(finished, status):
+    """Check a refusal: its status, one line on standard error, nothing on standard output."""
+    assert finished.returncode == status, finished
+    assert finished.stdout == ""
+    lines = finished.stderr.splitlines()
+    assert len(lines) == 1, finished.stderr
+    return lines[0]
+
+
+def test_json_has_exactly_the_keys_of_the_format(ackclock, scenario):
+    finished = ackclock("simulate", scenario, "--json")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (line,) = finished.stdout.splitlines()
+    summary = json.loads(line)
+    assert list(summary) == SUMMARY_KEYS
+    assert [list(flow) for flow in summary["flows"]] == [FLOW_KEYS] * 2
+    assert list(summary["flows"][0]["whole_run"]) == COUNTERS
+    assert list(summary["links"][0]) == LINK_KEYS
+    assert summary["links"][0]["id"] == "bottleneck"
+    assert len(summary["digest"]) == 16
+    assert int(summary["digest"], 16) >= 0
+    assert [flow["name"] for flow in summary["flows"]] == ["a", "b"]
+
+
+def test_table_names_flows_and_links(ackclock, scenario):
+    finished = ackclock("simulate", scenario)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    for word in ("reno", "illinois", "bottleneck", "goodput Mbit/s", "Jain"):
+        assert word in finished.stdout
+
+
+def test_quiet_prints_nothing(ackclock, scenario):
+    finished = ackclock("simulate", scenario, "--quiet")
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+
+
+def test_standard_input_is_the_same_scenario(ackclock, scenario):
+    from_file = json.loads(ackclock("simulate", scenario, "--json").stdout)
+    from_input = json.loads(ackclock("simulate", "-", "--json", input=SCENARIO).stdout)
+    assert from_input["digest"] == from_file["digest"]
+
+
+def test_set_changes_a_key(ackclock, scenario):
+    finished = ackclock("simulate", scenario, "--json", "--set", "flow.0.rtt=80ms")
+    rtts = [flow["rtt_ms"] for flow in json.loads(finished.stdout)["flows"]]
+    assert rtts == [80.0, 60.0]
+
+
+def test_seed_is_run_seed(ackclock, scenario):
+    by_option = json.loads(ackclock("simulate", scenario, "--json", "--seed", 9).stdout)
+    by_key = json.loads(ackclock("simulate", scenario, "--json", "--set", "run.seed=9").stdout)
+    before = json.loads(ackclock("simulate", scenario, "--json").stdout)
+    assert by_option["seed"] == 9
+    assert by_option["digest"] == by_key["digest"] != before["digest"]
+
+
+def test_runs_come_in_order_and_differ(ackclock, scenario):
+    finished = ackclock("simulate", scenario, "--json", "--runs", 6)
+    summaries = [json.loads(line) for line in finished.stdout.splitlines()]
+    assert [summary["run"] for summary in summaries] == list(range(6))
+    assert len({summary["digest"] for summary in summaries}) == 6
+
+
+def test_output_holds_the_files_of_the_format(ackclock, scenario, tmp_path):
+    finished = ackclock("simulate", scenario, "--json", "-o", "out")
+    assert finished.returncode == 0
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    stored = json.loads((out / "summary.json").read_text())
+    printed = json.loads(finished.stdout)
+    del printed["wall_s"]
+    assert stored == printed
+    # 5 s sampled every 50 ms: 100 or 101 samples of each of two flows.
+    assert pl.read_parquet(out / "windows.parquet").height in range(199, 203)
+    assert pl.read_parquet(out / "flows.parquet")["name"].to_list() == ["a", "b"]
+    # What was run can be run again and is the same.
+    again = json.loads(ackclock("simulate", "out/scenario.toml", "--json").stdout)
+    assert again["digest"] == stored["digest"]
+
+
+def test_output_is_the_same_bytes_each_time(ackclock, scenario, tmp_path):
+    for name in ("one", "two"):
+        assert ackclock("simulate", scenario, "--quiet", "-o", name).returncode == 0
+    for file in FILES:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_csv_has_the_same_rows(ackclock, scenario, tmp_path):
+    ackclock("simulate", scenario, "--quiet", "-o", "parquet")
+    ackclock("simulate", scenario, "--quiet", "-o", "csv", "--csv")
+    of_csv = pl.read_csv(tmp_path / "csv" / "windows.csv")
+    of_parquet = pl.read_parquet(tmp_path / "parquet" / "windows.parquet")
+    assert of_csv.shape == of_parquet.shape
+    assert of_csv["window"].to_list() == of_parquet["window"].to_list()
+
+
+def test_several_runs_are_one_output(ackclock, scenario, tmp_path):
+    assert ackclock("simulate", scenario, "--quiet", "-o", "out", "--runs", 3).returncode == 0
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.iterdir()) == ["run-0000", "run-0001", "run-0002"]
+    for run in out.iterdir():
+        assert sorted(path.name for path in run.iterdir()) == FILES
+    assert ackclock("simulate", scenario, "--quiet", "-o", "out", "--force").returncode == 0
+    assert sorted(path.name for path in out.iterdir()) == FILES
+
+
+def test_result_is_replaced_only_by_force(ackclock, scenario, tmp_path):
+    assert ackclock("simulate", scenario, "--quiet", "-o", "out").returncode == 0
+    before = (tmp_path / "out" / "summary.json").read_text()
+    refusal = one_line(ackclock("simulate", scenario, "--seed", 8, "-o", "out"), 1)
+    assert refusal == "ackclock: out holds a result; --force replaces it"
+    assert (tmp_path / "out" / "summary.json").read_text() == before
+    assert ackclock("simulate", scenario, "--seed", 8, "-o", "out", "--force").returncode == 0
+    assert (tmp_path / "out" / "summary.json").read_text() != before
+
+
+@pytest.mark.parametrize("stray", ["notes.txt", "run-0000"])
+def test_force_spares_what_is_no_result(ackclock, scenario, tmp_path, stray):
+    assert ackclock("simulate", scenario, "--quiet", "-o", "out").returncode == 0
+    (tmp_path / "out" / stray).write_text("mine")
+    refusal = one_line(ackclock("simulate", scenario, "-o", "out", "--force"), 1)
+    assert "no result" in refusal
+    assert (tmp_path / "out" / stray).read_text() == "mine"
+    assert not list(tmp_path.glob(".*partial"))
+
+
+def test_unwritable_directory_is_one_line(ackclock, scenario):
+    refusal = one_line(ackclock("simulate", scenario, "-o", f"{scenario}/out"), 1)
+    assert refusal.startswith(f"ackclock: cannot write {scenario}/out: Not a directory")
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_full_disk_leaves_nothing(ackclock, scenario, tmp_path, runs):
+    # Files of at most 2000 bytes: what a full disk does to a write, with another errno.
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    finished = ackclock("simulate", scenario, "-o", "out", "--runs", runs, preexec_fn=limit)
+    assert (
+        one_line(finished, 1) == "ackclock: cannot write out: File too large; nothing was written"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
+
+
+def test_full_standard_output_is_one_line(scenario):
+    with Path("/dev/full").open("w") as full:
+        finished = subprocess.run(
+            [*COMMAND, "simulate", str(scenario), "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert finished.returncode == 1
+    assert finished.stderr == "ackclock: cannot write: No space left on device\n"
+
+
+@pytest.mark.parametrize("runs", [1, 4])
+def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
+    endless = scenario.read_text().replace("5 s", "100000 s").replace('"1 s"', '"2 s"')
+    scenario.write_text(endless)
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "two.toml", "-o", "out", "--runs", str(runs)],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob(".out.*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert (process.returncode, output) == (130, "")
+    assert errors == "ackclock: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
+
+
+def test_broken_pipe_is_no_message(scenario):
+    reader, writer = os.pipe()
+    os.close(reader)
+    finished = subprocess.run(
+        [*COMMAND, "simulate", str(scenario), "--json"],
+        stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert finished.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["simulat", "two.toml"], "Did you mean 'simulate'?"),
+        (["simulate", "two.toml", "--jsn"], "--json"),
+        (["simulate", "two.toml", "--runs", "0"], "--runs"),
+        (["simulate", "two.toml", "--runs", "2", "--pcap", "x.pcap"], "leave out --runs"),
+        (["simulate"], "FILE"),
+        (["reproduce", "illinois/figure-88"], "did you mean illinois/figure-8?"),
+    ],
+)
+@pytest.mark.usefixtures("scenario")
+def test_bad_options_are_bad_input(ackclock, arguments, hint):
+    assert hint in one_line(ackclock(*arguments), 2)
+
+
+@pytest.mark.parametrize("command", ["simulate", "check"])
+def test_missing_file_is_bad_input(ackclock, command):
+    refusal = one_line(ackclock(command, "none.toml"), 2)
+    assert refusal == "none.toml: cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize("command", ["simulate", "check"])
+def test_refusal_names_file_line_and_key(ackclock, scenario, command):
+    # The delay of the link stands in line 9 of the scenario.
+    scenario.write_text(SCENARIO.replace('"10 ms"', '"-10 ms"'))
+    refusal = one_line(ackclock(command, "two.toml"), 2)
+    assert refusal.startswith("two.toml:9: dumbbell.delay: ")
+
+
+def test_refused_scenario_writes_nothing(ackclock, scenario, tmp_path):
+    scenario.write_text(SCENARIO.replace('"reno"', '"rneo"'))
+    assert "reno" in one_line(ackclock("simulate", "two.toml", "-o", "out"), 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
+
+
+@pytest.mark.usefixtures("scenario")
+def test_check_tells_what_would_run(ackclock):
+    finished = ackclock("check", "two.toml")
+    assert finished.stdout == "two.toml: ok\n2 flows (1 reno, 1 illinois), 5 s\n"
+
+
+def test_example_is_a_scenario(ackclock):
+    finished = ackclock("check", "-", input=ackclock("example").stdout)
+    assert finished.stdout.startswith("<stdin>: ok\n")
+
+
+def test_controllers_have_the_fields_of_the_format(ackclock):
+    listed = json.loads(ackclock("controllers", "--json").stdout)
+    assert {"reno", "hstcp", "illinois", "bic-linux", "compound-linux"} <= {
+        entry["name"] for entry in listed
+    }
+    for entry in listed:
+        assert list(entry) == ["name", "kind", "source", "parameters"]
+        for parameter in entry["parameters"]:
+            assert {"name", "default", "minimum", "maximum", "meaning"} <= set(parameter)
+    assert "illinois" in ackclock("controllers").stdout
+
+
+def test_schema_is_json(ackclock):
+    assert "$schema" in json.loads(ackclock("schema").stdout)
+
+
+def test_pcap_is_whole_or_not_there(ackclock, scenario, tmp_path):
+    assert ackclock("simulate", scenario, "--quiet", "--pcap", "packets.pcap").returncode == 0
+    # Magic number of pcap, either byte order, microseconds or nanoseconds.
+    magic = (tmp_path / "packets.pcap").read_bytes()[:4]
+    assert magic.hex() in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")
+    refusal = one_line(ackclock("simulate", scenario, "--pcap", "none/packets.pcap"), 1)
+    assert refusal.startswith("ackclock: cannot write none/packets.pcap: No such file")
+
+
+@pytest.mark.parametrize(
+    "command", ["simulate", "check", "example", "controllers", "schema", "reproduce"]
+)
+def test_help_has_an_example(ackclock, command):
+    finished = ackclock(command, "--help")
+    assert finished.returncode == 0
+    assert f"  ackclock {command}" in finished.stdout
+
+
+def test_version(ackclock):
+    assert ackclock("--version").stdout.startswith("ackclock ")
+
+
+def test_heavy_libraries_are_not_imported_for_json(scenario):
+    program = (
+        "import sys; from ackclock.cli import main\n"
+        f"sys.argv = ['ackclock', 'simulate', {str(scenario)!r}, '--json']\n"
+        "try: main()\n"
+        "finally: print({'polars', 'matplotlib', 'scipy'} & set(sys.modules), file=sys.stderr)"
+    )
+    finished = subprocess.run(
+        [COMMAND[0], "-c", program], capture_output=True, text=True, check=False
+    )
+    assert finished.stderr == "set()\n"
+
+
+def test_tests_run_this_checkout():
+    import ackclock
+
+    assert Path(ackclock.__file__).is_relative_to(Path(__file__).parent.parent)
