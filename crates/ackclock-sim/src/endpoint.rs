@@ -8,7 +8,7 @@ use crate::packet::{Packet, SackBlocks, Slab};
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
 pub trait Endpoint: Send {
     /// A packet arrives.
-    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>);
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>);
 
     /// The time that [`Endpoint::wakeup`] named has come.
     fn on_timer(&mut self, context: &mut Context<'_>);

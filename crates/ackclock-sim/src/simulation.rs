@@ -93,7 +93,7 @@ impl Simulation {
             if component >= first_endpoint {
                 let endpoint = component - first_endpoint;
                 self.wake(endpoint);
-            } else if let Some(packet) = self.network.act(time, component, &mut self.schedule) {
+            } else if let Some(packet) = &self.network.act(time, component, &mut self.schedule) {
                 self.deliver(packet);
             }
         }
@@ -105,7 +105,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn deliver(&mut self, packet: Packet) {
+    fn deliver(&mut self, packet: &Packet) {
         let endpoint = 2 * packet.flow() + u32::from(packet.kind() == Kind::Data);
         let mut context =
             Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
@@ -130,9 +130,11 @@ impl Simulation {
         loop {
             let mut context =
                 Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
-            let Some(mut packet) = sender.next_packet(&mut context) else { break };
+            // The packet stays where the endpoint put it: copying what was just written costs a wait.
+            let mut next = sender.next_packet(&mut context);
+            let Some(packet) = &mut next else { break };
             self.packets += u64::from(packet.kind() == Kind::Data);
-            self.network.send(self.now, component, &mut packet, &mut self.schedule);
+            self.network.send(self.now, component, packet, &mut self.schedule);
         }
         self.schedule.set(component, sender.wakeup());
         self.observer.after_endpoint(self.now, endpoint, &self.endpoints);

@@ -20,10 +20,11 @@ pub struct Receiver {
     held_back: u64,
     /// When a held-back acknowledgement goes out at last.
     deadline: Time,
-    /// The packet that an acknowledgement returns the time of, when one is to be sent.
-    answer_to: Option<Packet>,
-    /// The packet that a held-back acknowledgement will return the time of.
-    newest: Packet,
+    /// An acknowledgement is to be sent now.
+    answers: bool,
+    /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
+    /// it.
+    newest: (Time, bool),
     /// When the last packet of the transfer was delivered.
     completed: Option<Time>,
 }
@@ -58,8 +59,8 @@ impl Receiver {
             recent: [(0, 0); 3],
             held_back: 0,
             deadline: Time::NEVER,
-            answer_to: None,
-            newest: Packet::new(Kind::Data, settings.flow, 0, 0, Time::ZERO, 0),
+            answers: false,
+            newest: (Time::ZERO, false),
             completed: None,
         }
     }
@@ -104,15 +105,15 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>) {
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let at_once = self.take_in(packet.sequence);
         if self.next >= self.settings.total && self.completed.is_none() {
             self.completed = Some(context.now);
         }
-        self.newest = packet;
+        self.newest = (packet.sent, packet.is_retransmission());
         self.held_back += 1;
         if at_once || self.held_back >= self.settings.delayed_ack {
-            self.answer_to = Some(packet);
+            self.answers = true;
         } else {
             self.deadline = context.now + self.settings.delayed_ack_timer;
         }
@@ -120,17 +121,19 @@ impl Endpoint for Receiver {
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
         if context.now >= self.deadline {
-            self.answer_to = Some(self.newest);
+            self.answers = true;
         }
     }
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        let cause = self.answer_to.take()?;
+        if !std::mem::take(&mut self.answers) {
+            return None;
+        }
         self.held_back = 0;
         self.deadline = Time::NEVER;
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
-        let ack = Packet::new(Kind::Ack, flow, route, self.next, cause.sent, ack_bytes)
-            .with_retransmission(cause.is_retransmission());
+        let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest.0, ack_bytes)
+            .with_retransmission(self.newest.1);
         if !sack || self.early.is_empty() {
             return Some(ack);
         }
@@ -157,7 +160,8 @@ mod tests {
         let mut context = Context { now: Time::ZERO, sacks: &mut sacks, journal: None };
         let mut acks = Vec::new();
         for sequence in sequences {
-            receiver.on_packet(Packet::new(Kind::Data, 0, 0, *sequence, Time::ZERO, 1000), &mut context);
+            let packet = Packet::new(Kind::Data, 0, 0, *sequence, Time::ZERO, 1000);
+            receiver.on_packet(&packet, &mut context);
             while let Some(ack) = receiver.next_packet(&mut context) {
                 let blocks = context.sacks.remove(ack.handle()).unwrap_or_default();
                 acks.push((ack.sequence, blocks.into_iter().filter(|block| block.1 > 0).collect()));

@@ -188,7 +188,7 @@ impl<R: Recovery> Sender<R> {
         Some(rtt)
     }
 
-    fn on_ack(&mut self, ack: Packet, context: &mut Context<'_>) {
+    fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
         let blocks = context.sacks.remove(ack.handle());
         let advances = ack.sequence > self.flight.oldest;
         if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
@@ -204,7 +204,7 @@ impl<R: Recovery> Sender<R> {
                 self.round_end = self.flight.next;
             }
         }
-        let rtt = self.sample_rtt(context.now, &ack);
+        let rtt = self.sample_rtt(context.now, ack);
         let credit = match (advances, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,
@@ -329,7 +329,7 @@ impl<R: Recovery> Sender<R> {
 }
 
 impl<R: Recovery> Endpoint for Sender<R> {
-    fn on_packet(&mut self, packet: Packet, context: &mut Context<'_>) {
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         self.burst = 0;
         self.on_ack(packet, context);
     }
