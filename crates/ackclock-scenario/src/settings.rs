@@ -1,7 +1,7 @@
 //! The effective settings of a flow, as they appear in summaries.
 
-use ackclock_cc::registry::Catalogue;
 use ackclock_cc::Value;
+use ackclock_cc::registry::Catalogue;
 use serde_json::{Map, json};
 
 use crate::model::{Direction, Flow, Growth, Profile, Recovery, Start};

@@ -166,10 +166,7 @@ fn make_queue(queue: Queue) -> Discipline {
     })
 }
 
-fn make_control(
-    flow: &Flow,
-    catalogue: &dyn Catalogue,
-) -> Result<Box<dyn ErasedController>, String> {
+fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn ErasedController>, String> {
     let entry = catalogue
         .find(&flow.controller)
         .ok_or_else(|| format!("flow {}: unknown control \"{}\"", flow.name, flow.controller))?;

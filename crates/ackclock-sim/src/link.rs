@@ -308,8 +308,7 @@ mod tests {
     #[test]
     fn a_packet_waits_is_sent_and_travels() {
         let queue = Discipline::Droptail(Droptail::new(2, u64::MAX));
-        let mut link =
-            Link::new(Span::from_millis(50), LossModel::None, Some((Rate(100_000_000), queue)));
+        let mut link = Link::new(Span::from_millis(50), LossModel::None, Some((Rate(100_000_000), queue)));
         let packet = |sequence| Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
         let microseconds = |us: u64| Time(us * 1_000_000);
         assert_eq!(link.arrive(Time::ZERO, &packet(0)), Fate::Kept);

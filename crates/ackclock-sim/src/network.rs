@@ -67,7 +67,14 @@ impl Network {
 
     #[inline]
     fn note(&mut self, now: Time, component: u32, what: Occurrence, packet: &Packet) {
-        self.digest.note(now.0, component, what as u8, packet.flow(), packet.sequence, u64::from(packet.bytes()));
+        self.digest.note(
+            now.0,
+            component,
+            what as u8,
+            packet.flow(),
+            packet.sequence,
+            u64::from(packet.bytes()),
+        );
     }
 
     #[inline]

@@ -184,6 +184,12 @@ impl<T: Copy> Slab<T> {
         Some(self.places[handle.0 as usize])
     }
 
+    /// What `handle` stands for; `None` for [`Handle::NONE`].
+    #[must_use]
+    pub fn get(&self, handle: Handle) -> Option<T> {
+        self.places.get(handle.0 as usize).copied()
+    }
+
     /// Number of things stored.
     #[must_use]
     pub fn len(&self) -> usize {

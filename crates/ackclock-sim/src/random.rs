@@ -24,7 +24,8 @@ impl Stream {
     #[must_use]
     pub fn new(seed: u64, run: u64, purpose: Purpose, component: u32, flow: u32) -> Self {
         let place = u64::from(component) << 32 | u64::from(flow);
-        let state = [run, purpose as u64, place].iter().fold(mix(seed), |state, part| mix(state ^ mix(*part)));
+        let state =
+            [run, purpose as u64, place].iter().fold(mix(seed), |state, part| mix(state ^ mix(*part)));
         Stream(Pcg32::new(state, mix(state)))
     }
 

@@ -1,8 +1,10 @@
 //! The run loop.
 
+use std::io;
+
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::Scenario;
-use ackclock_trace::{Summary, Table};
+use ackclock_trace::{Capture, Segment, Summary, Table};
 use ackclock_units::{Span, Time};
 
 use crate::build::{Parts, build};
@@ -25,6 +27,7 @@ pub struct Simulation {
     observer: Observer,
     journal: Option<Vec<JournalEntry>>,
     packets: u64,
+    capture: Option<Capture>,
 }
 
 impl Simulation {
@@ -55,8 +58,19 @@ impl Simulation {
             schedule,
             journal: record.then(Vec::new),
             packets: 0,
+            capture: None,
             scenario,
         })
+    }
+
+    /// Writes a packet capture to `output`: what the sender's host of each flow would see. Call it before the
+    /// first [`Simulation::advance`]. It changes nothing in the run.
+    ///
+    /// # Errors
+    /// When the capture's header cannot be written.
+    pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
+        self.capture = Some(Capture::new(output)?);
+        Ok(())
     }
 
     /// The simulated time.
@@ -107,6 +121,11 @@ impl Simulation {
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
         let endpoint = 2 * packet.flow() + u32::from(packet.kind() == Kind::Data);
+        if let Some(capture) = &mut self.capture
+            && packet.kind() == Kind::Ack
+        {
+            write_segment(capture, self.now, packet, &self.scenario, &self.network);
+        }
         let mut context =
             Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
         self.endpoints[endpoint as usize].on_packet(packet, &mut context);
@@ -133,7 +152,12 @@ impl Simulation {
             // The packet stays where the endpoint put it: copying what was just written costs a wait.
             let mut next = sender.next_packet(&mut context);
             let Some(packet) = &mut next else { break };
-            self.packets += u64::from(packet.kind() == Kind::Data);
+            if packet.kind() == Kind::Data {
+                self.packets += 1;
+                if let Some(capture) = &mut self.capture {
+                    write_segment(capture, self.now, packet, &self.scenario, &self.network);
+                }
+            }
             self.network.send(self.now, component, packet, &mut self.schedule);
         }
         self.schedule.set(component, sender.wakeup());
@@ -142,17 +166,40 @@ impl Simulation {
 
     /// The summary and, if they were recorded, the tables by name. Call it when the run has ended.
     ///
+    /// # Errors
+    /// When the packet capture could not be written.
+    ///
     /// # Panics
     /// When packets were lost from sight or a link has sent more than it can.
-    #[must_use]
-    pub fn finish(mut self, catalogue: &dyn Catalogue) -> (Summary, Vec<(&'static str, Table)>) {
+    pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+        if let Some(capture) = self.capture.take() {
+            capture.finish()?;
+        }
         self.network.check_conservation(self.now);
-        let summary =
-            summarise(&self.scenario, self.run, &mut self.network, &self.endpoints, &self.observer, catalogue);
+        let summary = summarise(
+            &self.scenario,
+            self.run,
+            &mut self.network,
+            &self.endpoints,
+            &self.observer,
+            catalogue,
+        );
         let tables = match self.journal {
             Some(journal) => self.observer.into_tables(journal),
             None => Vec::new(),
         };
-        (summary, tables)
+        Ok((summary, tables))
     }
+}
+
+fn write_segment(capture: &mut Capture, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
+    let flow = packet.flow();
+    capture.write(&Segment {
+        time,
+        flow,
+        sequence: packet.sequence,
+        acknowledges: packet.kind() == Kind::Ack,
+        packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
+        blocks: network.sacks.get(packet.handle()).unwrap_or_default(),
+    });
 }

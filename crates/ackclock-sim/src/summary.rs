@@ -26,7 +26,8 @@ pub fn summarise(
         .collect();
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
-    let links = (0..LINK_NAMES.len()).map(|id| summarise_link(id, end, measured, network, observer)).collect();
+    let links =
+        (0..LINK_NAMES.len()).map(|id| summarise_link(id, end, measured, network, observer)).collect();
     Summary {
         version: env!("CARGO_PKG_VERSION"),
         digest: network.digest.hex(),

@@ -4,12 +4,12 @@
 
 mod digest;
 mod histogram;
-// mod pcap;
+mod pcap;
 mod summary;
 mod table;
 
 pub use digest::Digest;
 pub use histogram::Histogram;
-// pub use pcap::{Capture, Segment};
+pub use pcap::{Capture, Segment};
 pub use summary::{Counters, FlowSummary, LinkSummary, Summary, jain};
 pub use table::{Column, Table};

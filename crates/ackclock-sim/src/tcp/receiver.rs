@@ -210,8 +210,7 @@ mod tests {
     #[test]
     fn every_second_packet_is_acknowledged_unless_something_is_missing() {
         let mut receiver = receiver(2);
-        let acks: Vec<_> =
-            answers(&mut receiver, &[0, 1, 2, 4, 3]).into_iter().map(|(ack, _)| ack).collect();
+        let acks: Vec<_> = answers(&mut receiver, &[0, 1, 2, 4, 3]).into_iter().map(|(ack, _)| ack).collect();
         // 1 completes a pair; 4 is early; 3 fills the gap.
         assert_eq!(acks, [2, 3, 5]);
     }

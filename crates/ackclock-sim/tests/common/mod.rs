@@ -69,8 +69,13 @@ pub fn run(scenario: &Scenario) -> Summary {
     run_with(scenario, 0, false, u64::MAX).0
 }
 
-pub fn run_with(scenario: &Scenario, run: u64, record: bool, chunk: u64) -> (Summary, Vec<(&'static str, Table)>) {
+pub fn run_with(
+    scenario: &Scenario,
+    run: u64,
+    record: bool,
+    chunk: u64,
+) -> (Summary, Vec<(&'static str, Table)>) {
     let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, run, record).unwrap();
     while !simulation.advance(chunk) {}
-    simulation.finish(&BuiltIn)
+    simulation.finish(&BuiltIn).unwrap()
 }

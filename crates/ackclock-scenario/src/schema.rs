@@ -1,0 +1,95 @@
+//! The JSON schema and the reference tables, made from the tables of keys.
+
+use serde_json::{Map, Value, json};
+
+use crate::keys::{DUMBBELL, FILE, FLOW, Form, Key, LOSS, QUEUE, REVERSE, RUN, Section, TCP};
+use crate::read::allowed;
+
+/// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
+/// values is left to the check.
+#[must_use]
+pub fn json_schema() -> Value {
+    let mut schema = of_section(&FILE);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("ackclock scenario");
+    schema
+}
+
+fn of_section(section: &Section) -> Value {
+    let properties: Map<_, _> = section.all_keys().map(|key| (key.name.to_owned(), of_key(key))).collect();
+    let required: Vec<_> =
+        section.all_keys().filter(|key| key.default == "(required)").map(|key| key.name).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn of_key(key: &Key) -> Value {
+    let mut schema = of_form(key.form);
+    schema["description"] = json!(format!("{}; without it: {}", key.meaning, key.default));
+    schema
+}
+
+fn of_form(form: Form) -> Value {
+    let text = || json!({ "type": "string" });
+    let number_or = |word: &str| json!({ "anyOf": [{ "type": "number" }, { "const": word }] });
+    match form {
+        Form::Time
+        | Form::Rate
+        | Form::RateOrUnlimited
+        | Form::Size
+        | Form::Limit
+        | Form::Sample
+        | Form::Text => text(),
+        Form::Fraction => json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] }),
+        Form::Whole(minimum, maximum) => json!({ "type": "integer", "minimum": minimum, "maximum": maximum }),
+        Form::Window => json!({ "type": "number" }),
+        Form::WindowOrUnlimited | Form::PacketsOrUnlimited => number_or("unlimited"),
+        Form::Word(words) => json!({ "enum": words }),
+        Form::Flag => json!({ "type": "boolean" }),
+        Form::Start => {
+            let ends = json!({ "type": "array", "items": text(), "minItems": 2, "maxItems": 2 });
+            let uniform = json!({
+                "type": "object",
+                "properties": { "uniform": ends },
+                "required": ["uniform"],
+                "additionalProperties": false,
+            });
+            json!({ "anyOf": [text(), uniform] })
+        }
+        Form::Params => {
+            json!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
+        }
+        Form::Table(section) => of_section(section),
+        Form::Tables(section) => json!({ "type": "array", "items": of_section(section), "minItems": 1 }),
+    }
+}
+
+/// The keys of all sections as Markdown tables.
+#[must_use]
+pub fn reference() -> String {
+    let sections = [
+        ("[run]", &RUN),
+        ("[tcp], and in each [[flow]]", &TCP),
+        ("[dumbbell]", &DUMBBELL),
+        ("dumbbell.reverse", &REVERSE),
+        ("queue", &QUEUE),
+        ("loss", &LOSS),
+        ("[[flow]]", &FLOW),
+    ];
+    let mut text = String::new();
+    for (title, section) in sections {
+        text.push_str(&format!(
+            "### {title}\n\n| key | allowed | without it | meaning |\n| --- | --- | --- | --- |\n"
+        ));
+        for key in section.keys {
+            let allowed = allowed(key.form).replace('|', "\\|");
+            text.push_str(&format!("| `{}` | {allowed} | {} | {} |\n", key.name, key.default, key.meaning));
+        }
+        text.push('\n');
+    }
+    text
+}
