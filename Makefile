@@ -43,5 +43,5 @@ clean:
 
 # The package, editable, with the extension in release mode: made again when any Rust file changes.
 .venv/extension: .venv/dependencies $(RUST_FILES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@

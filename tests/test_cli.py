@@ -265,7 +265,7 @@ def test_check_tells_what_would_run(ackclock):
 
 def test_example_is_a_scenario(ackclock):
     finished = ackclock("check", "-", input=ackclock("example").stdout)
-    assert finished.stdout.startswith("<stdin>: ok\n")
+    assert finished.stdout.startswith("standard input: ok\n")
 
 
 def test_controllers_have_the_fields_of_the_format(ackclock):

@@ -54,8 +54,8 @@ def _source(file: Path) -> api.Source:
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise api.ScenarioError("<stdin>: is no text; a scenario is TOML in UTF-8") from error
-    return api.Source(text, "<stdin>", is_json=text.lstrip().startswith("{"))
+        raise api.ScenarioError("standard input: is no text; a scenario is TOML in UTF-8") from error
+    return api.Source(text, "-", is_json=text.lstrip().startswith("{"))
 
 
 @app.command()
@@ -151,7 +151,7 @@ def check(file: File, settings: Set = None) -> None:
     for flow in scenario["flow"]:
         controls[flow.get("controller") or flow.get("source")] += flow.get("count", 1)
     flows = ", ".join(f"{count} {name}" for name, count in controls.items())
-    print(f"{source.file}: ok")
+    print(f"{'standard input' if source.file == '-' else source.file}: ok")
     print(f"{controls.total()} flows ({flows}), {scenario['run']['duration']}")
 
 
