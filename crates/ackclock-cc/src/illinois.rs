@@ -9,9 +9,10 @@
 //! beta(da)  = beta_min if da <= d2, k3 + k4*da between, beta_max if da >= d3
 //! ```
 //!
-//! Left open by the paper: alpha while it waits theta round trips holds its last value, as in Linux; theta
-//! applies after the flow's own backoff too. `illinois-linux` takes the extremes of single RTT samples,
-//! alpha_min 0.3 and W_thresh 15, and at a timeout ssthresh by its own decrease.
+//! Left open by the paper: alpha while it waits theta round trips holds its last value, as in Linux; the wait
+//! is over when the flow itself backs off, because the low delay that follows is no chance event, and the
+//! paper's own cycles have no such wait. `illinois-linux` waits then too, takes the extremes of single RTT
+//! samples, alpha_min 0.3 and W_thresh 15, and at a timeout ssthresh by its own decrease.
 
 use ackclock_units::Time;
 
@@ -118,6 +119,8 @@ pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
     fn params(params: Self::Params) -> IllinoisParams;
     /// The fraction cut from the window for ssthresh at a timeout.
     fn timeout_cut(beta: f64) -> f64;
+    /// The wait of theta round trips goes on after the flow's own backoff.
+    const WAITS_AFTER_BACKOFF: bool;
 }
 
 /// The paper.
@@ -126,6 +129,7 @@ pub struct Paper;
 
 impl Source for Paper {
     type Params = IllinoisParams;
+    const WAITS_AFTER_BACKOFF: bool = false;
     fn params(params: IllinoisParams) -> IllinoisParams {
         params
     }
@@ -140,6 +144,7 @@ pub struct Linux;
 
 impl Source for Linux {
     type Params = IllinoisLinuxParams;
+    const WAITS_AFTER_BACKOFF: bool = true;
     fn params(p: IllinoisLinuxParams) -> IllinoisParams {
         IllinoisParams {
             alpha_max: p.alpha_max,
@@ -183,6 +188,9 @@ pub struct Illinois<S: Source> {
     above: bool,
     /// Round trips of low delay since.
     low_rounds: f64,
+    /// Up to this round trip high delay is the echo of the own backoff: its packets were sent before it.
+    echo_until: u64,
+    round: u64,
     after_timeout: AfterTimeout,
     source: core::marker::PhantomData<S>,
 }
@@ -198,8 +206,8 @@ impl<S: Source> Illinois<S> {
         self.t_max = self.t_max.max(rtt);
     }
 
-    /// alpha and beta after a round trip of mean RTT `ta` seconds.
-    fn update(&mut self, ta: f64) {
+    /// alpha and beta after round trip `round` of mean RTT `ta` seconds.
+    fn update(&mut self, round: u64, ta: f64) {
         if self.params.extremes == Extremes::Mean {
             self.note_extreme(ta);
         }
@@ -207,7 +215,7 @@ impl<S: Source> Illinois<S> {
         self.da = (ta - self.t_min).max(0.0);
         self.beta = self.params.beta(self.da, dm);
         if self.da > self.params.eta1 * dm {
-            self.above = true;
+            self.above = round > self.echo_until;
             self.low_rounds = 0.0;
             self.alpha = self.params.alpha(self.da, dm);
             return;
@@ -245,6 +253,8 @@ impl<S: Source> Controller for Illinois<S> {
             beta: params.beta_min,
             above: false,
             low_rounds: 0.0,
+            echo_until: 0,
+            round: 0,
             after_timeout: AfterTimeout::No,
             source: core::marker::PhantomData,
         }
@@ -259,8 +269,9 @@ impl<S: Source> Controller for Illinois<S> {
                     self.note_extreme(rtt.as_seconds());
                 }
                 if let Some(completed) = self.rounds.on(&ack) {
-                    self.update(completed.mean);
+                    self.update(self.round, completed.mean);
                 }
+                self.round = ack.round;
                 match self.after_timeout {
                     AfterTimeout::SlowStart if !self.base.in_slow_start() => {
                         self.after_timeout = AfterTimeout::Ended(ack.round);
@@ -278,7 +289,14 @@ impl<S: Source> Controller for Illinois<S> {
                 self.above = false;
                 self.low_rounds = 0.0;
             }
-            _ => self.base.react(signal, 1.0 - self.in_force().1),
+            Signal::Loss { .. } => {
+                self.base.react(signal, 1.0 - self.in_force().1);
+                if !S::WAITS_AFTER_BACKOFF {
+                    self.above = false;
+                    self.echo_until = self.round + 1;
+                }
+            }
+            _ => self.base.react(signal, 1.0),
         }
     }
 

@@ -162,7 +162,7 @@ def _concave(rows: Mapping[str, measure.Row], name: str) -> Verdict:
         _bends(row),
         row["convex"] <= 0.01 and row["concave"] >= 0.5,
         why=f"{HOW}; convex up to 1 %, concave from 50 %; the first "
-        f"{measure.WAIT_RTTS:g} round trips (recovery, theta) are left out",
+        f"{measure.RECOVERY_RTTS:g} round trips (recovery, first delay) are left out",
         reason="",
     )
 

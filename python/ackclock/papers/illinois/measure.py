@@ -15,11 +15,9 @@ from ackclock.papers.illinois.setting import MEASURED_FROM_S
 MERGE_RTTS = 2.0
 """Loss events closer than this are one congestion event: its retransmissions may be lost, too."""
 
-RECOVERY_RTTS = 2.0
-"""Left out at the start of an epoch when its curve is judged: the recovery."""
-
-WAIT_RTTS = 8.0
-"""The same for Illinois: recovery, theta = 5 round trips of held alpha, and one until it acts."""
+RECOVERY_RTTS = 3.0
+"""Left out at the start of an epoch when its curve is judged: the recovery, and the round trip in
+which the delay after it is measured for the first time."""
 
 SMOOTH_SHARE = 0.04
 """Width of the moving average as a share of the epoch, at least a round trip: a window that
@@ -84,13 +82,12 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
     full_s = metrics.integral(time, window >= bandwidth_delay_product, first, last)
     row["full_share"] = full_s / (last - first)
     row["full_s"] = full_s / len(epochs)
-    skip = WAIT_RTTS if summary["controller"] == "illinois" else RECOVERY_RTTS
     bends = [
         metrics.curvature(
             time,
             window,
             epoch,
-            skip_s=skip * rtt_s,
+            skip_s=RECOVERY_RTTS * rtt_s,
             span_s=max(rtt_s, SMOOTH_SHARE * epoch.length_s),
             tolerance=TOLERANCE,
             least=LEAST,
@@ -98,7 +95,14 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
         for epoch in epochs
     ]
     for name in BENDS:
-        values = np.array([getattr(bend, name) for bend in bends])
-        known = values[~np.isnan(values)]
-        row[name] = float(known.mean()) if known.size else float("nan")
+        row[name] = _mean_over_time([getattr(bend, name) for bend in bends], epochs)
     return row
+
+
+def _mean_over_time(values: list[float], epochs: list[metrics.Epoch]) -> float:
+    """Weigh each epoch by its length; those without a value do not count."""
+    lengths = np.array([epoch.length_s for epoch in epochs])
+    known = ~np.isnan(values)
+    if not known.any():
+        return float("nan")
+    return float(np.average(np.array(values)[known], weights=lengths[known]))

@@ -31,8 +31,8 @@ SETTING = (
     ("C-TCP", "compound-linux", "the paper ran the Linux implementation for ns-2"),
     (
         "alpha while Illinois waits theta round trips",
-        "holds its last value; the wait also follows the flow's own backoff",
-        "as Linux does; the text says nothing",
+        "holds its last value, as in Linux; the flow's own backoff ends the wait",
+        "the low delay after an own backoff is no chance event; the text says nothing",
     ),
     ("ACKs", "40 bytes, reverse queue never full", "ns-2's default size"),
     ("access links", "unlimited", "one bottleneck is all that the text names"),

@@ -1,0 +1,211 @@
+//! What holds for every scenario: nothing is lost from sight, and the same scenario gives the same run.
+mod common;
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_scenario::*;
+use ackclock_sim::Simulation;
+use ackclock_units::{Bytes, Packets, Rate, Span};
+use proptest::prelude::*;
+
+fn controller() -> impl Strategy<Value = String> {
+    let names: Vec<_> = BuiltIn.entries().iter().map(|entry| entry.name.to_owned()).collect();
+    prop::sample::select(names)
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        3 => Just(Loss::None),
+        2 => (0.0..0.2_f64).prop_map(|probability| Loss::Bernoulli { probability }),
+        1 => (1_u64..300).prop_map(|every| Loss::Periodic { every }),
+    ]
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let limit = prop_oneof![
+        (1_u64..200).prop_map(|packets| Limit::Packets(Packets(packets))),
+        (1_600_u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
+    ];
+    (100_000_u64..50_000_000, limit, loss())
+        .prop_map(|(rate, limit, loss)| Link { rate: Rate(rate), queue: Queue::Droptail { limit }, loss })
+}
+
+fn tcp() -> impl Strategy<Value = Tcp> {
+    let recovery = prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
+    let growth = prop::sample::select(vec![Growth::PerAck, Growth::PerPacket]);
+    let window = prop::option::of((1_u64..60).prop_map(Packets));
+    let burst = prop::option::of((1_u64..5).prop_map(Packets));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), flags).prop_map(
+        |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), flags)| Tcp {
+            recovery,
+            growth,
+            receive_window,
+            max_burst,
+            overhead: Span::from_micros(overhead),
+            delayed_ack,
+            packet: Bytes(packet),
+            limited_transmit: flags.0,
+            pacing: flags.1,
+            hystart: flags.2,
+            ..common::tcp()
+        },
+    )
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    let start = prop_oneof![
+        (0_u64..3_000).prop_map(|ms| Start::At(Span::from_millis(ms))),
+        Just(Start::Uniform(Span::ZERO, Span::from_seconds(2))),
+    ];
+    let end = prop_oneof![
+        Just((None, None)),
+        Just((Some(Span::from_seconds(4)), None)),
+        (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
+    ];
+    let access = prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
+    let direction = prop::sample::select(vec![Direction::Forward, Direction::Reverse]);
+    (controller(), 20_u64..200, access, direction, start, end, tcp()).prop_map(
+        |(controller, rtt, access, direction, start, (stop, bytes), tcp)| Flow {
+            access,
+            direction,
+            start,
+            stop,
+            bytes,
+            tcp,
+            ..common::flow(&controller, Span::from_millis(rtt))
+        },
+    )
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    (link(), link(), prop::collection::vec(flow(), 1..5), 0_u64..6_000, any::<u64>()).prop_map(
+        |(forward, reverse, flows, warmup, seed)| Scenario {
+            run: Run {
+                duration: Span::from_seconds(6),
+                warmup: Span::from_millis(warmup),
+                seed,
+                sample: Sample::Every(Span::from_millis(100)),
+            },
+            dumbbell: Dumbbell { delay: Span::from_millis(10), forward, reverse },
+            flows,
+        },
+    )
+}
+
+/// A writer whose content can be looked at afterwards.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Conservation of packets and the rate of links are asserted by the run itself, as are the order of time
+    /// and windows of at least 1; here is what follows from them for the summary.
+    #[test]
+    fn nothing_is_lost_from_sight(scenario in scenario()) {
+        let (summary, tables) = common::run_with(&scenario, 0, true, 1000);
+        for (flow, settings) in summary.flows.iter().zip(&scenario.flows) {
+            let whole = flow.whole_run;
+            let once = whole.sent_packets - whole.retransmitted_packets;
+            prop_assert!(whole.dropped_packets <= whole.sent_packets);
+            if let Some(bytes) = settings.bytes {
+                let total = bytes.0.div_ceil(settings.tcp.packet.0);
+                prop_assert!(once <= total);
+                prop_assert!(flow.completion_s.is_none() || once == total, "complete, but not all was sent");
+            }
+            let size = settings.tcp.packet.0 as f64 * 8e-6;
+            let seconds = scenario.run.duration.as_seconds();
+            prop_assert!(flow.goodput_mbps.unwrap_or(0.0) <= once as f64 * size * 1e3 / seconds.max(1e-9) * 1e9);
+        }
+        for link in &summary.links {
+            prop_assert!(link.utilisation.unwrap() <= 1.0 + 1e-3, "{:?}", link.utilisation);
+        }
+        if let Limit::Packets(limit) = match scenario.dumbbell.forward.queue { Queue::Droptail { limit } => limit } {
+            prop_assert!(summary.links[0].max_queue_packets <= limit.0);
+        }
+        let lengths: Vec<_> = tables.iter().flat_map(|(name, table)| {
+            table.columns.iter().map(move |(_, column)| (*name, length(column)))
+        }).collect();
+        prop_assert!(lengths.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 == pair[1].1));
+    }
+
+    /// Neither how a run is cut into calls, nor recording, nor a packet capture changes it.
+    #[test]
+    fn observers_change_nothing(scenario in scenario()) {
+        let plain = common::run_with(&scenario, 0, false, u64::MAX).0;
+        let recorded = common::run_with(&scenario, 0, true, 777).0;
+        prop_assert_eq!(&plain, &recorded);
+        let mut simulation = Simulation::new(scenario, &BuiltIn, 0, false).unwrap();
+        let output = Shared::default();
+        simulation.capture(Box::new(output.clone())).unwrap();
+        while !simulation.advance(10_000) {}
+        prop_assert_eq!(&plain, &simulation.finish(&BuiltIn).unwrap().0);
+        prop_assert!(output.0.lock().unwrap().len() >= 24, "a capture has at least its header");
+    }
+
+    /// The n-th packet of a flow meets the same fate whatever the control: the first loss is the same.
+    #[test]
+    fn another_run_is_another_run(seed in any::<u64>()) {
+        let mut scenario = common::scenario("reno");
+        scenario.run.seed = seed;
+        scenario.run.duration = Span::from_seconds(5);
+        scenario.run.warmup = Span::ZERO;
+        scenario.dumbbell.forward.loss = Loss::Bernoulli { probability: 0.01 };
+        let (first, again) = (common::run_with(&scenario, 0, false, 5000).0, common::run_with(&scenario, 0, false, 99).0);
+        prop_assert_eq!(&first.digest, &again.digest);
+        prop_assert_ne!(&first.digest, &common::run_with(&scenario, 1, false, 5000).0.digest);
+    }
+}
+
+fn length(column: &ackclock_trace::Column) -> usize {
+    use ackclock_trace::Column;
+    match column {
+        Column::Whole(values) => values.len(),
+        Column::Id(values) => values.len(),
+        Column::Real(values) => values.len(),
+        Column::Word(values) => values.len(),
+    }
+}
+
+/// Two threads at once give what one gives.
+#[test]
+fn threads_do_not_matter() {
+    let scenario = common::scenario("illinois");
+    let alone = common::run(&scenario);
+    let both = std::thread::scope(|scope| {
+        let threads = [0, 1].map(|_| scope.spawn(|| common::run(&scenario)));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert!(both.iter().all(|summary| *summary == alone));
+}
+
+/// The fingerprints of the scenarios in this repository: they guard against change, and tell debug from
+/// release builds, machine from machine. A change of behaviour changes digests.txt, where it is seen.
+#[test]
+fn digests_are_those_on_file() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let path = format!("{root}/tests/digests.txt");
+    let mut found = String::new();
+    for name in ["example", "illinois-figure-8", "lossy-path"] {
+        let text = std::fs::read_to_string(format!("{root}/scenarios/{name}.toml")).unwrap();
+        let scenario = read_toml(&text, name, &[], &BuiltIn).unwrap().scenario;
+        found += &format!("{} {name}\n", common::run(&scenario).digest);
+    }
+    if std::env::var_os("UPDATE_DIGESTS").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "behaviour changed: UPDATE_DIGESTS=1 if meant");
+}
