@@ -56,6 +56,16 @@ def test_illinois_alpha_is_the_test_vector_of_the_paper():
     assert half == pytest.approx(0.0808 / 0.3081, rel=1e-3)
 
 
+def test_packets_in_trains():
+    # No queue but the train's own: alpha = 0.1 B/(alpha/2), so alpha = sqrt(0.2 B); B = 100 gives
+    # sqrt(20) = 4.47. With a queue of q: alpha = sqrt(q^2 + 20) - q; q = 40 gives 0.249.
+    alpha = fluid.in_trains(fluid.illinois_alpha, 12500.0)
+    assert alpha(0.0, 0.008) == pytest.approx(20**0.5)
+    assert alpha(40 / 12500, 0.008) == pytest.approx(1620**0.5 - 40)
+    # Reno's increase does not depend on the delay.
+    assert fluid.in_trains(fluid.reno_alpha, 12500.0)(0.0, 0.008) == pytest.approx(1.0)
+
+
 def test_near_parabola():
     # alpha = 0.1 B/q, so q^2 grows by 0.2 B + alpha^2 per round trip; from q0 = 10 to 50 at
     # B = 50 that are (2500 - 100)/10 = 240 round trips, less a little for alpha^2 <= 0.25.

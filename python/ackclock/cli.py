@@ -54,7 +54,9 @@ def _source(file: Path) -> api.Source:
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise api.ScenarioError("standard input: is no text; a scenario is TOML in UTF-8") from error
+        raise api.ScenarioError(
+            "standard input: is no text; a scenario is TOML in UTF-8"
+        ) from error
     return api.Source(text, "-", is_json=text.lstrip().startswith("{"))
 
 

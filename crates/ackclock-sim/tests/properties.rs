@@ -28,8 +28,11 @@ fn link() -> impl Strategy<Value = Link> {
         (1_u64..200).prop_map(|packets| Limit::Packets(Packets(packets))),
         (1_600_u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
     ];
-    (100_000_u64..50_000_000, limit, loss())
-        .prop_map(|(rate, limit, loss)| Link { rate: Rate(rate), queue: Queue::Droptail { limit }, loss })
+    (100_000_u64..50_000_000, limit, loss()).prop_map(|(rate, limit, loss)| Link {
+        rate: Rate(rate),
+        queue: Queue::Droptail { limit },
+        loss,
+    })
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
@@ -208,5 +211,9 @@ fn digests_are_those_on_file() {
     if std::env::var_os("UPDATE_DIGESTS").is_some() {
         std::fs::write(&path, &found).unwrap();
     }
-    assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "behaviour changed: UPDATE_DIGESTS=1 if meant");
+    assert_eq!(
+        found,
+        std::fs::read_to_string(&path).unwrap(),
+        "behaviour changed: UPDATE_DIGESTS=1 if meant"
+    );
 }

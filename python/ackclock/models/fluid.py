@@ -88,6 +88,39 @@ def illinois_alpha(
     return scale * alpha_max / (scale - threshold + delay_s)
 
 
+def in_trains(alpha: Alpha, capacity: float) -> Alpha:
+    """Take into account that the packets of a window do not come evenly spread.
+
+    An ACK clock sends them as one train at the rate of the link, even while the link is not full.
+    The alpha packets that a round trip adds queue up behind it, and are spread only in the next
+    round trip: they wait for alpha/2 others on average. So alpha = alpha(delay + alpha/2/C).
+
+    Parameters
+    ----------
+    alpha : callable
+        Increase for evenly spread packets; it must not grow with the delay.
+    capacity : float
+        Packets per second.
+
+    Returns
+    -------
+    callable
+        Increase for packets in trains.
+    """
+
+    def steady(delay_s: float, largest_s: float) -> float:
+        low, high = 0.0, alpha(delay_s, largest_s)
+        for _ in range(50):  # halvings: to the last bits of a float
+            middle = (low + high) / 2
+            if alpha(delay_s + middle / 2 / capacity, largest_s) > middle:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    return steady
+
+
 def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: float) -> Cycle:
     """Follow one cycle round trip by round trip.
 

@@ -115,6 +115,9 @@ class Paper:
     figures: Mapping[str, Figure]
 
 
+UNKNOWN = "No reason has been found yet."
+
+
 def near(
     claim: str,
     expected: float,
@@ -123,7 +126,7 @@ def near(
     *,
     unit: str,
     why: str,
-    reason: str,
+    reason: str = UNKNOWN,
 ) -> Verdict:
     """Compare a number with the one expected.
 
@@ -160,7 +163,7 @@ def near(
 
 
 def seen(
-    claim: str, expected: str, measured: str, reproduced: bool, *, why: str, reason: str
+    claim: str, expected: str, measured: str, reproduced: bool, *, why: str, reason: str = UNKNOWN
 ) -> Verdict:
     """Judge a claim that is no single number.
 

@@ -23,9 +23,9 @@ SMOOTH_SHARE = 0.04
 """Width of the moving average as a share of the epoch, at least a round trip: a window that
 counts whole packets or changes once per round trip has steps that are no bends."""
 
-TOLERANCE = 0.01
-"""Change of slope that counts as straight: alpha stands still while da <= d1, and one packet of
-queue more or less moves da by 1 % of dm at B = 100."""
+TOLERANCE = 0.02
+"""Change of slope that counts as straight. Where alpha should stand still, a queue of two packets
+instead of one halves it for a round trip; in a span of 25 round trips that is 2 %."""
 
 LEAST = 0.05
 """Second difference, packets, that counts as straight: what is left of steps of whole packets."""
