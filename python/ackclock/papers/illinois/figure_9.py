@@ -146,8 +146,8 @@ def judge_left(numbers: pl.DataFrame) -> list[Verdict]:
             why="nothing is random in a run with one flow: any difference counts",
             reason="With beta 1/2 the window falls to half of the link, and packet trains double "
             "the time until it is full again (see figure 8). With pacing the goodput is "
-            f"{rate['Illinois, β = 0.5, paced']:.2f} Mbit/s; the fluid cycle, without trains, fills "
-            f"{cycle.used_share:.2%} of the link.",
+            f"{rate['Illinois, β = 0.5, paced']:.2f} Mbit/s; the fluid cycle, without trains, "
+            f"fills {cycle.used_share:.2%} of the link.",
         )
         for name in ("Illinois, β = 0.125", "Illinois, β = 0.5")
     ]
