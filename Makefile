@@ -19,6 +19,7 @@ test: setup
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary
+	$(BIN)/stubtest ackclock._native --concise
 	$(BIN)/pytest
 	@echo "make test: everything passed"
 

@@ -5,7 +5,18 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[str]
+_Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[str]
+
+__all__ = [
+    "VERSION",
+    "ScenarioError",
+    "SimulationError",
+    "check",
+    "controllers",
+    "example",
+    "schema",
+    "simulate",
+]
 
 VERSION: str
 
@@ -25,4 +36,4 @@ def simulate(
     record: bool = False,
     progress: Callable[[float, int], None] | None = None,
     pcap: str | None = None,
-) -> tuple[str, dict[str, dict[str, Column]]]: ...
+) -> tuple[str, dict[str, dict[str, _Column]]]: ...

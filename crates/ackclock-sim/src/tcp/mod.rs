@@ -1,5 +1,6 @@
 //! TCP: sender, receiver, loss recovery, timers.
 
+mod pacing;
 mod receiver;
 pub mod recovery;
 mod rtt;

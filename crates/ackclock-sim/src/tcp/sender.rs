@@ -6,6 +6,7 @@ use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_trace::Counters;
 use ackclock_units::{Bytes, Packets, Rate, Span, Time};
 
+use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
 use super::{RttStatistics, Timer};
 use crate::endpoint::{Context, Endpoint, JournalEntry, SenderView};
@@ -68,6 +69,8 @@ pub struct Sender<R> {
     gate: Gate,
     overhead: Stream,
     pacer: Pacer,
+    /// Only for controls that want it.
+    delivery_rate: Option<DeliveryRate>,
     counters: Counters,
     window_integral: f64,
     window_since: Time,
@@ -91,26 +94,6 @@ enum Gate {
     Open,
 }
 
-/// Spaces packets at a rate, to the picosecond in the long run.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pacer {
-    next: Time,
-    remainder: u64,
-    /// A packet waits for its time.
-    holds: bool,
-}
-
-impl Pacer {
-    /// The next packet of `size` may follow after its time at `rate`.
-    fn spend(&mut self, now: Time, size: Bytes, rate: Rate) {
-        let rate = u128::from(rate.0.max(1));
-        let dividend = u128::from(size.0) * 8 * 1_000_000_000_000 + u128::from(self.remainder);
-        let interval = u64::try_from(dividend / rate).unwrap_or(u64::MAX);
-        self.remainder = (dividend % rate) as u64;
-        self.next = self.next.max(now) + Span(interval);
-    }
-}
-
 impl<R: Recovery> Sender<R> {
     /// A sender at the start of the run.
     #[must_use]
@@ -124,6 +107,7 @@ impl<R: Recovery> Sender<R> {
         Sender {
             settings,
             decision: control.decision(),
+            delivery_rate: control.wants_rate().then(DeliveryRate::default),
             control,
             recovery,
             timer,
@@ -205,6 +189,10 @@ impl<R: Recovery> Sender<R> {
             }
         }
         let rtt = self.sample_rtt(context.now, ack);
+        let rate = match &mut self.delivery_rate {
+            Some(measure) => measure.on_ack(context.now, ack.sent, outcome.delivered),
+            None => None,
+        };
         let credit = match (advances, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,
@@ -218,7 +206,7 @@ impl<R: Recovery> Sender<R> {
             window_limited: self.window_limited,
             round: self.round,
             recovering: was_recovering,
-            rate: None,
+            rate,
         };
         self.signal(context, Signal::Ack(told));
         self.follow(context, outcome);
@@ -310,6 +298,9 @@ impl<R: Recovery> Sender<R> {
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
             self.signal(context, Signal::Idle);
         }
+        if let Some(measure) = &mut self.delivery_rate {
+            measure.on_sent(now, self.flight.outstanding() == 0, !self.window_limited);
+        }
         self.recovery.on_sent(sequence, self.flight);
         if again {
             self.counters.retransmitted_packets += 1;
@@ -365,18 +356,16 @@ impl<R: Recovery> Endpoint for Sender<R> {
             if self.gate == Gate::Open {
                 self.gate = Gate::Shut;
             }
-            self.pacer.holds = false;
+            self.pacer.release();
             return None;
         };
         if !self.passes_gate(now) {
             return None;
         }
-        if let Some(rate) = self.pacing_rate() {
-            self.pacer.holds = now < self.pacer.next;
-            if self.pacer.holds {
-                return None;
-            }
-            self.pacer.spend(now, Bytes(u64::from(self.settings.packet_bytes)), rate);
+        if let Some(rate) = self.pacing_rate()
+            && !self.pacer.admits(now, Bytes(u64::from(self.settings.packet_bytes)), rate)
+        {
+            return None;
         }
         Some(self.send(context, sequence, again))
     }
@@ -386,10 +375,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if let Gate::OpensAt(time) = self.gate {
             wakeup = wakeup.min(time);
         }
-        if self.pacer.holds {
-            wakeup = wakeup.min(self.pacer.next);
-        }
-        wakeup
+        wakeup.min(self.pacer.wakeup())
     }
 
     fn window_bits(&self) -> u64 {

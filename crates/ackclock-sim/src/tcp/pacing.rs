@@ -1,0 +1,140 @@
+//! Spacing of packets, and the delivery rate that the network shows.
+
+use std::collections::VecDeque;
+
+use ackclock_cc::RateSample;
+use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, Packets, Rate, Span, Time};
+
+/// Spaces packets at a rate, to the picosecond in the long run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pacer {
+    next: Time,
+    remainder: u64,
+    holds: bool,
+}
+
+impl Pacer {
+    /// Whether a packet of `size` may go at `now` under `rate`; if so, its time is spent.
+    pub fn admits(&mut self, now: Time, size: Bytes, rate: Rate) -> bool {
+        self.holds = now < self.next;
+        if !self.holds {
+            let rate = u128::from(rate.0.max(1));
+            let dividend =
+                u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND) + u128::from(self.remainder);
+            let interval = u64::try_from(dividend / rate).unwrap_or(u64::MAX);
+            self.remainder = (dividend % rate) as u64;
+            self.next = self.next.max(now) + Span(interval);
+        }
+        !self.holds
+    }
+
+    /// Nothing waits for its time any more.
+    pub fn release(&mut self) {
+        self.holds = false;
+    }
+
+    /// When the packet that waits may go.
+    #[inline]
+    #[must_use]
+    pub fn wakeup(&self) -> Time {
+        if self.holds { self.next } else { Time::NEVER }
+    }
+}
+
+/// What is remembered of a packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_at: Time,
+    application_limited: bool,
+}
+
+/// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
+/// the time at which the packet that caused it was sent, and packets are sent in order of time, so what is
+/// remembered is a queue.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryRate {
+    sent: VecDeque<Sent>,
+    delivered: u64,
+    delivered_at: Time,
+    first_at: Time,
+}
+
+impl DeliveryRate {
+    /// A packet is sent at `now`; `idle` when nothing else was in flight.
+    pub fn on_sent(&mut self, now: Time, idle: bool, application_limited: bool) {
+        if idle {
+            (self.first_at, self.delivered_at) = (now, now);
+        }
+        self.sent.push_back(Sent {
+            at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_at: self.first_at,
+            application_limited,
+        });
+    }
+
+    /// An acknowledgement at `now`, caused by a packet sent at `sent_at`, reports `delivered` packets.
+    pub fn on_ack(&mut self, now: Time, sent_at: Time, delivered: u64) -> Option<RateSample> {
+        if delivered > 0 {
+            self.delivered += delivered;
+            self.delivered_at = now;
+        }
+        while self.sent.front().is_some_and(|sent| sent.at < sent_at) {
+            self.sent.pop_front();
+        }
+        let sent = *self.sent.front().filter(|sent| sent.at == sent_at)?;
+        self.first_at = sent.at;
+        let interval = sent.at.since(sent.first_at).max(now.since(sent.delivered_at));
+        Some(RateSample {
+            delivered: Packets(self.delivered - sent.delivered),
+            interval,
+            application_limited: sent.application_limited,
+            prior_delivered: Packets(sent.delivered),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Span::from_millis(milliseconds)
+    }
+
+    /// 1000 bytes at 3 Mbit/s take 8/3 ms: three packets take 8 ms to the picosecond.
+    #[test]
+    fn a_rate_is_kept_exactly() {
+        let mut pacer = Pacer::default();
+        let rate = Rate(3_000_000);
+        for _ in 0..3 {
+            assert!(pacer.admits(pacer.next, Bytes(1000), rate));
+        }
+        assert_eq!(pacer.next, at(8));
+        assert!(!pacer.admits(at(7), Bytes(1000), rate));
+        assert_eq!(pacer.wakeup(), at(8));
+        pacer.release();
+        assert_eq!(pacer.wakeup(), Time::NEVER);
+    }
+
+    /// Packets sent every 10 ms from 0 and acknowledged every 10 ms from 100 ms on: 1 packet per 10 ms. The
+    /// one sent at 100 ms, when 1 was delivered, is acknowledged at 200 ms as the 11th: 10 packets in 100 ms.
+    #[test]
+    fn a_steady_stream_shows_its_rate() {
+        let mut rate = DeliveryRate::default();
+        let mut sample = None;
+        for step in 0..=20 {
+            if step >= 10 {
+                sample = rate.on_ack(at(10 * step), at(10 * (step - 10)), 1);
+            }
+            rate.on_sent(at(10 * step), step == 0, false);
+        }
+        let sample = sample.unwrap();
+        assert_eq!((sample.delivered, sample.interval), (Packets(10), Span::from_millis(100)));
+        assert_eq!(sample.prior_delivered, Packets(1));
+    }
+}

@@ -1,0 +1,71 @@
+//! A control from outside the crate: it gets delivery rates, and its own pacing rate is obeyed exactly.
+mod common;
+
+use ackclock_cc::registry::{Catalogue, Entry};
+use ackclock_cc::{Controller, Decision, Signal, Start};
+use ackclock_sim::Simulation;
+use ackclock_units::{Rate, Span, Time, Window};
+
+ackclock_cc::parameters! {
+    /// None.
+    pub struct NoParams {}
+}
+
+/// Sends at 20 Mbit/s under a large window and notes the highest delivery rate, packets per second.
+#[derive(Clone, Debug)]
+struct FixedRate {
+    highest: f64,
+}
+
+impl Controller for FixedRate {
+    type Params = NoParams;
+    const WANTS_RATE: bool = true;
+
+    fn new(_: NoParams, _: Start) -> Self {
+        FixedRate { highest: 0.0 }
+    }
+
+    fn on(&mut self, _: Time, signal: Signal) {
+        if let Signal::Ack(ack) = signal
+            && let Some(rate) = ack.rate
+        {
+            self.highest = self.highest.max(rate.delivered.0 as f64 / rate.interval.as_seconds());
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        let rate = Rate(20_000_000);
+        Decision { window: Window(1e4), ssthresh: Window(1e4), pacing_rate: Some(rate) }
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("highest", self.highest);
+    }
+}
+
+struct Own([Entry; 1]);
+
+impl Catalogue for Own {
+    fn entries(&self) -> &[Entry] {
+        &self.0
+    }
+}
+
+#[test]
+fn its_rate_is_obeyed_and_measured() {
+    let mut scenario = common::scenario("fixed-rate");
+    scenario.run.duration = Span::from_seconds(20);
+    scenario.run.warmup = Span::from_seconds(10);
+    let own = Own([Entry::of::<FixedRate>("fixed-rate", "this test")]);
+    let mut simulation = Simulation::new(scenario, &own, 0, true).unwrap();
+    while !simulation.advance(u64::MAX) {}
+    let (summary, tables) = simulation.finish(&own).unwrap();
+    // 20 Mbit/s are 2500 packets of 1000 bytes per second, 25 000 in 10 s; one may fall on an edge.
+    let goodput = summary.flows[0].goodput_mbps.unwrap();
+    assert!((goodput - 20.0).abs() <= 20.0 / 25_000.0, "{goodput}");
+    let windows = &tables.iter().find(|(name, _)| *name == "windows").unwrap().1;
+    let highest = windows.columns.iter().find(|(name, _)| *name == "highest").unwrap();
+    let ackclock_trace::Column::Real(values) = &highest.1 else { panic!("a number") };
+    let last = values[values.len() - 1];
+    assert!((last / 2500.0 - 1.0).abs() < 0.001, "{last} packets per second");
+}
