@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import ackclock as package
 from conftest import SCENARIO
@@ -49,3 +50,12 @@ def test_seed_and_run_change_it():
         for run in (0, 1)
     }
     assert len(digests) == 4
+
+
+def test_release_builds_give_the_digests_on_file():
+    # The Rust tests compare a debug build with the same file.
+    root = Path(__file__).parent
+    for line in (root / "digests.txt").read_text().splitlines():
+        digest, name = line.split()
+        scenario = root.parent / "scenarios" / f"{name}.toml"
+        assert package.simulate(scenario, record=False).digest == digest, name
