@@ -1,0 +1,282 @@
+//! Everything that is refused, with its message: where, what is wrong, what is allowed, in one line.
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_scenario::{read_json, read_toml};
+
+const VALID: &str = r#"[run]
+duration = "10 s"
+
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = { kind = "droptail", limit = "50 packets" }
+
+[[flow]]
+controller = "illinois"
+rtt = "60 ms"
+
+[[flow]]
+controller = "reno"
+"#;
+
+/// The message for the valid scenario with a setting.
+fn refusal(setting: &str) -> String {
+    let refused = read_toml(VALID, "a.toml", &[setting.to_owned()], &BuiltIn);
+    refused.err().unwrap_or_else(|| panic!("{setting} was accepted")).to_string()
+}
+
+const TIME: &str = "expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)";
+const RATE: &str = "expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)";
+const SIZE: &str = "expected a size such as \"1000 B\" (B, kB, MB, GB, TB, KiB, MiB, GiB)";
+const QUEUE: &str = "expected packets or bytes such as \"100 packets\" or \"125 kB\"";
+const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, \
+    min_rto, max_rto, initial_rto, clock, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
+    growth, pacing, hystart";
+const FLOW_KEYS: &str = "name, controller, params, count, rtt, access, direction, start, stop, bytes";
+
+#[test]
+fn the_scenario_without_a_change_is_valid() {
+    assert!(read_toml(VALID, "a.toml", &[], &BuiltIn).is_ok());
+}
+
+/// Each refusal names the setting and the key; the rest is given here.
+#[test]
+fn values() {
+    let cases: &[(&str, String)] = &[
+        // Units.
+        ("run.duration=10", format!("the unit is missing; {TIME}")),
+        ("run.duration=\"10\"", format!("the unit is missing; {TIME}")),
+        ("run.duration=10 parsecs", format!("unknown unit; {TIME}")),
+        ("run.duration=soon", format!("no number; {TIME}")),
+        ("dumbbell.delay=-5 ms", format!("must not be negative; {TIME}")),
+        ("dumbbell.rate=10", format!("the unit is missing; {RATE}")),
+        ("dumbbell.rate=true", "expected a text, found true or false".into()),
+        ("dumbbell.queue.limit=50", format!("the unit is missing; {QUEUE}")),
+        ("dumbbell.queue.limit=50 s", format!("unknown unit; {QUEUE}")),
+        ("flow.0.packet=1000", format!("the unit is missing; {SIZE}")),
+        ("flow.0.bytes=10 Mbit/s", format!("unknown unit; {SIZE}")),
+        // Impossible values.
+        ("run.duration=0 s", "must be longer than 0 s".into()),
+        ("run.duration=5000 h", "must be at most 180 days (4320 h)".into()),
+        ("run.warmup=10 s", "must end before the run does (10 s), is 10 s".into()),
+        ("run.sample=0 ms", "must be longer than 0 s".into()),
+        (
+            "run.sample=1 ns",
+            "a run has at most 10000000 samples; 10 s every 1 ns is more".into(),
+        ),
+        ("run.seed=-1", "expected a whole number of at least 0, found -1".into()),
+        ("run.seed=1.5", "expected a whole number of at least 0, found 1.5".into()),
+        ("dumbbell.rate=0 Mbit/s", "must be above 0 bit/s".into()),
+        ("dumbbell.queue.limit=0 packets", "must be at least 1 packet or 1 B".into()),
+        ("dumbbell.queue.limit=2000000000 packets", "must be at most 1000000000 packets".into()),
+        ("flow.0.rtt=30 ms", "must be at least twice the bottleneck's delay (40 ms), is 30 ms".into()),
+        ("flow.0.rtt=48 h", "must be at most 24 h".into()),
+        ("flow.0.access=0 Mbit/s", "must be above 0 bit/s".into()),
+        ("flow.0.start=10 s", "must lie before the end of the run (10 s)".into()),
+        ("flow.0.stop=0 s", "must come after the start (0 s)".into()),
+        (
+            "flow.0.start={ uniform = [\"3 s\", \"2 s\"] }",
+            "must not end (2 s) before it begins (3 s)".into(),
+        ),
+        (
+            "flow.0.start={ uniform = [\"3 s\", \"20 s\"] }",
+            "must lie before the end of the run (10 s)".into(),
+        ),
+        (
+            "flow.0.start={ normal = [\"3 s\", \"2 s\"] }",
+            "expected a time, or { uniform = [\"0 s\", \"20 s\"] }".into(),
+        ),
+        ("flow.0.count=0", "expected a whole number from 1 to 100000, found 0".into()),
+        ("flow.0.packet=0 B", "must lie between 1 B and 65535 B, is 0 B".into()),
+        ("flow.0.packet=70 kB", "must lie between 1 B and 65535 B, is 70000 B".into()),
+        ("flow.0.packet=40 B", "must have room for 40 B of headers and 1 B of data".into()),
+        (
+            "flow.0.initial_window=0",
+            "expected a number of packets from 1 to 1000000000, found 0".into(),
+        ),
+        (
+            "flow.0.initial_ssthresh=endless",
+            "expected a number of packets from 2 to 1000000000 or \"unlimited\", found \"endless\"".into(),
+        ),
+        ("flow.0.delayed_ack=3", "expected a whole number from 1 to 2, found 3".into()),
+        ("flow.0.min_rto=2 min", "must not exceed max_rto (64 s), is 120 s".into()),
+        ("flow.0.min_rto=0 s", "must be longer than 0 s".into()),
+        ("flow.0.pacing=1", "expected true or false, found 1".into()),
+        ("flow.1.name=illinois-0", "two flows are named \"illinois-0\"; names must differ".into()),
+        // Words.
+        (
+            "dumbbell.queue.kind=red",
+            "unknown value \"red\"; allowed: \"droptail\"".into(),
+        ),
+        (
+            "flow.0.recovery=sak",
+            "unknown value \"sak\", did you mean \"sack\"?; allowed: \"reno\", \"newreno\", \"sack\"".into(),
+        ),
+        ("flow.0.recovery=rack", "unknown value \"rack\", did you mean \"sack\"?; allowed: \"reno\", \"newreno\", \"sack\"".into()),
+        ("flow.0.direction=up", "unknown value \"up\"; allowed: \"forward\", \"reverse\"".into()),
+        (
+            "flow.0.controller=ilinois",
+            "unknown control \"ilinois\", did you mean \"illinois\"?; allowed: reno, aimd, hstcp, hstcp-table, \
+             illinois, illinois-linux, bic, bic-linux, compound, compound-linux"
+                .into(),
+        ),
+        // Keys.
+        ("run.sed=1", "unknown key, did you mean \"seed\"?; allowed: duration, warmup, seed, sample".into()),
+        (
+            "dumbbell.delay_noise={ kind = \"gaussian\" }",
+            "unknown key; allowed: rate, delay, queue, loss, reverse".into(),
+        ),
+        ("flow.0.rtt_noise=5 ms", format!("unknown key; allowed: {FLOW_KEYS}, {TCP_KEYS}")),
+        ("flow.0.source=cbr", format!("unknown key; allowed: {FLOW_KEYS}, {TCP_KEYS}")),
+        ("dumbbell.loss.kind=gilbert_elliott", "unknown value \"gilbert_elliott\"; allowed: \"none\", \"periodic\", \"bernoulli\"".into()),
+    ];
+    for (setting, problem) in cases {
+        let key = setting.split('=').next().unwrap();
+        assert_eq!(refusal(setting), format!("--set {setting}: {key}: {problem}"));
+    }
+    assert_eq!(refusal("walk.x=1"), "--set walk.x=1: walk: unknown key; allowed: run, tcp, dumbbell, flow");
+    assert_eq!(
+        refusal("event.at=1 s"),
+        "--set event.at=1 s: event: unknown key; allowed: run, tcp, dumbbell, flow"
+    );
+}
+
+/// The flow that is one too many is the second.
+#[test]
+fn too_many_flows() {
+    assert_eq!(
+        refusal("flow.0.count=100000"),
+        "a.toml:13: flow.1.count: there must be at most 100000 flows in total"
+    );
+}
+
+#[test]
+fn losses() {
+    let loss = |text: &str| {
+        let message = refusal(&format!("dumbbell.loss={text}"));
+        message.split("dumbbell.loss").last().unwrap().to_owned()
+    };
+    let bernoulli = |rate: &str| loss(&format!("{{ kind = \"bernoulli\", rate = {rate} }}"));
+    assert_eq!(bernoulli("\"101 %\""), ".rate: must lie between 0 % and 100 %, is 101 %");
+    assert_eq!(bernoulli("1.5"), ".rate: must lie between 0 % and 100 %, is 150 %");
+    let share = "expected a share such as \"1.5 %\" or a number from 0 to 1";
+    assert_eq!(bernoulli("\"-1 %\""), format!(".rate: must not be negative; {share}"));
+    assert_eq!(loss("{ kind = \"bernoulli\" }"), ".rate: is required");
+    assert_eq!(loss("{ rate = \"1 %\" }"), ".kind: is required");
+    assert_eq!(
+        loss("{ kind = \"none\", rate = \"1 %\" }"),
+        ".rate: has no meaning for \"none\": leave it out"
+    );
+    assert_eq!(loss("{ kind = \"periodic\" }"), ".every: is required, or rate instead");
+    assert_eq!(
+        loss("{ kind = \"periodic\", every = 9, rate = 0.1 }"),
+        ".rate: give either rate or every, not both"
+    );
+    assert_eq!(loss("{ kind = \"periodic\", rate = 0 }"), ".rate: must be above 0 %");
+    assert_eq!(
+        loss("{ kind = \"periodic\", every = 0 }"),
+        ".every: expected a whole number of at least 1, found 0"
+    );
+}
+
+#[test]
+fn parameters() {
+    let params = |text: &str| {
+        let message = refusal(&format!("flow.0.params={{ {text} }}"));
+        message.split("}: ").last().unwrap().to_owned()
+    };
+    assert_eq!(
+        params("alpha_mx = 5"),
+        "flow.0.params.alpha_mx: illinois has no such parameter, did you mean \"alpha_max\"?; allowed: \
+         alpha_max, alpha_min, beta_max, beta_min, w_thresh, eta1, eta2, eta3, theta, extremes"
+    );
+    assert_eq!(
+        params("alpha_min = 2"),
+        "flow.0.params.alpha_min: expected a number from 0.000001 to 1, found 2"
+    );
+    assert_eq!(
+        params("alpha_max = \"much\""),
+        "flow.0.params.alpha_max: expected a number from 1 to 1000000, found \"much\""
+    );
+    assert_eq!(
+        params("extremes = \"median\""),
+        "flow.0.params.extremes: expected one of \"mean\" \"sample\", found \"median\""
+    );
+    let together = params("beta_max = 0.2, beta_min = 0.3");
+    assert_eq!(together, "flow.0.params.beta_min: beta_min must not exceed beta_max, found 0.3");
+    assert_eq!(
+        params("alpha_max = nan"),
+        "flow.0.params.alpha_max: expected a number from 1 to 1000000, found NaN"
+    );
+    assert_eq!(
+        refusal("flow.1.params.x=1"),
+        "--set flow.1.params.x=1: flow.1.params.x: reno has no such parameter; allowed: none"
+    );
+}
+
+#[test]
+fn profiles() {
+    let message = refusal("tcp.profile=linux");
+    assert!(message.ends_with(
+        "profile \"linux\" uses recovery \"rack\", which this version does not have yet; give a recovery beside \
+         it: \"sack\", \"newreno\" or \"reno\""
+    ));
+    let settings = ["tcp.profile=linux", "tcp.recovery=sack"].map(str::to_owned);
+    assert!(read_toml(VALID, "a.toml", &settings, &BuiltIn).is_ok());
+}
+
+/// The valid scenario without some of its lines.
+fn without(lines: &[&str]) -> String {
+    VALID.lines().filter(|line| !lines.contains(line)).map(|line| format!("{line}\n")).collect()
+}
+
+fn message(text: &str) -> String {
+    read_toml(text, "a.toml", &[], &BuiltIn).unwrap_err().to_string()
+}
+
+#[test]
+fn missing_parts_and_lines() {
+    assert_eq!(message(""), "a.toml:1: run: is required");
+    assert_eq!(message("[run]\nduration = \"1 s\"\n"), "a.toml:1: dumbbell: is required");
+    assert_eq!(message(&without(&["duration = \"10 s\""])), "a.toml:1: run.duration: is required");
+    assert_eq!(message(&without(&["rate = \"10 Mbit/s\""])), "a.toml:4: dumbbell.rate: is required");
+    assert_eq!(message(&without(&["delay = \"20 ms\""])), "a.toml:4: dumbbell.delay: is required");
+    assert_eq!(message(&without(&["controller = \"reno\""])), "a.toml:13: flow.1.controller: is required");
+    let no_flow = VALID.split("[[flow]]").next().unwrap();
+    assert_eq!(message(no_flow), "a.toml:1: flow: there must be at least one [[flow]]");
+    let queue = VALID.replace("kind = \"droptail\", ", "");
+    assert_eq!(message(&queue), "a.toml:7: dumbbell.queue.kind: is required");
+    let stop = VALID.replace("rtt = \"60 ms\"", "stop = \"5 s\"\nbytes = \"1 MB\"");
+    assert_eq!(message(&stop), "a.toml:12: flow.0.bytes: give either bytes or stop, not both");
+    let single = VALID.replace("[[flow]]\ncontroller = \"reno\"\n", "");
+    let table = single.replace("[[flow]]", "[flow]");
+    assert_eq!(message(&table), "a.toml:9: flow: expected tables [[flow]], found a table");
+}
+
+#[test]
+fn texts_that_are_no_scenario() {
+    let syntax = message("[run]\nduration = \n");
+    assert!(syntax.starts_with("a.toml:2: ") && !syntax.contains('\n'), "{syntax}");
+    assert_eq!(message("[run]\nwarmup = 2020-01-01\n"), "a.toml:2: a scenario has no dates");
+    let deep = format!("x = {}", "[".repeat(10_000));
+    assert!(!message(&deep).contains('\n'));
+    let refused = read_toml("x = 1", "-", &[], &BuiltIn).unwrap_err().to_string();
+    assert_eq!(refused, "standard input:1: x: unknown key; allowed: run, tcp, dumbbell, flow");
+    let null = read_json("{ \"run\": null }", "data", &[], &BuiltIn).unwrap_err().to_string();
+    assert_eq!(null, "data: null is no value of a scenario: leave the key out");
+}
+
+#[test]
+fn settings() {
+    assert_eq!(refusal("flow"), "--set flow: expected KEY=VALUE, such as flow.0.rtt=80ms");
+    assert_eq!(
+        refusal("flow.7.rtt=80ms"),
+        "--set flow.7.rtt=80ms: flow.7.rtt: there are 2 entries; \"7\" is none of them"
+    );
+    assert_eq!(
+        refusal("run.seed.x=1"),
+        "--set run.seed.x=1: run.seed: expected a whole number of at least 0, found a table"
+    );
+    assert_eq!(refusal("run.duration.x=1"), "--set run.duration.x=1: run.duration.x: \"x\" is inside a text");
+    assert_eq!(refusal("run..x=1"), "--set run..x=1: \"run..x\" is no key: expected one such as flow.0.rtt");
+}
