@@ -1,0 +1,155 @@
+//! The contract that every control keeps, for the whole registry and any sequence of signals.
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
+use ackclock_cc::{Ack, Decision, Domain, Signal, Start, Value};
+use ackclock_units::{Packets, Span, Time, Window};
+use proptest::prelude::*;
+
+fn entry() -> impl Strategy<Value = Entry> {
+    prop::sample::select(BuiltIn.entries().to_vec())
+}
+
+/// A value in a domain, its edges as likely as its inside.
+fn value(domain: Domain, draw: (u8, f64)) -> Value<'static> {
+    match domain {
+        Domain::Number { minimum, maximum } => Value::Number(match draw.0 {
+            0 => minimum,
+            1 => maximum,
+            _ => minimum + (maximum - minimum) * draw.1,
+        }),
+        Domain::Choice(words) => Value::Choice(words[draw.0 as usize % words.len()]),
+        Domain::Flag => Value::Flag(draw.0 == 0),
+    }
+}
+
+fn signal() -> impl Strategy<Value = Signal> {
+    let ack =
+        (0.0..1000.0_f64, 0_u64..1000, prop::option::of(0_u64..10_000_000), 0_u64..3, any::<[bool; 2]>());
+    prop_oneof![
+        12 => ack.prop_map(|(credit, delivered, rtt, rounds, [recovering, limited])| Signal::Ack(Ack {
+            credit,
+            delivered: Packets(delivered),
+            rtt: rtt.map(Span::from_micros),
+            window_limited: limited,
+            // Counted up by `play`.
+            round: rounds,
+            recovering,
+            ..Ack::of_one_packet()
+        })),
+        2 => any::<bool>().prop_map(|ecn| Signal::Loss { ecn }),
+        1 => Just(Signal::Recovered),
+        1 => any::<bool>().prop_map(|first| Signal::Timeout { first }),
+        1 => Just(Signal::Undo),
+        1 => Just(Signal::Idle),
+    ]
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    (1.0..100.0_f64, prop::option::of(2.0..1e4_f64), any::<bool>()).prop_map(|(window, ssthresh, hystart)| {
+        Start { window: Window(window), ssthresh: ssthresh.map_or(Window::UNLIMITED, Window), hystart }
+    })
+}
+
+/// The signals with times and rounds that never run back.
+fn in_order(signals: Vec<(Signal, u64)>) -> Vec<(Time, Signal)> {
+    let (mut now, mut round) = (0, 0);
+    signals
+        .into_iter()
+        .map(|(signal, later)| {
+            now += later;
+            match signal {
+                Signal::Ack(ack) => {
+                    round += ack.round;
+                    (Time(now), Signal::Ack(Ack { round, ..ack }))
+                }
+                other => (Time(now), other),
+            }
+        })
+        .collect()
+}
+
+fn signals() -> impl Strategy<Value = Vec<(Time, Signal)>> {
+    prop::collection::vec((signal(), 0_u64..1_000_000_000_000), 1..300).prop_map(in_order)
+}
+
+fn build(entry: &Entry, start: Start, draws: &[(u8, f64)]) -> Option<Box<dyn ErasedController>> {
+    let given: Vec<_> = entry
+        .parameters
+        .iter()
+        .zip(draws)
+        .filter(|(_, (kind, _))| *kind < 4)
+        .map(|(parameter, draw)| (parameter.name, value(parameter.domain, *draw)))
+        .collect();
+    // Values that are allowed singly may be refused together.
+    entry.build(&given, start).ok()
+}
+
+fn check(decision: Decision, signal: Signal, before: Decision) {
+    let window = decision.window.0;
+    assert!(window.is_finite() && window >= 1.0, "{window} after {signal:?}");
+    assert!(decision.ssthresh.0 >= 2.0, "{:?} after {signal:?}", decision.ssthresh);
+    match signal {
+        Signal::Loss { .. } => assert!(window >= 2.0, "{window} after a loss"),
+        Signal::Timeout { first } => {
+            assert_eq!(window, 1.0);
+            assert!(first || decision.ssthresh == before.ssthresh, "only the first timeout sets ssthresh");
+        }
+        Signal::Ack(ack) if ack.recovering || !ack.window_limited => {
+            assert!(window <= before.window.0, "grew although it must not");
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_control_keeps_it(
+        entry in entry(), start in start(), signals in signals(),
+        draws in prop::collection::vec((0_u8..8, 0.0..1.0_f64), 16)
+    ) {
+        let Some(mut control) = build(&entry, start, &draws) else { return Ok(()) };
+        let mut twin = build(&entry, start, &draws).unwrap();
+        let half = signals.len() / 2;
+        for (index, (now, signal)) in signals.into_iter().enumerate() {
+            if index == half {
+                twin = control.duplicate();
+            }
+            let before = control.decision();
+            let decision = control.on(now, signal);
+            check(decision, signal, before);
+            prop_assert_eq!(decision, twin.on(now, signal), "the same signals give the same decisions");
+            prop_assert_eq!(decision, control.decision());
+            control.internals(&mut |name, _| assert!(!name.is_empty()));
+        }
+        let before = control.decision();
+        let now = Time(u64::MAX / 2);
+        for signal in [Signal::Loss { ecn: false }, Signal::Timeout { first: true }] {
+            control.on(now, signal);
+            let undone = control.on(now, Signal::Undo);
+            prop_assert_eq!((undone.window, undone.ssthresh), (before.window, before.ssthresh));
+        }
+    }
+
+    /// Values outside a domain are refused, whatever the parameter.
+    #[test]
+    fn nothing_outside_its_domain_is_accepted(entry in entry(), beyond in 1e-9..1e9_f64) {
+        for parameter in entry.parameters {
+            let outside = match parameter.domain {
+                Domain::Number { minimum, maximum } => vec![
+                    Value::Number(minimum - beyond), Value::Number(maximum + beyond.max(maximum * 1e-9)),
+                    Value::Number(f64::NAN), Value::Choice("mean"), Value::Flag(true),
+                ],
+                Domain::Choice(_) => vec![Value::Choice("no such word"), Value::Number(0.0)],
+                Domain::Flag => vec![Value::Number(0.0), Value::Choice("true")],
+            };
+            for value in outside {
+                prop_assert!(entry.build(&[(parameter.name, value)], Start::default()).is_err());
+            }
+            prop_assert!(parameter.domain.contains(parameter.default));
+        }
+        prop_assert!(entry.build(&[("no such parameter", Value::Flag(true))], Start::default()).is_err());
+    }
+}

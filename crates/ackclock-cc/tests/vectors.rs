@@ -1,0 +1,138 @@
+//! Published numbers and hand-worked steps.
+
+use ackclock_cc::aimd::{Aimd, AimdParams};
+use ackclock_cc::bic_linux::{AckRatio, BicLinuxParams};
+use ackclock_cc::compound::CompoundParams;
+use ackclock_cc::hstcp::{HstcpParams, Rule, Table};
+use ackclock_cc::illinois::IllinoisParams;
+use ackclock_cc::reno::{Reno, RenoParams};
+use ackclock_cc::{Ack, Controller, Parameters, Signal, Start};
+use ackclock_units::{Time, Window};
+
+fn near(a: f64, b: f64, tolerance: f64) {
+    assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+}
+
+/// RFC 3649, appendix B, some of its 73 rows: the largest window, a, b. The RFC prints a row where a passes
+/// the next whole number, to two digits: half a digit of rounding in w, a and b each.
+#[test]
+fn hstcp_follows_the_table_of_its_rfc() {
+    let rows = [
+        (38.0, 1.0, 0.50),
+        (118.0, 2.01, 0.441),
+        (221.0, 3.01, 0.408),
+        (1058.0, 8.02, 0.327),
+        (10_661.0, 30.05, 0.207),
+        (51_258.0, 61.07, 0.125),
+        (94_717.0, 73.07, 0.093),
+    ];
+    let params = HstcpParams::default();
+    for (index, (w, a, b)) in rows.into_iter().enumerate() {
+        near(params.a(w), a, 0.02);
+        near(params.b(w), b, 0.001);
+        let (row_a, row_b) = Table::new(Default::default()).a_b(w);
+        assert_eq!(row_a, a.floor(), "row {index}");
+        // b is kept in 256ths, rounded down.
+        assert!(b - row_b < 1.0 / 256.0 + 0.0005 && b - row_b > -0.0005, "row {index}");
+    }
+    // Between rows: 60 packets are in the row of 118; the closed form gives 60^2 * 0.078125/60^1.2 * 0.625 = 1.29.
+    assert_eq!(Table::new(Default::default()).a_b(60.0).0, 2.0);
+    near(params.a(60.0), 1.29, 0.005);
+}
+
+/// Paper, section 3: alpha(d1) = alpha_max, alpha(dm) = alpha_min; with the standard parameters k2 = 0 and
+/// k1 = 0.1 dm, so alpha = 0.1 dm/da above d1.
+#[test]
+fn illinois_alpha() {
+    let params = IllinoisParams::default();
+    let dm = 0.008;
+    assert_eq!(params.alpha(0.01 * dm, dm), 10.0);
+    near(params.alpha(0.01 * dm * (1.0 + 1e-12), dm), 10.0, 1e-9);
+    near(params.alpha(dm, dm), 0.1, 1e-12);
+    near(params.alpha(0.5 * dm, dm), 0.2, 1e-12);
+    // eta1 = 0.2: k1 = 0.0808 dm, k2 = -0.1919 dm; at da = dm/2: 0.0808/(0.5 - 0.1919) = 0.2623.
+    let wide = IllinoisParams { eta1: 0.2, ..params };
+    near(wide.alpha(0.5 * dm, dm), 0.2623, 1e-4);
+    // No queueing delay yet: alpha_max; one constant: that.
+    assert_eq!(params.alpha(0.0, 0.0), 10.0);
+    let constant = IllinoisParams { alpha_min: 1.0, alpha_max: 1.0, ..params };
+    assert_eq!(constant.alpha(0.5 * dm, dm), 1.0);
+}
+
+/// beta is 1/8 up to 0.1 dm, 1/2 from 0.8 dm on, and half way between the two, at 0.45 dm, 5/16.
+#[test]
+fn illinois_beta() {
+    let params = IllinoisParams::default();
+    assert_eq!((params.beta(0.1, 1.0), params.beta(0.8, 1.0)), (0.125, 0.5));
+    near(params.beta(0.45, 1.0), 0.3125, 1e-12);
+    assert_eq!(params.beta(0.0, 0.0), 0.125);
+    let step = IllinoisParams { eta2: 0.5, eta3: 0.5, ..params };
+    assert_eq!((step.beta(0.5, 1.0), step.beta(0.500_001, 1.0)), (0.125, 0.5));
+}
+
+/// Counts of acknowledgements per packet of growth, by hand.
+#[test]
+fn bic_linux_counts() {
+    let params = BicLinuxParams::default();
+    let count = |w, last_max| params.count(w, last_max);
+    assert_eq!(count(14.0, 2000.0), 14.0, "Reno up to low_window");
+    assert_eq!(count(1000.0, 2000.0), 62.0, "250 > 16: floor(1000/16)");
+    assert_eq!(count(1960.0, 2000.0), 196.0, "a quarter of 40 is 10: 1960/10");
+    assert_eq!(count(1995.0, 2000.0), 9975.0, "a quarter of 5 is 1: 1995 * 20/4");
+    assert_eq!(count(2003.0, 2000.0), 10_015.0, "3 beyond: 2003 * 20/4");
+    assert_eq!(count(2010.0, 2000.0), 603.0, "10 beyond: 2010 * 3/10");
+    assert_eq!(count(2048.0, 2000.0), 128.0, "48 beyond: 2048/16");
+    assert_eq!(count(1000.0, 0.0), 20.0, "before the first loss 5 % per round trip");
+}
+
+/// The estimate starts at 32/16. With one packet each, 32 - 2 + 1 = 31, then 31 - 1 + 1 = 31 for ever; with
+/// two, 32 - 2 + 2 = 32.
+#[test]
+fn bic_linux_packets_per_acknowledgement() {
+    let (mut one, mut two) = (AckRatio::default(), AckRatio::default());
+    for _ in 0..100 {
+        one.note(1);
+        two.note(2);
+    }
+    assert_eq!((one.value(), two.value()), (31.0 / 16.0, 2.0));
+}
+
+/// 256^0.75 = 64, 64/8 - 1 = 7; with 40 packets queued, above gamma = 30, dwnd loses 40.
+#[test]
+fn compound_dwnd() {
+    let params = CompoundParams::default();
+    near(params.dwnd(10.0, 256.0, 29.9), 17.0, 1e-12);
+    assert_eq!(params.dwnd(100.0, 256.0, 40.0), 60.0);
+    assert_eq!(params.dwnd(10.0, 256.0, 40.0), 0.0);
+    // 8^0.75/8 is less than 1: never a decrease while little is queued.
+    assert_eq!(params.dwnd(10.0, 8.0, 0.0), 10.0);
+}
+
+fn at(window: f64) -> Start {
+    Start { window: Window(window), ssthresh: Window(window), hystart: false }
+}
+
+/// 10 + 1/10, then a halving; a timeout gives 1 and half of the window for ssthresh, a second one keeps it.
+#[test]
+fn reno_by_hand() {
+    let mut reno = Reno::new(RenoParams::default(), at(10.0));
+    reno.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
+    near(reno.decision().window.0, 10.1, 1e-12);
+    reno.on(Time::ZERO, Signal::Loss { ecn: false });
+    near(reno.decision().window.0, 5.05, 1e-12);
+    reno.on(Time::ZERO, Signal::Timeout { first: true });
+    reno.on(Time::ZERO, Signal::Timeout { first: false });
+    assert_eq!(reno.decision().window.0, 1.0);
+    near(reno.decision().ssthresh.0, 2.525, 1e-12);
+}
+
+/// 100 + 32/100; then 12.5 % less.
+#[test]
+fn aimd_by_hand() {
+    let mut aimd = Aimd::new(AimdParams::default(), at(100.0));
+    aimd.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
+    near(aimd.decision().window.0, 100.32, 1e-12);
+    aimd.on(Time::ZERO, Signal::Loss { ecn: false });
+    near(aimd.decision().window.0, 87.78, 1e-12);
+    assert!(AimdParams { alpha: 1.0, beta: 0.5 }.check().is_ok());
+}
