@@ -107,9 +107,9 @@ def new_directory(
         if goal.exists():
             goal.rename(previous)
         temporary.rename(goal)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise explain(target, error) from error
     finally:
         if previous.exists() and not goal.exists():
@@ -144,6 +144,8 @@ def new_file(target: Path) -> Iterator[Path]:
         temporary.touch()
         yield temporary
         temporary.replace(target)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise explain(target, error) from error
     finally:
