@@ -160,6 +160,22 @@ proptest! {
         prop_assert!(output.0.lock().unwrap().len() >= 24, "a capture has at least its header");
     }
 
+    /// Whatever the settings, a transfer ends: nothing waits for ever for what will not come. At 5 % loss each
+    /// way, 300 packets need some dozens of timeouts at the very worst; the largest RTO is 64 s.
+    #[test]
+    fn every_transfer_ends(tcp in tcp(), controller in controller(), seed in any::<u64>()) {
+        let mut scenario = common::scenario(&controller);
+        scenario.run.seed = seed;
+        scenario.run.duration = Span::from_seconds(4000);
+        scenario.run.warmup = Span::ZERO;
+        let loss = Loss::Bernoulli { probability: 0.05 };
+        (scenario.dumbbell.forward.loss, scenario.dumbbell.reverse.loss) = (loss, loss);
+        let bytes = Bytes(300 * tcp.packet.0);
+        scenario.flows = vec![Flow { tcp, bytes: Some(bytes), ..scenario.flows[0].clone() }];
+        let flow = common::run(&scenario).flows.remove(0);
+        prop_assert!(flow.completion_s.is_some(), "{:?}", flow.whole_run);
+    }
+
     /// The n-th packet of a flow meets the same fate whatever the control: the first loss is the same.
     #[test]
     fn another_run_is_another_run(seed in any::<u64>()) {
