@@ -32,19 +32,24 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod africa;
 pub mod aimd;
 pub mod bic;
 pub mod bic_linux;
 pub mod compound;
 #[cfg(feature = "alloc")]
 pub mod erased;
+pub mod fit;
+pub mod gaimd;
 pub mod hstcp;
 pub mod illinois;
+pub mod multcp;
 pub mod parameters;
 pub mod parts;
 #[cfg(feature = "alloc")]
 pub mod registry;
 pub mod reno;
+pub mod scalable;
 
 use core::fmt::Debug;
 

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 
 use crate::erased::ErasedController;
 use crate::{
-    Controller, Parameter, ParameterError, Parameters, Start, Value, aimd, bic, bic_linux, compound, hstcp,
-    illinois, reno,
+    Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bic, bic_linux, compound,
+    fit, gaimd, hstcp, illinois, multcp, reno, scalable,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -110,9 +110,12 @@ impl Catalogue for BuiltIn {
 
 const ENTRIES: &[Entry] = &[
     Entry::of::<reno::Reno>("reno", "RFC 5681"),
+    Entry::of::<gaimd::Gaimd>("gaimd", "Yang, Lam, ICNP 2000"),
     Entry::of::<aimd::Aimd>("aimd", "Chiu, Jain 1989; with the defaults of Xu, Harfoush, Rhee, INFOCOM 2004"),
+    Entry::of::<multcp::Multcp>("multcp", "Crowcroft, Oechslin, CCR 28(3), 1998"),
     Entry::of::<hstcp::Hstcp<hstcp::ClosedForm>>("hstcp", "RFC 3649, section 5"),
     Entry::of::<hstcp::Hstcp<hstcp::Table>>("hstcp-table", "RFC 3649, appendix B, applied as Linux does"),
+    Entry::of::<scalable::Scalable>("scalable", "Kelly, CCR 33(2), 2003"),
     Entry::of::<illinois::Illinois<illinois::Paper>>(
         "illinois",
         "Liu, Basar, Srikant, Performance Evaluation 65 (2008), section 3",
@@ -128,4 +131,6 @@ const ENTRIES: &[Entry] = &[
         "compound-linux",
         "Linux port of Compound TCP in ns-2 (behaviour)",
     ),
+    Entry::of::<africa::Africa>("africa", "King, Baraniuk, Riedi, INFOCOM 2005, section III"),
+    Entry::of::<fit::Fit>("fit", "Wang, Wen, Zhang, Han, INFOCOM 2011, section III"),
 ];

@@ -1,13 +1,18 @@
 //! Published numbers and hand-worked steps.
 
+use ackclock_cc::africa::{Africa, AfricaParams, is_fast};
 use ackclock_cc::aimd::{Aimd, AimdParams};
 use ackclock_cc::bic_linux::{AckRatio, BicLinuxParams};
 use ackclock_cc::compound::CompoundParams;
+use ackclock_cc::fit::{Fit, FitParams, next_n};
+use ackclock_cc::gaimd::{Gaimd, GaimdParams};
 use ackclock_cc::hstcp::{HstcpParams, Rule, Table};
 use ackclock_cc::illinois::IllinoisParams;
+use ackclock_cc::multcp::{Multcp, MultcpParams};
 use ackclock_cc::reno::{Reno, RenoParams};
+use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Parameters, Signal, Start};
-use ackclock_units::{Time, Window};
+use ackclock_units::{Span, Time, Window};
 
 fn near(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance, "{a} is not {b}");
@@ -135,4 +140,87 @@ fn aimd_by_hand() {
     aimd.on(Time::ZERO, Signal::Loss { ecn: false });
     near(aimd.decision().window.0, 87.78, 1e-12);
     assert!(AimdParams { alpha: 1.0, beta: 0.5 }.check().is_ok());
+}
+
+/// The window after one acknowledgement and after a loss event from there.
+fn ack_and_loss<C: Controller>(params: C::Params, window: f64) -> (f64, f64) {
+    let mut control = C::new(params, at(window));
+    control.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
+    let grown = control.decision().window.0;
+    control.on(Time::ZERO, Signal::Loss { ecn: false });
+    (grown, control.decision().window.0)
+}
+
+#[test]
+fn increases_and_decreases_by_hand() {
+    // 100 + 0.31/100, 7/8 of it kept.
+    let (grown, cut) = ack_and_loss::<Gaimd>(GaimdParams::default(), 100.0);
+    near(grown, 100.0031, 1e-9);
+    near(cut, 87.502_712_5, 1e-9);
+    // N = 4: 100 + 4/100, an eighth cut.
+    let (grown, cut) = ack_and_loss::<Multcp>(MultcpParams { n: 4.0 }, 100.0);
+    near(grown, 100.04, 1e-9);
+    near(cut, 87.535, 1e-9);
+    // 100 + 0.01, an eighth cut; below 16 Reno: 10 + 1/10, half.
+    let (grown, cut) = ack_and_loss::<Scalable>(ScalableParams::default(), 100.0);
+    near(grown, 100.01, 1e-9);
+    near(cut, 87.508_75, 1e-9);
+    let (grown, cut) = ack_and_loss::<Scalable>(ScalableParams::default(), 10.0);
+    near(grown, 10.1, 1e-9);
+    near(cut, 5.05, 1e-9);
+    // N = 3 fixed: 100 + 3/100, 2/10 cut.
+    let (grown, cut) = ack_and_loss::<Fit>(FitParams { n: 3.0, alpha: 0.0 }, 100.0);
+    near(grown, 100.03, 1e-9);
+    near(cut, 80.024, 1e-9);
+}
+
+/// Equation 2 by hand: with rtt_min = 100, rtt = 110 a tenth of 110 is queued: 10/110 = 0.0909. alpha = 0.5
+/// allows 0.5/N: N rises to 5 (0.1) and, at 6 (0.0833), falls.
+#[test]
+fn fit_finds_n() {
+    let mut n = 1.0;
+    for expected in [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 6.0] {
+        n = next_n(n, 110.0, 100.0, 0.5);
+        assert_eq!(n, expected);
+    }
+    // Equal stays: 25/100 queued, alpha/N = 0.5/2.
+    assert_eq!(next_n(2.0, 100.0, 75.0, 0.5), 2.0);
+    assert_eq!(next_n(1.0, 100.0, 10.0, 0.5), 1.0, "never below 1");
+}
+
+/// RTTs of 100 and 200 ms, then a loss: alpha = (200 - 100)/200 = 0.5, mean RTT 150, a third queued, less
+/// than 0.5/1: N = 2. The loss itself is of one session: half the window.
+#[test]
+fn fit_updates_at_a_loss() {
+    let mut fit = Fit::new(FitParams::default(), at(100.0));
+    for milliseconds in [100, 200] {
+        let rtt = Some(Span::from_millis(milliseconds));
+        // Recovering, so that the window stays 100.
+        fit.on(Time::ZERO, Signal::Ack(Ack { rtt, recovering: true, ..Ack::of_one_packet() }));
+    }
+    fit.on(Time::ZERO, Signal::Loss { ecn: false });
+    near(fit.decision().window.0, 50.0, 1e-12);
+    let mut internals = Vec::new();
+    fit.internals(&mut |name, value| internals.push((name, value)));
+    assert_eq!(internals, [("n", 2.0), ("alpha", 0.5)]);
+}
+
+/// The switch is at W (aRTT - minRTT) = alpha*aRTT: with aRTT = 2 minRTT and alpha = 1.65 at W = 3.3 exactly
+/// slow, a hair below fast. In numbers that are exact: alpha = 1.5, W = 3.
+#[test]
+fn africa_switches_exactly() {
+    assert!(!is_fast(3.0, 2.0, 1.0, 1.5), "equal is slow");
+    assert!(is_fast(3.0 - 1e-12, 2.0, 1.0, 1.5));
+    // Fast at 1058 packets: a = 8.02 per round trip, b = 0.327; slow: one packet, the same decrease.
+    let (grown, cut) = ack_and_loss::<Africa>(AfricaParams::default(), 1058.0);
+    near(grown - 1058.0, 8.02 / 1058.0, 0.01 / 1058.0);
+    near(cut / grown, 1.0 - 0.327, 0.0005);
+    let mut africa = Africa::new(AfricaParams::default(), at(1058.0));
+    for milliseconds in [100, 200] {
+        let rtt = Some(Span::from_millis(milliseconds));
+        africa.on(Time::ZERO, Signal::Ack(Ack { rtt, recovering: true, ..Ack::of_one_packet() }));
+    }
+    // aRTT = 112.5 ms: 1058 * 12.5 > 1.65 * 112.5.
+    africa.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
+    near(africa.decision().window.0, 1058.0 + 1.0 / 1058.0, 1e-12);
 }

@@ -1,0 +1,126 @@
+//! TCP-Africa: R. King, R. Baraniuk, R. Riedi, INFOCOM 2005, section III.
+//!
+//! Two modes. While fewer than alpha packets are queued, `W (aRTT - minRTT) < alpha*aRTT`, it grows as
+//! HighSpeed TCP does (`fast = "hstcp"`, a(W)/W per acknowledgement) or as Scalable TCP (`fast =
+//! "scalable"`, 0.01, and at least as Reno); otherwise as Reno. Per loss event it takes HighSpeed TCP's decrease b(W) in both
+//! modes (inferred from section V-B). aRTT is smoothed with gain 1/8, which the paper leaves open.
+//! a and b are evaluated anew when the whole part of W changes.
+
+use ackclock_units::Time;
+
+use crate::hstcp::HstcpParams;
+use crate::parts::Base;
+use crate::{Ack, Controller, Decision, Signal, Start};
+
+crate::choice! {
+    /// How the window grows in fast mode.
+    pub enum Fast {
+        /// By HighSpeed TCP's a(W).
+        Hstcp = "hstcp",
+        /// By a hundredth per acknowledgement.
+        Scalable = "scalable",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of TCP-Africa.
+    pub struct AfricaParams {
+        /// packets queued at which fast mode ends
+        alpha: f64 = 1.65, Domain::Number { minimum: 0.0, maximum: 1e6 };
+        /// how the window grows in fast mode
+        fast: Fast = Fast::Hstcp, Domain::Choice(Fast::WORDS);
+    }
+}
+
+/// Gain of the smoothed RTT.
+const GAIN: f64 = 1.0 / 8.0;
+/// Increase per acknowledgement of Scalable TCP, packets.
+const SCALABLE: f64 = 0.01;
+
+/// Whether a window of `w` packets is in fast mode, for RTTs in any unit (paper, section III).
+#[must_use]
+pub fn is_fast(w: f64, smoothed_rtt: f64, least_rtt: f64, alpha: f64) -> bool {
+    w * (smoothed_rtt - least_rtt) < alpha * smoothed_rtt
+}
+
+/// The control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Africa {
+    params: AfricaParams,
+    hstcp: HstcpParams,
+    base: Base,
+    /// aRTT and minRTT, seconds; none before the first sample.
+    rtt: Option<(f64, f64)>,
+    fast: bool,
+    /// Whole part of the window for which `a` and `b` were evaluated.
+    evaluated_at: f64,
+    a: f64,
+    b: f64,
+}
+
+impl Africa {
+    fn evaluate(&mut self) {
+        let window = self.base.window();
+        if window < self.evaluated_at || window >= self.evaluated_at + 1.0 {
+            self.evaluated_at = libm::floor(window);
+            (self.a, self.b) = (self.hstcp.a(self.evaluated_at), self.hstcp.b(self.evaluated_at));
+        }
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        if let Some(sample) = ack.rtt.map(|rtt| rtt.as_seconds()) {
+            let (smoothed, least) = self.rtt.unwrap_or((sample, sample));
+            self.rtt = Some((smoothed + GAIN * (sample - smoothed), least.min(sample)));
+        }
+        let w = self.base.window();
+        self.fast = self.rtt.is_none_or(|(smoothed, least)| is_fast(w, smoothed, least, self.params.alpha));
+    }
+}
+
+impl Controller for Africa {
+    type Params = AfricaParams;
+
+    fn new(params: AfricaParams, start: Start) -> Self {
+        Africa {
+            params,
+            hstcp: HstcpParams::default(),
+            base: Base::new(start),
+            rtt: None,
+            fast: true,
+            evaluated_at: f64::INFINITY,
+            a: 1.0,
+            b: 0.5,
+        }
+    }
+
+    fn on(&mut self, _: Time, signal: Signal) {
+        match signal {
+            Signal::Ack(ack) => {
+                self.measure(&ack);
+                let growth = self.base.slow_start(&ack);
+                if growth > 0.0 {
+                    self.evaluate();
+                    let w = self.base.window();
+                    let step = match (self.fast, self.params.fast) {
+                        (false, _) => 1.0 / w,
+                        (true, Fast::Hstcp) => self.a / w,
+                        (true, Fast::Scalable) => SCALABLE.max(1.0 / w),
+                    };
+                    self.base.add(growth * step);
+                }
+            }
+            _ => {
+                self.evaluate();
+                self.base.react(signal, 1.0 - self.b);
+            }
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        self.base.decision()
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("fast", f64::from(u8::from(self.fast)));
+    }
+}

@@ -1,0 +1,52 @@
+//! Response functions under periodic loss: what a control gets where one packet in 1/p is lost.
+mod common;
+
+use ackclock_scenario::{Limit, Loss, ParamValue, Queue};
+use ackclock_units::{Packets, Rate, Span};
+
+/// Packets delivered per round trip of 100 ms on a path that only loses, one packet in `every`.
+fn response(controller: &str, params: &[(&str, f64)], every: u64, seconds: u64) -> f64 {
+    let mut scenario = common::scenario(controller);
+    scenario.flows[0].params =
+        params.iter().map(|(name, value)| ((*name).to_owned(), ParamValue::Number(*value))).collect();
+    scenario.dumbbell.forward.loss = Loss::Periodic { every };
+    for link in [&mut scenario.dumbbell.forward, &mut scenario.dumbbell.reverse] {
+        link.rate = Rate(100_000_000_000);
+        link.queue = Queue::Droptail { limit: Limit::Packets(Packets(1_000_000)) };
+    }
+    scenario.run.duration = Span::from_seconds(seconds);
+    // Mbit/s * 0.1 s / 8000 bit.
+    common::run(&scenario).flows[0].goodput_mbps.unwrap() * 1e6 * 0.1 / 8000.0
+}
+
+fn assert_near(measured: f64, formula: f64) {
+    assert!((measured / formula - 1.0).abs() < 0.05, "{measured} against {formula}");
+}
+
+/// AIMD with increase a and the fraction b cut (bic.md): R = sqrt(a (2 - b)/(2 b p)). The recovery round trip
+/// without growth costs more the shorter the cycle of b W/a round trips is; at 1e-4 it is 1 in 40 for
+/// MulTCP and below 1 in 100 for GAIMD.
+#[test]
+fn additive_increases() {
+    let formula = |a: f64, b: f64, p: f64| (a * (2.0 - b) / (2.0 * b * p)).sqrt();
+    assert_near(response("gaimd", &[], 10_000, 400), formula(0.31, 0.125, 1e-4));
+    assert_near(response("multcp", &[("n", 4.0)], 10_000, 400), formula(4.0, 0.125, 1e-4));
+    // FIT with N fixed, equation 18: N sqrt(3/(2p)), up to 3 % less by equation 15.
+    assert_near(response("fit", &[("n", 3.0)], 10_000, 400), 3.0 * (1.5e4_f64).sqrt());
+}
+
+/// Scalable: a cycle of -ln(0.875)/ln(1.01) = 13.4 round trips loses one packet of those that it sends,
+/// 0.125 W/0.01 = 12.5 W; the recovery round trip adds 0.875 W without growth. So W = 1/p/13.375, and the rate
+/// is 1/p over 14.4 round trips.
+#[test]
+fn scalable() {
+    for every in [10_000_u64, 100_000] {
+        assert_near(response("scalable", &[], every, 300), every as f64 / 14.42);
+    }
+}
+
+/// HSTCP's own response function, 0.12/p^0.835 (RFC 3649, section 5), of which its a(W) is made.
+#[test]
+fn hstcp() {
+    assert_near(response("hstcp", &[], 100_000, 400), 0.12 * 1e5_f64.powf(0.835));
+}
