@@ -39,9 +39,11 @@ pub mod bic_linux;
 pub mod compound;
 #[cfg(feature = "alloc")]
 pub mod erased;
+pub mod fast;
 pub mod fit;
 pub mod gaimd;
 pub mod hstcp;
+pub mod htcp;
 pub mod illinois;
 pub mod multcp;
 pub mod parameters;
@@ -50,6 +52,9 @@ pub mod parts;
 pub mod registry;
 pub mod reno;
 pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
 
 use core::fmt::Debug;
 

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::erased::ErasedController;
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bic, bic_linux, compound,
-    fit, gaimd, hstcp, illinois, multcp, reno, scalable,
+    fast, fit, gaimd, hstcp, htcp, illinois, multcp, reno, scalable, vegas, veno, westwood,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -131,6 +131,12 @@ const ENTRIES: &[Entry] = &[
         "compound-linux",
         "Linux port of Compound TCP in ns-2 (behaviour)",
     ),
+    Entry::of::<htcp::Htcp>("htcp", "Leith, Shorten, PFLDnet 2004; draft-leith-tcp-htcp"),
+    Entry::of::<vegas::Vegas>("vegas", "Brakmo, Peterson, JSAC 13(8), 1995"),
+    Entry::of::<fast::Fast>("fast", "Jin, Wei, Low, INFOCOM 2004"),
+    Entry::of::<westwood::Westwood<westwood::Paper>>("westwood", "Mascolo, Grieco, CCR 34(2), 2004"),
+    Entry::of::<westwood::Westwood<westwood::Linux>>("westwood-linux", "Linux tcp_westwood.c (behaviour)"),
+    Entry::of::<veno::Veno>("veno", "Fu, Liew, JSAC 21(2), 2003"),
     Entry::of::<africa::Africa>("africa", "King, Baraniuk, Riedi, INFOCOM 2005, section III"),
     Entry::of::<fit::Fit>("fit", "Wang, Wen, Zhang, Han, INFOCOM 2011, section III"),
 ];

@@ -73,7 +73,7 @@ impl Base {
             None => growth,
             Some(hystart) => {
                 if hystart.leaves_slow_start(ack) {
-                    self.ssthresh = self.window;
+                    self.leave_slow_start();
                     return growth;
                 }
                 hystart.step(growth)
@@ -82,6 +82,12 @@ impl Base {
         let room = self.ssthresh - self.window;
         self.set(if step < room { self.window + step } else { self.ssthresh });
         if step > room { step - room } else { 0.0 }
+    }
+
+    /// Ends slow start where the window is now.
+    pub fn leave_slow_start(&mut self) {
+        self.ssthresh = limited(self.window, AFTER_LOSS);
+        self.set(self.ssthresh);
     }
 
     /// Adds `increase` packets to the window.

@@ -1,0 +1,92 @@
+//! TCP Vegas: L. Brakmo, L. Peterson, JSAC 13(8), 1995.
+//!
+//! Once per round trip, with `diff = W (1 - baseRTT/RTT)` packets queued: `W += 1` if `diff < alpha`,
+//! `W -= 1` if `diff > beta`. Slow start doubles the window every other round trip and ends when
+//! `diff > gamma`. Losses as Reno. The RTT of a round trip is the smallest of its samples; baseRTT the
+//! smallest of the connection.
+
+use ackclock_units::{Span, Time};
+
+use crate::parts::{Base, RoundTrips};
+use crate::{Ack, Controller, Decision, Signal, Start};
+
+crate::parameters! {
+    /// Parameters of TCP Vegas.
+    pub struct VegasParams {
+        /// packets queued below which the window grows
+        alpha: f64 = 1.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
+        /// packets queued above which the window shrinks
+        beta: f64 = 3.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
+        /// packets queued above which slow start ends
+        gamma: f64 = 1.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
+    }
+    require |p| { p.alpha <= p.beta => "alpha must not exceed beta" }
+}
+
+/// The control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vegas {
+    params: VegasParams,
+    base: Base,
+    rounds: RoundTrips,
+    base_rtt: Span,
+    /// Slow start lets the window grow in this round trip.
+    grows: bool,
+}
+
+impl Vegas {
+    fn round_trip(&mut self, rtt: Span, ack: &Ack) {
+        let w = self.base.window();
+        let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt.as_seconds());
+        if ack.growth() == 0.0 {
+            return;
+        }
+        if self.base.in_slow_start() {
+            self.grows = !self.grows;
+            if diff > self.params.gamma {
+                self.base.leave_slow_start();
+            }
+        } else if diff < self.params.alpha {
+            self.base.add(1.0);
+        } else if diff > self.params.beta {
+            // After a loss event the window is at least 2, and so it stays.
+            self.base.set((w - 1.0).max(2.0));
+        }
+    }
+}
+
+impl Controller for Vegas {
+    type Params = VegasParams;
+
+    fn new(params: VegasParams, start: Start) -> Self {
+        Vegas {
+            params,
+            base: Base::new(start),
+            rounds: RoundTrips::default(),
+            base_rtt: Span::MAX,
+            grows: true,
+        }
+    }
+
+    fn on(&mut self, _: Time, signal: Signal) {
+        match signal {
+            Signal::Ack(ack) => {
+                if let Some(rtt) = ack.rtt {
+                    // Nothing real is shorter than a picosecond; zero would divide by zero.
+                    self.base_rtt = self.base_rtt.min(rtt).max(Span(1));
+                }
+                if let Some(completed) = self.rounds.on(&ack) {
+                    self.round_trip(completed.least.max(Span(1)), &ack);
+                }
+                if self.grows && self.base.in_slow_start() {
+                    self.base.slow_start(&ack);
+                }
+            }
+            _ => self.base.react(signal, 0.5),
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        self.base.decision()
+    }
+}
