@@ -1,7 +1,7 @@
 # make run: set up the checkout, reproduce the figures.  make test: everything that must hold.
 PYTHON ?= python3
 BIN := .venv/bin
-RUST_FILES := $(shell find crates -type f -not -name '*.md') Cargo.toml Cargo.lock
+RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
 .PHONY: run test bench docs clean setup
@@ -26,8 +26,9 @@ test: setup
 bench: setup
 	$(BIN)/python benches/speed.py
 
-docs:
-	UPDATE_DOCS=1 cargo test --quiet -p ackclock-scenario
+docs: setup
+	UPDATE_DOCS=1 cargo test --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
+	$(BIN)/python docs/make.py
 
 clean:
 	rm -rf .venv target results .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,7 @@ from ackclock.api import (
     check,
     controllers,
     example,
+    explain,
     schema,
     simulate,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "check",
     "controllers",
     "example",
+    "explain",
     "schema",
     "simulate",
 ]

@@ -186,6 +186,32 @@ def controllers(as_json: AsJson = False) -> None:
 
 
 @app.command()
+def explain(
+    controller: Annotated[
+        str, typer.Argument(metavar="NAME", help="A control of `ackclock controllers`.")
+    ],
+) -> None:
+    """Explain a congestion control: equations, sources, deviations, parameters.
+
+    \b
+    Examples:
+      ackclock explain illinois
+      ackclock explain bic > bic.md
+    """
+    try:
+        text = api.explain(controller)
+    except LookupError as error:
+        raise typer.TyperException(str(error.args[0])) from error
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(text))
+    else:
+        print(text, end="")
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of scenarios.
 

@@ -34,9 +34,12 @@ extern crate alloc;
 
 pub mod africa;
 pub mod aimd;
+pub mod bbr;
 pub mod bic;
 pub mod bic_linux;
 pub mod compound;
+pub mod constant;
+pub mod cubic;
 #[cfg(feature = "alloc")]
 pub mod erased;
 pub mod fast;
@@ -44,7 +47,9 @@ pub mod fit;
 pub mod gaimd;
 pub mod hstcp;
 pub mod htcp;
+pub mod hybla;
 pub mod illinois;
+pub mod ledbat;
 pub mod multcp;
 pub mod parameters;
 pub mod parts;
@@ -55,10 +60,11 @@ pub mod scalable;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
+pub mod yeah;
 
 use core::fmt::Debug;
 
-use ackclock_units::{Packets, Rate, Span, Time, Window};
+use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
 pub use parameters::{Domain, Parameter, ParameterError, Parameters, Value};
 
@@ -111,7 +117,7 @@ pub struct Decision {
     /// The slow-start threshold; infinite before the first loss.
     pub ssthresh: Window,
     /// A rate to pace at; `None` leaves pacing to the driver.
-    pub pacing_rate: Option<Rate>,
+    pub pacing_rate: Option<PacketRate>,
 }
 
 /// What happened on the connection.

@@ -4,8 +4,9 @@ use alloc::boxed::Box;
 
 use crate::erased::ErasedController;
 use crate::{
-    Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bic, bic_linux, compound,
-    fast, fit, gaimd, hstcp, htcp, illinois, multcp, reno, scalable, vegas, veno, westwood,
+    Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bic, bic_linux,
+    compound, constant, cubic, fast, fit, gaimd, hstcp, htcp, hybla, illinois, ledbat, multcp, reno,
+    scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -131,6 +132,8 @@ const ENTRIES: &[Entry] = &[
         "compound-linux",
         "Linux port of Compound TCP in ns-2 (behaviour)",
     ),
+    Entry::of::<cubic::Cubic<cubic::Rfc9438>>("cubic", "RFC 9438"),
+    Entry::of::<cubic::Cubic<cubic::Rfc8312>>("cubic-8312", "RFC 8312"),
     Entry::of::<htcp::Htcp>("htcp", "Leith, Shorten, PFLDnet 2004; draft-leith-tcp-htcp"),
     Entry::of::<vegas::Vegas>("vegas", "Brakmo, Peterson, JSAC 13(8), 1995"),
     Entry::of::<fast::Fast>("fast", "Jin, Wei, Low, INFOCOM 2004"),
@@ -139,4 +142,9 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<veno::Veno>("veno", "Fu, Liew, JSAC 21(2), 2003"),
     Entry::of::<africa::Africa>("africa", "King, Baraniuk, Riedi, INFOCOM 2005, section III"),
     Entry::of::<fit::Fit>("fit", "Wang, Wen, Zhang, Han, INFOCOM 2011, section III"),
+    Entry::of::<hybla::Hybla>("hybla", "Caini, Firrincieli, Int. J. Satellite Communications 22, 2004"),
+    Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007"),
+    Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
+    Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
+    Entry::of::<constant::Constant>("constant", "a window that stays, for tests"),
 ];

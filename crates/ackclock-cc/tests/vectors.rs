@@ -4,6 +4,7 @@ use ackclock_cc::africa::{Africa, AfricaParams, is_fast};
 use ackclock_cc::aimd::{Aimd, AimdParams};
 use ackclock_cc::bic_linux::{AckRatio, BicLinuxParams};
 use ackclock_cc::compound::CompoundParams;
+use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::fit::{Fit, FitParams, next_n};
 use ackclock_cc::gaimd::{Gaimd, GaimdParams};
 use ackclock_cc::hstcp::{HstcpParams, Rule, Table};
@@ -223,4 +224,31 @@ fn africa_switches_exactly() {
     // aRTT = 112.5 ms: 1058 * 12.5 > 1.65 * 112.5.
     africa.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
     near(africa.decision().window.0, 1058.0 + 1.0 / 1058.0, 1e-12);
+}
+
+/// RFC 9438: K = cbrt(W_max (1 - beta)/C) for W_max = 10, 100, 1000, 10 000, and alpha = 0.9/1.7.
+#[test]
+fn cubic_constants() {
+    let params = CubicParams::default();
+    for (w_max, k) in [(10.0, 1.957_434), (100.0, 4.217_163), (1e3, 9.085_603), (1e4, 19.574_338)] {
+        near(params.k(w_max, 0.7 * w_max), k, 1e-6);
+        near(params.w_cubic(k, k, w_max), w_max, 1e-9);
+        // At t = 0: C (-K)^3 + W_max = beta W_max; the printed K has six digits.
+        near(params.w_cubic(0.0, k, w_max), 0.7 * w_max, 1e-3);
+    }
+    near(params.alpha(), 0.529_412, 1e-6);
+}
+
+/// A loss at 1000 keeps 700 and gives W_max = 1000; the next at 700 is below it: W_max = 700 * 1.7/2 = 595, and
+/// 490 is kept.
+#[test]
+fn cubic_converges_fast() {
+    let mut cubic = Cubic::<Rfc9438>::new(CubicParams::default(), at(1000.0));
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        cubic.on(Time::ZERO, Signal::Loss { ecn: false });
+        cubic.internals(&mut |_, w_max| seen.push(w_max));
+    }
+    assert_eq!(seen, [1000.0, 595.0]);
+    near(cubic.decision().window.0, 490.0, 1e-9);
 }

@@ -8,6 +8,7 @@ use ackclock_cc::{Domain, Parameter, Value};
 use ackclock_scenario::{Checked, EXAMPLE, json_schema, read_json, read_toml};
 use ackclock_sim::Simulation;
 use ackclock_trace::{Column, Table};
+use include_dir::{Dir, include_dir};
 use numpy::PyArray1;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -72,6 +73,15 @@ fn describe_parameter(parameter: &Parameter) -> serde_json::Value {
         Domain::Flag => description["choices"] = json!([true, false]),
     }
     description
+}
+
+/// A page per control: `NAME.md`.
+static PAGES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/controllers");
+
+/// The page of a control, as Markdown; none if there is no such control.
+#[pyfunction]
+fn page(controller: &str) -> Option<&'static str> {
+    PAGES.get_file(format!("{controller}.md"))?.contents_utf8()
 }
 
 /// The JSON schema of scenarios.
@@ -148,6 +158,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
+    module.add_function(wrap_pyfunction!(page, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(example, module)?)?;
     module.add_function(wrap_pyfunction!(simulate, module)?)

@@ -4,7 +4,7 @@ mod common;
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Controller, Decision, Signal, Start};
 use ackclock_sim::Simulation;
-use ackclock_units::{Rate, Span, Time, Window};
+use ackclock_units::{PacketRate, Span, Time, Window};
 
 ackclock_cc::parameters! {
     /// None.
@@ -34,7 +34,8 @@ impl Controller for FixedRate {
     }
 
     fn decision(&self) -> Decision {
-        let rate = Rate(20_000_000);
+        // 20 Mbit/s of 1000-byte packets.
+        let rate = PacketRate(2500.0);
         Decision { window: Window(1e4), ssthresh: Window(1e4), pacing_rate: Some(rate) }
     }
 

@@ -20,5 +20,5 @@ mod quantity;
 mod time;
 
 pub use decimal::{Dimension, UnitError, parse_fraction};
-pub use quantity::{Bytes, Packets, Rate, Window};
+pub use quantity::{Bytes, PacketRate, Packets, Rate, Window};
 pub use time::{PICOSECONDS_PER_SECOND, Span, Time};

@@ -22,6 +22,18 @@ pub struct Window(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
+/// A rate in packets per second, with its fraction: what a congestion control knows, for it knows no sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct PacketRate(pub f64);
+
+impl PacketRate {
+    /// The rate on a wire for packets of size `packet`, rounded down to whole bits per second.
+    #[must_use]
+    pub const fn on_wire(self, packet: Bytes) -> Rate {
+        Rate((self.0 * packet.0 as f64 * 8.0) as u64)
+    }
+}
+
 impl Window {
     /// A threshold that is never reached.
     pub const UNLIMITED: Window = Window(f64::INFINITY);

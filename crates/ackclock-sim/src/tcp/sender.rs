@@ -4,7 +4,7 @@
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_trace::Counters;
-use ackclock_units::{Bytes, Packets, Rate, Span, Time};
+use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
@@ -252,14 +252,14 @@ impl<R: Recovery> Sender<R> {
 
     /// The rate to pace at, if any.
     fn pacing_rate(&self) -> Option<Rate> {
+        let packet = Bytes(u64::from(self.settings.packet_bytes));
         if self.decision.pacing_rate.is_some() || !self.settings.pacing {
-            return self.decision.pacing_rate;
+            return self.decision.pacing_rate.map(|rate| rate.on_wire(packet));
         }
         let smoothed = self.timer.smoothed()?.as_seconds();
         let slow_start = self.decision.window < self.decision.ssthresh;
         let gain = if slow_start { PACING_GAINS.0 } else { PACING_GAINS.1 };
-        let bits = f64::from(self.settings.packet_bytes) * 8.0 * self.decision.window.0;
-        Some(Rate((gain * bits / smoothed) as u64))
+        Some(PacketRate(gain * self.decision.window.0 / smoothed).on_wire(packet))
     }
 
     /// What the window lets out now, before pacing and the random delay.

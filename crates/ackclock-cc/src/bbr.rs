@@ -1,0 +1,336 @@
+//! BBR, the model of version 1: draft-cardwell-iccrg-bbr-congestion-control-00 (2017).
+//!
+//! It models the path by two numbers: BtlBw, the largest delivery rate of ten round trips, and RTprop, the
+//! smallest RTT of ten seconds. It paces at `pacing_gain * BtlBw` and keeps at most `cwnd_gain * BtlBw * RTprop`
+//! (and three packets) in flight. Startup doubles the rate per round trip until BtlBw stops growing; Drain
+//! empties the queue; ProbeBW cycles through gains of 5/4, 3/4 and six times 1; ProbeRTT cuts the window to 4
+//! packets when RTprop has not been seen for ten seconds.
+//!
+//! Deviations: the cycle starts with its first gain of 1 instead of a random one, for a control draws no random
+//! numbers; a loss episode leaves the window as it is, without the round trip of packet conservation at its
+//! beginning, because a control must not grow during an episode: what is delivered then counts at its end; the
+//! send quantum is one packet.
+
+use ackclock_units::{PacketRate, Span, Time, Window};
+
+use crate::parts::Base;
+use crate::{Ack, Controller, Decision, Signal, Start};
+
+crate::parameters! {
+    /// Parameters of BBR.
+    pub struct BbrParams {
+        /// gain of rate and window in Startup
+        high_gain: f64 = 2.885_39, Domain::Number { minimum: 1.0, maximum: 10.0 };
+        /// gain of the window in ProbeBW
+        cwnd_gain: f64 = 2.0, Domain::Number { minimum: 1.0, maximum: 10.0 };
+        /// seconds after which RTprop is measured anew
+        rtprop_s: f64 = 10.0, Domain::Number { minimum: 0.1, maximum: 1e6 };
+        /// length of ProbeRTT, milliseconds
+        probe_rtt_ms: f64 = 200.0, Domain::Number { minimum: 1.0, maximum: 1e6 };
+    }
+}
+
+/// Pacing gains of ProbeBW in turn.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Where the cycle starts.
+const FIRST: usize = 2;
+/// Round trips over which the largest delivery rate counts.
+const BANDWIDTH_ROUNDS: usize = 10;
+/// Growth of BtlBw that shows that the pipe is not yet full, and the round trips without it that show it is.
+const FULL: (f64, u32) = (1.25, 3);
+/// Window in ProbeRTT and smallest window otherwise, packets.
+const LEAST: f64 = 4.0;
+/// Packets beyond the product of rate and delay, for delayed and aggregated acknowledgements.
+const QUANTA: f64 = 3.0;
+/// RTT that the first pacing rate assumes when none is measured, seconds.
+const UNKNOWN_RTT: f64 = 1e-3;
+
+/// What the control is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw { phase: usize, since: Time },
+    ProbeRtt { until: Option<(Time, u64)> },
+}
+
+impl Mode {
+    const fn number(self) -> f64 {
+        match self {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::ProbeBw { .. } => 2.0,
+            Mode::ProbeRtt { .. } => 3.0,
+        }
+    }
+}
+
+/// The largest delivery rate of the last round trips.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bandwidth {
+    rounds: [f64; BANDWIDTH_ROUNDS],
+    round: u64,
+    largest: f64,
+}
+
+impl Bandwidth {
+    fn note(&mut self, round: u64, rate: f64) {
+        if round > self.round {
+            let passed = (round - self.round).min(BANDWIDTH_ROUNDS as u64);
+            for later in 1..=passed {
+                self.rounds[((self.round + later) % BANDWIDTH_ROUNDS as u64) as usize] = 0.0;
+            }
+            self.round = round;
+        }
+        let slot = &mut self.rounds[(self.round % BANDWIDTH_ROUNDS as u64) as usize];
+        *slot = slot.max(rate);
+        self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
+    }
+}
+
+/// The control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bbr {
+    params: BbrParams,
+    base: Base,
+    initial_window: f64,
+    mode: Mode,
+    bandwidth: Bandwidth,
+    rtprop: Option<Span>,
+    rtprop_at: Time,
+    /// BtlBw when it last grew by a quarter, and round trips since.
+    full: (f64, u32),
+    filled: bool,
+    round: u64,
+    lost_in_phase: bool,
+    /// Window before `ProbeRtt`, to return to.
+    saved: f64,
+    /// Packets delivered during a loss episode, for which the window has not grown yet.
+    owed: f64,
+    pacing: f64,
+    in_flight: f64,
+}
+
+impl Bbr {
+    fn gains(&self) -> (f64, f64) {
+        let high = self.params.high_gain;
+        match self.mode {
+            Mode::Startup => (high, high),
+            Mode::Drain => (1.0 / high, high),
+            Mode::ProbeBw { phase, .. } => (CYCLE[phase], self.params.cwnd_gain),
+            Mode::ProbeRtt { .. } => (1.0, 1.0),
+        }
+    }
+
+    /// Packets in flight at `gain` times the model's rate and delay; none while there is no model.
+    fn inflight(&self, gain: f64) -> Option<f64> {
+        let rtprop = self.rtprop?.as_seconds();
+        (self.bandwidth.largest > 0.0).then_some(gain * self.bandwidth.largest * rtprop + QUANTA)
+    }
+
+    /// BtlBw and RTprop; whether RTprop had grown too old.
+    fn update_model(&mut self, now: Time, ack: &Ack) -> bool {
+        if let Some(sample) = ack.rate
+            && sample.interval > Span::ZERO
+        {
+            let rate = sample.delivered.0 as f64 / sample.interval.as_seconds();
+            if !sample.application_limited || rate >= self.bandwidth.largest {
+                self.bandwidth.note(ack.round, rate);
+            }
+        }
+        let expired = now.since(self.rtprop_at).as_seconds() > self.params.rtprop_s;
+        if let Some(rtt) = ack.rtt
+            && (expired || self.rtprop.is_none_or(|rtprop| rtt <= rtprop))
+        {
+            (self.rtprop, self.rtprop_at) = (Some(rtt), now);
+        }
+        expired
+    }
+
+    fn check_full_pipe(&mut self, new_round: bool, ack: &Ack) {
+        if self.filled || !new_round || ack.rate.is_none_or(|rate| rate.application_limited) {
+            return;
+        }
+        if self.bandwidth.largest >= self.full.0 * FULL.0 {
+            self.full = (self.bandwidth.largest, 0);
+        } else {
+            self.full.1 += 1;
+            self.filled = self.full.1 >= FULL.1;
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.mode = Mode::ProbeBw { phase: FIRST, since: now };
+        self.lost_in_phase = false;
+    }
+
+    fn advance_mode(&mut self, now: Time, expired: bool, ack: &Ack) {
+        if self.mode == Mode::Startup && self.filled {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && self.inflight(1.0).is_some_and(|target| self.in_flight <= target) {
+            self.enter_probe_bw(now);
+        }
+        if let Mode::ProbeBw { phase, since } = self.mode
+            && self.phase_is_over(now, phase, since, ack)
+        {
+            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: now };
+            self.lost_in_phase = false;
+        }
+        self.probe_rtt(now, expired);
+    }
+
+    fn phase_is_over(&self, now: Time, phase: usize, since: Time, ack: &Ack) -> bool {
+        let long_enough = self.rtprop.is_some_and(|rtprop| now.since(since) > rtprop);
+        // What was in flight before this acknowledgement.
+        let prior = self.in_flight + ack.delivered.0 as f64;
+        let gain = CYCLE[phase];
+        let reached = |gain: f64| self.inflight(gain).is_none_or(|target| prior >= target);
+        if gain > 1.0 {
+            long_enough && (self.lost_in_phase || reached(gain))
+        } else if gain < 1.0 {
+            long_enough || !reached(1.0)
+        } else {
+            long_enough
+        }
+    }
+
+    fn probe_rtt(&mut self, now: Time, expired: bool) {
+        match self.mode {
+            Mode::ProbeRtt { until: None } if self.in_flight <= LEAST => {
+                let end = now + Span::from_seconds_f64(self.params.probe_rtt_ms / 1e3);
+                self.mode = Mode::ProbeRtt { until: Some((end, self.round + 1)) };
+            }
+            Mode::ProbeRtt { until: Some((end, round)) } if now >= end && self.round >= round => {
+                self.rtprop_at = now;
+                self.base.set(self.base.window().max(self.saved));
+                if self.filled {
+                    self.enter_probe_bw(now);
+                } else {
+                    self.mode = Mode::Startup;
+                }
+            }
+            Mode::ProbeRtt { .. } => {}
+            _ if expired => {
+                self.saved = self.base.window();
+                self.mode = Mode::ProbeRtt { until: None };
+            }
+            _ => {}
+        }
+    }
+
+    fn set_pacing(&mut self) {
+        let rate = self.gains().0 * self.bandwidth.largest;
+        if rate > 0.0 && (self.filled || rate > self.pacing) {
+            self.pacing = rate;
+        }
+    }
+
+    fn set_window(&mut self, ack: &Ack) {
+        let delivered = ack.delivered.0 as f64;
+        if ack.growth() > 0.0 {
+            self.grow(delivered);
+        } else if ack.recovering {
+            self.owed += delivered;
+        }
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.base.set(self.base.window().min(LEAST));
+        }
+    }
+
+    /// Moves the window towards its target for `delivered` packets.
+    fn grow(&mut self, delivered: f64) {
+        let w = self.base.window();
+        let target = self.inflight(self.gains().1).unwrap_or(f64::INFINITY);
+        let next = if self.filled {
+            (w + delivered).min(target)
+        } else if w < target || delivered < self.initial_window {
+            w + delivered
+        } else {
+            w
+        };
+        self.base.set(next.max(LEAST));
+    }
+}
+
+impl Controller for Bbr {
+    type Params = BbrParams;
+    const WANTS_RATE: bool = true;
+
+    fn new(params: BbrParams, start: Start) -> Self {
+        let base = Base::new(start);
+        let initial_window = base.window();
+        Bbr {
+            params,
+            base,
+            initial_window,
+            mode: Mode::Startup,
+            bandwidth: Bandwidth::default(),
+            rtprop: None,
+            rtprop_at: Time::ZERO,
+            full: (0.0, 0),
+            filled: false,
+            round: 0,
+            lost_in_phase: false,
+            saved: 0.0,
+            owed: 0.0,
+            pacing: params.high_gain * initial_window / UNKNOWN_RTT,
+            in_flight: 0.0,
+        }
+    }
+
+    fn on(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Ack(ack) => {
+                let new_round = ack.round > self.round;
+                self.round = ack.round;
+                self.in_flight = ack.in_flight.0 as f64;
+                if self.rtprop.is_none() {
+                    self.rtprop_at = now;
+                    if let Some(rtt) = ack.rtt {
+                        self.pacing =
+                            self.params.high_gain * self.initial_window / rtt.max(Span(1)).as_seconds();
+                    }
+                }
+                let expired = self.update_model(now, &ack);
+                self.check_full_pipe(new_round, &ack);
+                let before = self.base.window();
+                self.advance_mode(now, expired, &ack);
+                if ack.growth() == 0.0 {
+                    self.base.set(self.base.window().min(before));
+                }
+                self.set_pacing();
+                self.set_window(&ack);
+            }
+            Signal::Loss { .. } => {
+                self.lost_in_phase = true;
+                self.base.cut_to(self.base.window());
+            }
+            Signal::Recovered => {
+                let owed = core::mem::take(&mut self.owed);
+                self.grow(owed);
+            }
+            Signal::Timeout { .. } => {
+                self.owed = 0.0;
+                self.base.react(signal, 1.0);
+            }
+            _ => self.base.react(signal, 1.0),
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        // BBR has no threshold.
+        Decision {
+            window: self.base.decision().window,
+            ssthresh: Window::UNLIMITED,
+            pacing_rate: Some(PacketRate(self.pacing)),
+        }
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("bandwidth_packets_per_s", self.bandwidth.largest);
+        visit("rtprop_ms", self.rtprop.map_or(f64::NAN, Span::as_millis));
+        visit("mode", self.mode.number());
+        visit("pacing_gain", self.gains().0);
+    }
+}

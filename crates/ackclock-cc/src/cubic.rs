@@ -1,0 +1,195 @@
+//! CUBIC: RFC 9438; `cubic-8312` is its predecessor RFC 8312.
+//!
+//! After a loss event at window W_max the window follows
+//! `W_cubic(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd_epoch)/C)`, t being the time since congestion
+//! avoidance began: per acknowledgement `W += (target - W)/W`, where the target is `W_cubic(t + RTT)`, at least
+//! W and at most 1.5 W. It is never slower than Reno would be with the same decrease (section 4.3). Per loss
+//! event it keeps beta = 0.7; with fast convergence W_max is lowered when the window had not reached the one
+//! before.
+//!
+//! RTT is smoothed with gain 1/8. RFC 8312 has no upper limit of the target, takes K from `W_max (1 - beta)`,
+//! and computes the Reno-friendly window from t/RTT; RFC 9438 counts acknowledgements for it, and lets it grow
+//! as Reno once it has reached the window before the last loss event.
+
+use ackclock_units::Time;
+
+use crate::parts::Base;
+use crate::{Ack, Controller, Decision, Signal, Start};
+
+crate::parameters! {
+    /// Parameters of CUBIC.
+    pub struct CubicParams {
+        /// scale of the cubic, packets per second cubed
+        c: f64 = 0.4, Domain::Number { minimum: 1e-6, maximum: 1e6 };
+        /// fraction of the window kept at a loss event
+        beta: f64 = 0.7, Domain::Number { minimum: 0.1, maximum: 0.99 };
+        /// release bandwidth to new flows
+        fast_convergence: bool = true, Domain::Flag;
+    }
+}
+
+impl CubicParams {
+    /// K: seconds from a window of `window` packets to `w_max` packets (RFC 9438, equation 2).
+    #[must_use]
+    pub fn k(&self, w_max: f64, window: f64) -> f64 {
+        libm::cbrt((w_max - window) / self.c)
+    }
+
+    /// The increase of the Reno-friendly window, packets per round trip (RFC 9438, section 4.3).
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+    }
+
+    /// `W_cubic(t)`, packets (RFC 9438, equation 1).
+    #[must_use]
+    pub fn w_cubic(&self, t: f64, k: f64, w_max: f64) -> f64 {
+        self.c * (t - k) * (t - k) * (t - k) + w_max
+    }
+}
+
+/// Which RFC a control follows.
+pub trait Rfc: Clone + core::fmt::Debug + Send + Sync + 'static {
+    /// Whether it is RFC 8312.
+    const IS_8312: bool;
+}
+
+/// RFC 9438.
+#[derive(Clone, Debug)]
+pub struct Rfc9438;
+
+impl Rfc for Rfc9438 {
+    const IS_8312: bool = false;
+}
+
+/// RFC 8312.
+#[derive(Clone, Debug)]
+pub struct Rfc8312;
+
+impl Rfc for Rfc8312 {
+    const IS_8312: bool = true;
+}
+
+/// The largest step of the target in one round trip, as a multiple of the window.
+const LARGEST_TARGET: f64 = 1.5;
+/// Gain of the smoothed RTT.
+const GAIN: f64 = 1.0 / 8.0;
+
+/// One stretch of congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Epoch {
+    began: Time,
+    k: f64,
+    /// W_max, packets.
+    origin: f64,
+    /// The Reno-friendly window, packets.
+    friendly: f64,
+}
+
+/// The control.
+#[derive(Clone, Debug)]
+pub struct Cubic<R: Rfc> {
+    params: CubicParams,
+    base: Base,
+    /// Window at the last loss event, lowered by fast convergence; 0 before the first and after a timeout.
+    w_max: f64,
+    /// Window before the last decrease.
+    prior: f64,
+    epoch: Option<Epoch>,
+    /// Smoothed RTT, seconds.
+    rtt: Option<f64>,
+    rfc: core::marker::PhantomData<R>,
+}
+
+impl<R: Rfc> Cubic<R> {
+    fn begin(&self, now: Time) -> Epoch {
+        let w = self.base.window();
+        if self.w_max <= w {
+            // The first congestion avoidance, or after a timeout (section 4.8).
+            return Epoch { began: now, k: 0.0, origin: w, friendly: w };
+        }
+        let from = if R::IS_8312 { self.w_max * self.params.beta } else { w };
+        Epoch { began: now, k: self.params.k(self.w_max, from), origin: self.w_max, friendly: w }
+    }
+
+    fn grow(&mut self, now: Time, growth: f64) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now));
+        let w = self.base.window();
+        let (t, rtt) = (now.since(epoch.began).as_seconds(), self.rtt.unwrap_or(0.0));
+        epoch.friendly = if R::IS_8312 {
+            let rounds = if rtt > 0.0 { t / rtt } else { 0.0 };
+            epoch.origin * self.params.beta + self.params.alpha() * rounds
+        } else {
+            let alpha = if epoch.friendly >= self.prior { 1.0 } else { self.params.alpha() };
+            epoch.friendly + growth * alpha / w
+        };
+        self.epoch = Some(epoch);
+        if self.params.w_cubic(t, epoch.k, epoch.origin) < epoch.friendly {
+            self.base.set(w.max(epoch.friendly));
+            return;
+        }
+        let largest = if R::IS_8312 { f64::MAX } else { LARGEST_TARGET * w };
+        let target = self.params.w_cubic(t + rtt, epoch.k, epoch.origin).max(w).min(largest);
+        self.base.add(growth * (target - w) / w);
+    }
+
+    fn note_maximum(&mut self) {
+        let w = self.base.window();
+        let converges = self.params.fast_convergence && w < self.w_max;
+        self.w_max = if converges { w * (1.0 + self.params.beta) / 2.0 } else { w };
+        self.prior = w;
+        self.epoch = None;
+    }
+
+    fn measure(&mut self, ack: &Ack) {
+        if let Some(sample) = ack.rtt.map(|rtt| rtt.as_seconds()) {
+            self.rtt = Some(self.rtt.map_or(sample, |old| old + GAIN * (sample - old)));
+        }
+    }
+}
+
+impl<R: Rfc> Controller for Cubic<R> {
+    type Params = CubicParams;
+
+    fn new(params: CubicParams, start: Start) -> Self {
+        Cubic {
+            params,
+            base: Base::new(start),
+            w_max: 0.0,
+            prior: 0.0,
+            epoch: None,
+            rtt: None,
+            rfc: core::marker::PhantomData,
+        }
+    }
+
+    fn on(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Ack(ack) => {
+                self.measure(&ack);
+                let growth = self.base.slow_start(&ack);
+                if growth > 0.0 {
+                    self.grow(now, growth);
+                }
+            }
+            Signal::Loss { .. } => {
+                self.note_maximum();
+                self.base.react(signal, self.params.beta);
+            }
+            Signal::Timeout { first } => {
+                self.prior = self.base.window();
+                self.base.timeout(first, self.base.window() * self.params.beta);
+                (self.w_max, self.epoch) = (0.0, None);
+            }
+            _ => self.base.react(signal, 1.0),
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        self.base.decision()
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("w_max", self.w_max);
+    }
+}

@@ -1,0 +1,58 @@
+"""Every control has its file, its page, its curve and its picture, and nothing is left over."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ackclock
+from conftest import COMMAND
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = [entry["name"] for entry in ackclock.controllers()]
+WINDOW_NAMES = [entry["name"] for entry in ackclock.controllers() if entry["kind"] == "window"]
+HEADINGS = ["Equations", "Paper, Linux, ours", "Deviations", "Window curve"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_all_its_parts(name):
+    page = (ROOT / "docs" / "controllers" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"(`{name}`)" in page.splitlines()[0]
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == HEADINGS
+    assert f"(../images/controllers/{name}.svg)" in page
+    # What it does, in at least three sentences.
+    assert page.split("## ", 1)[0].count(".") >= 3
+
+
+@pytest.mark.parametrize(
+    ("folder", "ending"),
+    [("docs/controllers", "md"), ("docs/curves", "txt"), ("docs/images/controllers", "svg")],
+)
+def test_one_file_for_each_control_and_no_other(folder, ending):
+    assert {file.name for file in (ROOT / folder).iterdir()} == {f"{n}.{ending}" for n in NAMES}
+
+
+@pytest.mark.parametrize("name", WINDOW_NAMES)
+def test_a_control_has_a_source_file(name):
+    source = ROOT / "crates" / "ackclock-cc" / "src"
+    own = name.replace("-", "_")
+    assert any((source / f"{stem}.rs").exists() for stem in (own, name.split("-")[0]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explain_gives_page_and_parameters(name):
+    text = ackclock.explain(name)
+    entry = next(entry for entry in ackclock.controllers() if entry["name"] == name)
+    assert text.startswith((ROOT / "docs" / "controllers" / f"{name}.md").read_text("utf-8"))
+    assert entry["source"] in text
+    for parameter in entry["parameters"]:
+        assert re.search(rf"^\| {parameter['name']} \| .* \| .+ \| .+ \|$", text, re.MULTILINE)
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    done = subprocess.run([*COMMAND, "explain", "cubik"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "cubic" in done.stderr
