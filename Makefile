@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench docs clean setup
+.PHONY: run test fuzz bench docs clean setup
 
 setup: .venv/extension
 
@@ -22,6 +22,19 @@ test: setup
 	$(BIN)/stubtest ackclock._native --concise
 	$(BIN)/pytest
 	@echo "make test: everything passed"
+
+# Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set.
+FUZZ_SECONDS ?= 30
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+# Naming the target keeps the flags away from build scripts.
+FUZZ_TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
+fuzz:
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --target $(FUZZ_TARGET) --target-dir ../target/fuzz
+	mkdir -p target/fuzz/corpus-controls target/fuzz/corpus-scenarios
+	cp scenarios/*.toml target/fuzz/corpus-scenarios
+	cd target/fuzz && ./$(FUZZ_TARGET)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
+	cd target/fuzz && ./$(FUZZ_TARGET)/release/scenarios -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_funcs=0 corpus-scenarios
 
 bench: setup
 	$(BIN)/python benches/speed.py

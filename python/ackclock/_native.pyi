@@ -14,6 +14,7 @@ __all__ = [
     "check",
     "controllers",
     "example",
+    "page",
     "schema",
     "simulate",
 ]

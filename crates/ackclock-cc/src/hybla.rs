@@ -17,6 +17,9 @@ crate::parameters! {
     }
 }
 
+/// 2^64 packets are more than any window; beyond 2^1023 no growth times that would be no number.
+const LARGEST_EXPONENT: f64 = 64.0;
+
 /// rho, for RTTs in one unit.
 #[must_use]
 pub fn rho(rtt: f64, rtt0: f64) -> f64 {
@@ -26,7 +29,7 @@ pub fn rho(rtt: f64, rtt0: f64) -> f64 {
 /// What one acknowledgement adds to the window: packets in slow start, packets times W after it.
 #[must_use]
 pub fn increases(rho: f64) -> (f64, f64) {
-    (libm::exp2(rho) - 1.0, rho * rho)
+    (libm::exp2(rho.min(LARGEST_EXPONENT)) - 1.0, rho * rho)
 }
 
 /// The control.

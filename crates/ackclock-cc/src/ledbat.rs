@@ -40,6 +40,11 @@ pub fn step(gain: f64, delay: f64, target: f64) -> f64 {
     gain * (target - delay) / target
 }
 
+/// The smallest of the first `count` delays.
+fn least(delays: &[Span], count: f64) -> Span {
+    delays[..count as usize].iter().copied().fold(Span::MAX, Span::min)
+}
+
 /// The control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledbat {
@@ -48,6 +53,8 @@ pub struct Ledbat {
     /// The smallest delay of each of the last minutes, the newest first.
     minutes: [Span; 10],
     minute_ends: Option<Time>,
+    /// The smallest of them.
+    least: Span,
     /// The last samples, in a ring.
     samples: [Span; 8],
     next: usize,
@@ -60,20 +67,18 @@ impl Ledbat {
             self.minutes.rotate_right(1);
             self.minutes[0] = rtt;
             self.minute_ends = Some(now + MINUTE);
+            self.least = least(&self.minutes, self.params.base_history);
         }
         self.minutes[0] = self.minutes[0].min(rtt);
+        self.least = self.least.min(rtt);
         self.samples[self.next] = rtt;
         self.next = (self.next + 1) % self.params.filter as usize;
     }
 
     /// Queueing delay, milliseconds; none before the first sample.
     fn delay_ms(&self) -> f64 {
-        let least = |delays: &[Span], count: f64| delays[..count as usize].iter().copied().min();
-        let current = least(&self.samples, self.params.filter).filter(|least| *least < Span::MAX);
-        match (current, least(&self.minutes, self.params.base_history)) {
-            (Some(current), Some(base)) if current > base => Span(current.0 - base.0).as_millis(),
-            _ => 0.0,
-        }
+        let current = least(&self.samples, self.params.filter);
+        if current == Span::MAX { 0.0 } else { Span(current.0.saturating_sub(self.least.0)).as_millis() }
     }
 
     fn adapt(&mut self, ack: &Ack) {
@@ -98,6 +103,7 @@ impl Controller for Ledbat {
             base: Base::new(start),
             minutes: [Span::MAX; 10],
             minute_ends: None,
+            least: Span::MAX,
             samples: [Span::MAX; 8],
             next: 0,
         }

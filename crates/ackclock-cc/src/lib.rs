@@ -39,6 +39,7 @@ pub mod bic;
 pub mod bic_linux;
 pub mod compound;
 pub mod constant;
+pub mod contract;
 pub mod cubic;
 #[cfg(feature = "alloc")]
 pub mod erased;

@@ -1,4 +1,5 @@
 //! Hand-worked steps of the controls that measure delay or bandwidth.
+mod common;
 
 use ackclock_cc::fast::{Fast, FastParams};
 use ackclock_cc::htcp::{Htcp, HtcpParams};
@@ -7,25 +8,7 @@ use ackclock_cc::veno::{Veno, VenoParams, queued};
 use ackclock_cc::westwood::{Filter, Linux, Paper, Westwood, WestwoodParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
-
-fn near(a: f64, b: f64, tolerance: f64) {
-    assert!((a - b).abs() <= tolerance, "{a} is not {b}");
-}
-
-fn at(window: f64) -> Start {
-    Start { window: Window(window), ssthresh: Window(window), hystart: false }
-}
-
-/// An acknowledgement of one packet with an RTT in milliseconds, in round trip `round`.
-fn ack(milliseconds: u64, round: u64) -> Signal {
-    Signal::Ack(Ack { rtt: Some(Span::from_millis(milliseconds)), round, ..Ack::of_one_packet() })
-}
-
-/// The same during recovery: it measures, and the window stays.
-fn measured(milliseconds: u64) -> Signal {
-    let rtt = Some(Span::from_millis(milliseconds));
-    Signal::Ack(Ack { rtt, recovering: true, ..Ack::of_one_packet() })
-}
+use common::{ack, at, near};
 
 fn window<C: Controller>(control: &C) -> f64 {
     control.decision().window.0
@@ -38,8 +21,8 @@ fn veno_has_two_branches() {
     near(queued(20.0, 90.0, 100.0), 2.0, 1e-12);
     let at_rtt = |milliseconds| {
         let mut veno = Veno::new(VenoParams::default(), at(20.0));
-        veno.on(Time::ZERO, measured(90));
-        veno.on(Time::ZERO, measured(milliseconds));
+        veno.on(Time::ZERO, common::measured(90, 0));
+        veno.on(Time::ZERO, common::measured(milliseconds, 0));
         veno
     };
     let (mut few, mut many) = (at_rtt(100), at_rtt(120));
@@ -117,7 +100,7 @@ fn westwood_filters() {
 fn westwood_keeps_the_pipe() {
     let mut westwood = Westwood::<Paper>::new(WestwoodParams {}, at(100.0));
     let now = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
-    westwood.on(now(0), measured(60));
+    westwood.on(now(0), common::measured(60, 0));
     let many = Ack { delivered: Packets(50), recovering: true, round: 1, ..Ack::of_one_packet() };
     westwood.on(now(100), Signal::Ack(many));
     let mut twin = westwood.clone();
@@ -142,12 +125,12 @@ fn htcp_alpha() {
 fn htcp_adapts() {
     let mut htcp = Htcp::new(HtcpParams::default(), at(100.0));
     let now = |seconds| Time::ZERO + Span::from_seconds(seconds);
-    htcp.on(now(0), measured(70));
-    htcp.on(now(10), measured(100));
+    htcp.on(now(0), common::measured(70, 0));
+    htcp.on(now(10), common::measured(100, 0));
     htcp.on(now(10), Signal::Loss { ecn: false });
     near(window(&htcp), 50.0, 1e-12);
-    htcp.on(now(12), measured(100));
-    htcp.on(now(20), measured(70));
+    htcp.on(now(12), common::measured(100, 0));
+    htcp.on(now(20), common::measured(70, 0));
     htcp.on(now(20), Signal::Loss { ecn: false });
     near(window(&htcp), 35.0, 1e-12);
     htcp.on(now(23), Signal::Ack(Ack::of_one_packet()));

@@ -3,7 +3,7 @@
 //! project; docs/validation.md has them all and explains the differences.
 mod common;
 
-use ackclock_scenario::Recovery;
+use ackclock_scenario::{ParamValue, Recovery};
 
 /// Goodput in Mbit/s within 2 %, mean window in packets within 4 %.
 fn agrees(controller: &str, recovery: Recovery, goodput: f64, window: f64) {
@@ -34,6 +34,18 @@ fn highspeed_by_its_table() {
 #[test]
 fn bic_of_linux() {
     agrees("bic-linux", Recovery::Sack, 96.57, 1221.9);
+}
+
+/// The CUBIC of Linux 2.6.22 keeps 819/1024 of the window; RFC 9438's keeps 0.7. That is all the difference: 80
+/// drops in both.
+#[test]
+fn cubic_of_linux_2_6_22() {
+    let mut scenario = common::scenario("cubic");
+    scenario.flows[0].params = vec![("beta".to_owned(), ParamValue::Number(819.0 / 1024.0))];
+    let flow = common::run(&scenario).flows.remove(0);
+    assert!((flow.goodput_mbps.unwrap() / 96.77 - 1.0).abs() < 0.005, "{:?}", flow.goodput_mbps);
+    assert!((flow.mean_window.unwrap() / 1229.5 - 1.0).abs() < 0.005, "{:?}", flow.mean_window);
+    assert_eq!(flow.counters.dropped_packets, 80);
 }
 
 /// The first slow start of ns-2's linux reno loses 129 packets, as many as ours.

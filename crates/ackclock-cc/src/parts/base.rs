@@ -87,7 +87,6 @@ impl Base {
     /// Ends slow start where the window is now.
     pub fn leave_slow_start(&mut self) {
         self.ssthresh = limited(self.window, AFTER_LOSS);
-        self.set(self.ssthresh);
     }
 
     /// Adds `increase` packets to the window.

@@ -1,0 +1,29 @@
+//! What every control must do, as a check that tests of any control can call after each signal.
+
+use crate::{Decision, Signal};
+
+/// Holds what a control decided against the contract.
+///
+/// `before` is the decision before `signal`, `after` the one after it. Returns what is broken, if anything is:
+/// the window is finite and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least
+/// 2 and changes at a timeout only if it is the first of its packet; during a loss episode, or when something
+/// else than the window limits sending, the window does not grow.
+#[must_use]
+pub fn violation(before: Decision, signal: Signal, after: Decision) -> Option<&'static str> {
+    let window = after.window.0;
+    let broken = |holds: bool, rule: &'static str| (!holds).then_some(rule);
+    let always = broken(window.is_finite() && window >= 1.0, "the window is finite and at least 1")
+        .or(broken(after.ssthresh.0 >= 2.0, "ssthresh is at least 2"));
+    let of_signal = match signal {
+        Signal::Loss { .. } => broken(window >= 2.0, "the window is at least 2 after a loss event"),
+        Signal::Timeout { first } => broken(window == 1.0, "the window is 1 after a timeout").or(broken(
+            first || after.ssthresh == before.ssthresh,
+            "only the first timeout of a packet sets ssthresh",
+        )),
+        Signal::Ack(ack) if ack.growth() == 0.0 => {
+            broken(window <= before.window.0, "the window does not grow while it must not")
+        }
+        _ => None,
+    };
+    always.or(of_signal)
+}

@@ -1,0 +1,161 @@
+//! Hybla, YeAH, LEDBAT, BBR and the constant window, by hand-worked steps from their specifications.
+mod common;
+
+use ackclock_cc::bbr::{Bbr, BbrParams};
+use ackclock_cc::constant::{Constant, ConstantParams};
+use ackclock_cc::hybla::{Hybla, HyblaParams};
+use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
+use ackclock_cc::yeah::{Yeah, YeahParams};
+use ackclock_cc::{Ack, Controller, RateSample, Signal, Start};
+use ackclock_units::{Packets, Span, Time, Window};
+use common::{LOSS, ack, at, internal, near, tell};
+
+/// At 100 ms rho = 4: slow start adds 2^4 - 1 = 15 per acknowledgement, congestion avoidance 16/W.
+#[test]
+fn hybla_grows_by_rho() {
+    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: false };
+    let mut hybla = Hybla::new(HyblaParams::default(), start);
+    assert_eq!(tell(&mut hybla, ack(100, 0)), 17.0);
+    assert_eq!(tell(&mut hybla, ack(100, 0)), 32.0);
+    near(tell(&mut hybla, ack(100, 0)), 32.5, 1e-12);
+    // An RTT of 100 s has rho = 4000; an acknowledgement without credit still adds nothing (found by fuzzing).
+    let mut far = Hybla::new(HyblaParams::default(), start);
+    let nothing = Ack { credit: 0.0, rtt: Some(Span::from_seconds(100)), ..Ack::of_one_packet() };
+    assert_eq!(tell(&mut far, Signal::Ack(nothing)), 2.0);
+    // A path shorter than the reference is Reno's.
+    let mut near_path = Hybla::new(HyblaParams::default(), at(10.0));
+    near(tell(&mut near_path, ack(10, 0)), 10.1, 1e-12);
+}
+
+/// RTTs of 100 ms, then 105 ms at 1000 packets: Q = 1000 (1 - 100/105) = 47.6 is below 80 and 5 % below 1/8:
+/// fast, 0.01 per acknowledgement. At 110 ms Q = 90.9 of about 1000: that much is given up and it is slow. A
+/// loss then cuts Q or W/8, whichever is more.
+#[test]
+fn yeah_has_two_modes() {
+    let mut yeah = Yeah::new(YeahParams::default(), at(1000.0));
+    tell(&mut yeah, ack(100, 0));
+    tell(&mut yeah, ack(105, 1));
+    near(tell(&mut yeah, ack(110, 2)), 1000.03, 1e-9);
+    near(internal(&yeah, "queued"), 47.6, 0.05);
+    let w = 1000.03 * 100.0 / 110.0;
+    near(tell(&mut yeah, ack(110, 3)), w + 1.0 / w, 1e-9);
+    near(internal(&yeah, "queued"), 90.9, 0.05);
+    assert_eq!(internal(&yeah, "fast"), 0.0);
+    let w = w + 1.0 / w;
+    near(tell(&mut yeah, LOSS), w - w / 8.0, 1e-9);
+}
+
+/// Half of the target: half of the gain. Twice the target: the whole gain downwards.
+#[test]
+fn ledbat_keeps_its_target() {
+    assert_eq!((step(1.0, 50.0, 100.0), step(1.0, 200.0, 100.0)), (0.5, -1.0));
+    let mut ledbat = Ledbat::new(LedbatParams::default(), at(100.0));
+    let busy = |milliseconds| {
+        let rtt = Some(Span::from_millis(milliseconds));
+        Signal::Ack(Ack { rtt, in_flight: Packets(99), ..Ack::of_one_packet() })
+    };
+    tell(&mut ledbat, busy(100));
+    // 100 + 1/100; the smallest of four samples is still 100 ms.
+    near(ledbat.decision().window.0, 100.01, 1e-12);
+    for _ in 0..4 {
+        tell(&mut ledbat, busy(150));
+    }
+    // Three times a whole step more, then half a one; in flight are 99 + 1, so 101 is the limit.
+    near(ledbat.decision().window.0, 100.045, 1e-4);
+    for _ in 0..4 {
+        tell(&mut ledbat, busy(300));
+    }
+    near(ledbat.decision().window.0, 100.045 + 3.0 * 0.005 - 0.01, 1e-4);
+    near(internal(&ledbat, "delay_ms"), 200.0, 1e-9);
+}
+
+/// The smallest delay of a minute is forgotten after `base_history` minutes.
+#[test]
+fn ledbat_forgets() {
+    let mut ledbat = Ledbat::new(LedbatParams { base_history: 2.0, ..LedbatParams::default() }, at(100.0));
+    for (second, rtt) in [(0, 100), (30, 150), (70, 150), (75, 150), (80, 150), (85, 150)] {
+        ledbat.on(Time::ZERO + Span::from_seconds(second), common::measured(rtt, 0));
+    }
+    near(internal(&ledbat, "delay_ms"), 50.0, 1e-9);
+    ledbat.on(Time::ZERO + Span::from_seconds(140), common::measured(150, 0));
+    near(internal(&ledbat, "delay_ms"), 0.0, 1e-9);
+}
+
+/// An acknowledgement of a path that delivers 1000 packets per second at an RTT of 100 ms.
+fn steady(round: u64, in_flight: u64) -> Signal {
+    let rate = RateSample {
+        delivered: Packets(100),
+        interval: Span::from_millis(100),
+        application_limited: false,
+        prior_delivered: Packets(0),
+    };
+    let rtt = Some(Span::from_millis(100));
+    let in_flight = Packets(in_flight);
+    Signal::Ack(Ack { rtt, round, in_flight, rate: Some(rate), ..Ack::of_one_packet() })
+}
+
+/// BtlBw = 1000/s from the first sample on; it does not grow for three round trips, so the pipe is full. Drain
+/// paces at 1000/2.885; with 103 packets in flight, 1000 * 0.1 + 3, it is over. ProbeBW keeps at most
+/// 2 * 100 + 3 = 203 packets and paces at 1000/s. Eight phases of 100 ms: 6 of gain 1, 5/4, 3/4.
+#[test]
+fn bbr_finds_rate_and_delay() {
+    let mut bbr = Bbr::new(BbrParams::default(), Start::default());
+    let mut now = Time::ZERO;
+    for round in 1..=4 {
+        assert_eq!(internal(&bbr, "mode"), 0.0, "Startup in round {round}");
+        bbr.on(now, steady(round, 300));
+        now += Span::from_millis(100);
+    }
+    assert_eq!(internal(&bbr, "mode"), 1.0, "Drain");
+    near(bbr.decision().pacing_rate.unwrap().0, 1000.0 / 2.885_39, 1e-6);
+    bbr.on(now, steady(5, 104));
+    assert_eq!(internal(&bbr, "mode"), 1.0, "more than 103 in flight");
+    bbr.on(now, steady(5, 103));
+    assert_eq!(internal(&bbr, "mode"), 2.0, "ProbeBW");
+    near(bbr.decision().pacing_rate.unwrap().0, 1000.0, 1e-9);
+    let mut gains = Vec::new();
+    for round in 6..=14 {
+        now += Span::from_millis(101);
+        // 128 = 1.25 * 100 + 3 in flight lets the probing phase end.
+        for _ in 0..40 {
+            bbr.on(now, steady(round, 127));
+        }
+        gains.push(internal(&bbr, "pacing_gain"));
+    }
+    assert_eq!(gains, [1.0, 1.0, 1.0, 1.0, 1.0, 1.25, 0.75, 1.0, 1.0]);
+    near(bbr.decision().window.0, 203.0, 1e-9);
+}
+
+/// Ten seconds without an RTT as small as the smallest: the window falls to 4 until 200 ms and a round trip have
+/// passed with no more than that in flight, and then returns.
+#[test]
+fn bbr_probes_the_delay() {
+    let mut bbr = Bbr::new(BbrParams::default(), Start::default());
+    for round in 1..=200 {
+        bbr.on(Time::ZERO, steady(round, 100));
+    }
+    let late = |milliseconds: u64| Time::ZERO + Span::from_millis(milliseconds);
+    let slower = |round, in_flight| match steady(round, in_flight) {
+        Signal::Ack(ack) => Signal::Ack(Ack { rtt: Some(Span::from_millis(120)), ..ack }),
+        other => other,
+    };
+    let before = bbr.decision().window.0;
+    bbr.on(late(10_001), slower(201, 100));
+    assert_eq!((internal(&bbr, "mode"), bbr.decision().window.0), (3.0, 4.0));
+    near(internal(&bbr, "rtprop_ms"), 120.0, 1e-9);
+    bbr.on(late(10_100), slower(201, 4));
+    bbr.on(late(10_299), slower(202, 4));
+    assert_eq!(internal(&bbr, "mode"), 3.0, "199 ms");
+    bbr.on(late(10_301), slower(203, 4));
+    assert_eq!(internal(&bbr, "mode"), 2.0);
+    assert!(bbr.decision().window.0 >= before);
+}
+
+/// It stays through losses, falls to 1 at a timeout and comes back.
+#[test]
+fn constant_stays() {
+    let mut constant = Constant::new(ConstantParams { window: 30.0 }, Start::default());
+    assert_eq!(tell(&mut constant, LOSS), 30.0);
+    assert_eq!(tell(&mut constant, Signal::Timeout { first: true }), 1.0);
+    assert_eq!(tell(&mut constant, ack(100, 1)), 30.0);
+}
