@@ -191,11 +191,6 @@ fn tcp(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Tcp> {
         let problem = format!("must not exceed max_rto ({}), is {}", settings.max_rto, settings.min_rto);
         return Err(table.refuse("min_rto", problem));
     }
-    if settings.recovery == Recovery::Rack {
-        let problem = "profile \"linux\" uses recovery \"rack\", which this version does not have yet; \
-                       give a recovery beside it: \"sack\", \"newreno\" or \"reno\"";
-        return Err(table.refuse("recovery", problem));
-    }
     Ok(settings)
 }
 
@@ -203,7 +198,8 @@ fn override_settings(table: &Table<'_>, under: Tcp) -> Read<Tcp> {
     let recovery = table.word("recovery", RECOVERIES)?.map(|word| match word {
         "reno" => Recovery::Reno,
         "newreno" => Recovery::NewReno,
-        _ => Recovery::Sack,
+        "sack" => Recovery::Sack,
+        _ => Recovery::Rack,
     });
     let growth = table.word("growth", GROWTHS)?.map(|word| match word {
         "per_ack" => Growth::PerAck,

@@ -82,7 +82,7 @@ const NONE: &str = "(none)";
 /// Profiles.
 pub const PROFILES: &[&str] = &["ns2", "linux"];
 /// Recovery styles of this version. RACK is named in the refusal of the profile that needs it.
-pub const RECOVERIES: &[&str] = &["reno", "newreno", "sack"];
+pub const RECOVERIES: &[&str] = &["reno", "newreno", "sack", "rack"];
 /// What the window grows by.
 pub const GROWTHS: &[&str] = &["per_ack", "per_packet"];
 /// Directions of a flow.
@@ -127,7 +127,7 @@ pub static TCP: Section = Section {
             "profile",
             Form::Word(PROFILES),
             "ns2",
-            "sets all that follows; linux needs recovery \"rack\", which this version lacks, unless another is given",
+            "sets all that follows: ns2, the papers' setting, or linux",
         ),
         key("packet", Form::Size, "1000 B", "a data packet on the wire, headers included"),
         key("ack", Form::Size, "40 B", "an acknowledgement on the wire"),
@@ -143,7 +143,7 @@ pub static TCP: Section = Section {
             "recovery",
             Form::Word(RECOVERIES),
             "sack (linux: rack)",
-            "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675",
+            "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937",
         ),
         key("min_rto", Form::Time, "200 ms", "smallest retransmission timeout"),
         key("max_rto", Form::Time, "64 s", "largest retransmission timeout"),

@@ -14,7 +14,7 @@ use crate::network::{Hop, Network, Tally};
 use crate::packet::Slab;
 use crate::queue::{Discipline, Droptail};
 use crate::random::{Purpose, Stream};
-use crate::tcp::recovery::{DuplicateAcks, Sack};
+use crate::tcp::recovery::{DuplicateAcks, Rack, Sack};
 use crate::tcp::{Receiver, ReceiverSettings, Sender, Settings, Timer};
 
 /// What a simulation is made of.
@@ -87,7 +87,8 @@ pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result
             ack_bytes: flow.tcp.ack.0 as u16,
             delayed_ack: flow.tcp.delayed_ack,
             delayed_ack_timer: flow.tcp.delayed_ack_timer,
-            sack: flow.tcp.recovery == Recovery::Sack,
+            sack: matches!(flow.tcp.recovery, Recovery::Sack | Recovery::Rack),
+            reports_duplicates: flow.tcp.recovery == Recovery::Rack,
             total,
         })));
     }
@@ -196,6 +197,9 @@ fn make_sender(
         Recovery::Sack => {
             Box::new(Sender::new(settings, control, Sack::new(tcp.limited_transmit), timer, overhead))
         }
-        Recovery::Rack => return Err(format!("flow {}: recovery \"rack\" is not available yet", flow.name)),
+        Recovery::Rack => {
+            let recovery = Rack::new(control.decision().pacing_rate.is_none());
+            Box::new(Sender::new(settings, control, recovery, timer, overhead))
+        }
     })
 }

@@ -36,7 +36,8 @@ fn link() -> impl Strategy<Value = Link> {
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
-    let recovery = prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
+    let recovery =
+        prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
     let growth = prop::sample::select(vec![Growth::PerAck, Growth::PerPacket]);
     let window = prop::option::of((1_u64..60).prop_map(Packets));
     let burst = prop::option::of((1_u64..5).prop_map(Packets));

@@ -5,6 +5,7 @@ mod receiver;
 pub mod recovery;
 mod rtt;
 mod sender;
+mod sent_list;
 mod sequence_set;
 
 pub use receiver::{Receiver, ReceiverSettings};

@@ -25,6 +25,8 @@ pub struct Receiver {
     /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
     /// it.
     newest: (Time, bool),
+    /// A packet that came twice and is to be reported.
+    duplicate: Option<u64>,
     /// When the last packet of the transfer was delivered.
     completed: Option<Time>,
 }
@@ -44,6 +46,8 @@ pub struct ReceiverSettings {
     pub delayed_ack_timer: Span,
     /// Send selective acknowledgements.
     pub sack: bool,
+    /// Report packets that came twice (RFC 2883).
+    pub reports_duplicates: bool,
     /// Packets of the whole transfer; `u64::MAX` for no end.
     pub total: u64,
 }
@@ -61,6 +65,7 @@ impl Receiver {
             deadline: Time::NEVER,
             answers: false,
             newest: (Time::ZERO, false),
+            duplicate: None,
             completed: None,
         }
     }
@@ -79,11 +84,14 @@ impl Receiver {
     /// Takes in a data packet; true when it must be acknowledged at once (RFC 5681, section 4.2).
     fn take_in(&mut self, sequence: u64) -> bool {
         if sequence < self.next {
+            self.duplicate = Some(sequence);
             return true;
         }
         if sequence > self.next {
             if self.early.insert(sequence) {
                 self.note_block(sequence);
+            } else {
+                self.duplicate = Some(sequence);
             }
             return true;
         }
@@ -96,9 +104,11 @@ impl Receiver {
         fills_gap
     }
 
-    fn blocks(&self) -> SackBlocks {
+    /// A report of a packet that came twice, if there is one, then what arrived early.
+    fn blocks(&self, duplicate: Option<u64>) -> SackBlocks {
         let mut blocks = [(0, 0); 3];
-        let valid = self.recent.into_iter().filter(|block| block.0 > self.next);
+        let repeated = duplicate.map(|sequence| (sequence, sequence + 1));
+        let valid = repeated.into_iter().chain(self.recent.into_iter().filter(|block| block.0 > self.next));
         blocks.iter_mut().zip(valid).for_each(|(place, block)| *place = block);
         blocks
     }
@@ -134,10 +144,11 @@ impl Endpoint for Receiver {
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
         let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest.0, ack_bytes)
             .with_retransmission(self.newest.1);
-        if !sack || self.early.is_empty() {
+        let duplicate = self.duplicate.take().filter(|_| self.settings.reports_duplicates);
+        if !sack || self.early.is_empty() && duplicate.is_none() {
             return Some(ack);
         }
-        Some(ack.with_handle(context.sacks.insert(self.blocks())))
+        Some(ack.with_handle(context.sacks.insert(self.blocks(duplicate))))
     }
 
     fn wakeup(&self) -> Time {
@@ -179,6 +190,7 @@ mod tests {
             delayed_ack,
             delayed_ack_timer: timer,
             sack: true,
+            reports_duplicates: false,
             total: u64::MAX,
         })
     }

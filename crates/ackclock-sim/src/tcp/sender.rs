@@ -179,7 +179,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         let was_recovering = self.recovery.recovering();
-        let outcome = self.recovery.on_ack(ack.sequence, blocks, self.flight);
+        let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
             self.timed_out = None;
@@ -222,6 +222,9 @@ impl<R: Recovery> Sender<R> {
     }
 
     fn follow(&mut self, context: &mut Context<'_>, outcome: Outcome) {
+        if outcome.undone {
+            self.signal(context, Signal::Undo);
+        }
         if outcome.recovered {
             self.signal(context, Signal::Recovered);
         }
@@ -238,7 +241,7 @@ impl<R: Recovery> Sender<R> {
         let first = self.timed_out != Some(self.flight.oldest);
         self.timed_out = Some(self.flight.oldest);
         self.counters.timeouts += 1;
-        self.recovery.on_timeout(self.flight);
+        self.recovery.on_timeout(context.now, self.flight);
         self.timer.back_off();
         self.timer.restart(context.now);
         self.round_end = self.flight.next;
@@ -301,7 +304,7 @@ impl<R: Recovery> Sender<R> {
         if let Some(measure) = &mut self.delivery_rate {
             measure.on_sent(now, self.flight.outstanding() == 0, !self.window_limited);
         }
-        self.recovery.on_sent(sequence, self.flight);
+        self.recovery.on_sent(now, sequence, self.flight);
         if again {
             self.counters.retransmitted_packets += 1;
         } else {
@@ -344,6 +347,12 @@ impl<R: Recovery> Endpoint for Sender<R> {
         }
         if self.timer.expires(now) {
             self.on_timeout(context);
+        } else if now >= self.recovery.wakeup() {
+            let outcome = self.recovery.on_timer(now, self.flight);
+            self.follow(context, outcome);
+            if outcome.acts {
+                self.timer.restart(now);
+            }
         }
     }
 
@@ -375,7 +384,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if let Gate::OpensAt(time) = self.gate {
             wakeup = wakeup.min(time);
         }
-        wakeup.min(self.pacer.wakeup())
+        wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup())
     }
 
     fn window_bits(&self) -> u64 {

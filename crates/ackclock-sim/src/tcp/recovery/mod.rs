@@ -3,11 +3,15 @@
 //! One trait, one implementation per style; the sender knows none of them. Windows are the congestion
 //! control's; this side owns duplicate acknowledgements, inflation, the pipe and the end of an episode.
 
+mod rack;
 mod reno;
 mod sack;
 
+use ackclock_units::Time;
+
 use crate::packet::SackBlocks;
 
+pub use rack::Rack;
 pub use reno::DuplicateAcks;
 pub use sack::Sack;
 
@@ -40,6 +44,10 @@ pub struct Outcome {
     pub lost: bool,
     /// The loss episode ends.
     pub recovered: bool,
+    /// The last episode or timeout was a false alarm.
+    pub undone: bool,
+    /// A timer made something to be sent: the retransmission timer is to be restarted.
+    pub acts: bool,
     /// The retransmission timer is not to be restarted although new data was acknowledged.
     pub keep_timer: bool,
 }
@@ -59,18 +67,29 @@ pub enum Next {
 
 /// A style of loss detection and recovery.
 pub trait Recovery: std::fmt::Debug + Send {
-    /// An acknowledgement up to `cumulative` arrived, with selective blocks if it has any. `flight` is as it
+    /// An acknowledgement up to `cumulative` arrived at `now`, with selective blocks if it has any. `flight` is as it
     /// was before; the sender moves `oldest` afterwards.
-    fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
+    fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
 
-    /// The retransmission timer expired: everything outstanding counts as lost.
-    fn on_timeout(&mut self, flight: Flight);
+    /// The retransmission timer expired at `now`.
+    fn on_timeout(&mut self, now: Time, flight: Flight);
+
+    /// The time that [`Recovery::wakeup`] named has come.
+    fn on_timer(&mut self, now: Time, flight: Flight) -> Outcome {
+        let _ = (now, flight);
+        Outcome::default()
+    }
+
+    /// When it wants to be woken; [`Time::NEVER`] for not at all.
+    fn wakeup(&self) -> Time {
+        Time::NEVER
+    }
 
     /// What to send next under a window of `window` packets, when new data is available or not.
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next;
 
-    /// Packet `sequence` is being sent, a new one or once more.
-    fn on_sent(&mut self, sequence: u64, flight: Flight);
+    /// Packet `sequence` is being sent at `now`, a new one or once more.
+    fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight);
 
     /// Packets in the network as this style believes.
     fn in_flight(&self, flight: Flight) -> u64;

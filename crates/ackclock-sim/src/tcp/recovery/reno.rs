@@ -8,6 +8,8 @@
 //! ask for that after a timeout, where duplicates of our own retransmissions are to be expected (for Reno
 //! too, as ns-2's `bugfix_`), and for one at the recovery point after a recovery.
 
+use ackclock_units::Time;
+
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
 use crate::packet::SackBlocks;
 
@@ -103,7 +105,7 @@ impl DuplicateAcks {
 
 impl Recovery for DuplicateAcks {
     #[inline]
-    fn on_ack(&mut self, cumulative: u64, _: Option<SackBlocks>, flight: Flight) -> Outcome {
+    fn on_ack(&mut self, _: Time, cumulative: u64, _: Option<SackBlocks>, flight: Flight) -> Outcome {
         if cumulative > flight.oldest {
             self.on_new_ack(cumulative, flight)
         } else if cumulative == flight.oldest && flight.outstanding() > 0 {
@@ -113,7 +115,7 @@ impl Recovery for DuplicateAcks {
         }
     }
 
-    fn on_timeout(&mut self, flight: Flight) {
+    fn on_timeout(&mut self, _: Time, flight: Flight) {
         self.recovering = false;
         self.duplicates = 0;
         self.departed = 0;
@@ -138,7 +140,7 @@ impl Recovery for DuplicateAcks {
     }
 
     #[inline]
-    fn on_sent(&mut self, sequence: u64, flight: Flight) {
+    fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
         if self.urgent == Some(sequence) {
             self.urgent = None;
         } else if self.resend == sequence {
@@ -170,11 +172,11 @@ mod tests {
     fn after_three_duplicates(newreno: bool) -> DuplicateAcks {
         let mut recovery = DuplicateAcks::new(newreno, true);
         for n in 1..=3 {
-            let outcome = recovery.on_ack(10, None, FLIGHT);
+            let outcome = recovery.on_ack(Time::ZERO, 10, None, FLIGHT);
             assert_eq!(outcome, Outcome { delivered: 1, lost: n == 3, ..Outcome::default() });
         }
         assert_eq!(recovery.next(FLIGHT, 0, true), Next::Again(10), "whatever the window");
-        recovery.on_sent(10, FLIGHT);
+        recovery.on_sent(Time::ZERO, 10, FLIGHT);
         recovery
     }
 
@@ -186,7 +188,7 @@ mod tests {
         assert_eq!(recovery.in_flight(FLIGHT), 7);
         for _ in 0..3 {
             assert_eq!(recovery.next(FLIGHT, 5, true), Next::WindowFull);
-            recovery.on_ack(10, None, FLIGHT);
+            recovery.on_ack(Time::ZERO, 10, None, FLIGHT);
         }
         assert_eq!(recovery.next(FLIGHT, 5, true), Next::New);
     }
@@ -194,7 +196,7 @@ mod tests {
     #[test]
     fn reno_ends_at_the_first_new_acknowledgement() {
         let mut recovery = after_three_duplicates(false);
-        let outcome = recovery.on_ack(14, None, FLIGHT);
+        let outcome = recovery.on_ack(Time::ZERO, 14, None, FLIGHT);
         // 4 acknowledged, of which 3 were counted at their duplicates.
         assert_eq!(outcome, Outcome { delivered: 1, recovered: true, ..Outcome::default() });
         assert_eq!(recovery.in_flight(Flight { oldest: 14, next: 20 }), 6);
@@ -203,35 +205,35 @@ mod tests {
     #[test]
     fn newreno_sends_the_next_hole_at_a_partial_acknowledgement() {
         let mut recovery = after_three_duplicates(true);
-        let outcome = recovery.on_ack(14, None, FLIGHT);
+        let outcome = recovery.on_ack(Time::ZERO, 14, None, FLIGHT);
         assert_eq!(outcome, Outcome { delivered: 1, ..Outcome::default() });
         let flight = Flight { oldest: 14, next: 20 };
         assert_eq!(recovery.next(flight, 0, true), Next::Again(14));
-        recovery.on_sent(14, flight);
+        recovery.on_sent(Time::ZERO, 14, flight);
         // Before: 10 outstanding, 3 departed. The RFC deflates by 4 and adds 1: 6 outstanding, 0 departed.
         assert_eq!(recovery.in_flight(flight), 6);
-        let outcome = recovery.on_ack(16, None, flight);
+        let outcome = recovery.on_ack(Time::ZERO, 16, None, flight);
         assert!(outcome.keep_timer, "only the first partial acknowledgement restarts the timer");
-        let outcome = recovery.on_ack(20, None, Flight { oldest: 16, next: 20 });
+        let outcome = recovery.on_ack(Time::ZERO, 20, None, Flight { oldest: 16, next: 20 });
         assert!(outcome.recovered);
     }
 
     #[test]
     fn after_a_timeout_everything_goes_again_and_duplicates_do_not_count() {
         let mut recovery = DuplicateAcks::new(true, true);
-        recovery.on_timeout(FLIGHT);
+        recovery.on_timeout(Time::ZERO, FLIGHT);
         assert_eq!(recovery.in_flight(FLIGHT), 0);
         assert_eq!(recovery.next(FLIGHT, 1, true), Next::Again(10));
-        recovery.on_sent(10, FLIGHT);
+        recovery.on_sent(Time::ZERO, 10, FLIGHT);
         assert_eq!(recovery.next(FLIGHT, 1, true), Next::WindowFull);
-        recovery.on_ack(11, None, FLIGHT);
+        recovery.on_ack(Time::ZERO, 11, None, FLIGHT);
         let flight = Flight { oldest: 11, next: 20 };
         assert_eq!(recovery.next(flight, 2, true), Next::Again(11));
         for _ in 0..5 {
-            assert!(!recovery.on_ack(11, None, flight).lost);
+            assert!(!recovery.on_ack(Time::ZERO, 11, None, flight).lost);
         }
         // An acknowledgement jumps over what had arrived.
-        recovery.on_ack(20, None, flight);
+        recovery.on_ack(Time::ZERO, 20, None, flight);
         assert_eq!(recovery.next(Flight { oldest: 20, next: 20 }, 2, true), Next::New);
     }
 }

@@ -8,6 +8,8 @@
 //! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); what
 //! the receiver reported is kept.
 
+use ackclock_units::Time;
+
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
 use crate::packet::SackBlocks;
 use crate::tcp::SequenceSet;
@@ -108,7 +110,7 @@ impl Sack {
 
 impl Recovery for Sack {
     #[inline]
-    fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
+    fn on_ack(&mut self, _: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome::default();
         let mut now = flight;
         if cumulative > flight.oldest {
@@ -137,7 +139,7 @@ impl Recovery for Sack {
         outcome
     }
 
-    fn on_timeout(&mut self, flight: Flight) {
+    fn on_timeout(&mut self, _: Time, flight: Flight) {
         self.recovering = false;
         self.urgent = false;
         self.recovery_point = flight.next;
@@ -176,7 +178,7 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_sent(&mut self, sequence: u64, flight: Flight) {
+    fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
         self.urgent = false;
         if sequence >= flight.next {
             return;
@@ -217,12 +219,12 @@ mod tests {
     /// lost with the third report above it.
     fn two_losses() -> Sack {
         let mut sack = Sack::new(true);
-        sack.on_ack(10, None, Flight { oldest: 0, next: 20 });
-        assert!(!sack.on_ack(10, block(11, 12), FLIGHT).lost);
-        assert!(!sack.on_ack(10, block(13, 14), FLIGHT).lost);
-        assert!(sack.on_ack(10, block(13, 15), FLIGHT).lost, "11, 13, 14 are above 10");
+        sack.on_ack(Time::ZERO, 10, None, Flight { oldest: 0, next: 20 });
+        assert!(!sack.on_ack(Time::ZERO, 10, block(11, 12), FLIGHT).lost);
+        assert!(!sack.on_ack(Time::ZERO, 10, block(13, 14), FLIGHT).lost);
+        assert!(sack.on_ack(Time::ZERO, 10, block(13, 15), FLIGHT).lost, "11, 13, 14 are above 10");
         assert_eq!((sack.lost, sack.frontier), (1, 11));
-        sack.on_ack(10, block(13, 16), FLIGHT);
+        sack.on_ack(Time::ZERO, 10, block(13, 16), FLIGHT);
         assert_eq!(sack.lost, 2, "13, 14, 15 are above 12");
         sack
     }
@@ -233,24 +235,24 @@ mod tests {
         // 10 out, 4 reported, 2 lost.
         assert_eq!(sack.in_flight(FLIGHT), 4);
         assert_eq!(sack.next(FLIGHT, 0, true), Next::Again(10), "the first goes whatever the window");
-        sack.on_sent(10, FLIGHT);
+        sack.on_sent(Time::ZERO, 10, FLIGHT);
         assert_eq!(sack.in_flight(FLIGHT), 5);
         assert_eq!(sack.next(FLIGHT, 5, true), Next::WindowFull);
         assert_eq!(sack.next(FLIGHT, 6, true), Next::Again(12));
-        sack.on_sent(12, FLIGHT);
+        sack.on_sent(Time::ZERO, 12, FLIGHT);
         assert_eq!(sack.next(FLIGHT, 7, true), Next::New);
     }
 
     #[test]
     fn the_episode_ends_at_the_recovery_point() {
         let mut sack = two_losses();
-        sack.on_sent(10, FLIGHT);
+        sack.on_sent(Time::ZERO, 10, FLIGHT);
         // 10 was the only unreported one up to 12.
-        let outcome = sack.on_ack(12, block(13, 16), FLIGHT);
+        let outcome = sack.on_ack(Time::ZERO, 12, block(13, 16), FLIGHT);
         assert_eq!(outcome, Outcome { delivered: 1, ..Outcome::default() });
         let flight = Flight { oldest: 12, next: 20 };
-        sack.on_sent(12, flight);
-        let outcome = sack.on_ack(20, None, flight);
+        sack.on_sent(Time::ZERO, 12, flight);
+        let outcome = sack.on_ack(Time::ZERO, 20, None, flight);
         assert_eq!(outcome, Outcome { delivered: 5, recovered: true, ..Outcome::default() });
         assert_eq!(sack.in_flight(Flight { oldest: 20, next: 20 }), 0);
     }
@@ -259,21 +261,21 @@ mod tests {
     #[test]
     fn the_tail_is_rescued_once() {
         let mut sack = two_losses();
-        sack.on_sent(10, FLIGHT);
-        sack.on_sent(12, FLIGHT);
+        sack.on_sent(Time::ZERO, 10, FLIGHT);
+        sack.on_sent(Time::ZERO, 12, FLIGHT);
         assert_eq!(sack.next(FLIGHT, 100, false), Next::Again(19));
-        sack.on_sent(19, FLIGHT);
+        sack.on_sent(Time::ZERO, 19, FLIGHT);
         assert_eq!(sack.next(FLIGHT, 100, false), Next::NoData);
     }
 
     #[test]
     fn after_a_timeout_only_what_is_unreported_goes_again() {
         let mut sack = two_losses();
-        sack.on_timeout(FLIGHT);
+        sack.on_timeout(Time::ZERO, FLIGHT);
         assert_eq!(sack.in_flight(FLIGHT), 0);
         let mut again = Vec::new();
         while let Next::Again(sequence) = sack.next(FLIGHT, 100, false) {
-            sack.on_sent(sequence, FLIGHT);
+            sack.on_sent(Time::ZERO, sequence, FLIGHT);
             again.push(sequence);
         }
         assert_eq!(again, [10, 12, 16, 17, 18, 19]);

@@ -1,0 +1,394 @@
+//! Recovery by time: RACK-TLP (RFC 8985) with proportional rate reduction (RFC 6937), as Linux does.
+//!
+//! A packet is lost when one that was sent later has been delivered and a round-trip time and a reordering
+//! window have passed since it was sent (section 6.2). That finds lost retransmissions, too. Packets in
+//! flight stand in a list in the order of their last transmission, so a look at its head finds every loss; what
+//! is reported or lost leaves the list.
+//!
+//! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
+//! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
+//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7). An episode all of
+//! whose retransmissions the receiver reports as duplicates (RFC 2883) is undone.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ackclock_units::{Span, Time};
+
+use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use crate::packet::SackBlocks;
+use crate::tcp::SequenceSet;
+use crate::tcp::sent_list::{SentList, State};
+
+/// Recoveries for which a larger reordering window is kept (RFC 8985, section 6.2, step 4).
+const REORDERING_PERSISTS: u32 = 16;
+/// The receiver may hold an acknowledgement back for so long (section 7.2).
+const LONGEST_ACK_DELAY: Span = Span::from_millis(200);
+
+/// State of RFC 8985 and RFC 6937.
+#[derive(Clone, Debug, Default)]
+pub struct Rack {
+    /// Proportional rate reduction applies.
+    reduces: bool,
+    sent: SentList,
+    /// Packets above the oldest that were reported.
+    reported: SequenceSet,
+    /// Lost packets that are to be sent again, the oldest first; those that arrived since are skipped.
+    lost: BinaryHeap<Reverse<u64>>,
+    /// Of the delivered packet that was sent last: when, and its number.
+    newest: Option<(Time, u64)>,
+    /// The RTT that it showed.
+    rtt: Span,
+    least_rtt: Option<Span>,
+    smoothed_rtt: Option<Span>,
+    /// The highest packet delivered, plus 1.
+    highest: u64,
+    reordering_seen: bool,
+    /// The reordering window in quarters of the smallest RTT, and the recoveries for which it stays so.
+    window_quarters: u64,
+    window_persists: u32,
+    /// When the next packet becomes lost unless something arrives.
+    reordering_ends: Time,
+    recovering: bool,
+    /// Where the episode ends; also, after a timeout, the point below which no new one begins.
+    recovery_point: u64,
+    reduction: Reduction,
+    probe: Probe,
+    /// Retransmissions since the last episode or timeout began that are not reported as duplicates; none when there
+    /// is nothing to undo.
+    doubtful: Option<u64>,
+}
+
+/// Proportional rate reduction: what goes out in an episode follows what arrives.
+#[derive(Clone, Debug, Default)]
+struct Reduction {
+    /// Packets outstanding when the episode began.
+    at_start: u64,
+    delivered: u64,
+    sent: u64,
+    /// Delivered by the last acknowledgement, until it has been turned into a limit.
+    newly: Option<(u64, bool)>,
+    /// Packets in flight at most.
+    limit: u64,
+}
+
+/// The tail loss probe.
+#[derive(Clone, Debug)]
+struct Probe {
+    /// When it goes out.
+    deadline: Time,
+    /// When it is looked at; never after the deadline, often before.
+    alarm: Time,
+    /// One goes out now, whatever the window.
+    due: bool,
+    /// While one is under way: the acknowledgement that ends it.
+    end: Option<u64>,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Probe { deadline: Time::NEVER, alarm: Time::NEVER, due: false, end: None }
+    }
+}
+
+impl Rack {
+    /// The state at the start of a connection. Without `reduces` an episode sends what the window lets out: for
+    /// controls that give a rate, as in Linux.
+    #[must_use]
+    pub fn new(reduces: bool) -> Self {
+        Rack { reduces, window_quarters: 1, reordering_ends: Time::NEVER, ..Rack::default() }
+    }
+
+    /// A packet has been delivered.
+    fn deliver(&mut self, now: Time, sequence: u64) {
+        let (at, again) = self.sent.last(sequence);
+        let rtt = now.since(at);
+        if again && self.least_rtt.is_some_and(|least| rtt < least) {
+            // The acknowledgement is of the first transmission (section 6.2, step 2).
+            return;
+        }
+        if !again {
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.reordering_seen |= sequence < self.highest;
+        }
+        self.highest = self.highest.max(sequence + 1);
+        if Some((at, sequence)) > self.newest {
+            (self.newest, self.rtt) = (Some((at, sequence)), rtt);
+        }
+    }
+
+    /// Takes in the cumulative part of an acknowledgement. Returns how many packets it newly reports.
+    fn acknowledge(&mut self, now: Time, cumulative: u64, oldest: u64) -> u64 {
+        let mut newly = 0;
+        for sequence in oldest..cumulative {
+            if self.sent.state(sequence) != State::Reported {
+                newly += 1;
+                self.deliver(now, sequence);
+            }
+            self.sent.set(sequence, State::Reported);
+        }
+        self.reported.advance(cumulative);
+        newly
+    }
+
+    /// Takes in a block. Returns how many packets it newly reports.
+    fn report(&mut self, now: Time, block: (u64, u64), flight: Flight) -> u64 {
+        let end = block.1.min(flight.next);
+        let mut newly = 0;
+        let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
+        while sequence < end {
+            self.reported.insert(sequence);
+            self.deliver(now, sequence);
+            self.sent.set(sequence, State::Reported);
+            newly += 1;
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        newly
+    }
+
+    fn reordering_window(&self) -> Span {
+        let certain = self.recovering || self.reported.len() >= DUPLICATE_THRESHOLD;
+        if !self.reordering_seen && certain {
+            return Span::ZERO;
+        }
+        let quarters = self.least_rtt.unwrap_or(Span::ZERO).saturating_mul(self.window_quarters);
+        Span(quarters.0 / 4).min(self.smoothed_rtt.unwrap_or(Span::MAX))
+    }
+
+    /// Marks what must be lost by `now` (section 6.2, step 5); returns whether anything was.
+    fn detect(&mut self, now: Time) -> bool {
+        let patience = self.rtt + self.reordering_window();
+        self.reordering_ends = Time::NEVER;
+        let mut found = false;
+        while let Some((at, sequence)) = self.sent.first() {
+            if Some((at, sequence)) >= self.newest {
+                break;
+            }
+            if at + patience > now {
+                self.reordering_ends = at + patience;
+                break;
+            }
+            self.lose(sequence);
+            found = true;
+        }
+        found
+    }
+
+    fn lose(&mut self, sequence: u64) {
+        self.sent.set(sequence, State::Lost);
+        self.lost.push(Reverse(sequence));
+    }
+
+    /// Begins an episode after losses, unless one goes on or a timeout's is not over. True when it begins.
+    fn enter(&mut self, flight: Flight) -> bool {
+        if self.recovering || flight.oldest < self.recovery_point {
+            return false;
+        }
+        self.recovering = true;
+        self.recovery_point = flight.next;
+        self.reduction = Reduction { at_start: flight.outstanding().max(1), ..Reduction::default() };
+        self.doubtful = Some(0);
+        self.window_persists = self.window_persists.saturating_sub(1);
+        if self.window_persists == 0 {
+            self.window_quarters = 1;
+        }
+        true
+    }
+
+    /// The receiver has got a packet twice. Returns whether the episode turns out to have been a false alarm.
+    fn note_duplicate(&mut self) -> bool {
+        self.window_quarters += 1;
+        self.window_persists = REORDERING_PERSISTS;
+        self.reordering_seen = true;
+        match &mut self.doubtful {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                *count == 0
+            }
+            _ => false,
+        }
+    }
+
+    /// What an episode lets out after an acknowledgement (RFC 6937, section 3), as a limit of packets in flight.
+    fn limit(&mut self, window: u64) -> u64 {
+        let in_flight = self.sent.in_flight();
+        let reduction = &mut self.reduction;
+        if let Some((newly, grows)) = reduction.newly.take() {
+            reduction.delivered += newly;
+            let count = if in_flight > window {
+                (window * reduction.delivered).div_ceil(reduction.at_start).saturating_sub(reduction.sent)
+            } else {
+                // Slow start while something arrives and nothing more is lost, else packet conservation.
+                let conserved = reduction.delivered.saturating_sub(reduction.sent).max(newly);
+                (conserved + u64::from(grows)).min(window - in_flight)
+            };
+            // The first retransmission goes at once.
+            reduction.limit = in_flight + count.max(u64::from(reduction.sent == 0));
+        }
+        reduction.limit
+    }
+
+    /// Sets the probe's time (section 7.2).
+    fn arm_probe(&mut self, now: Time, flight: Flight) {
+        let idle = flight.outstanding() == 0 || self.sent.in_flight() == 0;
+        let Some(smoothed) = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle)
+        else {
+            self.probe.deadline = Time::NEVER;
+            return;
+        };
+        let single = if flight.outstanding() == 1 { LONGEST_ACK_DELAY } else { Span::ZERO };
+        self.probe.deadline = now + smoothed.saturating_mul(2) + single;
+        self.probe.alarm = self.probe.alarm.min(self.probe.deadline);
+    }
+
+    fn note_rtt(&mut self, delivered: u64) {
+        if delivered > 0 {
+            let rtt = self.rtt;
+            let smooth = |old: Span| Span(old.0 - old.0 / 8 + rtt.0 / 8);
+            self.smoothed_rtt = Some(self.smoothed_rtt.map_or(rtt, smooth));
+        }
+    }
+}
+
+impl Recovery for Rack {
+    fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut after = flight;
+        let advances = cumulative > flight.oldest;
+        if advances {
+            outcome.delivered = self.acknowledge(now, cumulative, flight.oldest);
+            after.oldest = cumulative;
+            if self.recovering && cumulative >= self.recovery_point {
+                self.recovering = false;
+                outcome.recovered = true;
+            }
+        }
+        for block in blocks.into_iter().flatten() {
+            outcome.delivered += self.report(now, block, after);
+        }
+        self.note_rtt(outcome.delivered);
+        if reports_duplicate(blocks, after.oldest) && self.note_duplicate() {
+            outcome.undone = true;
+            outcome.recovered = false;
+            self.recovering = false;
+            self.doubtful = None;
+        }
+        let newly_lost = self.detect(now);
+        if newly_lost {
+            outcome.lost = self.enter(after);
+        }
+        if self.recovering {
+            let (pending, _) = self.reduction.newly.unwrap_or_default();
+            self.reduction.newly = Some((pending + outcome.delivered, advances && !newly_lost));
+        }
+        if self.probe.end.is_some_and(|end| cumulative >= end) {
+            self.probe.end = None;
+        }
+        if advances || outcome.delivered > 0 {
+            self.arm_probe(now, after);
+        }
+        outcome
+    }
+
+    fn on_timeout(&mut self, now: Time, flight: Flight) {
+        // Section 6.3: the oldest, and what was sent long enough ago.
+        let patience = self.rtt + self.reordering_window();
+        if flight.outstanding() > 0 && self.sent.state(flight.oldest) == State::InFlight {
+            self.lose(flight.oldest);
+        }
+        while let Some((at, sequence)) = self.sent.first() {
+            if at + patience > now {
+                break;
+            }
+            self.lose(sequence);
+        }
+        self.recovering = false;
+        self.recovery_point = flight.next;
+        self.reordering_ends = Time::NEVER;
+        self.probe.deadline = Time::NEVER;
+        self.doubtful = Some(0);
+    }
+
+    fn on_timer(&mut self, now: Time, flight: Flight) -> Outcome {
+        let mut outcome = Outcome::default();
+        if now >= self.reordering_ends && self.detect(now) {
+            outcome.lost = self.enter(flight);
+            if self.recovering {
+                self.reduction.newly.get_or_insert((1, false));
+            }
+            outcome.acts = true;
+        }
+        if now >= self.probe.alarm {
+            self.probe.alarm = self.probe.deadline;
+            if now >= self.probe.deadline {
+                (self.probe.deadline, self.probe.alarm) = (Time::NEVER, Time::NEVER);
+                self.probe.due = self.probe.end.is_none() && flight.outstanding() > 0;
+                outcome.acts |= self.probe.due;
+            }
+        }
+        outcome
+    }
+
+    fn wakeup(&self) -> Time {
+        self.reordering_ends.min(self.probe.alarm)
+    }
+
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+        if self.probe.due {
+            return if new_data { Next::New } else { Next::Again(flight.next - 1) };
+        }
+        let limit = if self.recovering && self.reduces { self.limit(window) } else { window };
+        if self.sent.in_flight() >= limit {
+            return Next::WindowFull;
+        }
+        while let Some(Reverse(sequence)) = self.lost.peek().copied() {
+            if sequence >= flight.oldest && self.sent.state(sequence) == State::Lost {
+                return Next::Again(sequence);
+            }
+            self.lost.pop();
+        }
+        if new_data { Next::New } else { Next::NoData }
+    }
+
+    fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight) {
+        let again = sequence < flight.next;
+        if again {
+            if self.lost.peek() == Some(&Reverse(sequence)) {
+                self.lost.pop();
+            }
+            if let Some(count) = &mut self.doubtful {
+                *count += 1;
+            }
+        }
+        self.sent.send(now, sequence, again, flight.oldest);
+        if self.probe.due {
+            self.probe.due = false;
+            self.probe.end = Some(flight.next.max(sequence + 1));
+        }
+        if self.recovering {
+            self.reduction.sent += 1;
+        } else if self.probe.end.is_none() {
+            let next = flight.next.max(sequence + 1);
+            self.arm_probe(now, Flight { next, ..flight });
+        }
+    }
+
+    fn in_flight(&self, _: Flight) -> u64 {
+        self.sent.in_flight()
+    }
+
+    fn recovering(&self) -> bool {
+        self.recovering
+    }
+}
+
+/// Whether the first block repeats what the cumulative acknowledgement or the second block says: a report of a
+/// packet that came twice (RFC 2883, section 4).
+fn reports_duplicate(blocks: Option<SackBlocks>, cumulative: u64) -> bool {
+    blocks.is_some_and(|[first, second, _]| {
+        first.1 > 0 && (first.1 <= cumulative || first.0 >= second.0 && first.1 <= second.1)
+    })
+}
+
+#[cfg(test)]
+mod tests;

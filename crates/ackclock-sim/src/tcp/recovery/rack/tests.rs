@@ -1,0 +1,131 @@
+//! RACK-TLP and PRR, step by step by hand.
+use super::*;
+
+fn at(milliseconds: u64) -> Time {
+    Time::ZERO + Span::from_millis(milliseconds)
+}
+
+fn blocks(first: u64, end: u64) -> Option<SackBlocks> {
+    Some([(first, end), (0, 0), (0, 0)])
+}
+
+/// Ten packets sent 1 ms apart from 0 ms on; the RTT is 100 ms.
+fn ten() -> (Rack, Flight) {
+    let mut rack = Rack::new(true);
+    for sequence in 0..10 {
+        rack.on_sent(at(sequence), sequence, Flight { oldest: 0, next: sequence });
+    }
+    (rack, Flight { oldest: 0, next: 10 })
+}
+
+/// Packet 0 is missing. With one report the reordering window is a quarter of 100 ms: it is lost at
+/// 0 + 100 + 25 = 125 ms, but 3 reports make it certain at once.
+#[test]
+fn three_reports_or_a_quarter_of_the_rtt() {
+    let (mut rack, flight) = ten();
+    assert!(!rack.on_ack(at(101), 0, blocks(1, 2), flight).lost);
+    assert_eq!(rack.wakeup(), at(125));
+    let mut waits = rack.clone();
+    assert!(waits.on_timer(at(125), flight).lost);
+    assert_eq!(waits.next(flight, 5, true), Next::Again(0));
+    assert!(!rack.on_ack(at(102), 0, blocks(1, 3), flight).lost);
+    assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
+    // 10 out, 3 reported, 1 lost.
+    assert_eq!(rack.in_flight(flight), 6);
+}
+
+/// The retransmission of 0, sent at 103 ms, is lost too. Packet 10, sent at 110 ms, arrives at 210 ms: the
+/// retransmission was sent before it and 107 ms ago, more than the RTT of 100 ms.
+#[test]
+fn a_lost_retransmission_is_seen() {
+    let (mut rack, flight) = ten();
+    rack.on_ack(at(103), 0, blocks(1, 4), flight);
+    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    rack.on_sent(at(103), 0, flight);
+    rack.on_ack(at(109), 0, blocks(1, 10), flight);
+    assert_eq!(rack.next(flight, 5, true), Next::New);
+    rack.on_sent(at(110), 10, flight);
+    let flight = Flight { oldest: 0, next: 11 };
+    let outcome = rack.on_ack(at(210), 0, blocks(1, 11), flight);
+    assert!(!outcome.lost, "the same episode");
+    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    rack.on_sent(at(210), 0, flight);
+    assert!(rack.on_ack(at(310), 11, None, flight).recovered);
+    assert_eq!(rack.in_flight(Flight { oldest: 11, next: 11 }), 0);
+}
+
+/// RFC 6937 with a window of 20 cut to 10 and one loss: of the 19 that arrive every second lets one out, so
+/// that 10 are in flight at the end. The first three reports began the episode with 16 in flight.
+#[test]
+fn the_rate_is_reduced_in_proportion() {
+    let mut rack = Rack::new(true);
+    for sequence in 0..20 {
+        rack.on_sent(at(sequence), sequence, Flight { oldest: 0, next: sequence });
+    }
+    let mut flight = Flight { oldest: 0, next: 20 };
+    let mut sent = 0;
+    for arrived in 2..=20 {
+        rack.on_ack(at(99 + arrived), 0, blocks(1, arrived), flight);
+        loop {
+            match rack.next(flight, 10, true) {
+                Next::Again(sequence) => rack.on_sent(at(99 + arrived), sequence, flight),
+                Next::New if rack.recovering() => {
+                    rack.on_sent(at(99 + arrived), flight.next, flight);
+                    flight.next += 1;
+                }
+                _ => break,
+            }
+            sent += 1;
+        }
+    }
+    assert_eq!(rack.in_flight(flight), 10, "{sent} sent");
+}
+
+/// Two smoothed RTTs after the last transmission a probe goes out, whatever the window; another only after an
+/// acknowledgement.
+#[test]
+fn the_tail_is_probed() {
+    let mut rack = Rack::new(true);
+    rack.on_sent(at(0), 0, Flight { oldest: 0, next: 0 });
+    rack.on_ack(at(100), 1, None, Flight { oldest: 0, next: 1 });
+    for sequence in 1..4 {
+        rack.on_sent(at(100), sequence, Flight { oldest: 1, next: sequence });
+    }
+    let flight = Flight { oldest: 1, next: 4 };
+    assert_eq!(rack.next(flight, 3, false), Next::WindowFull);
+    // The first alarm was for a single packet and lies later.
+    assert_eq!(rack.wakeup(), at(300));
+    assert!(rack.on_timer(at(300), flight).acts);
+    assert_eq!(rack.next(flight, 3, false), Next::Again(3));
+    rack.on_sent(at(300), 3, flight);
+    assert_eq!(rack.next(flight, 3, false), Next::WindowFull);
+    assert_eq!(rack.wakeup(), Time::NEVER);
+}
+
+/// Packet 0 was only late: its retransmission arrives as a duplicate, and the episode is undone. From then
+/// on half of the smallest RTT is waited for.
+#[test]
+fn a_false_alarm_is_undone() {
+    let (mut rack, flight) = ten();
+    assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
+    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    rack.on_sent(at(103), 0, flight);
+    rack.on_ack(at(104), 5, None, flight);
+    let flight = Flight { oldest: 5, next: 10 };
+    let outcome = rack.on_ack(at(203), 5, blocks(0, 1), flight);
+    assert!(outcome.undone && !outcome.recovered);
+    assert!(!rack.recovering());
+    assert_eq!(rack.reordering_window(), Span::from_millis(50));
+}
+
+/// Section 6.3: at a timeout the oldest is lost and what was sent an RTT ago; what was sent since stays.
+#[test]
+fn a_timeout_spares_what_was_sent_lately() {
+    let (mut rack, flight) = ten();
+    rack.on_ack(at(100), 1, None, flight);
+    let flight = Flight { oldest: 1, next: 10 };
+    // RTT 100 ms and a window of 25 ms: by 130 ms what was sent up to 5 ms is lost.
+    rack.on_timeout(at(130), flight);
+    assert_eq!(rack.in_flight(flight), 4);
+    assert_eq!(rack.next(flight, 5, true), Next::Again(1));
+}

@@ -1,0 +1,180 @@
+//! What was sent and is not acknowledged cumulatively: a ring of packets, those in flight linked in the order of
+//! their last transmission. Every operation looks at a fixed number of packets; nothing is allocated but for
+//! doubling the ring.
+
+use ackclock_units::Time;
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Under way, as far as the sender knows.
+    InFlight,
+    /// Reported as received, or never sent.
+    #[default]
+    Reported,
+    /// Taken for lost and not sent again.
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    at: Time,
+    previous: u64,
+    next: u64,
+    state: State,
+    again: bool,
+}
+
+/// No packet.
+const NONE: u64 = u64::MAX;
+
+/// The packets between the oldest unacknowledged one and the next new one.
+#[derive(Clone, Debug)]
+pub struct SentList {
+    slots: Vec<Slot>,
+    first: u64,
+    last: u64,
+    in_flight: u64,
+}
+
+impl Default for SentList {
+    fn default() -> Self {
+        SentList { slots: vec![Slot::default(); 64], first: NONE, last: NONE, in_flight: 0 }
+    }
+}
+
+impl SentList {
+    #[inline]
+    fn slot(&mut self, sequence: u64) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[sequence as usize & mask]
+    }
+
+    /// What became of `sequence`.
+    #[inline]
+    #[must_use]
+    pub fn state(&self, sequence: u64) -> State {
+        self.slots[sequence as usize & (self.slots.len() - 1)].state
+    }
+
+    /// When `sequence` was last sent, and whether not for the first time.
+    #[inline]
+    #[must_use]
+    pub fn last(&self, sequence: u64) -> (Time, bool) {
+        let slot = self.slots[sequence as usize & (self.slots.len() - 1)];
+        (slot.at, slot.again)
+    }
+
+    /// Of the packets in flight, the one whose last transmission is the oldest: when, and its number.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<(Time, u64)> {
+        (self.first != NONE).then(|| (self.last(self.first).0, self.first))
+    }
+
+    /// Packets in flight.
+    #[inline]
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// `sequence` is sent at `now`, for the first time or `again`; `oldest` is the oldest unacknowledged packet.
+    pub fn send(&mut self, now: Time, sequence: u64, again: bool, oldest: u64) {
+        while sequence - oldest >= self.slots.len() as u64 {
+            self.grow(oldest);
+        }
+        if again {
+            self.unlink(sequence);
+        }
+        let previous = self.last;
+        *self.slot(sequence) = Slot { at: now, previous, next: NONE, state: State::InFlight, again };
+        if previous == NONE {
+            self.first = sequence;
+        } else {
+            self.slot(previous).next = sequence;
+        }
+        self.last = sequence;
+        self.in_flight += 1;
+    }
+
+    /// `sequence` is no longer in flight but in `state`.
+    #[inline]
+    pub fn set(&mut self, sequence: u64, state: State) {
+        self.unlink(sequence);
+        self.slot(sequence).state = state;
+    }
+
+    #[inline]
+    fn unlink(&mut self, sequence: u64) {
+        let slot = *self.slot(sequence);
+        if slot.state != State::InFlight {
+            return;
+        }
+        if slot.previous == NONE {
+            self.first = slot.next;
+        } else {
+            self.slot(slot.previous).next = slot.next;
+        }
+        if slot.next == NONE {
+            self.last = slot.previous;
+        } else {
+            self.slot(slot.next).previous = slot.previous;
+        }
+        self.in_flight -= 1;
+    }
+
+    #[cold]
+    fn grow(&mut self, oldest: u64) {
+        let capacity = self.slots.len() * 2;
+        let mut slots = vec![Slot::default(); capacity];
+        for sequence in oldest..oldest + self.slots.len() as u64 {
+            slots[sequence as usize & (capacity - 1)] = *self.slot(sequence);
+        }
+        self.slots = slots;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list of numbers in order of transmission.
+        #[test]
+        fn agrees_with_a_plain_list(steps in prop::collection::vec((0_u8..4, 0_u64..200), 1..400)) {
+            let mut list = SentList::default();
+            let mut model: Vec<u64> = Vec::new();
+            let (mut oldest, mut next) = (0, 0);
+            for (time, (step, pick)) in (1..).zip(steps) {
+                let chosen = oldest + pick % (next - oldest + 1);
+                match step {
+                    0 | 1 if chosen == next || step == 0 => {
+                        list.send(Time(time), next, false, oldest);
+                        model.push(next);
+                        next += 1;
+                    }
+                    1 => {
+                        list.send(Time(time), chosen, true, oldest);
+                        model.retain(|sequence| *sequence != chosen);
+                        model.push(chosen);
+                    }
+                    2 if chosen < next => {
+                        list.set(chosen, State::Lost);
+                        model.retain(|sequence| *sequence != chosen);
+                    }
+                    _ => {
+                        for sequence in oldest..chosen.min(next) {
+                            list.set(sequence, State::Reported);
+                        }
+                        oldest = chosen.min(next).max(oldest);
+                        model.retain(|sequence| *sequence >= oldest);
+                    }
+                }
+                prop_assert_eq!(list.in_flight(), model.len() as u64);
+                prop_assert_eq!(list.first().map(|(_, sequence)| sequence), model.first().copied());
+            }
+        }
+    }
+}
