@@ -27,7 +27,7 @@ FLOW_KEYS = [
     *COUNTERS, "completion_s", "whole_run", "settings",
 ]  # fmt: skip
 LINK_KEYS = [
-    "id", "utilisation", "queue_drops", "random_losses", "mean_queue_packets",
+    "id", "utilisation", "queue_drops", "marks", "random_losses", "mean_queue_packets",
     "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
 ]  # fmt: skip
 FILES = [

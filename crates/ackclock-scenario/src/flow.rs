@@ -3,13 +3,18 @@
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_units::{Bytes, Packets, Span, Window};
 
-use crate::keys::{DIRECTIONS, GROWTHS, LARGEST_PACKET, MOST_PACKETS, PROFILES, RECOVERIES};
-use crate::model::{Direction, Flow, Growth, ParamValue, Profile, Recovery, Run, Start, Tcp};
+use crate::keys::{GROWTHS, LARGEST_PACKET, MOST_FLOWS, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES};
+use crate::model::{Flow, Growth, ParamValue, Profile, Recovery, Run, Start, Tcp, Traffic};
 use crate::read::{Read, Table, did_you_mean};
+use crate::topology::Topology;
+use crate::traffic;
 use crate::tree::Content;
 
 /// Headers of a data packet, bytes: IPv4 and TCP. A packet must have room for them and one byte.
 const HEADERS: u64 = 40;
+
+/// Most connections of an E-MulTCP source unless it has a count.
+const EMULTCP_CONNECTIONS: u64 = 16;
 
 /// What a flow takes over from the rest of the scenario.
 pub struct Defaults<'a> {
@@ -17,8 +22,8 @@ pub struct Defaults<'a> {
     pub tcp: Option<&'a Table<'a>>,
     /// `[run]`.
     pub run: &'a Run,
-    /// Propagation delay of the bottleneck, one way.
-    pub delay: Span,
+    /// The links.
+    pub topology: &'a Topology,
     /// The controls that can be named.
     pub catalogue: &'a dyn Catalogue,
 }
@@ -26,11 +31,17 @@ pub struct Defaults<'a> {
 /// Checks one `[[flow]]`; its name is left to the caller.
 pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     let tcp = tcp(table, defaults)?;
-    let entry = controller(table, defaults.catalogue)?;
-    let least_rtt = defaults.delay.saturating_mul(2);
+    let source = table.word("source", SOURCES)?;
+    let traffic = traffic::traffic(table, source)?;
+    let entry = controller(table, traffic, defaults.catalogue)?;
+    let (path, back) = defaults.topology.route(table)?;
+    let delays =
+        |links: &[usize]| links.iter().map(|link| defaults.topology.links[*link].delay.0).sum::<u64>();
+    let least_rtt = Span(delays(&path) + delays(&back));
     let rtt = table.time("rtt")?.unwrap_or(least_rtt);
     if rtt < least_rtt {
-        let problem = format!("must be at least twice the bottleneck's delay ({least_rtt}), is {rtt}");
+        let problem =
+            format!("must be at least the delays of its links there and back ({least_rtt}), is {rtt}");
         return Err(table.refuse("rtt", problem));
     }
     if rtt > Span::from_seconds(86_400) {
@@ -49,29 +60,65 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     if stop.is_some() && bytes.is_some() {
         return Err(table.refuse("bytes", "give either bytes or stop, not both"));
     }
+    if bytes.is_some() && matches!(traffic, Traffic::Web(_) | Traffic::Emultcp(_)) {
+        return Err(table.refuse("bytes", "has no meaning for this source; use stop"));
+    }
     let access = if table.is_unlimited("access") { None } else { table.rate("access")? };
-    let reverse = table.word("direction", DIRECTIONS)? == Some("reverse");
+    let name = match (entry, source) {
+        (Some(entry), None) => entry.name,
+        (_, source) => source.unwrap_or_default(),
+    };
     Ok(Flow {
         name: String::new(),
-        controller: entry.name.to_owned(),
-        params: params(table, entry)?,
+        controller: name.to_owned(),
+        control: entry.map_or(String::new(), |entry| entry.name.to_owned()),
+        params: match entry {
+            Some(entry) => params(table, entry)?,
+            None if table.node("params").is_some() => {
+                return Err(table.refuse("params", format!("has no meaning for \"{name}\": leave it out")));
+            }
+            None => Vec::new(),
+        },
+        traffic,
         rtt,
         access,
-        direction: if reverse { Direction::Reverse } else { Direction::Forward },
+        path,
+        back,
         start,
         stop,
         bytes,
+        rtt_noise: table.time("rtt_noise")?.unwrap_or(Span::ZERO),
         tcp,
     })
 }
 
-fn controller<'c>(table: &Table<'_>, catalogue: &'c dyn Catalogue) -> Read<&'c Entry> {
-    let name = table.required("controller", table.text("controller")?)?;
-    catalogue.find(name).ok_or_else(|| {
+/// How many flows a `[[flow]]` makes.
+pub fn count(table: &Table<'_>) -> Read<u64> {
+    let group = table.text("source")? == Some("emultcp");
+    Ok(table.whole("count", 1, MOST_FLOWS)?.unwrap_or(if group { EMULTCP_CONNECTIONS } else { 1 }))
+}
+
+/// The control of a flow; none for datagrams. Web sessions have Reno unless they name another.
+fn controller<'c>(
+    table: &Table<'_>,
+    traffic: Traffic,
+    catalogue: &'c dyn Catalogue,
+) -> Read<Option<&'c Entry>> {
+    let given = table.text("controller")?;
+    let name = match (traffic, given) {
+        (Traffic::Datagrams(_) | Traffic::Emultcp(_), Some(_)) => {
+            return Err(table.refuse("controller", "give either controller or source, not both"));
+        }
+        (Traffic::Datagrams(_), None) => return Ok(None),
+        (Traffic::Web(_) | Traffic::Emultcp(_), given) => given.unwrap_or("reno"),
+        (Traffic::Bulk, given) => table.required("controller", given)?,
+    };
+    let entry = catalogue.find(name).ok_or_else(|| {
         let names: Vec<_> = catalogue.entries().iter().map(|entry| entry.name).collect();
         let hint = did_you_mean(name, names.iter().copied());
         table.refuse("controller", format!("unknown control \"{name}\"{hint}; allowed: {}", names.join(", ")))
-    })
+    })?;
+    Ok(Some(entry))
 }
 
 fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
@@ -161,6 +208,7 @@ fn profile(name: &str) -> Tcp {
         growth: Growth::PerAck,
         pacing: false,
         hystart: false,
+        ecn: false,
     };
     if name != "linux" {
         return ns2;
@@ -236,5 +284,6 @@ fn override_settings(table: &Table<'_>, under: Tcp) -> Read<Tcp> {
         growth: growth.unwrap_or(under.growth),
         pacing: table.flag("pacing")?.unwrap_or(under.pacing),
         hystart: table.flag("hystart")?.unwrap_or(under.hystart),
+        ecn: table.flag("ecn")?.unwrap_or(under.ecn),
     })
 }

@@ -16,6 +16,12 @@ pub enum Form {
     Fraction,
     /// A whole number between the two.
     Whole(u64, u64),
+    /// A number between the two.
+    Number(f64, f64),
+    /// A time, or `{ flow = "a", rtt = 1000 }`.
+    When,
+    /// A value of any kind.
+    Any,
     /// A window in packets, or "unlimited".
     WindowOrUnlimited,
     /// A window in packets.
@@ -81,10 +87,18 @@ const REQUIRED: &str = "(required)";
 const NONE: &str = "(none)";
 /// Profiles.
 pub const PROFILES: &[&str] = &["ns2", "linux"];
-/// Recovery styles of this version. RACK is named in the refusal of the profile that needs it.
+/// Recovery styles.
 pub const RECOVERIES: &[&str] = &["reno", "newreno", "sack", "rack"];
 /// What the window grows by.
 pub const GROWTHS: &[&str] = &["per_ack", "per_packet"];
+/// Queue disciplines.
+pub const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "fq_codel"];
+/// Loss models.
+pub const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
+/// Distributions of delay noise.
+pub const NOISES: &[&str] = &["uniform", "gaussian"];
+/// Sources.
+pub const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "emultcp"];
 /// Directions of a flow.
 pub const DIRECTIONS: &[&str] = &["forward", "reverse"];
 /// Largest number of flows.
@@ -101,8 +115,17 @@ pub static FILE: Section = Section {
     keys: &[
         key("run", Form::Table(&RUN), REQUIRED, "duration, seed and sampling"),
         key("tcp", Form::Table(&TCP), "(the profile's values)", "settings of every TCP flow"),
-        key("dumbbell", Form::Table(&DUMBBELL), REQUIRED, "the path"),
+        key("dumbbell", Form::Table(&DUMBBELL), NONE, "one bottleneck; or parking_lot, or link"),
+        key(
+            "parking_lot",
+            Form::Table(&PARKING_LOT),
+            NONE,
+            "bottlenecks in a row, between nodes n0, n1, ...",
+        ),
+        key("node", Form::Tables(&NODE), "(as the links name them)", "the nodes of a topology"),
+        key("link", Form::Tables(&LINK), NONE, "the links of a topology"),
         key("flow", Form::Tables(&FLOW), REQUIRED, "the flows"),
+        key("event", Form::Tables(&EVENT), NONE, "changes during the run"),
     ],
 };
 
@@ -137,7 +160,7 @@ pub static TCP: Section = Section {
             "receive_window",
             Form::PacketsOrUnlimited,
             "unlimited",
-            "packets in flight that the receiver allows",
+            "packets in flight that the receiver allows; a sender never has more than 16777216",
         ),
         key(
             "recovery",
@@ -167,35 +190,130 @@ pub static TCP: Section = Section {
             "2 W/srtt in slow start, 1.2 W/srtt after; a control's own rate is always obeyed",
         ),
         key("hystart", Form::Flag, "false", "HyStart++ in slow start (RFC 9406)"),
+        key(
+            "ecn",
+            Form::Flag,
+            "false",
+            "packets can be marked, and a mark counts as a loss event (RFC 3168)",
+        ),
     ],
 };
+
+/// Keys that every link has.
+const LINK_KEYS: &[Key] = &[
+    key("rate", Form::Rate, REQUIRED, "its rate; or rate_trace"),
+    key(
+        "rate_trace",
+        Form::Text,
+        NONE,
+        "a file in place of the rate: per line a time in ms at which 1500 B can be sent, over and over",
+    ),
+    key("square", Form::Table(&SQUARE), NONE, "the rate alternates with another one"),
+    key("delay", Form::Time, REQUIRED, "its propagation delay, one way"),
+    key("queue", Form::Table(&QUEUE), REQUIRED, "its queue"),
+    key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
+    key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay, one per packet"),
+    key("reverse", Form::Table(&REVERSE), NONE, "what differs in the other direction"),
+];
 
 /// `[dumbbell]`.
-pub static DUMBBELL: Section = Section {
-    name: "[dumbbell]",
-    also: None,
+pub static DUMBBELL: Section = Section { name: "[dumbbell]", also: None, keys: LINK_KEYS };
+
+/// What links have in common, where they stand in other tables.
+pub static COMMON: Section = Section { name: "link", also: None, keys: LINK_KEYS };
+
+/// `[parking_lot]`.
+pub static PARKING_LOT: Section = Section {
+    name: "[parking_lot]",
+    also: Some(&COMMON),
+    keys: &[key(
+        "hops",
+        Form::Whole(1, 1000),
+        REQUIRED,
+        "bottlenecks in a row, all alike: links hop-0, hop-1, ...",
+    )],
+};
+
+/// `[[node]]`.
+pub static NODE: Section =
+    Section { name: "[[node]]", also: None, keys: &[key("name", Form::Text, REQUIRED, "its name")] };
+
+/// `[[link]]`.
+pub static LINK: Section = Section {
+    name: "[[link]]",
+    also: Some(&COMMON),
     keys: &[
-        key("rate", Form::Rate, REQUIRED, "rate of the bottleneck"),
-        key("delay", Form::Time, REQUIRED, "propagation delay of the bottleneck, one way"),
-        key("queue", Form::Table(&QUEUE), REQUIRED, "its queue"),
-        key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
-        key("reverse", Form::Table(&REVERSE), NONE, "what differs in the other direction"),
+        key("name", Form::Text, "FROM-TO", "its name; the other direction is NAME-reverse"),
+        key("from", Form::Text, REQUIRED, "the node at its near end"),
+        key("to", Form::Text, REQUIRED, "the node at its far end"),
     ],
 };
 
-/// `dumbbell.reverse`.
-pub static REVERSE: Section = Section {
-    name: "dumbbell.reverse",
+/// `[[event]]`.
+pub static EVENT: Section = Section {
+    name: "[[event]]",
     also: None,
     keys: &[
-        key("rate", Form::Rate, "(the bottleneck's)", "rate of the reverse direction"),
+        key("at", Form::When, REQUIRED, "when: a time, or { flow = \"a\", rtt = 1000 }"),
+        key(
+            "set",
+            Form::Text,
+            REQUIRED,
+            "a key of a link: dumbbell.loss.rate, dumbbell.reverse.rate, parking_lot.rate, link.NAME.delay",
+        ),
+        key("to", Form::Any, REQUIRED, "its new value"),
+    ],
+};
+
+/// A square wave.
+pub static SQUARE: Section = Section {
+    name: "square",
+    also: None,
+    keys: &[
+        key("rate", Form::Rate, REQUIRED, "the other rate"),
+        key(
+            "period",
+            Form::Time,
+            REQUIRED,
+            "of the wave; it begins with half a period of the link's own rate",
+        ),
+    ],
+};
+
+/// Delay noise.
+pub static NOISE: Section = Section {
+    name: "delay_noise",
+    also: None,
+    keys: &[
+        key("kind", Form::Word(NOISES), REQUIRED, "its distribution"),
+        key(
+            "sigma",
+            Form::Time,
+            NONE,
+            "gaussian: standard deviation around zero; a delay that would be negative is zero",
+        ),
+        key("range", Form::Time, NONE, "uniform: from zero to this"),
+        key("reorder", Form::Flag, "false", "packets may overtake each other"),
+    ],
+};
+
+/// `reverse` of a link.
+pub static REVERSE: Section = Section {
+    name: "reverse",
+    also: None,
+    keys: &[
+        key("rate", Form::Rate, "(the link's)", "rate of the reverse direction"),
+        key("rate_trace", Form::Text, NONE, "a file in place of the rate"),
+        key("square", Form::Table(&SQUARE), NONE, "the rate alternates with another one"),
+        key("delay", Form::Time, "(the link's)", "its propagation delay"),
         key(
             "queue",
             Form::Table(&QUEUE),
             "droptail, at least 1000 packets",
-            "its queue; by default as long as the bottleneck's and at least 1000 packets, so that it loses no ACKs",
+            "its queue; by default as long as the link's and at least 1000 packets, so that it loses no ACKs",
         ),
         key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
+        key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay, one per packet"),
     ],
 };
 
@@ -204,13 +322,46 @@ pub static QUEUE: Section = Section {
     name: "queue",
     also: None,
     keys: &[
-        key("kind", Form::Word(&["droptail"]), REQUIRED, "the discipline"),
+        key("kind", Form::Word(QUEUES), REQUIRED, "the discipline"),
         key(
             "limit",
             Form::Limit,
             REQUIRED,
             "\"100 packets\" or \"125 kB\", the packet in transmission included",
         ),
+        key(
+            "ecn",
+            Form::Flag,
+            "false",
+            "all but droptail: packets that can be marked are marked, not dropped",
+        ),
+        key(
+            "min_threshold",
+            Form::Number(0.0, 1e9),
+            "5 (ared: 5 ms of the link's rate)",
+            "red, ared: average queue from which packets are dropped, packets",
+        ),
+        key(
+            "max_threshold",
+            Form::Number(0.0, 1e9),
+            "3 min_threshold",
+            "red, ared: average queue at which the probability is max_p, packets",
+        ),
+        key(
+            "weight",
+            Form::Number(1e-9, 1.0),
+            "0.002 (ared: 1 - exp(-1/C), C packets/s)",
+            "red, ared: gain of the average queue",
+        ),
+        key("max_p", Form::Number(0.0, 1.0), "0.1", "red, ared: probability at the upper threshold"),
+        key("gentle", Form::Flag, "true", "red, ared: the probability rises to 1 at twice max_threshold"),
+        key("uniform", Form::Flag, "true", "red, ared: drops are spaced evenly, as in the paper"),
+        key("least_max_p", Form::Number(0.0, 1.0), "0.01", "ared: max_p does not fall below it"),
+        key("target", Form::Time, "5 ms (pie: 15 ms)", "codel, fq_codel, pie: delay to keep"),
+        key("interval", Form::Time, "100 ms", "codel, fq_codel: how long it may be exceeded"),
+        key("burst", Form::Time, "150 ms", "pie: bursts of this length are let through"),
+        key("quantum", Form::Size, "1514 B", "fq_codel: bytes per turn"),
+        key("queues", Form::Whole(1, 65_536), "1024", "fq_codel: queues that flows are spread over"),
     ],
 };
 
@@ -219,7 +370,7 @@ pub static LOSS: Section = Section {
     name: "loss",
     also: None,
     keys: &[
-        key("kind", Form::Word(&["none", "periodic", "bernoulli"]), REQUIRED, "the model"),
+        key("kind", Form::Word(LOSSES), REQUIRED, "the model"),
         key(
             "rate",
             Form::Fraction,
@@ -232,6 +383,21 @@ pub static LOSS: Section = Section {
             NONE,
             "periodic: every n-th packet of each flow is lost, retransmissions counted",
         ),
+        key(
+            "to_bad",
+            Form::Fraction,
+            NONE,
+            "gilbert_elliott: probability of entering the bad state, per packet",
+        ),
+        key("to_good", Form::Fraction, NONE, "gilbert_elliott: probability of leaving it, per packet"),
+        key("loss_good", Form::Fraction, "0 %", "gilbert_elliott: probability of a loss in the good state"),
+        key("loss_bad", Form::Fraction, "100 %", "gilbert_elliott: probability of a loss in the bad state"),
+        key(
+            "file",
+            Form::Text,
+            NONE,
+            "trace: a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
+        ),
     ],
 };
 
@@ -241,19 +407,45 @@ pub static FLOW: Section = Section {
     also: Some(&TCP),
     keys: &[
         key("name", Form::Text, "CONTROLLER-ID", "with count: NAME-0, NAME-1, ..."),
-        key("controller", Form::Text, REQUIRED, "a name of `ackclock controllers`"),
+        key("controller", Form::Text, "(required, or source)", "a name of `ackclock controllers`"),
+        key(
+            "source",
+            Form::Word(SOURCES),
+            NONE,
+            "what it sends: datagrams, or a web session under a control",
+        ),
+        key("rate", Form::Rate, NONE, "cbr, poisson, onoff: rate, while on; required there"),
+        key("on", Form::Time, "1 s", "onoff: mean time on"),
+        key("off", Form::Time, "2 s", "onoff: mean time off"),
+        key(
+            "shape",
+            Form::Number(1.000_001, 100.0),
+            "(onoff: exponential times; web: 1.2)",
+            "Pareto shape: onoff of the times, web of the sizes of objects",
+        ),
+        key("think", Form::Time, "10 s", "web: mean time between pages, exponential"),
+        key(
+            "objects",
+            Form::Number(1.0, 1e6),
+            "4",
+            "web: objects per page, mean of a geometric distribution",
+        ),
+        key("object", Form::Size, "12 kB", "web: mean size of an object"),
         key("params", Form::Params, "(the control's defaults)", "parameters of the control"),
         key("count", Form::Whole(1, MOST_FLOWS), "1", "as many flows of this kind"),
-        key(
-            "rtt",
-            Form::Time,
-            "(twice the bottleneck's delay)",
-            "propagation round trip; sets the access delay",
-        ),
+        key("rtt", Form::Time, "(the links' delays)", "propagation round trip; sets the access delay"),
         key("access", Form::RateOrUnlimited, "unlimited", "rate of the access link"),
-        key("direction", Form::Word(DIRECTIONS), "forward", "which way its data goes"),
+        key("direction", Form::Word(DIRECTIONS), "forward", "dumbbell: which way its data goes"),
+        key("from", Form::Text, "(parking_lot: the first node)", "parking_lot, link: the node that sends"),
+        key("to", Form::Text, "(parking_lot: the last node)", "parking_lot, link: the node that receives"),
         key("start", Form::Start, "0 s", "or { uniform = [\"0 s\", \"20 s\"] }"),
         key("stop", Form::Time, "(the end of the run)", "when it stops sending"),
         key("bytes", Form::Size, "(no end)", "a finite transfer, instead of stop; whole packets"),
+        key(
+            "rtt_noise",
+            Form::Time,
+            "0 s",
+            "sigma: uniform noise on [0, 2 sigma], on what control and timer measure only",
+        ),
     ],
 };

@@ -16,12 +16,16 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod event;
 mod flow;
 mod keys;
+mod link;
 mod model;
 mod read;
 mod schema;
 mod settings;
+mod topology;
+mod traffic;
 mod tree;
 
 use ackclock_cc::registry::Catalogue;

@@ -185,6 +185,31 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A number between `least` and `most`.
+    pub fn number(&self, name: &str, least: f64, most: f64) -> Read<Option<f64>> {
+        let Some(node) = self.node(name) else { return Ok(None) };
+        let number = match node.content {
+            Content::Whole(whole) => whole as f64,
+            Content::Real(real) => real,
+            _ => f64::NAN,
+        };
+        if (least..=most).contains(&number) {
+            return Ok(Some(number));
+        }
+        let problem = format!("expected a number from {least} to {most}, found {}", node.content);
+        Err(self.refuse(name, problem))
+    }
+
+    /// The keys that are present.
+    pub fn present(&self) -> impl Iterator<Item = &'a str> {
+        self.entries.iter().map(|(key, _)| key.as_str())
+    }
+
+    /// The name of the file that is being read.
+    pub const fn file(&self) -> &'a str {
+        self.file
+    }
+
     /// True or false.
     pub fn flag(&self, name: &str) -> Read<Option<bool>> {
         match self.node(name).map(|node| &node.content) {
@@ -294,6 +319,9 @@ pub(crate) fn allowed(form: Form) -> String {
         Form::Fraction => Dimension::Fraction.allowed().to_owned(),
         Form::Whole(least, u64::MAX) => format!("a whole number of at least {least}"),
         Form::Whole(least, most) => format!("a whole number from {least} to {most}"),
+        Form::Number(least, most) => format!("a number from {least} to {most}"),
+        Form::When => "a time, or { flow = NAME, rtt = COUNT }".to_owned(),
+        Form::Any => "a value as the key has it".to_owned(),
         Form::WindowOrUnlimited => "a number of packets, or \"unlimited\"".to_owned(),
         Form::Window => "a number of packets".to_owned(),
         Form::PacketsOrUnlimited => "a whole number of packets, or \"unlimited\"".to_owned(),

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::keys::{DUMBBELL, FILE, FLOW, Form, Key, LOSS, QUEUE, REVERSE, RUN, Section, TCP};
+use crate::keys::{
+    DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT, QUEUE, REVERSE, RUN,
+    SQUARE, Section, TCP,
+};
 use crate::read::allowed;
 
 /// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
@@ -47,6 +50,17 @@ fn of_form(form: Form) -> Value {
         Form::Fraction => json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] }),
         Form::Whole(minimum, maximum) => json!({ "type": "integer", "minimum": minimum, "maximum": maximum }),
         Form::Window => json!({ "type": "number" }),
+        Form::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Form::When => {
+            let round_trip = json!({
+                "type": "object",
+                "properties": { "flow": text(), "rtt": { "type": "integer", "minimum": 1 } },
+                "required": ["flow", "rtt"],
+                "additionalProperties": false,
+            });
+            json!({ "anyOf": [text(), round_trip] })
+        }
+        Form::Any => json!({}),
         Form::WindowOrUnlimited | Form::PacketsOrUnlimited => number_or("unlimited"),
         Form::Word(words) => json!({ "enum": words }),
         Form::Flag => json!({ "type": "boolean" }),
@@ -74,11 +88,17 @@ pub fn reference() -> String {
     let sections = [
         ("[run]", &RUN),
         ("[tcp], and in each [[flow]]", &TCP),
-        ("[dumbbell]", &DUMBBELL),
-        ("dumbbell.reverse", &REVERSE),
+        ("[dumbbell], and in [parking_lot] and each [[link]]", &DUMBBELL),
+        ("reverse", &REVERSE),
+        ("[parking_lot]", &PARKING_LOT),
+        ("[[node]]", &NODE),
+        ("[[link]]", &LINK),
         ("queue", &QUEUE),
         ("loss", &LOSS),
+        ("delay_noise", &NOISE),
+        ("square", &SQUARE),
         ("[[flow]]", &FLOW),
+        ("[[event]]", &EVENT),
     ];
     let mut text = String::new();
     for (title, section) in sections {

@@ -4,7 +4,7 @@ use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 use serde_json::{Map, json};
 
-use crate::model::{Direction, Flow, Growth, Profile, Recovery, Start};
+use crate::model::{Flow, Growth, Profile, Recovery, Start};
 
 impl Profile {
     /// Its name in scenarios.
@@ -47,10 +47,9 @@ impl Flow {
             "params": self.all_params(catalogue),
             "rtt": self.rtt.to_string(),
             "access": self.access.map_or_else(unlimited, |rate| json!(rate.to_string())),
-            "direction": match self.direction {
-                Direction::Forward => "forward",
-                Direction::Reverse => "reverse",
-            },
+            "direction": if self.path == [1] && self.back == [0] { "reverse" } else { "forward" },
+            "path": self.path,
+            "rtt_noise": self.rtt_noise.to_string(),
             "start": start,
             "stop": self.stop.map(|stop| stop.to_string()),
             "bytes": self.bytes.map(|bytes| bytes.to_string()),
@@ -76,11 +75,12 @@ impl Flow {
             },
             "pacing": tcp.pacing,
             "hystart": tcp.hystart,
+            "ecn": tcp.ecn,
         })
     }
 
     fn all_params(&self, catalogue: &dyn Catalogue) -> Map<String, serde_json::Value> {
-        let entry = catalogue.find(&self.controller);
+        let entry = catalogue.find(&self.control);
         let parameters = entry.map_or(&[][..], |entry| entry.parameters);
         let effective = |name: &str, default: Value<'static>| {
             let given = self.params.iter().find(|(given, _)| given == name);

@@ -119,8 +119,18 @@ impl Node {
             .split_once('=')
             .ok_or_else(|| "expected KEY=VALUE, such as flow.0.rtt=80ms".to_owned())?;
         let origin = Origin::Setting(setting.to_owned());
+        let node = self.place(path.trim(), &origin)?;
+        node.content = read_value(value.trim());
+        node.mark(&origin);
+        Ok(())
+    }
+
+    /// The node at `path`, such as `flow.0.rtt`. Tables on the way are made, with this origin.
+    ///
+    /// # Errors
+    /// What is wrong with the path, in one line.
+    pub fn place(&mut self, path: &str, origin: &Origin) -> Result<&mut Node, String> {
         let mut node = self;
-        let path = path.trim();
         for key in path.split('.') {
             if key.is_empty() {
                 return Err(format!("\"{path}\" is no key: expected one such as flow.0.rtt"));
@@ -144,12 +154,11 @@ impl Node {
                 other => return Err(format!("{path}: \"{key}\" is inside {}", other.kind())),
             };
         }
-        node.content = read_value(value.trim());
-        node.mark(&origin);
-        Ok(())
+        Ok(node)
     }
 
-    fn mark(&mut self, origin: &Origin) {
+    /// Makes everything in it come from `origin`.
+    pub fn mark(&mut self, origin: &Origin) {
         self.origin = origin.clone();
         match &mut self.content {
             Content::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.mark(origin)),

@@ -36,7 +36,7 @@ fn defaults() {
     assert_eq!(scenario.flows[0].rtt, Span::from_millis(40), "twice the bottleneck's delay");
     assert_eq!(scenario.flows[0].name, "reno-0");
     let limit = Limit::Packets(Packets(1000));
-    assert_eq!(scenario.dumbbell.reverse.queue, Queue::Droptail { limit }, "no ACK is lost by default");
+    assert_eq!(scenario.links[1].queue, Queue::Droptail { limit }, "no ACK is lost by default");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn flows_are_counted_and_named() {
 #[test]
 fn a_periodic_rate_is_a_period() {
     let scenario = read(SMALL, &["dumbbell.loss={ kind = \"periodic\", rate = \"0.1 %\" }"]);
-    assert_eq!(scenario.dumbbell.forward.loss, Loss::Periodic { every: 1000 });
+    assert_eq!(scenario.links[0].loss, Loss::Periodic { every: 1000 });
 }
 
 #[test]
@@ -156,7 +156,7 @@ proptest! {
 
     #[test]
     fn any_setting_is_accepted_or_refused(
-        key in "(run|tcp|dumbbell|flow)(\\.[a-z0-9_]{0,8}){0,3}", value in "\\PC{0,20}"
+        key in "(run|tcp|dumbbell|flow|event|link|parking_lot)(\\.[a-z0-9_]{0,8}){0,3}", value in "\\PC{0,20}"
     ) {
         match read_toml(EXAMPLE, "a.toml", &[format!("{key}={value}")], &BuiltIn) {
             Ok(checked) => prop_assert_eq!(read(&checked.toml, &[]), checked.scenario),

@@ -46,6 +46,16 @@ pub struct Context<'a> {
     pub journal: Option<&'a mut Vec<JournalEntry>>,
 }
 
+impl Context<'_> {
+    /// Writes an event of a flow, if events are recorded, with the window before and after it.
+    pub fn write(&mut self, flow: u32, kind: &'static str, window_before: f64, window_after: f64) {
+        let time = self.now;
+        if let Some(journal) = &mut self.journal {
+            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
+        }
+    }
+}
+
 /// An event in the life of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JournalEntry {
@@ -70,12 +80,24 @@ pub struct ReceiverView {
     pub completed: Option<Time>,
 }
 
+/// What tells its internals by name.
+pub trait Internals {
+    /// Tells each.
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
+}
+
+impl Internals for Box<dyn ackclock_cc::erased::ErasedController> {
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        (**self).internals(visit);
+    }
+}
+
 /// How a sender is doing.
 #[derive(Clone, Copy)]
 pub struct SenderView<'a> {
     /// Counters from time 0, without `dropped_packets`, which only the network knows.
     pub counters: Counters,
-    /// The control's window, packets.
+    /// The control's window, packets; NaN where there is none.
     pub window: f64,
     /// Its slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
@@ -89,10 +111,10 @@ pub struct SenderView<'a> {
     pub round: u64,
     /// The last RTT sample.
     pub rtt: Option<Span>,
-    /// RTT samples of the measured time.
-    pub rtts: &'a crate::tcp::RttStatistics,
+    /// RTT samples of the measured time, where RTTs are measured.
+    pub rtts: Option<&'a crate::tcp::RttStatistics>,
     /// When it started.
     pub started: Time,
-    /// The control, for its internals.
-    pub control: &'a dyn ackclock_cc::erased::ErasedController,
+    /// Internals by name, for the trace.
+    pub control: Option<&'a dyn Internals>,
 }

@@ -6,17 +6,22 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod director;
 pub mod endpoint;
+mod ends;
 pub mod link;
 pub mod loss;
 mod network;
 mod observe;
+pub mod pace;
 pub mod packet;
 pub mod queue;
 pub mod random;
 pub mod schedule;
 mod simulation;
+pub mod source;
 mod summary;
 pub mod tcp;
+pub mod wire;
 
 pub use simulation::Simulation;

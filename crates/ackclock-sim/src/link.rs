@@ -1,54 +1,28 @@
 //! A link: random loss, then a queue, serialisation at a rate, and propagation.
 
-use std::collections::VecDeque;
-
+use ackclock_scenario::Loss;
 use ackclock_trace::Histogram;
-use ackclock_units::{PICOSECONDS_PER_SECOND, Rate, Span, Time};
+use ackclock_units::{Rate, Span, Time};
 
 use crate::loss::LossModel;
+use crate::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::{Discipline, InService, Queue, Queued};
+use crate::wire::{NoiseModel, Wire};
 
-/// Time to send packets at a rate, to the picosecond in the long run: the part below one picosecond is
-/// carried over to the next packet.
-#[derive(Clone, Debug)]
-pub struct Serialiser {
-    rate: u64,
-    remainder: u64,
-    /// Size of the last packet with the quotient and remainder of its division, which are nearly always
-    /// those of the next one.
-    last: (u16, u64, u64),
-}
-
-impl Serialiser {
-    /// A serialiser at `rate`, which is not zero.
-    #[must_use]
-    pub fn new(rate: Rate) -> Self {
-        Serialiser { rate: rate.0.max(1), remainder: 0, last: (0, 0, 0) }
-    }
-
-    /// Time that a packet of `bytes` bytes takes.
-    #[inline]
-    pub fn next(&mut self, bytes: u16) -> Span {
-        if self.last.0 != bytes {
-            // At most 65535 * 8 * 10^12 = 5.2e17, which fits.
-            let dividend = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND;
-            self.last = (bytes, dividend / self.rate, dividend % self.rate);
-        }
-        self.remainder += self.last.2;
-        let carry = u64::from(self.remainder >= self.rate);
-        self.remainder -= carry * self.rate;
-        Span(self.last.1 + carry)
-    }
-}
-
-/// What happened to a packet that arrived at a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It, or one that waited, was lost at random or dropped.
-    Lost(Packet),
-    /// It waits, or is on its way.
-    Kept,
+/// A change of a link during the run.
+#[derive(Debug)]
+pub enum LinkChange {
+    /// Another rate. The packet in transmission keeps its finish time.
+    Rate(Rate),
+    /// Another propagation delay.
+    Delay(Span),
+    /// Another queue.
+    Queue(Discipline),
+    /// Another loss model.
+    Loss(Loss),
+    /// Other delay noise, or none.
+    Noise(Option<NoiseModel>),
 }
 
 /// Counters of a link since the start of the run.
@@ -64,6 +38,10 @@ pub struct LinkCounters {
     pub queue_drops: u64,
     /// Bits transmitted.
     pub bits: u64,
+    /// Packets marked by the queue.
+    pub marks: u64,
+    /// Bits that could have been transmitted; 0 for a link without a limit.
+    pub capacity: u128,
     /// Integral of the queue over time, packets times picoseconds.
     pub queue_integral: u128,
 }
@@ -73,6 +51,8 @@ pub struct LinkCounters {
 /// Its only events are arrivals at the far end. A packet goes on the wire when its transmission begins,
 /// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
 /// time, before anything can see a difference: at the next arrival, delivery or observation.
+///
+/// What the queue drops while they are worked off is kept until [`Link::take_dropped`].
 #[derive(Debug)]
 pub struct Link {
     loss: LossModel,
@@ -80,19 +60,12 @@ pub struct Link {
     transmitter: Option<Transmitter>,
     wire: Wire,
     counters: LinkCounters,
-}
-
-/// Packets in transmission or propagation, by arrival at the far end.
-#[derive(Debug)]
-struct Wire {
-    delay: Span,
-    packets: VecDeque<(Time, Packet)>,
+    dropped: Vec<Packet>,
 }
 
 #[derive(Debug)]
 struct Transmitter {
-    rate: Rate,
-    serialiser: Serialiser,
+    pace: Pace,
     queue: Discipline,
     in_service: InService,
     /// When the transmission under way ends.
@@ -129,12 +102,11 @@ impl Level {
 }
 
 impl Link {
-    /// A link with propagation delay `delay`; `limited` is `None` for one without a rate and a queue.
+    /// A link with the given wire; `limited` is `None` for one without a rate and a queue.
     #[must_use]
-    pub fn new(delay: Span, loss: LossModel, limited: Option<(Rate, Discipline)>) -> Self {
-        let transmitter = limited.map(|(rate, queue)| Transmitter {
-            rate,
-            serialiser: Serialiser::new(rate),
+    pub fn new(wire: Wire, loss: LossModel, limited: Option<(Pace, Discipline)>) -> Self {
+        let transmitter = limited.map(|(pace, queue)| Transmitter {
+            pace,
             queue,
             in_service: InService::default(),
             finish: Time::NEVER,
@@ -143,71 +115,110 @@ impl Link {
             delays: Histogram::default(),
             measured: false,
         });
-        let wire = Wire { delay, packets: VecDeque::new() };
-        Link { loss, transmitter, wire, counters: LinkCounters::default() }
+        Link { loss, transmitter, wire, counters: LinkCounters::default(), dropped: Vec::new() }
     }
 
     /// A packet arrives at the near end.
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: &Packet) -> Fate {
+    pub fn arrive(&mut self, now: Time, packet: &Packet) {
+        // Before anything else, so that what is dropped meanwhile is noted at the same event whoever looked before.
+        self.catch_up(now);
         self.counters.arrived += 1;
         if self.loss.loses(packet.flow()) {
             self.counters.random_losses += 1;
-            return Fate::Lost(*packet);
+            self.dropped.push(*packet);
+            return;
         }
         let Some(transmitter) = &mut self.transmitter else {
             self.wire.push(now, *packet);
-            return Fate::Kept;
+            return;
         };
-        transmitter.catch_up(now, &mut self.wire);
-        if let Some(dropped) = transmitter.queue.enqueue(now, packet, transmitter.in_service) {
-            self.counters.queue_drops += 1;
-            return Fate::Lost(dropped);
-        }
+        let before = self.dropped.len();
+        transmitter.queue.enqueue(now, packet, transmitter.in_service, &mut self.dropped);
+        self.counters.queue_drops += (self.dropped.len() - before) as u64;
         if transmitter.finish == Time::NEVER {
-            transmitter.start(now, &mut self.wire);
+            transmitter.start(now, &mut self.wire, &mut self.dropped, &mut self.counters);
         } else {
             transmitter.note_level(now);
         }
-        Fate::Kept
     }
 
-    /// The first packet on the wire reaches the far end.
-    ///
-    /// # Panics
-    /// When the wire is empty: the schedule and the link disagree.
+    /// The time of [`Link::next_event`] has come: the packet that reaches the far end, if one does.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Packet {
-        if let Some(transmitter) = &mut self.transmitter {
-            transmitter.catch_up(now, &mut self.wire);
-        }
+    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
+        self.catch_up(now);
+        let packet = self.wire.pop(now)?;
         self.counters.delivered += 1;
-        self.wire.packets.pop_front().expect("a packet arrives after it was sent").1
+        Some(packet)
     }
 
-    /// When the next packet reaches the far end.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if let Some(transmitter) = &mut self.transmitter {
+            transmitter.catch_up(now, &mut self.wire, &mut self.dropped, &mut self.counters);
+        }
+    }
+
+    /// One of the packets that were lost at random or dropped since this was last asked.
+    #[inline]
+    pub fn take_dropped(&mut self) -> Option<Packet> {
+        self.dropped.pop()
+    }
+
+    /// Something about the link changes at `now`. A new queue takes over the waiting packets.
+    pub fn change(&mut self, now: Time, change: LinkChange) {
+        self.catch_up(now);
+        match (change, &mut self.transmitter) {
+            (LinkChange::Rate(rate), Some(transmitter)) => transmitter.pace.change(now, rate),
+            (LinkChange::Queue(queue), Some(transmitter)) => {
+                let mut old = std::mem::replace(&mut transmitter.queue, queue);
+                let before = self.dropped.len();
+                while let Some(queued) = old.dequeue(now, &mut self.dropped) {
+                    transmitter.queue.enqueue(now, &queued.packet, transmitter.in_service, &mut self.dropped);
+                }
+                self.counters.queue_drops += (self.dropped.len() - before) as u64;
+                self.counters.marks += old.marks();
+                transmitter.note_level(now);
+            }
+            (LinkChange::Delay(delay), _) => self.wire.delay = delay,
+            (LinkChange::Loss(loss), _) => self.loss.change(loss),
+            (LinkChange::Noise(noise), _) => self.wire.set_noise(noise),
+            (LinkChange::Rate(_) | LinkChange::Queue(_), None) => {}
+        }
+    }
+
+    /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before
+    /// those on the wire, so the end of the transmission under way counts, too.
     #[inline]
     #[must_use]
-    pub fn next_delivery(&self) -> Time {
-        self.wire.packets.front().map_or(Time::NEVER, |(time, _)| *time)
+    pub fn next_event(&self) -> Time {
+        match &self.transmitter {
+            Some(transmitter) if self.wire.reorders() && !transmitter.queue.is_empty() => {
+                self.wire.next().min(transmitter.finish)
+            }
+            _ => self.wire.next(),
+        }
     }
 
     /// Counters at `now`, which is not before the last event.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
+        self.catch_up(now);
+        let mut counters = self.counters;
         if let Some(transmitter) = &mut self.transmitter {
-            transmitter.catch_up(now, &mut self.wire);
             transmitter.note_level(now);
-            self.counters.queue_integral = transmitter.level.integral;
-            self.counters.bits = transmitter.bits;
+            counters.queue_integral = transmitter.level.integral;
+            counters.bits = transmitter.bits;
+            counters.marks += transmitter.queue.marks();
+            counters.capacity = transmitter.pace.capacity(now);
         }
-        self.counters
+        counters
     }
 
-    /// The rate; `None` for a link without a limit.
+    /// Whether it has a rate and a queue.
     #[must_use]
-    pub fn rate(&self) -> Option<Rate> {
-        self.transmitter.as_ref().map(|transmitter| transmitter.rate)
+    pub const fn is_limited(&self) -> bool {
+        self.transmitter.is_some()
     }
 
     /// From now on the longest queue and the queueing delays are measured.
@@ -238,39 +249,40 @@ impl Link {
         if let Some(transmitter) = &self.transmitter {
             transmitter.queue.visit(each);
         }
-        self.wire.packets.iter().for_each(|(_, packet)| each(packet));
-    }
-}
-
-impl Wire {
-    /// A packet is completely sent at `sent`.
-    #[inline]
-    fn push(&mut self, sent: Time, packet: Packet) {
-        self.packets.push_back((sent + self.delay, packet));
+        self.wire.visit(each);
     }
 }
 
 impl Transmitter {
     /// Works off all transmissions that end up to `now`.
     #[inline]
-    fn catch_up(&mut self, now: Time, wire: &mut Wire) {
+    fn catch_up(
+        &mut self,
+        now: Time,
+        wire: &mut Wire,
+        dropped: &mut Vec<Packet>,
+        counters: &mut LinkCounters,
+    ) {
         while self.finish <= now {
             if self.finish == Time::NEVER {
                 return;
             }
             self.bits += self.in_service.bytes * 8;
-            self.start(self.finish, wire);
+            self.start(self.finish, wire, dropped, counters);
         }
     }
 
     /// The next transmission begins at `now`, if a packet waits.
     #[inline]
-    fn start(&mut self, now: Time, wire: &mut Wire) {
-        if let Some(Queued { packet, since }) = self.queue.dequeue(now) {
+    fn start(&mut self, now: Time, wire: &mut Wire, dropped: &mut Vec<Packet>, counters: &mut LinkCounters) {
+        let before = dropped.len();
+        let next = self.queue.dequeue(now, dropped);
+        counters.queue_drops += (dropped.len() - before) as u64;
+        if let Some(Queued { packet, since }) = next {
             if self.measured {
                 self.delays.record(now.since(since));
             }
-            self.finish = now + self.serialiser.next(packet.bytes());
+            self.finish = self.pace.finish(now, packet.bytes());
             self.in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
             wire.push(self.finish, packet);
         } else {
@@ -291,36 +303,68 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
     use crate::queue::Droptail;
-    use proptest::prelude::*;
 
-    proptest! {
-        /// n packets at r bit/s take floor(n * bits * 1e12 / r) picoseconds together: no drift.
-        #[test]
-        fn the_remainder_is_carried(rate in 1_000_u64..40_000_000_000, bytes in 1_u16.., n in 1_u64..2000) {
-            let mut serialiser = Serialiser::new(Rate(rate));
-            let total: u128 = (0..n).map(|_| u128::from(serialiser.next(bytes).0)).sum();
-            let exact = u128::from(n) * u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-            prop_assert_eq!(total, exact / u128::from(rate));
-        }
+    fn packet(sequence: u64) -> Packet {
+        Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000)
+    }
+
+    fn microseconds(us: u64) -> Time {
+        Time(us * 1_000_000)
+    }
+
+    fn link(limit: u64) -> Link {
+        let queue = Discipline::Droptail(Droptail::new(limit, u64::MAX));
+        let wire = Wire::new(Span::from_millis(50), None);
+        Link::new(wire, LossModel::NONE, Some((Pace::of_rate(Rate(100_000_000)), queue)))
     }
 
     /// 1000 bytes at 100 Mbit/s take 80 us; the delay is 50 ms. Two packets at once leave 80 us apart.
     #[test]
     fn a_packet_waits_is_sent_and_travels() {
-        let queue = Discipline::Droptail(Droptail::new(2, u64::MAX));
-        let mut link = Link::new(Span::from_millis(50), LossModel::None, Some((Rate(100_000_000), queue)));
-        let packet = |sequence| Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
-        let microseconds = |us: u64| Time(us * 1_000_000);
-        assert_eq!(link.arrive(Time::ZERO, &packet(0)), Fate::Kept);
-        assert_eq!(link.arrive(Time::ZERO, &packet(1)), Fate::Kept);
-        assert_eq!(link.arrive(Time::ZERO, &packet(2)), Fate::Lost(packet(2)));
-        assert_eq!(link.next_delivery(), microseconds(50_080));
+        let mut link = link(2);
+        (0..3).for_each(|sequence| link.arrive(Time::ZERO, &packet(sequence)));
+        assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(2)), None));
+        assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
         assert_eq!(link.counters(microseconds(159)).bits, 8000);
-        assert_eq!(link.deliver(microseconds(50_080)), packet(0));
-        assert_eq!(link.next_delivery(), microseconds(50_160));
-        assert_eq!(link.deliver(microseconds(50_160)), packet(1));
+        assert_eq!(link.deliver(microseconds(50_080)), Some(packet(0)));
+        assert_eq!(link.next_event(), microseconds(50_160));
+        assert_eq!(link.deliver(microseconds(50_160)), Some(packet(1)));
         // Two packets for 80 us, then one for 80 us.
-        assert_eq!(link.counters(microseconds(50_160)).queue_integral, 3 * 80_000_000);
+        let counters = link.counters(microseconds(50_160));
+        assert_eq!(counters.queue_integral, 3 * 80_000_000);
+        // 100 Mbit/s for 50.16 ms.
+        assert_eq!(counters.capacity, 5_016_000);
+    }
+
+    /// At 40 us the rate halves: the packet in transmission still ends at 80 us, the next takes 160 us. At 100 us the
+    /// delay falls to 10 ms: the second packet, sent at 240 us, would arrive at 10.24 ms but not before the first.
+    #[test]
+    fn changes_apply_to_what_begins_after_them() {
+        let mut link = link(10);
+        link.arrive(Time::ZERO, &packet(0));
+        link.arrive(Time::ZERO, &packet(1));
+        link.arrive(Time::ZERO, &packet(2));
+        link.change(microseconds(40), LinkChange::Rate(Rate(50_000_000)));
+        link.change(microseconds(100), LinkChange::Delay(Span::from_millis(10)));
+        assert_eq!(link.next_event(), microseconds(50_080));
+        assert!(link.deliver(microseconds(50_080)).is_some());
+        // The second was under way when the delay changed.
+        assert_eq!(link.next_event(), microseconds(50_240));
+        link.deliver(microseconds(50_240));
+        assert_eq!(link.next_event(), microseconds(50_240), "the third may not overtake");
+        // 4000 bit in 40 us, then 50 Mbit/s for 60 us.
+        assert_eq!(link.counters(microseconds(50_240)).bits, 24_000);
+    }
+
+    /// Four packets wait, one is in transmission; the new queue holds three with it.
+    #[test]
+    fn a_new_queue_takes_over() {
+        let mut link = link(10);
+        (0..5).for_each(|sequence| link.arrive(Time::ZERO, &packet(sequence)));
+        let small = Discipline::Droptail(Droptail::new(3, u64::MAX));
+        link.change(microseconds(10), LinkChange::Queue(small));
+        assert_eq!(link.counters(microseconds(10)).queue_drops, 2);
+        assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(4)), Some(packet(3))));
     }
 }

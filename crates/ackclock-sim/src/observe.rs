@@ -176,7 +176,7 @@ impl Samples {
             end: Time::ZERO + scenario.run.duration,
             packet_bytes: scenario.flows.iter().map(|flow| flow.tcp.packet.0).collect(),
             last: vec![(0, 0, 0); scenario.flows.len()],
-            last_links: vec![LinkCounters::default(); crate::build::LINK_NAMES.len()],
+            last_links: vec![LinkCounters::default(); scenario.links.len()],
             last_time: Time::ZERO,
             windows: Windows::default(),
             queues: Queues::default(),
@@ -193,7 +193,7 @@ impl Samples {
             let counters = link.counters(now);
             let last = std::mem::replace(&mut self.last_links[id], counters);
             let span = now.since(self.last_time);
-            let capacity = link.rate().map_or(f64::NAN, |rate| rate.0 as f64 * span.as_seconds());
+            let capacity = (counters.capacity - last.capacity) as f64;
             let q = &mut self.queues;
             let (level, least, most) = link.take_extremes();
             q.time.push(now.as_seconds());
@@ -203,8 +203,12 @@ impl Samples {
             q.most.push(most);
             q.mean.push((counters.queue_integral - last.queue_integral) as f64 / span.0 as f64);
             q.drops.push(counters.queue_drops - last.queue_drops);
-            q.marks.push(0);
-            q.utilisation.push((counters.bits - last.bits) as f64 / capacity);
+            q.marks.push(counters.marks - last.marks);
+            q.utilisation.push(if capacity > 0.0 {
+                (counters.bits - last.bits) as f64 / capacity
+            } else {
+                f64::NAN
+            });
         }
         self.last_time = now;
         self.next = if now + self.every > self.end { Time::NEVER } else { now + self.every };
@@ -236,7 +240,9 @@ impl Samples {
         w.sent.push((sent - last_sent) * bytes);
         w.delivered.push((delivered - last_delivered) * bytes);
         let rows = w.time.len();
-        view.control.internals(&mut |name, value| w.internal(name, value, rows));
+        if let Some(control) = view.control {
+            control.internals(&mut |name, value| w.internal(name, value, rows));
+        }
     }
 }
 

@@ -36,7 +36,8 @@ pub struct Packet {
     pub sent: Time,
     /// Bits 0-31: flow; 32-63: position in the table of routes.
     place: u64,
-    /// Bits 0-31: handle; 32-47: size; 48: acknowledgement; 49: sent before; 50-51: congestion notification.
+    /// Bits 0-31: handle; 32-47: size; 48: acknowledgement; 49: sent before; 50-51: congestion notification; 52: echo of a
+    /// mark.
     load: u64,
 }
 
@@ -45,6 +46,7 @@ const ACK: u64 = 1 << 48;
 const RETRANSMISSION: u64 = 1 << 49;
 const ECN_SHIFT: u32 = 50;
 const ECN: u64 = 3 << ECN_SHIFT;
+const ECHO: u64 = 1 << 52;
 
 impl Packet {
     /// A packet of `bytes` bytes on the wire, about to enter the network at position `hop` of the routes.
@@ -118,6 +120,21 @@ impl Packet {
     #[must_use]
     pub const fn is_retransmission(&self) -> bool {
         self.load & RETRANSMISSION != 0
+    }
+
+    /// The same packet; an acknowledgement that echoes a mark where `echo` is set.
+    #[inline]
+    #[must_use]
+    pub const fn with_echo(mut self, echo: bool) -> Self {
+        self.load = self.load & !ECHO | if echo { ECHO } else { 0 };
+        self
+    }
+
+    /// Whether an acknowledgement echoes a mark.
+    #[inline]
+    #[must_use]
+    pub const fn is_echo(&self) -> bool {
+        self.load & ECHO != 0
     }
 
     /// The congestion notification bits.

@@ -8,6 +8,7 @@ use ackclock_trace::{Capture, Segment, Summary, Table};
 use ackclock_units::{Span, Time};
 
 use crate::build::{Parts, build};
+use crate::director::Director;
 use crate::endpoint::{Context, Endpoint, JournalEntry};
 use crate::network::{Network, Occurrence};
 use crate::observe::Observer;
@@ -24,6 +25,7 @@ pub struct Simulation {
     network: Network,
     endpoints: Vec<Box<dyn Endpoint>>,
     schedule: Schedule,
+    director: Director,
     observer: Observer,
     journal: Option<Vec<JournalEntry>>,
     packets: u64,
@@ -43,7 +45,16 @@ impl Simulation {
         record: bool,
     ) -> Result<Self, String> {
         let Parts { network, endpoints, measured } = build(&scenario, catalogue, run)?;
-        let mut schedule = Schedule::new(network.links.len() + endpoints.len());
+        // Links, endpoints, and the director of events.
+        let mut schedule = Schedule::new(network.links.len() + endpoints.len() + 1);
+        let director = Director::new(
+            scenario.events.clone(),
+            &scenario.links,
+            scenario.flows.len() as u32,
+            scenario.run.seed,
+            run,
+        );
+        schedule.set(network.endpoint(endpoints.len() as u32), director.wakeup());
         for (index, endpoint) in endpoints.iter().enumerate() {
             schedule.set(network.endpoint(index as u32), endpoint.wakeup());
         }
@@ -56,6 +67,7 @@ impl Simulation {
             network,
             endpoints,
             schedule,
+            director,
             journal: record.then(Vec::new),
             packets: 0,
             capture: None,
@@ -106,7 +118,11 @@ impl Simulation {
             let first_endpoint = self.network.endpoint(0);
             if component >= first_endpoint {
                 let endpoint = component - first_endpoint;
-                self.wake(endpoint);
+                if endpoint < self.endpoints.len() as u32 {
+                    self.wake(endpoint);
+                } else {
+                    self.direct(component);
+                }
             } else if let Some(packet) = &self.network.act(time, component, &mut self.schedule) {
                 self.deliver(packet);
             }
@@ -139,6 +155,13 @@ impl Simulation {
         self.pump(endpoint, Occurrence::Woken, endpoint / 2, 0);
     }
 
+    /// Makes the events happen that are due.
+    fn direct(&mut self, component: u32) {
+        self.director.act(self.now, &mut self.network, &mut self.schedule);
+        self.network.digest.note(self.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
+        self.schedule.set(component, self.director.wakeup());
+    }
+
     /// Sends what the endpoint has to send after `what` happened to it, and notes both.
     #[inline]
     fn pump(&mut self, endpoint: u32, what: Occurrence, flow: u32, sequence: u64) {
@@ -161,6 +184,17 @@ impl Simulation {
             self.network.send(self.now, component, packet, &mut self.schedule);
         }
         self.schedule.set(component, sender.wakeup());
+        if self.director.waits_for_round_trips()
+            && let Some(view) = sender.sender()
+        {
+            self.director.note_round(
+                self.now,
+                endpoint / 2,
+                view.round,
+                &mut self.network,
+                &mut self.schedule,
+            );
+        }
         self.observer.after_endpoint(self.now, endpoint, &self.endpoints);
     }
 

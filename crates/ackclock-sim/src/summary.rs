@@ -5,7 +5,6 @@ use ackclock_scenario::{Flow, Scenario};
 use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
 use ackclock_units::{Span, Time};
 
-use crate::build::LINK_NAMES;
 use crate::endpoint::Endpoint;
 use crate::network::Network;
 use crate::observe::{Observer, mark};
@@ -26,8 +25,12 @@ pub fn summarise(
         .collect();
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
-    let links =
-        (0..LINK_NAMES.len()).map(|id| summarise_link(id, end, measured, network, observer)).collect();
+    let links = scenario
+        .links
+        .iter()
+        .enumerate()
+        .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, observer))
+        .collect();
     Summary {
         version: env!("CARGO_PKG_VERSION"),
         digest: network.digest.hex(),
@@ -56,7 +59,7 @@ fn summarise_flow(
     let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
     let sender = endpoints[2 * id as usize].sender();
     let receiver = endpoints[2 * id as usize + 1].receiver();
-    let rtts = sender.as_ref().map(|view| view.rtts);
+    let rtts = sender.as_ref().and_then(|view| view.rtts);
     let percentile = |share| rtts.and_then(|rtts| rtts.histogram.percentile(share)).map(Span::as_millis);
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
@@ -65,7 +68,9 @@ fn summarise_flow(
         controller: flow.controller.clone(),
         rtt_ms: flow.rtt.as_millis(),
         goodput_mbps: seconds.map(|seconds| megabits / seconds),
-        mean_window: seconds.map(|seconds| (to.window_integral - from.window_integral) / seconds),
+        mean_window: seconds
+            .map(|seconds| (to.window_integral - from.window_integral) / seconds)
+            .filter(|window| !window.is_nan()),
         mean_rtt_ms: rtts.and_then(crate::tcp::RttStatistics::mean_ms),
         rtt_p50_ms: percentile(0.50),
         rtt_p95_ms: percentile(0.95),
@@ -82,6 +87,7 @@ fn summarise_flow(
 
 fn summarise_link(
     id: usize,
+    name: &str,
     end: Time,
     measured: Span,
     network: &mut Network,
@@ -92,11 +98,12 @@ fn summarise_link(
     let counters = link.counters(end);
     let (max_queue_packets, delays) = link.measured();
     let percentile = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
-    let capacity = link.rate().map_or(0.0, |rate| rate.0 as f64 * measured.as_seconds());
+    let capacity = (counters.capacity - before.capacity) as f64;
     LinkSummary {
-        id: LINK_NAMES[id].to_owned(),
+        id: name.to_owned(),
         utilisation: (capacity > 0.0).then(|| (counters.bits - before.bits) as f64 / capacity),
         queue_drops: counters.queue_drops - before.queue_drops,
+        marks: counters.marks - before.marks,
         random_losses: counters.random_losses - before.random_losses,
         mean_queue_packets: (measured > Span::ZERO)
             .then(|| (counters.queue_integral - before.queue_integral) as f64 / measured.0 as f64),

@@ -29,7 +29,7 @@ fn nothing_is_allocated_per_packet() {
     // Steady state, with losses and their repair: half a million packets, a few growths at most of what has its size.
     let mut scenario = common::scenario("bic-linux");
     scenario.run.duration = Span::from_seconds(200);
-    scenario.dumbbell.forward.loss = Loss::Bernoulli { probability: 1e-4 };
+    scenario.links[0].loss = Loss::Bernoulli { probability: 1e-4 };
     let (count, packets) = allocations(scenario, 500_000);
     assert!(packets > 400_000, "{packets}");
     assert!(count <= 32, "{count} allocations for {packets} packets");
@@ -38,10 +38,10 @@ fn nothing_is_allocated_per_packet() {
     // the count is logarithmic. 40 rings and tables may double 18 times.
     let mut scenario = common::scenario("reno");
     scenario.run.duration = Span::from_seconds(10);
-    scenario.dumbbell.forward.rate = Rate(2_500_000_000);
-    scenario.dumbbell.reverse.rate = Rate(2_500_000_000);
-    scenario.dumbbell.forward.queue = Queue::Droptail { limit: Limit::Packets(Packets(31_250)) };
-    scenario.dumbbell.reverse.queue = Queue::Droptail { limit: Limit::Packets(Packets(125_000)) };
+    scenario.links[0].rate = Rate(2_500_000_000);
+    scenario.links[1].rate = Rate(2_500_000_000);
+    scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(31_250)) };
+    scenario.links[1].queue = Queue::Droptail { limit: Limit::Packets(Packets(125_000)) };
     let (count, packets) = allocations(scenario, 0);
     assert!(packets > 2_000_000, "{packets}");
     assert!(count <= 40 * 18, "{count} allocations for {packets} packets");

@@ -75,12 +75,14 @@ fn with_a_large_decrease_and_pacing() {
 fn with_small_buffers() {
     for (buffer, fluid) in [(20, 101.0), (40, 200.0), (50, 246.0)] {
         let mut scenario = illinois(None);
-        scenario.dumbbell.delay = Span::from_millis(30);
+        for link in &mut scenario.links {
+            link.delay = Span::from_millis(30);
+        }
         scenario.flows[0].rtt = Span::from_millis(60);
-        for link in [&mut scenario.dumbbell.forward, &mut scenario.dumbbell.reverse] {
+        for link in &mut scenario.links {
             link.rate = Rate(10_000_000);
         }
-        scenario.dumbbell.forward.queue = Queue::Droptail { limit: Limit::Packets(Packets(buffer)) };
+        scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(buffer)) };
         assert_near(cycle(&scenario), fluid);
     }
 }

@@ -20,18 +20,70 @@ fn loss() -> impl Strategy<Value = Loss> {
         3 => Just(Loss::None),
         2 => (0.0..0.2_f64).prop_map(|probability| Loss::Bernoulli { probability }),
         1 => (1_u64..300).prop_map(|every| Loss::Periodic { every }),
+        1 => (0.0..0.1_f64, 0.01..1.0_f64, 0.0..0.1_f64, 0.0..1.0_f64).prop_map(
+            |(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
+        ),
+        1 => prop::collection::vec(prop::bool::weighted(0.1), 1..50).prop_map(|lost| Loss::Trace { lost }),
     ]
 }
 
-fn link() -> impl Strategy<Value = Link> {
+fn noise() -> impl Strategy<Value = Option<Noise>> {
+    let kind = (0_u64..50, any::<bool>()).prop_map(|(milliseconds, gaussian)| {
+        let size = Span::from_millis(milliseconds);
+        if gaussian { NoiseKind::Gaussian(size) } else { NoiseKind::Uniform(size) }
+    });
+    prop::option::weighted(0.3, (kind, any::<bool>()).prop_map(|(kind, reorder)| Noise { kind, reorder }))
+}
+
+fn queue() -> impl Strategy<Value = Queue> {
     let limit = prop_oneof![
         (1_u64..200).prop_map(|packets| Limit::Packets(Packets(packets))),
         (1_600_u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
     ];
-    (100_000_u64..50_000_000, limit, loss()).prop_map(|(rate, limit, loss)| Link {
-        rate: Rate(rate),
-        queue: Queue::Droptail { limit },
-        loss,
+    let target = (1_u64..30).prop_map(Span::from_millis);
+    let red = ((0.0..50.0_f64, 0.1..50.0_f64), (1e-4..1.0_f64, 0.0..1.0_f64), any::<[bool; 2]>());
+    (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..5).prop_map(
+        |(limit, target, ecn, ((low, more), (weight, max_p), [gentle, uniform]), adaptive, kind)| {
+            let codel = Codel { target, interval: target.saturating_mul(20), ecn };
+            match kind {
+                0 => Queue::Droptail { limit },
+                1 => Queue::Red {
+                    limit,
+                    min_threshold: low,
+                    max_threshold: low + more,
+                    weight: Some(weight),
+                    max_p,
+                    gentle,
+                    uniform,
+                    ecn,
+                    adaptive,
+                },
+                2 => Queue::Codel { limit, codel },
+                3 => Queue::Pie { limit, target, burst: target, ecn },
+                _ => Queue::FqCodel { limit, codel, quantum: Bytes(1514), queues: 8 },
+            }
+        },
+    )
+}
+
+/// A link of 10 ms, and a change of it.
+fn link() -> impl Strategy<Value = (Link, Change)> {
+    let trace = prop::collection::vec(0_u64..20, 1..40).prop_map(|mut milliseconds| {
+        milliseconds.sort_unstable();
+        milliseconds.push(20);
+        RateTrace { milliseconds }
+    });
+    let change = prop_oneof![
+        (100_000_u64..50_000_000).prop_map(|rate| Change::Rate(Rate(rate))),
+        (0_u64..50).prop_map(|delay| Change::Delay(Span::from_millis(delay))),
+        queue().prop_map(Change::Queue),
+        loss().prop_map(Change::Loss),
+        noise().prop_map(Change::Noise),
+    ];
+    let spec = (100_000_u64..50_000_000, queue(), loss(), noise(), prop::option::weighted(0.2, trace));
+    (spec, change).prop_map(|((rate, queue, loss, noise, trace), change)| {
+        let delay = Span::from_millis(10);
+        (Link { rate: Rate(rate), trace, delay, queue, loss, noise, ..common::link("a", 1) }, change)
     })
 }
 
@@ -39,9 +91,10 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let recovery =
         prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
     let growth = prop::sample::select(vec![Growth::PerAck, Growth::PerPacket]);
-    let window = prop::option::of((1_u64..60).prop_map(Packets));
+    // Some slow starts would fill any memory otherwise.
+    let window = prop_oneof![(1_u64..60), Just(100_000)].prop_map(|packets| Some(Packets(packets)));
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = any::<[bool; 4]>();
     ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), flags).prop_map(
         |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), flags)| Tcp {
             recovery,
@@ -51,12 +104,34 @@ fn tcp() -> impl Strategy<Value = Tcp> {
             overhead: Span::from_micros(overhead),
             delayed_ack,
             packet: Bytes(packet),
-            limited_transmit: flags.0,
-            pacing: flags.1,
-            hystart: flags.2,
+            limited_transmit: flags[0],
+            pacing: flags[1],
+            hystart: flags[2],
+            ecn: flags[3],
             ..common::tcp()
         },
     )
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let cycle = (1_u64..500, 1_u64..500, prop::option::of(1.1..3.0_f64)).prop_map(|(on, off, shape)| Cycle {
+        on: Span::from_millis(on),
+        off: Span::from_millis(off),
+        shape,
+    });
+    let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle));
+    prop_oneof![
+        6 => Just(Traffic::Bulk),
+        1 => (0_u64..2000, 1.0..5.0_f64, 100_u64..50_000, 1.1..3.0_f64).prop_map(
+            |(think, objects, object, shape)| Traffic::Web(Web {
+                think: Span::from_millis(think), objects, object: Bytes(object), shape,
+            })
+        ),
+        1 => Just(Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 4 })),
+        1 => datagrams.prop_map(|(rate, poisson, cycle)| {
+            Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle })
+        }),
+    ]
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
@@ -70,14 +145,16 @@ fn flow() -> impl Strategy<Value = Flow> {
         (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
     ];
     let access = prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
-    let direction = prop::sample::select(vec![Direction::Forward, Direction::Reverse]);
-    (controller(), 20_u64..200, access, direction, start, end, tcp()).prop_map(
-        |(controller, rtt, access, direction, start, (stop, bytes), tcp)| Flow {
+    ((controller(), traffic()), (20_u64..200, 0_u64..20), access, 0_usize..2, start, end, tcp()).prop_map(
+        |((controller, traffic), (rtt, noise), access, direction, start, (stop, bytes), tcp)| Flow {
+            bytes: bytes.filter(|_| matches!(traffic, Traffic::Bulk | Traffic::Datagrams(_))),
+            traffic,
             access,
-            direction,
+            path: vec![direction],
+            back: vec![1 - direction],
+            rtt_noise: Span::from_millis(noise),
             start,
             stop,
-            bytes,
             tcp,
             ..common::flow(&controller, Span::from_millis(rtt))
         },
@@ -85,16 +162,24 @@ fn flow() -> impl Strategy<Value = Flow> {
 }
 
 fn scenario() -> impl Strategy<Value = Scenario> {
-    (link(), link(), prop::collection::vec(flow(), 1..5), 0_u64..6_000, any::<u64>()).prop_map(
-        |(forward, reverse, flows, warmup, seed)| Scenario {
+    let when = prop::option::of(0_u64..5_000);
+    let flows = prop::collection::vec(flow(), 1..5);
+    (link(), link(), flows, 0_u64..6_000, (any::<u64>(), when)).prop_map(
+        |((forward, change), (reverse, _), flows, warmup, (seed, when))| Scenario {
             run: Run {
                 duration: Span::from_seconds(6),
                 warmup: Span::from_millis(warmup),
                 seed,
                 sample: Sample::Every(Span::from_millis(100)),
             },
-            dumbbell: Dumbbell { delay: Span::from_millis(10), forward, reverse },
+            links: vec![forward, Link { name: "b".to_owned(), ..reverse }],
             flows,
+            events: vec![Event {
+                when: when
+                    .map_or(When::RoundTrip { flow: 0, count: 10 }, |at| When::At(Span::from_millis(at))),
+                link: 0,
+                change,
+            }],
         },
     )
 }
@@ -132,14 +217,14 @@ proptest! {
             }
         }
         let seconds = (scenario.run.duration - scenario.run.warmup).as_seconds();
-        let links = [&scenario.dumbbell.forward, &scenario.dumbbell.reverse];
-        for (link, settings) in summary.links.iter().zip(links) {
-            // A packet counts when it is sent: one may have begun before the measured time.
-            let one_packet = 1500.0 * 8.0 / (settings.rate.0 as f64 * seconds);
+        let changed = |link: usize| scenario.events.iter().any(|event| event.link == link);
+        for (id, (link, settings)) in summary.links.iter().zip(&scenario.links).enumerate() {
+            // A packet counts when it is sent: one may have begun before the measured time, at another rate.
+            let one_packet = 1500.0 * 8.0 / (settings.rate.0.min(100_000) as f64 * seconds);
             prop_assert!(link.utilisation.unwrap() <= 1.0 + one_packet, "{:?}", link.utilisation);
-        }
-        if let Limit::Packets(limit) = match scenario.dumbbell.forward.queue { Queue::Droptail { limit } => limit } {
-            prop_assert!(summary.links[0].max_queue_packets <= limit.0);
+            if let (Limit::Packets(limit), false) = (settings.queue.limit(), changed(id)) {
+                prop_assert!(link.max_queue_packets <= limit.0);
+            }
         }
         let lengths: Vec<_> = tables.iter().flat_map(|(name, table)| {
             table.columns.iter().map(move |(_, column)| (*name, length(column)))
@@ -170,7 +255,7 @@ proptest! {
         scenario.run.duration = Span::from_seconds(4000);
         scenario.run.warmup = Span::ZERO;
         let loss = Loss::Bernoulli { probability: 0.05 };
-        (scenario.dumbbell.forward.loss, scenario.dumbbell.reverse.loss) = (loss, loss);
+        (scenario.links[0].loss, scenario.links[1].loss) = (loss.clone(), loss);
         let bytes = Bytes(300 * tcp.packet.0);
         scenario.flows = vec![Flow { tcp, bytes: Some(bytes), ..scenario.flows[0].clone() }];
         let flow = common::run(&scenario).flows.remove(0);
@@ -184,7 +269,7 @@ proptest! {
         scenario.run.seed = seed;
         scenario.run.duration = Span::from_seconds(5);
         scenario.run.warmup = Span::ZERO;
-        scenario.dumbbell.forward.loss = Loss::Bernoulli { probability: 0.01 };
+        scenario.links[0].loss = Loss::Bernoulli { probability: 0.01 };
         let (first, again) = (common::run_with(&scenario, 0, false, 5000).0, common::run_with(&scenario, 0, false, 99).0);
         prop_assert_eq!(&first.digest, &again.digest);
         prop_assert_ne!(&first.digest, &common::run_with(&scenario, 1, false, 5000).0.digest);

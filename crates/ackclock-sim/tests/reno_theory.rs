@@ -8,8 +8,8 @@ use ackclock_units::{Packets, Rate, Span};
 /// adds less than a microsecond per packet.
 fn lossy(loss: Loss, rounds: u64) -> Scenario {
     let mut scenario = common::scenario("reno");
-    scenario.dumbbell.forward.loss = loss;
-    for link in [&mut scenario.dumbbell.forward, &mut scenario.dumbbell.reverse] {
+    scenario.links[0].loss = loss;
+    for link in &mut scenario.links {
         link.rate = Rate(10_000_000_000);
         link.queue = Queue::Droptail { limit: Limit::Packets(Packets(1_000_000)) };
     }

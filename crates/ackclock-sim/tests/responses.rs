@@ -14,8 +14,8 @@ fn response(controller: &str, params: &[(&str, f64)], every: u64, seconds: u64) 
 
 fn lossy(controller: &str, every: u64, seconds: u64) -> Scenario {
     let mut scenario = common::scenario(controller);
-    scenario.dumbbell.forward.loss = Loss::Periodic { every };
-    for link in [&mut scenario.dumbbell.forward, &mut scenario.dumbbell.reverse] {
+    scenario.links[0].loss = Loss::Periodic { every };
+    for link in &mut scenario.links {
         link.rate = Rate(100_000_000_000);
         link.queue = Queue::Droptail { limit: Limit::Packets(Packets(1_000_000)) };
     }

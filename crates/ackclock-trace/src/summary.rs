@@ -100,6 +100,8 @@ pub struct LinkSummary {
     pub utilisation: Option<f64>,
     /// Packets dropped by the queue.
     pub queue_drops: u64,
+    /// Packets marked by the queue.
+    pub marks: u64,
     /// Packets lost at random before the queue.
     pub random_losses: u64,
     /// Time average of the queue, the packet in transmission included.

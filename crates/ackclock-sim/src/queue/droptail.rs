@@ -22,23 +22,42 @@ impl Droptail {
     pub fn new(limit_packets: u64, limit_bytes: u64) -> Self {
         Droptail { waiting: VecDeque::new(), waiting_bytes: 0, limit_packets, limit_bytes }
     }
+
+    /// Whether `packet` fits while the link transmits `in_service`.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, packet: &Packet, in_service: InService) -> bool {
+        let packets = self.waiting.len() as u64 + in_service.packets + 1;
+        let bytes = self.waiting_bytes + in_service.bytes + u64::from(packet.bytes());
+        packets <= self.limit_packets && bytes <= self.limit_bytes
+    }
+
+    /// Bytes of the waiting packets.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// When the first waiting packet arrived.
+    #[must_use]
+    pub fn first_since(&self) -> Option<Time> {
+        self.waiting.front().map(|queued| queued.since)
+    }
 }
 
 impl Queue for Droptail {
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService) -> Option<Packet> {
-        let packets = self.len() + in_service.packets + 1;
-        let bytes = self.waiting_bytes + in_service.bytes + u64::from(packet.bytes());
-        if packets > self.limit_packets || bytes > self.limit_bytes {
-            return Some(*packet);
+    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
+        if self.admits(packet, in_service) {
+            self.waiting_bytes += u64::from(packet.bytes());
+            self.waiting.push_back(Queued { packet: *packet, since: now });
+        } else {
+            dropped.push(*packet);
         }
-        self.waiting_bytes += u64::from(packet.bytes());
-        self.waiting.push_back(Queued { packet: *packet, since: now });
-        None
     }
 
     #[inline]
-    fn dequeue(&mut self, _: Time) -> Option<Queued> {
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Queued> {
         let queued = self.waiting.pop_front()?;
         self.waiting_bytes -= u64::from(queued.packet.bytes());
         Some(queued)
@@ -63,23 +82,32 @@ mod tests {
         Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, bytes)
     }
 
+    /// Whether the packet is kept.
+    fn keeps(queue: &mut Droptail, packet: &Packet, in_service: InService) -> bool {
+        let mut dropped = Vec::new();
+        queue.enqueue(Time::ZERO, packet, in_service, &mut dropped);
+        assert!(dropped.iter().all(|other| other == packet));
+        dropped.is_empty()
+    }
+
     #[test]
     fn the_packet_in_transmission_counts() {
         let mut queue = Droptail::new(2, u64::MAX);
         let busy = InService { packets: 1, bytes: 1000 };
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(0, 1000), busy), None);
+        assert!(keeps(&mut queue, &packet(0, 1000), busy));
         // One in transmission and one waiting: two, the limit.
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(1, 1000), busy), Some(packet(1, 1000)));
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(1, 1000), InService::default()), None);
+        assert!(!keeps(&mut queue, &packet(1, 1000), busy));
+        assert!(keeps(&mut queue, &packet(1, 1000), InService::default()));
     }
 
     #[test]
     fn bytes_are_counted() {
         let mut queue = Droptail::new(u64::MAX, 2000);
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(0, 1500), InService::default()), None);
-        assert!(queue.enqueue(Time::ZERO, &packet(1, 501), InService::default()).is_some());
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(2, 500), InService::default()), None);
-        assert_eq!(queue.dequeue(Time::ZERO).map(|queued| queued.packet.sequence), Some(0));
-        assert_eq!(queue.enqueue(Time::ZERO, &packet(3, 1500), InService::default()), None);
+        assert!(keeps(&mut queue, &packet(0, 1500), InService::default()));
+        assert!(!keeps(&mut queue, &packet(1, 501), InService::default()));
+        assert!(keeps(&mut queue, &packet(2, 500), InService::default()));
+        let first = queue.dequeue(Time::ZERO, &mut Vec::new());
+        assert_eq!(first.map(|queued| queued.packet.sequence), Some(0));
+        assert!(keeps(&mut queue, &packet(3, 1500), InService::default()));
     }
 }

@@ -1,6 +1,10 @@
 //! Queues of links.
 
+mod codel;
 mod droptail;
+mod fq_codel;
+mod pie;
+mod red;
 
 use std::fmt::Debug;
 
@@ -8,7 +12,11 @@ use ackclock_units::Time;
 
 use crate::packet::Packet;
 
+pub use codel::{Codel, CodelSettings};
 pub use droptail::Droptail;
+pub use fq_codel::{FqCodel, FqCodelSettings};
+pub use pie::{Pie, PieSettings};
+pub use red::{Red, RedSettings};
 
 /// A packet in a queue and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +36,14 @@ pub struct InService {
     pub bytes: u64,
 }
 
-/// A queue discipline: decides at arrival whether a packet stays, and at departure which one goes.
+/// A queue discipline: decides at arrival and at departure which packets stay and which one goes next. What
+/// it drops it appends to `dropped`.
 pub trait Queue: Debug + Send {
-    /// A packet arrives at `now` while the link transmits `in_service`. Returns the packet that is dropped
-    /// for it, if one is.
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService) -> Option<Packet>;
+    /// A packet arrives at `now` while the link transmits `in_service`.
+    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>);
 
     /// The link is free at `now`: the packet that goes next.
-    fn dequeue(&mut self, now: Time) -> Option<Queued>;
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued>;
 
     /// Waiting packets.
     fn len(&self) -> u64;
@@ -43,6 +51,11 @@ pub trait Queue: Debug + Send {
     /// Whether none is waiting.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Packets marked in place of being dropped.
+    fn marks(&self) -> u64 {
+        0
     }
 
     /// Visits the waiting packets.
@@ -54,33 +67,60 @@ pub trait Queue: Debug + Send {
 pub enum Discipline {
     /// First in, first out.
     Droptail(Droptail),
+    /// Random early detection, adaptive or not.
+    Red(Box<Red>),
+    /// Controlled delay.
+    Codel(Box<Codel>),
+    /// Proportional integral controller, enhanced.
+    Pie(Box<Pie>),
+    /// A CoDel queue per flow.
+    FqCodel(Box<FqCodel>),
+}
+
+macro_rules! each {
+    ($self:ident, $queue:ident => $call:expr) => {
+        match $self {
+            Discipline::Droptail($queue) => $call,
+            Discipline::Red($queue) => $call,
+            Discipline::Codel($queue) => $call,
+            Discipline::Pie($queue) => $call,
+            Discipline::FqCodel($queue) => $call,
+        }
+    };
 }
 
 impl Queue for Discipline {
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService) -> Option<Packet> {
-        match self {
-            Discipline::Droptail(queue) => queue.enqueue(now, packet, in_service),
-        }
+    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
+        each!(self, queue => queue.enqueue(now, packet, in_service, dropped));
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time) -> Option<Queued> {
-        match self {
-            Discipline::Droptail(queue) => queue.dequeue(now),
-        }
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
+        each!(self, queue => queue.dequeue(now, dropped))
     }
 
     #[inline]
     fn len(&self) -> u64 {
-        match self {
-            Discipline::Droptail(queue) => queue.len(),
-        }
+        each!(self, queue => queue.len())
     }
 
-    fn visit(&self, each: &mut dyn FnMut(&Packet)) {
-        match self {
-            Discipline::Droptail(queue) => queue.visit(each),
-        }
+    fn marks(&self) -> u64 {
+        each!(self, queue => queue.marks())
     }
+
+    fn visit(&self, visitor: &mut dyn FnMut(&Packet)) {
+        each!(self, queue => queue.visit(visitor));
+    }
+}
+
+/// Marks `packet` instead of dropping it, if the queue marks and the packet's transport understands.
+fn mark(packet: &mut Packet, ecn: bool, marks: &mut u64) -> bool {
+    use crate::packet::Ecn;
+    let can = ecn && packet.ecn() != Ecn::NotCapable;
+    if can {
+        packet.set_ecn(Ecn::Marked);
+        *marks += 1;
+    }
+    can
 }

@@ -1,5 +1,6 @@
 //! TCP: sender, receiver, loss recovery, timers.
 
+mod application;
 mod pacing;
 mod receiver;
 pub mod recovery;
@@ -8,6 +9,7 @@ mod sender;
 mod sent_list;
 mod sequence_set;
 
+pub use application::{Application, Group};
 pub use receiver::{Receiver, ReceiverSettings};
 pub use rtt::{RttStatistics, Timer};
 pub use sender::{Sender, Settings};

@@ -4,7 +4,7 @@ use ackclock_units::{Span, Time};
 
 use super::SequenceSet;
 use crate::endpoint::{Context, Endpoint, ReceiverView};
-use crate::packet::{Kind, Packet, SackBlocks};
+use crate::packet::{Ecn, Kind, Packet, SackBlocks};
 
 /// Receives one flow.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Receiver {
     /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
     /// it.
     newest: (Time, bool),
+    /// A packet was marked since the last acknowledgement.
+    marked: bool,
     /// A packet that came twice and is to be reported.
     duplicate: Option<u64>,
     /// When the last packet of the transfer was delivered.
@@ -65,6 +67,7 @@ impl Receiver {
             deadline: Time::NEVER,
             answers: false,
             newest: (Time::ZERO, false),
+            marked: false,
             duplicate: None,
             completed: None,
         }
@@ -121,6 +124,7 @@ impl Endpoint for Receiver {
             self.completed = Some(context.now);
         }
         self.newest = (packet.sent, packet.is_retransmission());
+        self.marked |= packet.ecn() == Ecn::Marked;
         self.held_back += 1;
         if at_once || self.held_back >= self.settings.delayed_ack {
             self.answers = true;
@@ -143,7 +147,8 @@ impl Endpoint for Receiver {
         self.deadline = Time::NEVER;
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
         let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest.0, ack_bytes)
-            .with_retransmission(self.newest.1);
+            .with_retransmission(self.newest.1)
+            .with_echo(std::mem::take(&mut self.marked));
         let duplicate = self.duplicate.take().filter(|_| self.settings.reports_duplicates);
         if !sack || self.early.is_empty() && duplicate.is_none() {
             return Some(ack);

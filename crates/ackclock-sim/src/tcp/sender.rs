@@ -8,9 +8,9 @@ use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
-use super::{RttStatistics, Timer};
-use crate::endpoint::{Context, Endpoint, JournalEntry, SenderView};
-use crate::packet::{Kind, Packet};
+use super::{Application, RttStatistics, Timer};
+use crate::endpoint::{Context, Endpoint, SenderView};
+use crate::packet::{Ecn, Kind, Packet};
 use crate::random::Stream;
 
 /// Settings of a sender that do not change during a run.
@@ -22,8 +22,6 @@ pub struct Settings {
     pub route: u32,
     /// Size of a data packet on the wire.
     pub packet_bytes: u16,
-    /// Packets to send in total; `u64::MAX` for no end.
-    pub total: u64,
     /// Packets in flight that the receiver allows.
     pub receive_window: u64,
     /// Packets sent at once at most.
@@ -32,6 +30,10 @@ pub struct Settings {
     pub overhead: Span,
     /// Growth per packet delivered instead of per acknowledgement.
     pub growth_per_packet: bool,
+    /// Packets can be marked.
+    pub ecn: bool,
+    /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
+    pub rtt_noise: Span,
     /// Spread packets over the round trip when the control gives no rate.
     pub pacing: bool,
     /// When the flow starts.
@@ -44,6 +46,10 @@ pub struct Settings {
     pub measure_to: Time,
 }
 
+/// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
+/// slow start of a control like Hybla, which multiplies its window by 2^rho per round trip, would fill the memory.
+const MOST_IN_FLIGHT: u64 = 1 << 24;
+
 /// Pacing gain in slow start and after it, as in Linux: the scenario format promises these.
 const PACING_GAINS: (f64, f64) = (2.0, 1.2);
 
@@ -51,6 +57,9 @@ const PACING_GAINS: (f64, f64) = (2.0, 1.2);
 pub struct Sender<R> {
     settings: Settings,
     control: Box<dyn ErasedController>,
+    /// The control as it was at the start, for connections that begin anew.
+    fresh: Box<dyn ErasedController>,
+    application: Application,
     decision: Decision,
     recovery: R,
     timer: Timer,
@@ -63,11 +72,14 @@ pub struct Sender<R> {
     window_limited: bool,
     /// The packet that timed out last, while it is the oldest.
     timed_out: Option<u64>,
+    /// No mark counts before this packet is acknowledged: one reaction per window.
+    marked_until: u64,
     last_sent: Time,
     last_rtt: Option<Span>,
     burst: u64,
     gate: Gate,
     overhead: Stream,
+    noise: Stream,
     pacer: Pacer,
     /// Only for controls that want it.
     delivery_rate: Option<DeliveryRate>,
@@ -100,15 +112,18 @@ impl<R: Recovery> Sender<R> {
     pub fn new(
         settings: Settings,
         control: Box<dyn ErasedController>,
+        application: Application,
         recovery: R,
         timer: Timer,
-        overhead: Stream,
+        (overhead, noise): (Stream, Stream),
     ) -> Self {
         Sender {
             settings,
             decision: control.decision(),
             delivery_rate: control.wants_rate().then(DeliveryRate::default),
+            fresh: control.duplicate(),
             control,
+            application,
             recovery,
             timer,
             flight: Flight::default(),
@@ -117,11 +132,13 @@ impl<R: Recovery> Sender<R> {
             round_end: 0,
             window_limited: true,
             timed_out: None,
+            marked_until: 0,
             last_sent: settings.start,
             last_rtt: None,
             burst: 0,
             gate: Gate::Shut,
             overhead,
+            noise,
             pacer: Pacer::default(),
             counters: Counters::default(),
             window_integral: 0.0,
@@ -151,11 +168,7 @@ impl<R: Recovery> Sender<R> {
     }
 
     fn write(&self, context: &mut Context<'_>, kind: &'static str, window_before: f64) {
-        if let Some(journal) = &mut context.journal {
-            let (time, flow) = (context.now, self.settings.flow);
-            let window_after = self.decision.window.0;
-            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
-        }
+        context.write(self.settings.flow, kind, window_before, self.decision.window.0);
     }
 
     /// The RTT that an acknowledgement measures: never of a retransmission (Karn).
@@ -164,12 +177,15 @@ impl<R: Recovery> Sender<R> {
             return None;
         }
         let rtt = now.since(ack.sent);
-        self.timer.sample(rtt);
         self.last_rtt = Some(rtt);
         if now >= self.settings.measure_from && now <= self.settings.measure_to {
             self.rtts.record(rtt);
         }
-        Some(rtt)
+        let noise = self.settings.rtt_noise;
+        let measured = if noise == Span::ZERO { rtt } else { rtt + self.noise.span(noise + noise) };
+        self.timer.sample(measured);
+        self.application.note_rtt(rtt);
+        Some(measured)
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
@@ -210,12 +226,18 @@ impl<R: Recovery> Sender<R> {
         };
         self.signal(context, Signal::Ack(told));
         self.follow(context, outcome);
+        if ack.is_echo() {
+            self.on_echo(context);
+        }
         if self.flight.outstanding() == 0 {
             self.timer.stop();
         } else if advances && !outcome.keep_timer || outcome.lost {
             self.timer.restart(context.now);
         }
-        if advances && self.flight.oldest >= self.settings.total {
+        if advances
+            && self.flight.oldest >= self.application.total()
+            && self.application.on_all_acknowledged(context.now)
+        {
             self.phase = Phase::Stopped;
             self.write(context, "complete", self.decision.window.0);
         }
@@ -230,8 +252,21 @@ impl<R: Recovery> Sender<R> {
         }
         if outcome.lost {
             self.counters.loss_events += 1;
-            self.signal(context, Signal::Loss { ecn: false });
+            // A mark in the same window has cut it already (RFC 3168, section 6.1.2).
+            if self.flight.oldest >= self.marked_until {
+                self.signal(context, Signal::Loss { ecn: false });
+            }
         }
+    }
+
+    /// A mark came back: a loss event without a loss, once per window (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, context: &mut Context<'_>) {
+        if self.recovery.recovering() || self.flight.oldest < self.marked_until {
+            return;
+        }
+        self.marked_until = self.flight.next;
+        self.counters.loss_events += 1;
+        self.signal(context, Signal::Loss { ecn: true });
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
@@ -250,7 +285,9 @@ impl<R: Recovery> Sender<R> {
 
     /// Whether there is a packet that was never sent and may be sent as far as the application goes.
     fn has_new_data(&self) -> bool {
-        self.phase == Phase::Sending && self.flight.next < self.settings.total
+        self.phase == Phase::Sending
+            && self.flight.next < self.application.total()
+            && self.application.is_open()
     }
 
     /// The rate to pace at, if any.
@@ -267,7 +304,7 @@ impl<R: Recovery> Sender<R> {
 
     /// What the window lets out now, before pacing and the random delay.
     fn candidate(&mut self) -> Option<(u64, bool)> {
-        let receive_window = self.settings.receive_window;
+        let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < receive_window;
         let window = self.decision.window.whole().0;
@@ -318,7 +355,13 @@ impl<R: Recovery> Sender<R> {
         self.burst += 1;
         self.timer.ensure_running(now);
         let Settings { flow, route, packet_bytes, .. } = self.settings;
-        Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again)
+        let mut packet =
+            Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again);
+        // A retransmission cannot be marked (RFC 3168, section 6.1.5).
+        if self.settings.ecn && !again {
+            packet.set_ecn(Ecn::Capable);
+        }
+        packet
     }
 }
 
@@ -341,6 +384,10 @@ impl<R: Recovery> Endpoint for Sender<R> {
         }
         if self.phase == Phase::Stopped {
             self.phase_ends = Time::NEVER;
+        }
+        if self.application.on_timer(now) {
+            self.control = self.fresh.duplicate();
+            self.decision = self.control.decision();
         }
         if matches!(self.gate, Gate::OpensAt(time) if now >= time) {
             self.gate = Gate::Open;
@@ -384,7 +431,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if let Gate::OpensAt(time) = self.gate {
             wakeup = wakeup.min(time);
         }
-        wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup())
+        wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
     }
 
     fn window_bits(&self) -> u64 {
@@ -401,9 +448,9 @@ impl<R: Recovery> Endpoint for Sender<R> {
             in_flight: self.recovery.in_flight(self.flight),
             round: self.round,
             rtt: self.last_rtt,
-            rtts: &self.rtts,
+            rtts: Some(&self.rtts),
             started: self.settings.start,
-            control: &*self.control,
+            control: Some(&self.control),
         })
     }
 }

@@ -28,6 +28,7 @@ pub fn tcp() -> Tcp {
         growth: Growth::PerAck,
         pacing: false,
         hystart: false,
+        ecn: false,
     }
 }
 
@@ -35,24 +36,36 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
     Flow {
         name: controller.to_owned(),
         controller: controller.to_owned(),
+        control: controller.to_owned(),
         params: Vec::new(),
         rtt,
+        traffic: Traffic::Bulk,
         access: None,
-        direction: Direction::Forward,
+        path: vec![0],
+        back: vec![1],
         start: Start::At(Span::ZERO),
         stop: None,
         bytes: None,
+        rtt_noise: Span::ZERO,
         tcp: tcp(),
+    }
+}
+
+/// 100 Mbit/s, 50 ms one way, a queue of `limit` packets.
+pub fn link(name: &str, limit: u64) -> Link {
+    Link {
+        name: name.to_owned(),
+        rate: Rate(100_000_000),
+        trace: None,
+        delay: Span::from_millis(50),
+        queue: Queue::Droptail { limit: Limit::Packets(Packets(limit)) },
+        loss: Loss::None,
+        noise: None,
     }
 }
 
 /// 100 Mbit/s, 50 ms one way, 100 packets, one flow; measured from 100 s to 300 s.
 pub fn scenario(controller: &str) -> Scenario {
-    let link = |limit| Link {
-        rate: Rate(100_000_000),
-        queue: Queue::Droptail { limit: Limit::Packets(Packets(limit)) },
-        loss: Loss::None,
-    };
     Scenario {
         run: Run {
             duration: Span::from_seconds(300),
@@ -60,8 +73,9 @@ pub fn scenario(controller: &str) -> Scenario {
             seed: 1,
             sample: Sample::Every(Span::from_millis(100)),
         },
-        dumbbell: Dumbbell { delay: Span::from_millis(50), forward: link(100), reverse: link(1000) },
+        links: vec![link("bottleneck", 100), link("bottleneck-reverse", 1000)],
         flows: vec![flow(controller, Span::from_millis(100))],
+        events: Vec::new(),
     }
 }
 

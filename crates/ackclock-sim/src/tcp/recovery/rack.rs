@@ -230,6 +230,7 @@ impl Rack {
 
     /// Sets the probe's time (section 7.2).
     fn arm_probe(&mut self, now: Time, flight: Flight) {
+        self.probe.due = false;
         let idle = flight.outstanding() == 0 || self.sent.in_flight() == 0;
         let Some(smoothed) = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle)
         else {
@@ -335,7 +336,13 @@ impl Recovery for Rack {
 
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
         if self.probe.due {
-            return if new_data { Next::New } else { Next::Again(flight.next - 1) };
+            if new_data {
+                return Next::New;
+            }
+            if flight.outstanding() > 0 && self.sent.state(flight.next - 1) == State::InFlight {
+                return Next::Again(flight.next - 1);
+            }
+            self.probe.due = false;
         }
         let limit = if self.recovering && self.reduces { self.limit(window) } else { window };
         if self.sent.in_flight() >= limit {

@@ -1,0 +1,116 @@
+//! Changes during a run: when they are due, and what they do to links.
+
+use ackclock_scenario::{Change, Event, Link, Noise, Queue, When};
+use ackclock_units::{Rate, Time};
+
+use crate::build::make_queue;
+use crate::link::LinkChange;
+use crate::network::Network;
+use crate::random::{Purpose, Stream};
+use crate::schedule::Schedule;
+use crate::wire::NoiseModel;
+
+/// Holds the events of a scenario and makes them happen.
+#[derive(Debug)]
+pub struct Director {
+    /// Events at times, the latest first.
+    timed: Vec<(Time, usize)>,
+    /// Events at round trips of flows.
+    at_rounds: Vec<(usize, u64, usize)>,
+    events: Vec<Event>,
+    /// The rates of the links as they are, for queues that depend on them.
+    rates: Vec<Rate>,
+    flows: u32,
+    seed: u64,
+    run: u64,
+}
+
+impl Director {
+    /// A director of `events` over `links`, for `flows` flows in run `run` of `seed`.
+    #[must_use]
+    pub fn new(events: Vec<Event>, links: &[Link], flows: u32, seed: u64, run: u64) -> Self {
+        let mut timed = Vec::new();
+        let mut at_rounds = Vec::new();
+        for (index, event) in events.iter().enumerate() {
+            match event.when {
+                When::At(at) => timed.push((Time::ZERO + at, index)),
+                When::RoundTrip { flow, count } => at_rounds.push((flow, count, index)),
+            }
+        }
+        // Those at one time happen in the order of the file.
+        timed.sort_by(|a, b| b.cmp(a));
+        let rates = links.iter().map(|link| link.rate).collect();
+        Director { timed, at_rounds, events, rates, flows, seed, run }
+    }
+
+    /// When the next event at a time is due.
+    #[must_use]
+    pub fn wakeup(&self) -> Time {
+        self.timed.last().map_or(Time::NEVER, |(time, _)| *time)
+    }
+
+    /// Whether events wait for round trips.
+    #[inline]
+    #[must_use]
+    pub fn waits_for_round_trips(&self) -> bool {
+        !self.at_rounds.is_empty()
+    }
+
+    /// Makes the events happen that are due at `now`.
+    pub fn act(&mut self, now: Time, network: &mut Network, schedule: &mut Schedule) {
+        while let Some((time, index)) = self.timed.last().copied()
+            && time <= now
+        {
+            self.timed.pop();
+            self.happen(now, index, network, schedule);
+        }
+    }
+
+    /// `flow` has completed `round` round trips.
+    pub fn note_round(
+        &mut self,
+        now: Time,
+        flow: u32,
+        round: u64,
+        network: &mut Network,
+        schedule: &mut Schedule,
+    ) {
+        while let Some(place) =
+            self.at_rounds.iter().position(|(other, count, _)| *other == flow as usize && round >= *count)
+        {
+            let (_, _, index) = self.at_rounds.remove(place);
+            self.happen(now, index, network, schedule);
+        }
+    }
+
+    fn happen(&mut self, now: Time, index: usize, network: &mut Network, schedule: &mut Schedule) {
+        let Event { link, change, .. } = &self.events[index];
+        let id = *link as u32;
+        let change = match change {
+            Change::Rate(rate) => {
+                self.rates[*link] = *rate;
+                LinkChange::Rate(*rate)
+            }
+            Change::Delay(delay) => LinkChange::Delay(*delay),
+            Change::Queue(queue) => LinkChange::Queue(self.queue(*queue, id, index)),
+            Change::Loss(loss) => LinkChange::Loss(loss.clone()),
+            Change::Noise(noise) => {
+                LinkChange::Noise(noise.map(|noise| noise_model(noise, id, self.flows, self.seed, self.run)))
+            }
+        };
+        network.change(now, id, change, schedule);
+    }
+
+    /// A new queue draws from a stream of its own.
+    fn queue(&self, queue: Queue, link: u32, index: usize) -> crate::queue::Discipline {
+        let stream = Stream::new(self.seed, self.run, Purpose::Queue, link, index as u32 + 1);
+        make_queue(queue, self.rates[link as usize], stream)
+    }
+}
+
+/// Delay noise at `link` with a stream for each of `flows` flows.
+#[must_use]
+pub fn noise_model(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> NoiseModel {
+    let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
+    NoiseModel { noise, streams }
+}

@@ -1,0 +1,150 @@
+//! From a flow of a scenario to its two ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ackclock_cc::Start;
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::registry::Catalogue;
+use ackclock_scenario::{Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
+use ackclock_units::Time;
+
+use crate::endpoint::Endpoint;
+use crate::random::{Purpose, Stream};
+use crate::source::{Sink, Source, SourceSettings};
+use crate::tcp::recovery::{DuplicateAcks, Rack, Sack};
+use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, Timer};
+
+/// Where and when a flow is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its id.
+    pub id: u32,
+    /// Seed of the scenario.
+    pub seed: u64,
+    /// Number of the run.
+    pub run: u64,
+    /// Where its data enters the table of routes.
+    pub there: u32,
+    /// Where its acknowledgements enter the table of routes.
+    pub back: u32,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending.
+    pub stop: Time,
+    /// When it is measured.
+    pub measured: (Time, Time),
+}
+
+impl Place {
+    fn stream(&self, purpose: Purpose) -> Stream {
+        Stream::new(self.seed, self.run, purpose, 0, self.id)
+    }
+}
+
+/// Groups of E-MulTCP connections by their first flow.
+pub type Groups = BTreeMap<usize, Arc<Group>>;
+
+/// Sender and receiver of a flow.
+///
+/// # Errors
+/// When the flow names an unknown control or parameters that it refuses.
+pub fn make_ends(
+    flow: &Flow,
+    place: &Place,
+    catalogue: &dyn Catalogue,
+    groups: &mut Groups,
+) -> Result<[Box<dyn Endpoint>; 2], String> {
+    let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
+    let application = match flow.traffic {
+        Traffic::Datagrams(datagrams) => return Ok(datagram_ends(flow, place, datagrams, total)),
+        Traffic::Bulk => Application::bulk(total),
+        Traffic::Web(web) => {
+            Application::web(web, flow.tcp.packet.0, place.stream(Purpose::Application), place.start)
+        }
+        Traffic::Emultcp(Emultcp { group, place: member, size }) => {
+            let group = groups.entry(group).or_insert_with(|| Arc::new(Group::new(size)));
+            Application::member(group.clone(), member, place.start)
+        }
+    };
+    let control = make_control(flow, catalogue)?;
+    let receiver = Receiver::new(ReceiverSettings {
+        flow: place.id,
+        route: place.back,
+        ack_bytes: flow.tcp.ack.0 as u16,
+        delayed_ack: flow.tcp.delayed_ack,
+        delayed_ack_timer: flow.tcp.delayed_ack_timer,
+        sack: matches!(flow.tcp.recovery, Recovery::Sack | Recovery::Rack),
+        reports_duplicates: flow.tcp.recovery == Recovery::Rack,
+        total,
+    });
+    Ok([make_sender(flow, place, control, application), Box::new(receiver)])
+}
+
+fn datagram_ends(flow: &Flow, place: &Place, datagrams: Datagrams, total: u64) -> [Box<dyn Endpoint>; 2] {
+    let settings = SourceSettings {
+        flow: place.id,
+        route: place.there,
+        packet_bytes: flow.tcp.packet.0 as u16,
+        total,
+        datagrams,
+        start: place.start,
+        stop: place.stop,
+    };
+    [Box::new(Source::new(settings, place.stream(Purpose::Application))), Box::new(Sink::new(total))]
+}
+
+fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn ErasedController>, String> {
+    let name = &flow.control;
+    let entry =
+        catalogue.find(name).ok_or_else(|| format!("flow {}: unknown control \"{name}\"", flow.name))?;
+    let given: Vec<_> = flow.params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect();
+    let start = Start {
+        window: flow.tcp.initial_window,
+        ssthresh: flow.tcp.initial_ssthresh,
+        hystart: flow.tcp.hystart,
+    };
+    entry.build(&given, start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
+}
+
+fn make_sender(
+    flow: &Flow,
+    place: &Place,
+    control: Box<dyn ErasedController>,
+    application: Application,
+) -> Box<dyn Endpoint> {
+    let tcp = &flow.tcp;
+    let settings = Settings {
+        flow: place.id,
+        route: place.there,
+        packet_bytes: tcp.packet.0 as u16,
+        receive_window: tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
+        max_burst: tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
+        overhead: tcp.overhead,
+        growth_per_packet: tcp.growth == Growth::PerPacket,
+        ecn: tcp.ecn,
+        rtt_noise: flow.rtt_noise,
+        pacing: tcp.pacing,
+        start: place.start,
+        stop: place.stop,
+        measure_from: place.measured.0,
+        measure_to: place.measured.1,
+    };
+    let streams = (place.stream(Purpose::Overhead), place.stream(Purpose::Measurement));
+    let timer = Timer::new(tcp.initial_rto, tcp.min_rto, tcp.max_rto, tcp.clock);
+    match tcp.recovery {
+        Recovery::Reno | Recovery::NewReno => {
+            let newreno = tcp.recovery == Recovery::NewReno;
+            let recovery = DuplicateAcks::new(newreno, tcp.limited_transmit);
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+        }
+        Recovery::Sack => {
+            let recovery = Sack::new(tcp.limited_transmit);
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+        }
+        Recovery::Rack => {
+            let recovery = Rack::new(control.decision().pacing_rate.is_none());
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+        }
+    }
+}

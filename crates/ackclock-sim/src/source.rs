@@ -1,0 +1,244 @@
+//! Datagrams at a rate that nothing changes, and where they end.
+
+use ackclock_scenario::{Cycle, Datagrams};
+use ackclock_trace::Counters;
+use ackclock_units::{Span, Time};
+
+use crate::endpoint::{Context, Endpoint, ReceiverView, SenderView};
+use crate::pace::Serialiser;
+use crate::packet::{Kind, Packet};
+use crate::random::Stream;
+
+/// Settings of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceSettings {
+    /// The flow.
+    pub flow: u32,
+    /// Where its packets enter the table of routes.
+    pub route: u32,
+    /// Size of a packet on the wire.
+    pub packet_bytes: u16,
+    /// Packets to send in total; `u64::MAX` for no end.
+    pub total: u64,
+    /// What it sends and when.
+    pub datagrams: Datagrams,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops.
+    pub stop: Time,
+}
+
+/// Sends packets of one size: at a constant rate, as a Poisson process, or on and off.
+#[derive(Debug)]
+pub struct Source {
+    settings: SourceSettings,
+    spacing: Serialiser,
+    stream: Stream,
+    /// When the next packet goes.
+    next: Time,
+    /// When the time on ends.
+    on_until: Time,
+    due: bool,
+    counters: Counters,
+}
+
+impl Source {
+    /// A source at the start of the run.
+    #[must_use]
+    pub fn new(settings: SourceSettings, stream: Stream) -> Self {
+        let mut source = Source {
+            spacing: Serialiser::new(settings.datagrams.rate),
+            settings,
+            stream,
+            next: settings.start,
+            on_until: Time::NEVER,
+            due: false,
+            counters: Counters::default(),
+        };
+        if let Some(cycle) = settings.datagrams.cycle {
+            source.on_until = settings.start + source.duration(cycle.on, cycle);
+        }
+        source
+    }
+
+    fn duration(&mut self, mean: Span, cycle: Cycle) -> Span {
+        let factor = match cycle.shape {
+            Some(shape) => self.stream.pareto(shape),
+            None => self.stream.exponential(),
+        };
+        Span::from_seconds_f64(mean.as_seconds() * factor)
+    }
+
+    /// When the packet after the one at `now` goes.
+    fn advance(&mut self, now: Time) {
+        let interval = self.spacing.next(self.settings.packet_bytes);
+        self.next = now
+            + if self.settings.datagrams.poisson {
+                Span::from_seconds_f64(interval.as_seconds() * self.stream.exponential())
+            } else {
+                interval
+            };
+        if let Some(cycle) = self.settings.datagrams.cycle {
+            while self.next >= self.on_until {
+                let begin = self.on_until + self.duration(cycle.off, cycle);
+                self.next = begin;
+                self.on_until = begin + self.duration(cycle.on, cycle);
+            }
+        }
+        if self.next >= self.settings.stop || self.counters.sent_packets >= self.settings.total {
+            self.next = Time::NEVER;
+        }
+    }
+}
+
+impl Endpoint for Source {
+    fn on_packet(&mut self, _: &Packet, _: &mut Context<'_>) {}
+
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        self.due = context.now >= self.next;
+        if self.due && self.counters.sent_packets == 0 {
+            context.write(self.settings.flow, "start", f64::NAN, f64::NAN);
+        }
+    }
+
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        if !std::mem::take(&mut self.due) {
+            return None;
+        }
+        let SourceSettings { flow, route, packet_bytes, .. } = self.settings;
+        let sequence = self.counters.sent_packets;
+        self.counters.sent_packets += 1;
+        self.advance(context.now);
+        if self.next == Time::NEVER {
+            context.write(flow, "stop", f64::NAN, f64::NAN);
+        }
+        Some(Packet::new(Kind::Data, flow, route, sequence, context.now, packet_bytes))
+    }
+
+    fn wakeup(&self) -> Time {
+        self.next
+    }
+
+    fn sender(&self) -> Option<SenderView<'_>> {
+        Some(SenderView {
+            counters: self.counters,
+            window: f64::NAN,
+            ssthresh: f64::NAN,
+            window_integral: f64::NAN,
+            window_since: self.settings.start,
+            in_flight: 0,
+            round: 0,
+            rtt: None,
+            rtts: None,
+            started: self.settings.start,
+            control: None,
+        })
+    }
+}
+
+/// Counts what arrives.
+#[derive(Debug)]
+pub struct Sink {
+    total: u64,
+    delivered: u64,
+    completed: Option<Time>,
+}
+
+impl Sink {
+    /// A sink that expects `total` packets; `u64::MAX` for no end.
+    #[must_use]
+    pub const fn new(total: u64) -> Self {
+        Sink { total, delivered: 0, completed: None }
+    }
+}
+
+impl Endpoint for Sink {
+    fn on_packet(&mut self, _: &Packet, context: &mut Context<'_>) {
+        self.delivered += 1;
+        if self.delivered == self.total {
+            self.completed = Some(context.now);
+        }
+    }
+
+    fn on_timer(&mut self, _: &mut Context<'_>) {}
+
+    fn next_packet(&mut self, _: &mut Context<'_>) -> Option<Packet> {
+        None
+    }
+
+    fn wakeup(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn receiver(&self) -> Option<ReceiverView> {
+        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Slab;
+    use crate::random::Purpose;
+    use ackclock_units::Rate;
+
+    /// Times at which packets go in the first `seconds`, at 8 Mbit/s: 1000 packets of 1000 bytes per second.
+    fn times(poisson: bool, cycle: Option<Cycle>, seconds: u64) -> Vec<f64> {
+        let datagrams = Datagrams { rate: Rate(8_000_000), poisson, cycle };
+        let settings = SourceSettings {
+            flow: 0,
+            route: 0,
+            packet_bytes: 1000,
+            total: u64::MAX,
+            datagrams,
+            start: Time::ZERO,
+            stop: Time::ZERO + Span::from_seconds(seconds),
+        };
+        let mut source = Source::new(settings, Stream::new(2, 0, Purpose::Application, 0, 0));
+        let mut sacks = Slab::default();
+        let mut times = Vec::new();
+        while source.wakeup() < Time::NEVER {
+            let mut context = Context { now: source.wakeup(), sacks: &mut sacks, journal: None };
+            source.on_timer(&mut context);
+            assert!(source.next_packet(&mut context).is_some() && source.next_packet(&mut context).is_none());
+            times.push(context.now.as_seconds());
+        }
+        times
+    }
+
+    #[test]
+    fn a_constant_rate_is_exact() {
+        let times = times(false, None, 10);
+        assert_eq!((times.len(), times[1], times[9999]), (10_000, 0.001, 9.999));
+    }
+
+    /// 1000 per second: in 100 s 100 000, with a standard deviation of 316; a gap exceeds 2 ms with probability e^-2.
+    #[test]
+    fn a_poisson_process_has_exponential_gaps() {
+        let times = times(true, None, 100);
+        assert!((times.len() as f64 - 1e5).abs() < 5.0 * 316.0, "{}", times.len());
+        let long = times.windows(2).filter(|pair| pair[1] - pair[0] > 0.002).count() as f64 / 1e5;
+        assert!((long - (-2.0_f64).exp()).abs() < 0.006, "{long}");
+    }
+
+    /// On for 1 s and off for 2 s on average: a third of 1000 per second. Off times (gaps beyond 10 ms): exponential
+    /// ones exceed 4 s with probability e^-2; Pareto ones of shape 1.5 are at least 2/3 s and exceed 4 s with
+    /// (1/6)^1.5 = 0.068. About 3300 of them: standard errors of 0.006 and 0.0044. (The mean of shape 1.5 converges
+    /// slowly: a quarter is allowed.)
+    #[test]
+    fn on_and_off_times_are_distributed_as_said() {
+        for (shape, beyond, tolerance) in [(None, (-2.0_f64).exp(), 0.05), (Some(1.5), 0.068, 0.25)] {
+            let cycle = Cycle { on: Span::from_seconds(1), off: Span::from_seconds(2), shape };
+            let times = times(false, Some(cycle), 10_000);
+            let share = times.len() as f64 / 1e7;
+            assert!((share * 3.0 - 1.0).abs() < tolerance, "{share}");
+            let gaps: Vec<_> =
+                times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.01).collect();
+            let long = gaps.iter().filter(|gap| **gap > 4.0).count() as f64 / gaps.len() as f64;
+            assert!((long - beyond).abs() < 5.0 * 0.006, "{long}");
+            if shape.is_some() {
+                assert!(gaps.iter().all(|gap| *gap >= 0.666));
+            }
+        }
+    }
+}
