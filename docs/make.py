@@ -84,7 +84,6 @@ ROWS = (
     Row("BI-TCP, per ACK", "bic", {}, responses.bic),
     Row("CUBIC", "cubic", {"fast_convergence": False}, lambda p: responses.cubic(p, 0.1), 100),
 )
-BEGIN, END = "<!-- responses: made by `make docs` -->", "<!-- end of responses -->"
 
 
 def study_responses() -> None:
@@ -112,16 +111,74 @@ def study_responses() -> None:
     panel.set_ylabel("packets per round trip (RTT 0.1 s)")
     plots.legend(panel, 3)
     figure.savefig(DOCS / "images" / "responses.svg", metadata={"Date": None})
+    write_section("responses", lines)
+
+
+def write_section(name: str, lines: list[str]) -> None:
+    """Replace the section of this name in docs/theory.md."""
+    begin, end = f"<!-- {name}: made by `make docs` -->", f"<!-- end of {name} -->"
     page = DOCS / "theory.md"
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN, 1)
-    table = "\n".join(lines)
-    page.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
+    text = "\n".join([begin, *lines, end])
+    page.write_text(before + text + rest.split(end, 1)[1], encoding="utf-8")
+
+
+PERCENT = (0.5, 1, 2, 5, 8, 15, 20)
+SMOOTHNESS = (
+    ("TCP", "reno", {}, "newreno"),
+    ("TCP, minimum RTO 1 s", "reno", {"min_rto": "1 s", "clock": "100 ms"}, "newreno"),
+    ("GAIMD(0.31, 7/8)", "gaimd", {}, "newreno"),
+    ("TFRC", "tfrc", {}, "sack"),
+    ("TEAR", "tear", {}, "sack"),
+)
+# Figure 6 of the study, as far as its text gives numbers.
+FIGURE_6 = {
+    ("TCP", 1): 0.51,
+    ("TCP", 20): 1.6,
+    ("GAIMD(0.31, 7/8)", 1): 0.3,
+    ("TFRC", 1): 0.23,
+    ("TFRC", 20): 2.0,
+    ("TEAR", 1): 0.22,
+    ("TEAR", 20): 0.4,
+}
+
+
+def rate_variation(
+    controller: str, settings: dict[str, str], recovery: str, percent: float
+) -> float:
+    """Give the CoV of the sending rate per RTT of 100 ms under Bernoulli loss."""
+    queue = {"kind": "droptail", "limit": "1000 packets"}
+    loss = {"kind": "bernoulli", "rate": f"{percent} %"}
+    scenario = {
+        "run": {"duration": "1100 s", "warmup": "100 s", "sample": "100 ms"},
+        "tcp": {"overhead": "100 us"},
+        "dumbbell": {"rate": "100 Mbit/s", "delay": "30 ms", "queue": queue, "loss": loss},
+        "flow": [{"controller": controller, "rtt": "100 ms", "recovery": recovery, **settings}],
+    }
+    windows = ackclock.simulate(scenario).windows
+    sent = windows.filter(windows["time_s"] > 100)["sent_bytes"].to_numpy()
+    return float(sent.std() / sent.mean())
+
+
+def study_smoothness() -> None:
+    """Measure the smoothness of TCP, GAIMD, TFRC and TEAR into docs/theory.md."""
+    lines = [
+        "| | " + " | ".join(f"{percent:g} %" for percent in PERCENT) + " |",
+        "|" + " --- |" * 8,
+    ]
+    for label, controller, settings, recovery in SMOOTHNESS:
+        cells = []
+        for percent in PERCENT:
+            value = f"{rate_variation(controller, settings, recovery, percent):.2f}"
+            paper = FIGURE_6.get((label, percent))
+            cells.append(value if paper is None else f"{value} ({paper:g})")
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    write_section("smoothness", lines)
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: curves, responses."""
-    wanted = sys.argv[1:] or ["curves", "responses"]
+    """Make what the arguments name, or everything: curves, responses, smoothness."""
+    wanted = sys.argv[1:] or ["curves", "responses", "smoothness"]
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "curves" in wanted:
@@ -129,6 +186,8 @@ def main() -> None:
                 draw_curve(entry["name"])
         if "responses" in wanted:
             study_responses()
+        if "smoothness" in wanted:
+            study_smoothness()
 
 
 if __name__ == "__main__":

@@ -35,6 +35,19 @@ impl Kind {
 /// Makes a control from parameters and a start.
 type Build = dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
 
+/// Checks parameters.
+type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync;
+
+/// The parameters given over the defaults.
+fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
+    let mut params = P::default();
+    for (index, (name, value)) in given.iter().enumerate() {
+        params.set(name, *value).map_err(|error| (index, error))?;
+    }
+    params.check().map_err(|error| (given.len().saturating_sub(1), error))?;
+    Ok(params)
+}
+
 /// One control that scenarios can name.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -46,7 +59,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    build: &'static Build,
+    build: Option<&'static Build>,
+    check: &'static Check,
 }
 
 impl core::fmt::Debug for Entry {
@@ -64,27 +78,44 @@ impl Entry {
             kind: Kind::Window,
             source,
             parameters: <C::Params as Parameters>::LIST,
-            build: &|given, start| {
-                let mut params = C::Params::default();
-                for (index, (name, value)) in given.iter().enumerate() {
-                    params.set(name, *value).map_err(|error| (index, error))?;
-                }
-                params.check().map_err(|error| (given.len().saturating_sub(1), error))?;
-                Ok(Box::new(C::new(params, start)))
-            },
+            build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
+            check: &|given| read::<C::Params>(given).map(|_| ()),
         }
+    }
+
+    /// An entry for a rate-based control with parameters `P`. Its two ends belong to the driver.
+    #[must_use]
+    pub const fn of_rate<P: Parameters>(name: &'static str, source: &'static str) -> Self {
+        Entry {
+            name,
+            kind: Kind::Rate,
+            source,
+            parameters: P::LIST,
+            build: None,
+            check: &|given| read::<P>(given).map(|_| ()),
+        }
+    }
+
+    /// Checks parameters.
+    ///
+    /// # Errors
+    /// The index of the given parameter that is at fault, and what is wrong with it.
+    pub fn check(&self, given: Given<'_>) -> Result<(), (usize, ParameterError)> {
+        (self.check)(given)
     }
 
     /// A control at the start of a connection.
     ///
     /// # Errors
-    /// The index of the given parameter that is at fault, and what is wrong with it.
+    /// The index of the given parameter that is at fault, and what is wrong with it; or that the control is
+    /// rate-based and has no window.
     pub fn build(
         &self,
         given: Given<'_>,
         start: Start,
     ) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
-        (self.build)(given, start)
+        let none = || (0, ParameterError::Together("a rate-based control has no window"));
+        self.build.ok_or_else(none)?(given, start)
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
+use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
 use ackclock_scenario::{Checked, EXAMPLE, json_schema, read_json, read_toml};
-use ackclock_sim::Simulation;
+use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Column, Table};
 use include_dir::{Dir, include_dir};
 use numpy::PyArray1;

@@ -1,6 +1,6 @@
 //! From a tree to a checked flow: `[[flow]]` and `[tcp]`.
 
-use ackclock_cc::registry::{Catalogue, Entry};
+use ackclock_cc::registry::{Catalogue, Entry, Kind};
 use ackclock_units::{Bytes, Packets, Span, Window};
 
 use crate::keys::{GROWTHS, LARGEST_PACKET, MOST_FLOWS, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES};
@@ -118,6 +118,11 @@ fn controller<'c>(
         let hint = did_you_mean(name, names.iter().copied());
         table.refuse("controller", format!("unknown control \"{name}\"{hint}; allowed: {}", names.join(", ")))
     })?;
+    if traffic != Traffic::Bulk && entry.kind != Kind::Window {
+        return Err(
+            table.refuse("controller", format!("\"{name}\" has no window; a web session needs one that has"))
+        );
+    }
     Ok(Some(entry))
 }
 
@@ -153,7 +158,7 @@ fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
         params.push((name.clone(), value));
     }
     let given: Vec<_> = params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect();
-    entry.build(&given, ackclock_cc::Start::default()).map_err(|(index, error)| {
+    entry.check(&given).map_err(|(index, error)| {
         let found = entries.get(index).map_or(String::new(), |(_, node)| format!(", found {}", node.content));
         refuse(index, format!("{error}{found}"))
     })?;

@@ -105,9 +105,13 @@ fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
     let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
     let path = folder.join(file);
     let refuse = |problem: String| table.refuse(key, format!("{}: {problem}", path.display()));
-    let size = std::fs::metadata(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?.len();
-    if size > LARGEST_FILE {
-        return Err(refuse(format!("must be at most {LARGEST_FILE} B, is {size} B")));
+    let metadata = std::fs::metadata(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    // A device or a pipe might never end.
+    if !metadata.is_file() {
+        return Err(refuse("is no file".to_owned()));
+    }
+    if metadata.len() > LARGEST_FILE {
+        return Err(refuse(format!("must be at most {LARGEST_FILE} B, is {} B", metadata.len())));
     }
     std::fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))
 }

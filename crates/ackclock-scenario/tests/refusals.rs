@@ -416,6 +416,9 @@ fn files() {
         let message = read("run.seed=1").unwrap_err().to_string();
         assert!(message.ends_with(problem), "{message}");
     }
+    let device = VALID.replace("rate = \"10 Mbit/s\"\n", "rate_trace = \"/dev/zero\"\n");
+    let message = read_toml(&device, "a.toml", &[], &BuiltIn).unwrap_err().to_string();
+    assert!(message.ends_with("/dev/zero: is no file"), "{message}");
     // 3 opportunities of 12 000 bits in 10 ms are 3.6 Mbit/s.
     std::fs::write(folder.join("rates"), "# made by hand\n2\n5\n10\n").unwrap();
     let link = &read("run.seed=1").unwrap().scenario.links[0];

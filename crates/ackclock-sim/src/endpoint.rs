@@ -24,6 +24,11 @@ pub trait Endpoint: Send {
         0
     }
 
+    /// Whether it speaks TCP, so that a packet capture can show it.
+    fn is_tcp(&self) -> bool {
+        false
+    }
+
     /// How a sender is doing; `None` for a receiver.
     fn sender(&self) -> Option<SenderView<'_>> {
         None

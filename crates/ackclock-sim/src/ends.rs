@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ackclock_cc::Start;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::Catalogue;
+use ackclock_cc::{Parameters, Start};
 use ackclock_scenario::{Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
 use ackclock_units::Time;
 
 use crate::endpoint::Endpoint;
 use crate::random::{Purpose, Stream};
+use crate::rate::tear::{Tear, TearParams, TearReceiver};
+use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
+use crate::rate::{RateSender, RateSettings};
 use crate::source::{Sink, Source, SourceSettings};
 use crate::tcp::recovery::{DuplicateAcks, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, Timer};
@@ -67,6 +70,11 @@ pub fn make_ends(
             Application::member(group.clone(), member, place.start)
         }
     };
+    if matches!(flow.traffic, Traffic::Bulk)
+        && let Some(ends) = rate_ends(flow, place, total)?
+    {
+        return Ok(ends);
+    }
     let control = make_control(flow, catalogue)?;
     let receiver = Receiver::new(ReceiverSettings {
         flow: place.id,
@@ -92,6 +100,45 @@ fn datagram_ends(flow: &Flow, place: &Place, datagrams: Datagrams, total: u64) -
         stop: place.stop,
     };
     [Box::new(Source::new(settings, place.stream(Purpose::Application))), Box::new(Sink::new(total))]
+}
+
+/// The ends of a rate-based control; none if the flow has another.
+fn rate_ends(flow: &Flow, place: &Place, total: u64) -> Result<Option<[Box<dyn Endpoint>; 2]>, String> {
+    let settings = RateSettings {
+        flow: place.id,
+        route: place.there,
+        packet_bytes: flow.tcp.packet.0 as u16,
+        total,
+        overhead: flow.tcp.overhead,
+        start: place.start,
+        stop: place.stop,
+        measured: place.measured,
+    };
+    let stream = place.stream(Purpose::Overhead);
+    let ack = flow.tcp.ack.0 as u16;
+    Ok(match flow.control.as_str() {
+        "tfrc" => {
+            let params: TfrcParams = read_params(flow)?;
+            let sender = RateSender::new(settings, Tfrc::new(params, settings.packet_bytes), stream);
+            let receiver = TfrcReceiver::new(params, place.id, place.back, ack, total);
+            Some([Box::new(sender), Box::new(receiver)])
+        }
+        "tear" => {
+            let params: TearParams = read_params(flow)?;
+            let sender = RateSender::new(settings, Tear::default(), stream);
+            let receiver = TearReceiver::new(params, place.id, place.back, ack, total);
+            Some([Box::new(sender), Box::new(receiver)])
+        }
+        _ => None,
+    })
+}
+
+fn read_params<P: Parameters>(flow: &Flow) -> Result<P, String> {
+    let mut params = P::default();
+    for (name, value) in &flow.params {
+        params.set(name, value.as_value()).map_err(|error| format!("flow {}: {error}", flow.name))?;
+    }
+    Ok(params)
 }
 
 fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn ErasedController>, String> {

@@ -17,6 +17,7 @@ pub mod pace;
 pub mod packet;
 pub mod queue;
 pub mod random;
+pub mod rate;
 pub mod schedule;
 mod simulation;
 pub mod source;
@@ -24,4 +25,5 @@ mod summary;
 pub mod tcp;
 pub mod wire;
 
+pub use rate::BuiltIn;
 pub use simulation::Simulation;

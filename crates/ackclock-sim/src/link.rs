@@ -143,13 +143,21 @@ impl Link {
         }
     }
 
-    /// The time of [`Link::next_event`] has come: the packet that reaches the far end, if one does.
+    /// The time of [`Link::next_event`] has come: whether a packet reaches the far end.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
+    pub fn is_due(&mut self, now: Time) -> bool {
         self.catch_up(now);
-        let packet = self.wire.pop(now)?;
+        self.wire.next() <= now
+    }
+
+    /// The packet that reaches the far end, after [`Link::is_due`].
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline]
+    pub fn deliver(&mut self) -> Packet {
         self.counters.delivered += 1;
-        Some(packet)
+        self.wire.pop()
     }
 
     #[inline]
@@ -157,6 +165,13 @@ impl Link {
         if let Some(transmitter) = &mut self.transmitter {
             transmitter.catch_up(now, &mut self.wire, &mut self.dropped, &mut self.counters);
         }
+    }
+
+    /// Whether anything was lost at random or dropped since [`Link::take_dropped`] was last asked.
+    #[inline]
+    #[must_use]
+    pub const fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
     }
 
     /// One of the packets that were lost at random or dropped since this was last asked.
@@ -275,9 +290,11 @@ impl Transmitter {
     /// The next transmission begins at `now`, if a packet waits.
     #[inline]
     fn start(&mut self, now: Time, wire: &mut Wire, dropped: &mut Vec<Packet>, counters: &mut LinkCounters) {
-        let before = dropped.len();
-        let next = self.queue.dequeue(now, dropped);
-        counters.queue_drops += (dropped.len() - before) as u64;
+        // Droptail drops nothing here, and is most links' queue.
+        let next = match &mut self.queue {
+            Discipline::Droptail(queue) => queue.dequeue(now, dropped),
+            managed => dequeue_managed(managed, now, dropped, counters),
+        };
         if let Some(Queued { packet, since }) = next {
             if self.measured {
                 self.delays.record(now.since(since));
@@ -296,6 +313,19 @@ impl Transmitter {
     fn note_level(&mut self, now: Time) {
         self.level.change(now, self.queue.len() + self.in_service.packets);
     }
+}
+
+#[inline(never)]
+fn dequeue_managed(
+    queue: &mut Discipline,
+    now: Time,
+    dropped: &mut Vec<Packet>,
+    counters: &mut LinkCounters,
+) -> Option<Queued> {
+    let before = dropped.len();
+    let next = queue.dequeue(now, dropped);
+    counters.queue_drops += (dropped.len() - before) as u64;
+    next
 }
 
 #[cfg(test)]
@@ -327,9 +357,11 @@ mod tests {
         assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
         assert_eq!(link.counters(microseconds(159)).bits, 8000);
-        assert_eq!(link.deliver(microseconds(50_080)), Some(packet(0)));
+        assert!(link.is_due(microseconds(50_080)));
+        assert_eq!(link.deliver(), packet(0));
         assert_eq!(link.next_event(), microseconds(50_160));
-        assert_eq!(link.deliver(microseconds(50_160)), Some(packet(1)));
+        assert!(link.is_due(microseconds(50_160)));
+        assert_eq!(link.deliver(), packet(1));
         // Two packets for 80 us, then one for 80 us.
         let counters = link.counters(microseconds(50_160));
         assert_eq!(counters.queue_integral, 3 * 80_000_000);
@@ -348,10 +380,12 @@ mod tests {
         link.change(microseconds(40), LinkChange::Rate(Rate(50_000_000)));
         link.change(microseconds(100), LinkChange::Delay(Span::from_millis(10)));
         assert_eq!(link.next_event(), microseconds(50_080));
-        assert!(link.deliver(microseconds(50_080)).is_some());
+        assert!(link.is_due(microseconds(50_080)));
+        link.deliver();
         // The second was under way when the delay changed.
         assert_eq!(link.next_event(), microseconds(50_240));
-        link.deliver(microseconds(50_240));
+        assert!(link.is_due(microseconds(50_240)));
+        link.deliver();
         assert_eq!(link.next_event(), microseconds(50_240), "the third may not overtake");
         // 4000 bit in 40 us, then 50 Mbit/s for 60 us.
         assert_eq!(link.counters(microseconds(50_240)).bits, 24_000);

@@ -114,6 +114,13 @@ impl Network {
     /// observed changes no digest.
     #[inline]
     fn note_dropped(&mut self, now: Time, id: u32) {
+        if self.links[id as usize].has_dropped() {
+            self.note_all_dropped(now, id);
+        }
+    }
+
+    #[cold]
+    fn note_all_dropped(&mut self, now: Time, id: u32) {
         while let Some(lost) = self.links[id as usize].take_dropped() {
             self.sacks.remove(lost.handle());
             self.tally(&lost).dropped += 1;
@@ -133,10 +140,14 @@ impl Network {
     /// A packet reaches the far end of `link`. Returns it when that was the end of its route.
     #[inline]
     pub fn act(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
-        let delivered = self.links[link as usize].deliver(now);
+        if !self.links[link as usize].is_due(now) {
+            schedule.set(link, self.links[link as usize].next_event());
+            self.note_dropped(now, link);
+            return None;
+        }
+        let mut packet = self.links[link as usize].deliver();
         schedule.set(link, self.links[link as usize].next_event());
         self.note_dropped(now, link);
-        let mut packet = delivered?;
         self.forward(now, &mut packet, schedule).then_some(packet)
     }
 

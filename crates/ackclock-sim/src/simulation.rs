@@ -139,6 +139,7 @@ impl Simulation {
         let endpoint = 2 * packet.flow() + u32::from(packet.kind() == Kind::Data);
         if let Some(capture) = &mut self.capture
             && packet.kind() == Kind::Ack
+            && self.endpoints[endpoint as usize].is_tcp()
         {
             write_segment(capture, self.now, packet, &self.scenario, &self.network);
         }
@@ -177,7 +178,9 @@ impl Simulation {
             let Some(packet) = &mut next else { break };
             if packet.kind() == Kind::Data {
                 self.packets += 1;
-                if let Some(capture) = &mut self.capture {
+                if let Some(capture) = &mut self.capture
+                    && sender.is_tcp()
+                {
                     write_segment(capture, self.now, packet, &self.scenario, &self.network);
                 }
             }

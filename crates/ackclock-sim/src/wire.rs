@@ -43,6 +43,8 @@ pub struct Wire {
     latest: Time,
     /// Packets that may overtake each other, by arrival and then by number.
     unordered: BinaryHeap<Reverse<(Time, u64, Overtaking)>>,
+    /// The heap is in use, or may come to be.
+    reorders: bool,
     pushed: u64,
 }
 
@@ -71,9 +73,11 @@ impl Wire {
     /// An empty wire.
     #[must_use]
     pub fn new(delay: Span, noise: Option<NoiseModel>) -> Self {
+        let reorders = noise.as_ref().is_some_and(|noise| noise.noise.reorder);
         Wire {
             delay,
             noise,
+            reorders,
             packets: VecDeque::new(),
             latest: Time::ZERO,
             unordered: BinaryHeap::new(),
@@ -87,11 +91,21 @@ impl Wire {
             (Some(new), Some(old)) => Some(NoiseModel { noise: new.noise, streams: old.streams }),
             (new, _) => new,
         };
+        self.update_reorders();
     }
 
     /// A packet is completely sent at `sent`.
     #[inline]
     pub fn push(&mut self, sent: Time, packet: Packet) {
+        if self.noise.is_some() {
+            self.push_noisy(sent, packet);
+        } else {
+            self.push_in_order(sent + self.delay, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn push_noisy(&mut self, sent: Time, packet: Packet) {
         if let Some(noise) = &mut self.noise {
             let arrival = sent + noise.apply(packet.flow(), self.delay);
             if noise.noise.reorder {
@@ -100,8 +114,6 @@ impl Wire {
                 return;
             }
             self.push_in_order(arrival, packet);
-        } else {
-            self.push_in_order(sent + self.delay, packet);
         }
     }
 
@@ -116,32 +128,47 @@ impl Wire {
     #[must_use]
     pub fn next(&self) -> Time {
         let in_order = self.packets.front().map_or(Time::NEVER, |(time, _)| *time);
-        match self.unordered.peek() {
-            Some(Reverse((time, ..))) => in_order.min(*time),
-            None => in_order,
-        }
+        if self.reorders { in_order.min(self.next_unordered()) } else { in_order }
+    }
+
+    fn next_unordered(&self) -> Time {
+        self.unordered.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
 
     /// Whether packets may overtake each other, or some that may are still under way.
     #[inline]
     #[must_use]
-    pub fn reorders(&self) -> bool {
-        !self.unordered.is_empty() || self.noise.as_ref().is_some_and(|noise| noise.noise.reorder)
+    pub const fn reorders(&self) -> bool {
+        self.reorders
     }
 
-    /// Takes the packet that arrives next, if it does by `now`.
+    /// Takes the packet that arrives next.
+    ///
+    /// # Panics
+    /// When there is none.
     #[inline]
-    pub fn pop(&mut self, now: Time) -> Option<Packet> {
-        if self.next() > now {
-            return None;
+    pub fn pop(&mut self) -> Packet {
+        if self.reorders {
+            return self.pop_any();
         }
+        self.packets.pop_front().expect("a packet is on the wire").1
+    }
+
+    #[inline(never)]
+    fn pop_any(&mut self) -> Packet {
         let in_order = self.packets.front().map_or(Time::NEVER, |(time, _)| *time);
-        match self.unordered.peek() {
-            Some(Reverse((time, ..))) if *time < in_order => {
-                self.unordered.pop().map(|Reverse((.., packet))| packet.0)
-            }
-            _ => self.packets.pop_front().map(|(_, packet)| packet),
-        }
+        let packet = if self.next_unordered() < in_order {
+            self.unordered.pop().map(|Reverse((.., packet))| packet.0)
+        } else {
+            self.packets.pop_front().map(|(_, packet)| packet)
+        };
+        self.update_reorders();
+        packet.expect("a packet is on the wire")
+    }
+
+    fn update_reorders(&mut self) {
+        self.reorders =
+            !self.unordered.is_empty() || self.noise.as_ref().is_some_and(|noise| noise.noise.reorder);
     }
 
     /// Visits every packet.
@@ -168,7 +195,7 @@ mod tests {
         }
         std::iter::from_fn(|| {
             let time = wire.next();
-            wire.pop(time).map(|packet| (packet.sequence, time.as_seconds() * 1e3))
+            (time < Time::NEVER).then(|| (wire.pop().sequence, time.as_seconds() * 1e3))
         })
         .collect()
     }

@@ -3,9 +3,8 @@ mod common;
 
 use std::alloc::System;
 
-use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::{Limit, Loss, Queue, Scenario};
-use ackclock_sim::Simulation;
+use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_units::{Packets, Rate, Span};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::read_toml;
-use ackclock_sim::Simulation;
+use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::Column;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

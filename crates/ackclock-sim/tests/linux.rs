@@ -3,8 +3,8 @@
 //! has them all.
 mod common;
 
-use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::{Scenario, read_toml};
+use ackclock_sim::BuiltIn;
 use ackclock_trace::Column;
 
 const PATH: &str = r#"

@@ -77,7 +77,7 @@ pub enum Discipline {
     FqCodel(Box<FqCodel>),
 }
 
-macro_rules! each {
+macro_rules! managed {
     ($self:ident, $queue:ident => $call:expr) => {
         match $self {
             Discipline::Droptail($queue) => $call,
@@ -89,28 +89,61 @@ macro_rules! each {
     };
 }
 
+/// Droptail is in line where links use it; the others are calls, so that they cost it nothing.
+impl Discipline {
+    #[inline(never)]
+    fn enqueue_managed(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        in_service: InService,
+        dropped: &mut Vec<Packet>,
+    ) {
+        managed!(self, queue => queue.enqueue(now, packet, in_service, dropped));
+    }
+
+    #[inline(never)]
+    fn dequeue_managed(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
+        managed!(self, queue => queue.dequeue(now, dropped))
+    }
+
+    #[inline(never)]
+    fn len_managed(&self) -> u64 {
+        managed!(self, queue => queue.len())
+    }
+}
+
 impl Queue for Discipline {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        each!(self, queue => queue.enqueue(now, packet, in_service, dropped));
+        match self {
+            Discipline::Droptail(queue) => queue.enqueue(now, packet, in_service, dropped),
+            other => other.enqueue_managed(now, packet, in_service, dropped),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        each!(self, queue => queue.dequeue(now, dropped))
+        match self {
+            Discipline::Droptail(queue) => queue.dequeue(now, dropped),
+            other => other.dequeue_managed(now, dropped),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn len(&self) -> u64 {
-        each!(self, queue => queue.len())
+        match self {
+            Discipline::Droptail(queue) => queue.len(),
+            other => other.len_managed(),
+        }
     }
 
     fn marks(&self) -> u64 {
-        each!(self, queue => queue.marks())
+        managed!(self, queue => queue.marks())
     }
 
     fn visit(&self, visitor: &mut dyn FnMut(&Packet)) {
-        each!(self, queue => queue.visit(visitor));
+        managed!(self, queue => queue.visit(visitor));
     }
 }
 

@@ -181,11 +181,15 @@ impl<R: Recovery> Sender<R> {
         if now >= self.settings.measure_from && now <= self.settings.measure_to {
             self.rtts.record(rtt);
         }
-        let noise = self.settings.rtt_noise;
-        let measured = if noise == Span::ZERO { rtt } else { rtt + self.noise.span(noise + noise) };
+        let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
         self.timer.sample(measured);
         self.application.note_rtt(rtt);
         Some(measured)
+    }
+
+    #[inline(never)]
+    fn noisy(&mut self, rtt: Span) -> Span {
+        rtt + self.noise.span(self.settings.rtt_noise.saturating_mul(2))
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
@@ -432,6 +436,10 @@ impl<R: Recovery> Endpoint for Sender<R> {
             wakeup = wakeup.min(time);
         }
         wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
+    }
+
+    fn is_tcp(&self) -> bool {
+        true
     }
 
     fn window_bits(&self) -> u64 {

@@ -1,9 +1,8 @@
 //! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::*;
-use ackclock_sim::Simulation;
+use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span, Window};
 

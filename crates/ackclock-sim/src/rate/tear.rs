@@ -1,0 +1,322 @@
+//! TEAR, TCP emulation at the receiver: I. Rhee, V. Ozdemir, Y. Yi, 2000.
+//!
+//! The receiver keeps the window that a TCP sender would have: a packet that arrives adds to it as an acknowledgement
+//! would, a loss halves it, once per window; with `timeout` a long silence makes it 1. Between two decreases lies an
+//! epoch, and the mean windows of the last eight epochs, the one that goes on included, are averaged with weights 1/6,
+//! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. That mean over the round-trip time is the rate that the receiver
+//! reports and the sender obeys.
+//!
+//! Left open by the source, chosen here: the silence that is a timeout is max(4 RTT, 200 ms) beyond two spacings of the
+//! packets, doubled with each one up to 64 times; reports go once per round trip and at each decrease.
+
+use std::collections::VecDeque;
+
+use ackclock_units::{Span, Time};
+
+use super::sender::Law;
+use super::{Header, Report};
+use crate::endpoint::{Context, Endpoint, ReceiverView};
+use crate::packet::{Kind, Packet};
+
+ackclock_cc::parameters! {
+    /// Parameters of TEAR.
+    pub struct TearParams {
+        /// emulate TCP's retransmission timeout
+        timeout: bool = true, Domain::Flag;
+    }
+}
+
+/// Weights of the mean windows of epochs, the newest first; they add up to 1.
+pub const WEIGHTS: [f64; 8] =
+    [1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 2.0 / 15.0, 0.1, 1.0 / 15.0, 1.0 / 30.0];
+/// Packets after a missing one that make it lost.
+const REORDERING: u64 = 3;
+/// The shortest silence that is a timeout.
+const SHORTEST_TIMEOUT: Span = Span::from_millis(200);
+/// How often a timeout doubles.
+const DOUBLINGS: u32 = 6;
+/// Initial window, packets.
+const INITIAL: f64 = 2.0;
+
+/// The window that a TCP sender would have, and the means of its epochs.
+#[derive(Clone, Debug)]
+pub struct Emulation {
+    window: f64,
+    ssthresh: f64,
+    /// Sum of the window over packets' shares of round trips in this epoch, and the round trips.
+    area: f64,
+    rounds: f64,
+    /// Mean windows of complete epochs, the newest first.
+    epochs: VecDeque<f64>,
+}
+
+impl Default for Emulation {
+    fn default() -> Self {
+        Emulation {
+            window: INITIAL,
+            ssthresh: f64::INFINITY,
+            area: 0.0,
+            rounds: 0.0,
+            epochs: VecDeque::new(),
+        }
+    }
+}
+
+impl Emulation {
+    /// A packet arrives: one of the window's worth, which is the share 1/W of a round trip.
+    pub fn arrive(&mut self) {
+        let share = 1.0 / self.window;
+        self.area += self.window * share;
+        self.rounds += share;
+        self.window += if self.window < self.ssthresh { 1.0 } else { share };
+    }
+
+    /// An epoch ends; the window becomes `window` packets.
+    fn decrease(&mut self, window: f64) {
+        let mean = if self.rounds > 0.0 { self.area / self.rounds } else { self.window };
+        self.epochs.push_front(mean);
+        self.epochs.truncate(WEIGHTS.len());
+        self.ssthresh = (self.window / 2.0).max(2.0);
+        self.window = window.max(1.0);
+        (self.area, self.rounds) = (0.0, 0.0);
+    }
+
+    /// A loss: half of the window.
+    pub fn lose(&mut self) {
+        self.decrease((self.window / 2.0).max(2.0));
+    }
+
+    /// A timeout: one packet.
+    pub fn time_out(&mut self) {
+        self.decrease(1.0);
+    }
+
+    /// The weighted mean window, packets. While fewer than eight epochs are over their weights share the whole. The
+    /// epoch that goes on counts once it has lasted a round trip.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let current = (self.rounds >= 1.0).then(|| self.area / self.rounds);
+        let (mut total, mut weights) = (0.0, 0.0);
+        for (mean, weight) in current.iter().chain(&self.epochs).zip(WEIGHTS) {
+            total += mean * weight;
+            weights += weight;
+        }
+        if self.epochs.is_empty() || weights == 0.0 { self.window } else { total / weights }
+    }
+}
+
+/// The sender's law: obey.
+#[derive(Clone, Debug, Default)]
+pub struct Tear {
+    rate: Option<f64>,
+    rtt: Option<f64>,
+}
+
+/// Packets per second before the first report.
+const FIRST_RATE: f64 = 1.0;
+/// The lowest rate, packets per second: a packet every 64 s.
+const SLOWEST: f64 = 1.0 / 64.0;
+
+impl Law for Tear {
+    fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) {
+        if let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) {
+            self.rtt = Some(self.rtt.map_or(sample, |old| old + 0.125 * (sample - old)));
+        }
+        if let Some(rtt) = self.rtt {
+            self.rate = Some((report.verdict / rtt).max(SLOWEST));
+        }
+    }
+
+    fn on_timer(&mut self, _: Time) {}
+
+    fn wakeup(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn start(&mut self, _: Time) {}
+
+    fn rate(&self) -> f64 {
+        self.rate.unwrap_or(FIRST_RATE)
+    }
+
+    fn rtt(&self) -> Option<Span> {
+        self.rtt.map(Span::from_seconds_f64)
+    }
+
+    fn internals(&self, _: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// The receiver: emulation and reports.
+#[derive(Debug)]
+pub struct TearReceiver {
+    params: TearParams,
+    flow: u32,
+    route: u32,
+    report_bytes: u16,
+    total: u64,
+    delivered: u64,
+    completed: Option<Time>,
+    emulation: Emulation,
+    /// The highest packet that arrived.
+    highest: Option<u64>,
+    /// Gaps: first and end of missing packets, and packets that arrived after them.
+    missing: VecDeque<(u64, u64, u64)>,
+    /// A loss below this belongs to the last decrease.
+    recovery_point: u64,
+    newest: Option<(Time, Time)>,
+    header: Header,
+    report_at: Time,
+    silence_ends: Time,
+    doublings: u32,
+    /// A report goes now; whether the time stamp is too old to measure by.
+    reports: Option<bool>,
+}
+
+impl TearReceiver {
+    /// A receiver of `total` packets, whose reports enter the table of routes at `route`.
+    #[must_use]
+    pub fn new(params: TearParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
+        TearReceiver {
+            params,
+            flow,
+            route,
+            report_bytes,
+            total,
+            delivered: 0,
+            completed: None,
+            emulation: Emulation::default(),
+            highest: None,
+            missing: VecDeque::new(),
+            recovery_point: 0,
+            newest: None,
+            header: Header::default(),
+            report_at: Time::NEVER,
+            silence_ends: Time::NEVER,
+            doublings: 0,
+            reports: None,
+        }
+    }
+
+    fn set_silence(&mut self, now: Time) {
+        if self.params.timeout && self.header.rtt > Span::ZERO {
+            let timeout = self.header.rtt.saturating_mul(4).max(SHORTEST_TIMEOUT);
+            let spacings = Span::from_seconds_f64(2.0 / self.header.rate.max(SLOWEST));
+            self.silence_ends = now + (timeout + spacings).saturating_mul(1 << self.doublings);
+        }
+    }
+
+    /// A packet above all others arrived: gaps below it grow old; returns whether one of them is a loss.
+    fn finds_loss(&mut self, sequence: u64) -> bool {
+        let highest = self.highest.replace(sequence);
+        self.missing.iter_mut().for_each(|gap| gap.2 += 1);
+        if let Some(highest) = highest
+            && sequence > highest + 1
+        {
+            self.missing.push_back((highest + 1, sequence, 1));
+        }
+        let mut found = false;
+        while let Some((_, end, later)) = self.missing.front().copied()
+            && later >= REORDERING
+        {
+            self.missing.pop_front();
+            found |= end > self.recovery_point;
+        }
+        found
+    }
+}
+
+impl Endpoint for TearReceiver {
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        let now = context.now;
+        if let Some(words) = context.sacks.remove(packet.handle()) {
+            self.header = Header::from_words(words);
+        }
+        self.delivered += 1;
+        if self.delivered == self.total {
+            self.completed = Some(now);
+        }
+        self.newest = Some((packet.sent, now));
+        self.doublings = 0;
+        self.set_silence(now);
+        if self.report_at == Time::NEVER {
+            self.reports = self.reports.or(if self.highest.is_none() { Some(false) } else { None });
+            self.report_at = now + self.header.rtt.max(Span::from_millis(1));
+        }
+        if self.highest.is_some_and(|highest| packet.sequence <= highest) {
+            self.missing.retain(|(first, end, _)| !(*first..*end).contains(&packet.sequence));
+            return;
+        }
+        if self.finds_loss(packet.sequence) {
+            self.emulation.lose();
+            // What is in flight now was sent under the old window.
+            self.recovery_point = packet.sequence + (self.header.rate * self.header.rtt.as_seconds()) as u64;
+            self.reports = Some(false);
+        } else {
+            self.emulation.arrive();
+        }
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        if now >= self.silence_ends {
+            self.emulation.time_out();
+            self.doublings = (self.doublings + 1).min(DOUBLINGS);
+            self.set_silence(now);
+            self.reports = Some(true);
+        }
+        if now >= self.report_at {
+            self.report_at = Time::NEVER;
+            self.reports = self.reports.or(Some(false));
+        }
+    }
+
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let stale = self.reports.take()?;
+        let now = context.now;
+        let (sent, arrived) = self.newest?;
+        let verdict = self.emulation.mean();
+        let report = Report { delay: now.since(arrived), received: 0.0, verdict, stale };
+        let sequence = self.highest.map_or(0, |highest| highest + 1);
+        let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
+        Some(packet.with_handle(context.sacks.insert(report.to_words())))
+    }
+
+    fn wakeup(&self) -> Time {
+        self.report_at.min(self.silence_ends)
+    }
+
+    fn receiver(&self) -> Option<ReceiverView> {
+        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From 100 packets with ssthresh there: 100 arrivals are a little less than a round trip of growth 1, mean 100. A loss
+    /// ends the epoch at 101/2.
+    #[test]
+    fn a_window_is_emulated() {
+        let mut emulation = Emulation { window: 100.0, ssthresh: 100.0, ..Emulation::default() };
+        (0..100).for_each(|_| emulation.arrive());
+        assert!((emulation.window - 101.0).abs() < 0.01, "{}", emulation.window);
+        emulation.lose();
+        assert!((emulation.window - 50.5).abs() < 0.01);
+        assert!((emulation.epochs[0] - 100.5).abs() < 0.01);
+        emulation.time_out();
+        assert_eq!((emulation.window, emulation.ssthresh), (1.0, emulation.epochs[0] / 2.0));
+    }
+
+    /// Eight epochs of 60 packets, then one of 120 that goes on: 60 + 60/6 = 70. In its first round trip it does not count.
+    #[test]
+    fn epochs_are_weighted() {
+        assert!((WEIGHTS.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let epochs = VecDeque::from(vec![60.0; 8]);
+        let mut emulation =
+            Emulation { window: 120.0, epochs, rounds: 0.5, area: 60.0, ..Emulation::default() };
+        assert!((emulation.mean() - 60.0).abs() < 1e-9);
+        (emulation.rounds, emulation.area) = (2.0, 240.0);
+        assert!((emulation.mean() - 70.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,299 @@
+//! The environment end to end: queues against their targets, rate-based controls beside TCP, events, topologies.
+mod common;
+
+use ackclock_scenario::{Scenario, read_toml};
+use ackclock_sim::BuiltIn;
+use ackclock_trace::{Column, Summary, Table};
+
+fn read(text: &str, settings: &[&str]) -> Scenario {
+    let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    read_toml(text, "test", &settings, &BuiltIn).unwrap().scenario
+}
+
+fn run(text: &str, settings: &[&str]) -> Summary {
+    common::run(&read(text, settings))
+}
+
+/// A column of numbers of the table of windows.
+fn windows(tables: &[(&'static str, Table)], wanted: &str) -> Vec<f64> {
+    let windows = &tables.iter().find(|(name, _)| *name == "windows").unwrap().1;
+    match &windows.columns.iter().find(|(name, _)| *name == wanted).unwrap().1 {
+        Column::Real(values) => values.clone(),
+        Column::Whole(values) => values.iter().map(|value| *value as f64).collect(),
+        _ => panic!("{wanted} is no number"),
+    }
+}
+
+const OVERLOAD: &str = r#"
+[run]
+duration = "400 s"
+warmup = "50 s"
+[dumbbell]
+rate = "8 Mbit/s"
+delay = "10 ms"
+queue = { kind = "red", limit = "1000 packets", min_threshold = 20, max_threshold = 80, max_p = 0.2 }
+[[flow]]
+source = "poisson"
+rate = "8.6 Mbit/s"
+"#;
+
+/// 1075 packets per second arrive and 1000 can go: the share 0.07 is dropped, and the average queue settles where the
+/// probability is that (independent drops), or half of it (evenly spaced drops, of which there are 2p). The
+/// probability is linear in the queue, so the one at the mean queue is the mean one.
+#[test]
+fn red_drops_the_share_that_its_average_says() {
+    for (uniform, factor) in [("false", 1.0), ("true", 2.0)] {
+        let summary = run(OVERLOAD, &[&format!("dumbbell.queue.uniform={uniform}")]);
+        let (flow, link) = (&summary.flows[0], &summary.links[0]);
+        let share = flow.counters.dropped_packets as f64 / flow.counters.sent_packets as f64;
+        // The average is of the queue that arrivals find, without themselves.
+        let p = 0.2 * (link.mean_queue_packets.unwrap() - 20.0) / 60.0;
+        assert!((share / (factor * p) - 1.0).abs() < 0.05, "uniform {uniform}: {share} at p = {p}");
+    }
+}
+
+const QUEUES: &str = r#"
+[run]
+duration = "60 s"
+warmup = "20 s"
+[tcp]
+overhead = "100 us"
+[dumbbell]
+rate = "100 Mbit/s"
+delay = "50 ms"
+queue = { kind = "codel", limit = "1250 packets" }
+[[flow]]
+controller = "reno"
+rtt = "100 ms"
+start = { uniform = ["0 s", "1 s"] }
+"#;
+
+/// Mean queueing delay in milliseconds: a packet of 1000 bytes takes 0.08 ms.
+fn mean_delay_ms(kind: &str, flows: u32) -> f64 {
+    let settings = [format!("dumbbell.queue.kind={kind}"), format!("flow.0.count={flows}")];
+    let summary = run(QUEUES, &[&settings[0], &settings[1]]);
+    assert!(summary.links[0].utilisation.unwrap() > 0.75);
+    summary.links[0].mean_queue_packets.unwrap() * 0.08
+}
+
+/// RFC 8289 and RFC 8033 keep delays of 5 and 15 ms. With 100 flows CoDel's law, which asks for one drop per 100 ms and
+/// more only slowly, is behind: docs/validation.md.
+#[test]
+fn codel_and_pie_keep_twice_their_targets() {
+    for flows in [1, 10] {
+        let (codel, pie) = (mean_delay_ms("codel", flows), mean_delay_ms("pie", flows));
+        assert!(codel <= 10.0 && pie <= 30.0, "{flows} flows: CoDel {codel} ms, PIE {pie} ms");
+    }
+}
+
+/// RTTs of 20 and 50 ms. Flows that always have packets waiting get equal shares. Reno with the longer RTT cannot refill
+/// its queue at once after a drop of CoDel's: it gets a fifth less, where droptail gives it less than half.
+#[test]
+fn fq_codel_is_fair_to_unequal_round_trips() {
+    let text = QUEUES.replace("delay = \"50 ms\"", "delay = \"10 ms\"").replace("100 Mbit/s", "20 Mbit/s");
+    let two = text.replace("rtt = \"100 ms\"", "rtt = \"20 ms\"")
+        + "[[flow]]\ncontroller = \"reno\"\nrtt = \"50 ms\"\n";
+    let ratio = |controller: &str, queue: &str| {
+        let queue = format!("dumbbell.queue={{ kind = \"{queue}\", limit = \"100 packets\" }}");
+        let summary = run(&two.replace("reno", controller), &[&queue, "run.duration=200 s"]);
+        summary.flows[0].goodput_mbps.unwrap() / summary.flows[1].goodput_mbps.unwrap()
+    };
+    assert!((ratio("scalable", "fq_codel") - 1.0).abs() < 0.02, "{}", ratio("scalable", "fq_codel"));
+    let (fair, unfair) = (ratio("reno", "fq_codel"), ratio("reno", "droptail"));
+    assert!((1.0..1.35).contains(&fair) && unfair > 2.0, "{fair} with FQ-CoDel, {unfair} with droptail");
+}
+
+const FRIENDLY: &str = r#"
+[run]
+duration = "400 s"
+warmup = "100 s"
+[tcp]
+overhead = "10 ms"
+[dumbbell]
+rate = "2.5 Mbit/s"
+delay = "30 ms"
+queue = { kind = "droptail", limit = "50 packets" }
+[[flow]]
+controller = "tfrc"
+rtt = "100 ms"
+[[flow]]
+controller = "reno"
+rtt = "100 ms"
+count = 7
+start = { uniform = ["0 s", "5 s"] }
+"#;
+
+#[test]
+fn tfrc_is_fair_to_tcp_within_a_factor_of_two() {
+    for queue in [
+        "{ kind = \"droptail\", limit = \"50 packets\" }",
+        "{ kind = \"red\", limit = \"50 packets\", max_threshold = 25 }",
+    ] {
+        let summary = run(FRIENDLY, &[&format!("dumbbell.queue={queue}")]);
+        let tcp = summary.flows[1..].iter().map(|flow| flow.goodput_mbps.unwrap()).sum::<f64>() / 7.0;
+        let ratio = summary.flows[0].goodput_mbps.unwrap() / tcp;
+        assert!((0.5..2.0).contains(&ratio), "{queue}: {ratio}");
+    }
+}
+
+const STEP: &str = r#"
+[run]
+duration = "160 s"
+warmup = "60 s"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "30 ms"
+queue = { kind = "droptail", limit = "100 packets" }
+loss = { kind = "bernoulli", rate = "0.5 %" }
+[[flow]]
+name = "a"
+controller = "tear"
+rtt = "100 ms"
+[[event]]
+at = { flow = "a", rtt = 600 }
+set = "dumbbell.loss.rate"
+to = "100 %"
+"#;
+
+/// From round trip 600 on, about 60 s, nothing arrives. With its timeout the receiver learns of it by the silence: after
+/// 100 s the mean window of eight epochs is near the one packet per round trip that is its least. Without it the rate stays (transient.md, figure 22).
+#[test]
+fn tear_needs_its_timeout() {
+    for (timeout, slows) in [("true", true), ("false", false)] {
+        let (_, tables) = common::run_with(
+            &read(STEP, &[&format!("flow.0.params={{ timeout = {timeout} }}")]),
+            0,
+            true,
+            u64::MAX,
+        );
+        let rate = windows(&tables, "rate_packets_per_s");
+        let (before, after) = (rate[500], rate[rate.len() - 1]);
+        assert_eq!(after < 0.2 * before, slows, "timeout {timeout}: {before} and {after}");
+        if !slows {
+            assert!(after > 0.9 * before);
+        }
+    }
+}
+
+/// A square wave between 10 and 5 Mbit/s with a period of 4 s: 7.5 Mbit/s on average, and a constant source of 12 Mbit/s
+/// keeps the link busy.
+#[test]
+fn rates_change_in_a_square_wave() {
+    let text = OVERLOAD.replace("poisson", "cbr").replace("8.6 Mbit/s", "12 Mbit/s").replace(
+        "rate = \"8 Mbit/s\"",
+        "rate = \"10 Mbit/s\"\nsquare = { rate = \"5 Mbit/s\", period = \"4 s\" }",
+    );
+    let summary =
+        run(&text, &["dumbbell.queue={ kind = \"droptail\", limit = \"100 packets\" }", "run.warmup=40 s"]);
+    let (flow, link) = (&summary.flows[0], &summary.links[0]);
+    assert!((flow.goodput_mbps.unwrap() - 7.5).abs() < 0.01, "{:?}", flow.goodput_mbps);
+    assert!((link.utilisation.unwrap() - 1.0).abs() < 1e-3, "{:?}", link.utilisation);
+}
+
+const LOT: &str = r#"
+[run]
+duration = "100 s"
+warmup = "20 s"
+[tcp]
+overhead = "1 ms"
+[parking_lot]
+hops = 3
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "50 packets" }
+[[flow]]
+name = "long"
+controller = "reno"
+[[flow]]
+controller = "reno"
+from = "n0"
+to = "n1"
+[[flow]]
+controller = "reno"
+from = "n1"
+to = "n2"
+[[flow]]
+controller = "reno"
+from = "n2"
+to = "n3"
+"#;
+
+/// A flow over three bottlenecks, each with a flow of its own: it loses at each and has the longer round trip, so it gets
+/// less than any other, and every bottleneck is busy.
+#[test]
+fn a_parking_lot() {
+    let summary = run(LOT, &[]);
+    assert_eq!(summary.links.len(), 6);
+    let goodput: Vec<_> = summary.flows.iter().map(|flow| flow.goodput_mbps.unwrap()).collect();
+    assert!(goodput[1..].iter().all(|other| *other > 2.0 * goodput[0]), "{goodput:?}");
+    for hop in [0, 2, 4] {
+        assert!(summary.links[hop].utilisation.unwrap() > 0.8, "{:?}", summary.links[hop]);
+    }
+    assert_eq!(summary.flows[0].rtt_ms, 60.0);
+}
+
+/// Marks in place of drops: Reno with ECN loses nothing once slow start is over, and cuts as often.
+#[test]
+fn marks_replace_drops() {
+    let settings = ["dumbbell.queue.ecn=true", "tcp.ecn=true", "flow.0.count=10"];
+    let summary = run(QUEUES, &settings);
+    assert_eq!(summary.links[0].queue_drops, 0);
+    assert!(summary.links[0].marks > 20);
+    let events: u64 = summary.flows.iter().map(|flow| flow.counters.loss_events).sum();
+    assert!(events > 10 && events <= summary.links[0].marks);
+}
+
+/// Noise on the measurement alone: uniform on [0, 20 ms] at an RTT of 100 ms. Vegas takes it for a queue and keeps a
+/// smaller window; the RTT that is reported has no noise.
+#[test]
+fn measurement_noise_is_seen_by_the_control_only() {
+    let text = QUEUES.replace("controller = \"reno\"", "controller = \"fast\"");
+    let (plain, noisy) = (run(&text, &[]), run(&text, &["flow.0.rtt_noise=10 ms"]));
+    let (plain, noisy) = (&plain.flows[0], &noisy.flows[0]);
+    assert!(noisy.mean_window.unwrap() < 0.8 * plain.mean_window.unwrap());
+    assert!(noisy.rtt_p99_ms.unwrap() < 106.0);
+}
+
+/// Web sessions and E-MulTCP run under TCP: pages come and pauses, connections open while the queue is short.
+#[test]
+fn web_and_emultcp_use_the_path() {
+    let web = QUEUES.replace("controller = \"reno\"", "source = \"web\"\nthink = \"1 s\"\ncount = 20");
+    let summary = run(&web, &["run.duration=200 s"]);
+    // 20 sessions of 48 kB per page and a second of thought and some round trips between.
+    let total: f64 = summary.flows.iter().map(|flow| flow.goodput_mbps.unwrap()).sum();
+    assert!((1.0..8.0).contains(&total), "{total}");
+    // 1 % loss holds one Reno at about 1 Mbit/s; connections open until they are eight.
+    let group = QUEUES.replace("controller = \"reno\"", "source = \"emultcp\"\ncount = 8");
+    let summary = run(
+        &group,
+        &["run.duration=600 s", "run.warmup=500 s", "dumbbell.loss={ kind = \"bernoulli\", rate = \"1 %\" }"],
+    );
+    let total: f64 = summary.flows.iter().map(|flow| flow.goodput_mbps.unwrap()).sum();
+    assert!((6.0..10.0).contains(&total), "{total}");
+}
+
+/// Every scenario of this repository, with the files that it names.
+#[test]
+fn the_scenarios_of_this_repository_are_accepted() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.to_str().unwrap();
+            let checked = read_toml(&text, name, &[], &BuiltIn).unwrap();
+            let again = read_toml(&checked.toml, name, &[], &BuiltIn).unwrap();
+            assert_eq!(again.scenario, checked.scenario, "as run, it is the same");
+        }
+    }
+}
+
+#[test]
+fn a_web_session_needs_a_window() {
+    let web = QUEUES.replace("controller = \"reno\"", "source = \"web\"\ncontroller = \"tfrc\"");
+    let refused = read_toml(&web, "a.toml", &[], &BuiltIn).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "a.toml:13: flow.0.controller: \"tfrc\" has no window; a web session needs one that has"
+    );
+}
