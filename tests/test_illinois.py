@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from ackclock import api, reproduction
-from ackclock.papers.figure import Case
+from ackclock import api, reproduction, sweep
 from ackclock.papers.illinois import PAPER, figure_8, figure_9, figure_10, measure
 from ackclock.papers.illinois.setting import flow, scenario
+from ackclock.sweep import Case
 
 
 def simulate(cases):
-    return dict(zip(cases, reproduction.run_all(list(cases.values())), strict=True))
+    return dict(zip(cases, sweep.run_all(list(cases.values())), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_cycle_with_packets_in_trains(figure_8_numbers):
 @pytest.mark.parametrize(("buffer", "round_trips"), [(20, 101), (40, 200), (50, 246)])
 def test_cycles_for_buffers(buffer, round_trips):
     case = figure_10.FIGURE.cases[f"B = {buffer}"]
-    ((run,),) = reproduction.run_all([case])
+    ((run,),) = sweep.run_all([case])
     row = measure.one_flow(run, bandwidth_delay_product=75.0, rtt_s=0.06)
     assert row["epoch_round_trips"] == pytest.approx(round_trips, rel=0.03)
 
@@ -108,14 +108,14 @@ def test_square_of_the_queue_grows_as_in_the_paper():
     case = Case(
         scenario([flow("illinois")], rate="10 Mbit/s", rtt_ms=60, buffer=50, duration_s=600)
     )
-    ((run,),) = reproduction.run_all([case])
+    ((run,),) = sweep.run_all([case])
     assert figure_10.parabola(run, 50) == pytest.approx(10, rel=0.03)
 
 
 def test_run_without_losses_has_no_verdict_in_its_favour():
     # 10 s are slow start and its losses at most: nothing is measured after 200 s.
     case = Case(scenario([flow("illinois")], duration_s=201))
-    ((run,),) = reproduction.run_all([case])
+    ((run,),) = sweep.run_all([case])
     row = measure.one_flow(run, bandwidth_delay_product=1250.0, rtt_s=0.1)
     assert row["epochs"] == 0
     assert not (row["convex"] <= 1.0)
@@ -129,7 +129,7 @@ def test_every_scenario_of_the_paper_is_accepted():
 
 def test_same_scenario_runs_once():
     case = Case(scenario([flow("reno")], duration_s=201))
-    first, second = reproduction.run_all([case, case])
+    first, second = sweep.run_all([case, case])
     assert first[0] is second[0]
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ackclock
 from ackclock import metrics
 from ackclock.metrics import Epoch
 
@@ -136,3 +137,188 @@ def test_shares_add_up_and_mirror(scale, offset, power):
     assert found.concave + found.straight + found.convex == pytest.approx(1.0)
     assert found.concave == pytest.approx(mirrored.convex, abs=0.02)
     assert (found.concave > found.convex) == (power < 1)
+
+
+def test_congestion_events_gather_what_is_close_to_their_beginning():
+    # 1.0 to 1.15 began within 0.2 s of 1.0; 1.25 did not, so it begins another.
+    found = metrics.congestion_events([1.0, 1.1, 1.15, 1.25], [0, 1, 1, 2], 0.2)
+    assert found == [(1.0, frozenset({0, 1})), (1.25, frozenset({2}))]
+    assert metrics.congestion_events([], [], 0.2) == []
+
+
+def test_losing_flows_per_epoch():
+    # Epochs of 1 s from 10 to 13 s: flows 0 and 1 (twice) in the first, none, flow 2; what is
+    # outside does not count.
+    time = [9.9, 10.0, 10.2, 10.9, 12.5, 13.0]
+    losing = metrics.losing_flows(time, [0, 0, 1, 1, 2, 2], 1.0, 10.0, 13.0)
+    assert losing.tolist() == [2, 1]
+    assert metrics.synchronisation(losing, [1, 2, 3]).tolist() == [1.0, 0.5, 0.0]
+    assert np.isnan(metrics.synchronisation([], [1])).all()
+
+
+def test_utilisation_and_loss_rate():
+    assert metrics.utilisation([1, 2, 3], [0.1, 0.5, 0.7], 1.0, 3.0) == pytest.approx(0.6)
+    assert math.isnan(metrics.utilisation([1.0], [0.5], 5.0, 6.0))
+    assert metrics.loss_rate(3, 1000) == 0.003
+    assert math.isnan(metrics.loss_rate(0, 0))
+
+
+def test_over_intervals_keeps_every_byte():
+    # 50 samples of 20 ms are five intervals of 200 ms, 10 samples each; sample k has k bytes:
+    # 1 + ... + 10 = 55, then 155, 255, 355, 455, per 0.2 s. Decimal fractions must not move one.
+    time = 0.02 * np.arange(1, 51)
+    ends, rates = metrics.over_intervals(time, np.arange(1, 51), 0.2, 0.0, 1.0)
+    assert ends == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert rates == pytest.approx([275, 775, 1275, 1775, 2275])
+    # Two flows, and an interval that is not complete.
+    _, two = metrics.over_intervals([1, 2, 3], [[1, 0], [2, 4], [9, 9]], 2.0, 0.0, 3.0)
+    assert two.tolist() == [[1.5, 2.0]]
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1, max_size=30).filter(any))
+def test_jain_is_its_definition(rates):
+    x = np.array(rates) / max(rates)
+    assert float(metrics.jain(rates)) == pytest.approx(x.sum() ** 2 / (len(x) * (x**2).sum()))
+    assert 1 / len(x) - 1e-9 <= float(metrics.jain(rates)) <= 1 + 1e-9
+
+
+def test_cov_and_jain_along_an_axis():
+    # Two flows over three times: (1, 1): 0; (1, 3): 1/2; (0, 4): 1. Jain 1, 0.8, 0.5.
+    rates = [[1, 1], [1, 3], [0, 4]]
+    assert metrics.cov(rates, axis=1).tolist() == pytest.approx([0, 0.5, 1])
+    assert metrics.jain(rates, axis=1).tolist() == pytest.approx([1, 0.8, 0.5])
+    assert math.isnan(float(metrics.jain([0.0, 0.0])))
+    # The worst third of three is the smallest.
+    assert metrics.worst_mean(metrics.jain(rates, axis=1), 1 / 3) == pytest.approx(0.5)
+
+
+def test_delta_fair_time():
+    # Shares 0.1, 0.3, 0.45 of the second flow at 1, 2, 3 s: (1 - 0.5)/2 = 0.25 is reached at 2 s,
+    # (1 - 0.1)/2 = 0.45 at 3 s, (1 - 0.01)/2 never. Counted from 0.5 s.
+    rates = [[9, 1], [7, 3], [5.5, 4.5]]
+    for delta, time in ((0.5, 1.5), (0.1, 2.5), (0.01, math.inf)):
+        assert metrics.delta_fair_time([1, 2, 3], rates, delta, 0.5) == time
+
+
+def test_delay_percentiles():
+    # Delays 0, 1, ..., 100 ms above 50: the p-th percentile is p ms.
+    rtt = np.append(50.0 + np.arange(101), np.nan)
+    assert metrics.delay_percentiles_ms(rtt, 50.0).tolist() == pytest.approx([50, 95, 99])
+    assert np.isnan(metrics.delay_percentiles_ms([np.nan], 50.0)).all()
+
+
+def test_comparisons():
+    assert metrics.throughput_ratio([4, 8], [2, 4]) == 2.0
+    assert metrics.throughput_ratio([4], [0]) == math.inf
+    # Throughput 64/RTT^1.5 at 1, 4, 16.
+    assert metrics.rtt_unfairness_exponent([64, 8, 1], [1, 4, 16]) == pytest.approx(1.5)
+    # Ten Renos have 20 Mbit/s beside ten others, 15 beside the variant.
+    assert metrics.bandwidth_stolen_rate(20, 15) == 0.25
+    assert metrics.throughput_degradation(2.0, 0.5) == 0.75
+
+
+def test_responsiveness():
+    # 100 until 10 s, then 100 * 2^-(t - 10): halved after 1 s, 10 round trips of 0.1 s. Towards 0
+    # it is within 5 % of the change when 2^-x <= 0.05, x = 4.32 s: the sample at 14.4 s.
+    time = np.arange(0, 20, 0.1)
+    rate = 100 * 2 ** -np.maximum(time - 10, 0)
+    assert metrics.halving_round_trips(time, rate, 10.0, 0.1, 100) == pytest.approx(10)
+    settled = metrics.settling_round_trips(time, rate, 10.0, 0.1, before=100, after=0)
+    assert settled == pytest.approx(44)
+    # Never halved; never settled; settled at once.
+    assert metrics.halving_round_trips(time, rate, 10.0, 0.1, 1e-9) == math.inf
+    away = metrics.settling_round_trips(time, rate, 10.0, 0.1, before=100, after=50)
+    assert away == math.inf
+    assert metrics.settling_round_trips(time, rate, 19.0, 0.1, before=100, after=0) == 0
+    # 0.31 packets per round trip of 0.1 s.
+    line = 5 + 3.1 * time
+    assert metrics.increase_per_round_trip(time, line, 2, 12, 0.1) == pytest.approx(0.31)
+
+
+def test_interval_over_runs():
+    # 9, 10, 11: mean 10, standard error 1/sqrt(3); Student's t at 97.5 % with 2 degrees is 4.303.
+    found = metrics.over_runs([9, 10, 11])
+    assert (found.low, found.high) == (
+        pytest.approx(10 - 4.303 / 3**0.5, abs=1e-3),
+        pytest.approx(10 + 4.303 / 3**0.5, abs=1e-3),
+    )
+    assert (found.samples, found.warning) == (3, "")
+
+
+def test_intervals_that_cannot_be_trusted_say_so():
+    same = metrics.over_runs([7.0, 7.0, 7.0])
+    assert (same.value, same.low, same.high) == (7, 7, 7)
+    assert "nothing in the scenario is random" in same.warning
+    assert "one run" in metrics.over_runs([7.0]).warning
+    assert math.isnan(metrics.over_runs([math.nan]).value)
+    assert "batches" in metrics.over_batches([1.0, 2.0]).warning
+    # A trend: neighbours are alike.
+    assert "correlated" in metrics.over_batches(np.arange(1000.0)).warning
+    assert "nothing in the scenario" in metrics.bootstrap([2.0, 2.0]).warning
+
+
+def covering(estimate, truth):
+    return estimate.low <= truth <= estimate.high
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    # 400 samples each, true mean 1: 95 % are 380, give or take 3 * sqrt(400 * 0.95 * 0.05) = 13.
+    # Exponential values skew Student's interval of ten a little: it covers 90 % and more.
+    generator = np.random.default_rng(1)
+    normal = [metrics.over_runs(generator.normal(1, 1, 10)) for _ in range(400)]
+    assert 367 <= sum(covering(one, 1) for one in normal) <= 393
+    batches = [metrics.over_batches(generator.exponential(1, 1000)) for _ in range(400)]
+    assert 367 <= sum(covering(one, 1) for one in batches) <= 393
+    booted = [metrics.bootstrap(generator.exponential(1, 40)) for _ in range(60)]
+    assert sum(covering(one, 1) for one in booted) >= 50
+
+
+def run(**settings):
+    scenario = {
+        "run": {"duration": "30 s", "warmup": "10 s"},
+        "dumbbell": {
+            "rate": "10 Mbit/s",
+            "delay": "10 ms",
+            "queue": {"kind": "droptail", "limit": "25 packets"},
+        },
+        "flow": [{"controller": "reno", "rtt": "40 ms", "count": 2, **settings}],
+    }
+    return [ackclock.simulate(scenario, run=number) for number in range(3)]
+
+
+def by_name(table, subject):
+    return {row["metric"]: row for row in table.filter(subject=subject).iter_rows(named=True)}
+
+
+def test_overview_is_the_summary_with_intervals():
+    runs = run(overhead="1 ms")
+    table = metrics.overview(runs)
+    flow = by_name(table, "reno-0")
+    goodputs = [one.summary["flows"][0]["goodput_mbps"] for one in runs]
+    assert flow["goodput"]["value"] == pytest.approx(np.mean(goodputs))
+    assert flow["goodput"]["low"] < np.mean(goodputs) < flow["goodput"]["high"]
+    everyone = by_name(table, "all flows")
+    jains = [one.summary["jain"] for one in runs]
+    assert everyone["Jain's index of the means"]["value"] == pytest.approx(np.mean(jains))
+    link = by_name(table, "bottleneck")
+    used = [one.summary["links"][0]["utilisation"] for one in runs]
+    assert link["utilisation"]["value"] == pytest.approx(np.mean(used), abs=1e-6)
+    assert table["warning"].unique().to_list() == [""]
+    # 25 packets of 0.8 ms are at most 20 ms of queue.
+    assert 0 < flow["queueing delay p50"]["value"] < flow["queueing delay p99"]["value"] < 21
+
+
+def test_overview_of_one_run_has_batches():
+    table = metrics.overview(run(overhead="1 ms")[:1])
+    goodput = by_name(table, "reno-0")["goodput"]
+    assert goodput["samples"] == 20
+    assert goodput["low"] < goodput["value"] < goodput["high"]
+    loss = by_name(table, "reno-0")["loss rate"]
+    assert (loss["low"], loss["warning"]) == (None, "one run gives no interval: use several")
+
+
+def test_overview_warns_when_nothing_is_random():
+    table = metrics.overview(run())
+    warnings = set(table["warning"])
+    assert len(warnings) == 1
+    assert "nothing in the scenario is random" in warnings.pop()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from ackclock.models import responses
 
@@ -77,3 +78,55 @@ def test_fit_over_its_leading_order():
     assert ratio(1e-3, 1) == pytest.approx(0.994, abs=2e-3)
     assert ratio(1e-3, 5) == pytest.approx(0.972, abs=2e-3)
     assert ratio(1e-2, 10) == pytest.approx(1.05, abs=5e-3)
+
+
+def crossing(one, other, low, high):
+    """Give p where two response functions are equal, and the rate there."""
+    p = brentq(lambda p: float(one(p)) - float(other(p)), low, high)
+    return p, float(other(p))
+
+
+def test_crossings_of_figure_8_of_bic():
+    # Reno's sqrt(3/(2p)) crosses BI-TCP at 14.28 packets, p = 7.36e-3. HSTCP as 0.15/p^0.82 crosses
+    # 1.2/sqrt(p), as RFC 3649 rounds it, at 31.
+    def bic_window(p):
+        return responses.bic(p, low=0)
+
+    p, rate = crossing(bic_window, responses.reno, 1e-3, 5e-2)
+    assert (p, rate) == (pytest.approx(7.36e-3, rel=0.01), pytest.approx(14.28, rel=0.01))
+    hstcp = crossing(lambda p: responses.power(p, 0.15, 0.82), lambda p: 1.2 / p**0.5, 1e-4, 1e-1)
+    assert hstcp[1] == pytest.approx(31, rel=0.01)
+
+
+def test_bic_beside_the_others():
+    # Under AIMD(32, 0.125) by 26 % at 1e-5, 9 % at 1e-6, 3 % at 1e-7; at 1e-8 1.5e5 against
+    # HSTCP's 5.4e5 and Scalable's 8e6. 10 Gbit/s at 100 ms are 83333 packets of 1500 bytes: p about
+    # 3.5e-8, HSTCP 1e-7.
+    p = np.array([1e-5, 1e-6, 1e-7])
+    less = 1 - responses.bic(p) / responses.aimd(p, 32, 0.125)
+    np.testing.assert_allclose(less, [0.26, 0.09, 0.03], atol=0.005)
+    assert float(responses.bic(1e-8)) == pytest.approx(1.5e5, rel=0.03)
+    assert float(responses.power(1e-8, 0.15, 0.82)) == pytest.approx(5.4e5, rel=0.03)
+    assert float(responses.scalable(1e-8)) == pytest.approx(8e6, rel=0.1)
+    assert float(responses.bic(3.5e-8)) == pytest.approx(83_333, rel=0.03)
+    assert float(responses.power(1e-7, 0.15, 0.82)) == pytest.approx(83_333, rel=0.05)
+
+
+def test_compound_in_its_limits():
+    # L(1, 1/2, 0) = sqrt(3/2) is Reno; L(1/8, 1/2, 3/4) = 0.2553.
+    p = 1e-4
+    assert float(responses.compound(p, 1, 0.5, 0)) == pytest.approx(float(responses.reno(p)))
+    assert float(responses.compound(p)) * p**0.8 == pytest.approx(0.2553, abs=5e-5)
+
+
+def test_westwood_and_vegas_by_their_equilibrium():
+    # Westwood: of its packets 1 - p are acknowledged and add 1/w; p are lost, and the window falls
+    # to what (1 - p) w/(D + q) packets/s fill in D: by w (q + p D)/(D + q).
+    p, d, q = 0.01, 0.1, 0.03
+    w = float(responses.westwood(p, d, q))
+    assert (1 - p) / w == pytest.approx(p * w * (q + p * d) / (d + q))
+    # Without queueing it hardly slows down: sqrt(1 - p)/p.
+    assert float(responses.westwood(p, d, 0.0)) == pytest.approx(np.sqrt(1 - p) / p)
+    # Vegas: w q/(D + q) packets wait.
+    w = float(responses.vegas(20, d, q))
+    assert w * q / (d + q) == pytest.approx(20)

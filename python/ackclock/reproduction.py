@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from ackclock import api, parallel, plots, progress, report, storage
+from ackclock import api, plots, report, storage, sweep
 from ackclock.papers import PAPERS
-from ackclock.papers.figure import Case, Figure, Paper, Runs
+from ackclock.papers.figure import Figure, Paper, Runs
 
 Selected = list[tuple[Paper, Figure]]
 
@@ -55,46 +55,6 @@ def select(targets: Sequence[str]) -> Selected:
     return list(chosen.values())
 
 
-def run_all(cases: Sequence[Case], jobs: int | None = None) -> list[list[api.Run]]:
-    """Run cases over the cores; the same scenario runs once however many cases ask for it.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-        What to run.
-    jobs : int, optional
-        Runs at once; by default one per core.
-
-    Returns
-    -------
-    list of list of Run
-        The runs of each case.
-
-    Raises
-    ------
-    ScenarioError, SimulationError
-        As `api.simulate`.
-    """
-
-    def key(case: Case, run: int) -> tuple[str, int, bool]:
-        return json.dumps(case.scenario, sort_keys=True), run, case.record
-
-    wanted = list(dict.fromkeys(key(case, run) for case in cases for run in range(case.runs)))
-    total_s = sum(progress.duration_of(api.check(json.loads(text))) for text, _, _ in wanted)
-    with progress.Bar(total_s) as bar:
-
-        def one(index: int, check: parallel.Check) -> api.Run:
-            def tell(simulated_s: float, packets: int) -> None:
-                check()
-                bar.update(index, simulated_s, packets)
-
-            text, run, record = wanted[index]
-            return api.simulate(json.loads(text), run=run, record=record, progress=tell)
-
-        done = dict(zip(wanted, parallel.in_order(one, range(len(wanted)), jobs), strict=True))
-    return [[done[key(case, run)] for run in range(case.runs)] for case in cases]
-
-
 def reproduce(figures: Selected, output: Path, jobs: int | None = None) -> list[dict[str, Any]]:
     """Make figures again: pictures, data and verdicts, and the page that shows them all.
 
@@ -120,7 +80,7 @@ def reproduce(figures: Selected, output: Path, jobs: int | None = None) -> list[
     places = [output / paper.name / figure.name for paper, figure in figures]
     for place in places:
         storage.refuse_unless_free(place, force=True, is_result=_is_figure)
-    results = iter(run_all([case for _, one in figures for case in one.cases.values()], jobs))
+    results = iter(sweep.run_all([case for _, one in figures for case in one.cases.values()], jobs))
     verdicts = []
     for place, (paper, figure) in zip(places, figures, strict=True):
         runs = {name: next(results) for name in figure.cases}

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Alpha = Callable[[float, float], float]
-"""Packets per round trip, from the queueing delay and the largest one, both in seconds."""
+Alpha = Callable[[float, float], float | NDArray[np.float64]]
+"""Packets per round trip, from the queueing delay and the largest one, both in seconds:
+`reno_alpha`, or `ackclock.models.illinois.alpha`."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Cycle:
     time_s: NDArray[np.float64]
     window: NDArray[np.float64]
 
+    @property
+    def mean_increase(self) -> float:
+        """Increase per round trip, mean over the cycle weighted by 1/RTT (equation 28)."""
+        return float(self.window[-1] - self.window[0]) / self.round_trips
+
 
 def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one signature for all)
     """Reno's increase.
@@ -55,37 +61,6 @@ def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one 
         1 packet per round trip.
     """
     return 1.0
-
-
-def illinois_alpha(
-    delay_s: float,
-    largest_s: float,
-    *,
-    alpha_min: float = 0.1,
-    alpha_max: float = 10.0,
-    eta1: float = 0.01,
-) -> float:
-    """Illinois' increase, equations (2) and (4).
-
-    Parameters
-    ----------
-    delay_s, largest_s : float
-        Mean queueing delay da and the largest one dm, seconds.
-    alpha_min, alpha_max : float
-        Smallest and largest increase, packets per round trip; alpha_min < alpha_max.
-    eta1 : float
-        Share of dm up to which the increase is the largest.
-
-    Returns
-    -------
-    float
-        Packets per round trip.
-    """
-    threshold = eta1 * largest_s
-    if delay_s <= threshold:
-        return alpha_max
-    scale = (largest_s - threshold) * alpha_min / (alpha_max - alpha_min)
-    return scale * alpha_max / (scale - threshold + delay_s)
 
 
 def in_trains(alpha: Alpha, capacity: float) -> Alpha:
@@ -109,7 +84,7 @@ def in_trains(alpha: Alpha, capacity: float) -> Alpha:
     """
 
     def steady(delay_s: float, largest_s: float) -> float:
-        low, high = 0.0, alpha(delay_s, largest_s)
+        low, high = 0.0, float(alpha(delay_s, largest_s))
         for _ in range(50):  # halvings: to the last bits of a float
             middle = (low + high) / 2
             if alpha(delay_s + middle / 2 / capacity, largest_s) > middle:
@@ -148,7 +123,7 @@ def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: floa
     times, windows = [now], [window]
     while window < top:
         delay = max(0.0, window - product) / capacity
-        growth = alpha(delay, buffer / capacity)
+        growth = float(alpha(delay, buffer / capacity))
         share = min(1.0, (top - window) / growth)
         step = share * (rtt_s + delay)
         used += step * min(1.0, (window + share * growth / 2) / product)

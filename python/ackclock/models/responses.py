@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import lambertw
 
+from ackclock.models import fit as fit_model
+
 Rates = NDArray[np.float64]
 
 
@@ -179,6 +181,186 @@ def bic(
     return np.where(window > low, own, reno(p))
 
 
+def gaimd(p: ArrayLike, increase: float = 0.31, keep: float = 0.875) -> Rates:
+    """Give the rate of GAIMD.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    increase : float
+        Packets per round trip.
+    keep : float
+        Fraction of the window kept per loss event.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip (Yang, Lam, ICNP 2000): with the default parameters 1.245 times
+        Reno's; the two are equal where timeouts dominate.
+    """
+    return aimd(p, increase, 1 - keep)
+
+
+def power(p: ArrayLike, scale: float, exponent: float) -> Rates:
+    """Give a response function ``c/p^d``.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    scale, exponent : float
+        c and d; 0.15 and 0.82 is HighSpeed TCP as the study of BI-TCP has it.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip (Xu, Harfoush, Rhee, INFOCOM 2004, section IV).
+    """
+    return np.asarray(scale / np.asarray(p, float) ** exponent)
+
+
+def compound(p: ArrayLike, alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Rates:
+    """Give the rate of Compound TCP where no queue builds up, Reno's where that is more.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    alpha, exponent : float
+        The window grows by alpha w^k packets per round trip.
+    cut : float
+        Fraction of the window cut per loss event.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip: L/p^(1/(2 - k)) (Wang et al., INFOCOM 2011, table II, with the
+        factor 1 - k that its print lacks).
+    """
+    p, k = np.asarray(p, float), exponent
+    spread = (1 - (1 - cut) ** (2 - k)) / (2 - k)
+    rounds = (1 - (1 - cut) ** (1 - k)) / (1 - k)
+    scale = alpha ** (1 / (2 - k)) * spread ** ((1 - k) / (2 - k)) / rounds
+    return np.asarray(np.maximum(scale / p ** (1 / (2 - k)), reno(p)))
+
+
+def veno(p: ArrayLike, keep: float = 0.8) -> Rates:
+    """Give the rate of Veno.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    keep : float
+        Mean fraction of the window kept per loss event: 4/5 while losses are random, 1/2 in
+        congestion.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip (Wang et al., INFOCOM 2011, table II).
+    """
+    return aimd(p, 1, 1 - keep)
+
+
+def westwood(p: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Rates:
+    """Give the rate of Westwood.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    propagation_s, queueing_s : array_like
+        Mean delays D and q, seconds.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip of D + q: ``sqrt((1 - p)/p (D + q)/(p D + q))`` (Grieco, Mascolo, CCR
+        34(2), 2004; Wang et al., INFOCOM 2011, table II).
+    """
+    p, d, q = (np.asarray(value, float) for value in (p, propagation_s, queueing_s))
+    return np.asarray(np.sqrt((1 - p) / p * (d + q) / (p * d + q)))
+
+
+def vegas(queued: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Rates:
+    """Give the rate of Vegas and FAST, which losses do not enter.
+
+    Parameters
+    ----------
+    queued : array_like
+        Packets that a flow keeps in the queue.
+    propagation_s, queueing_s : array_like
+        Mean delays D and q, seconds.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip of D + q: ``a (D + q)/q`` (Wang et al., INFOCOM 2011, table II).
+    """
+    d, q = np.asarray(propagation_s, float), np.asarray(queueing_s, float)
+    return np.asarray(np.asarray(queued, float) * (d + q) / q)
+
+
+def tfrc(p: ArrayLike, timeout: ArrayLike = 4.0) -> Rates:
+    """Give the rate that TFRC computes.
+
+    Parameters
+    ----------
+    p : array_like
+        Loss-event rate.
+    timeout : array_like
+        Retransmission timeout in round trips.
+
+    Returns
+    -------
+    ndarray
+        Packets per round trip (RFC 5348, section 3.1, one packet per acknowledgement).
+    """
+    p = np.asarray(p, float)
+    waiting = 3 * np.sqrt(3 * p / 8) * p * (1 + 32 * p**2) * np.asarray(timeout, float)
+    return np.asarray(1 / (np.sqrt(2 * p / 3) + waiting))
+
+
+def pftk(
+    p: ArrayLike, timeout: ArrayLike = 4.0, per_ack: float = 1.0, most: float = np.inf
+) -> Rates:
+    """Give the rate of Reno with its timeouts, when all packets of a round after a loss are lost.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a packet is lost when the one before it in its round was not.
+    timeout : array_like
+        First retransmission timeout in round trips; it doubles up to 64 times that.
+    per_ack : float
+        Packets per acknowledgement.
+    most : float
+        Largest window that the receiver allows, packets.
+
+    Returns
+    -------
+    ndarray
+        Packets sent per round trip, lost ones included (Padhye, Firoiu, Towsley, Kurose, SIGCOMM
+        1998, the full model).
+    """
+    p, t0 = np.asarray(p, float), np.asarray(timeout, float)
+    third = (2 + per_ack) / (3 * per_ack)
+    free = third + np.sqrt(8 * (1 - p) / (3 * per_ack * p) + third**2)
+    window = np.minimum(free, most)
+    backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
+    kept = 1 - p
+    ending = (1 - kept**3) * (1 + kept**3 * (1 - kept ** np.maximum(window - 3, 0)))
+    timed_out = np.minimum(1, ending / (1 - kept**window))
+    packets = kept / p + window + timed_out / kept
+    limited = np.isfinite(most) & (free >= most)
+    with np.errstate(invalid="ignore"):
+        full = per_ack / 8 * window + kept / (p * window) + 2
+    rounds = np.where(limited, full, per_ack / 2 * window + 1)
+    return np.asarray(packets / (rounds + timed_out * t0 * backoff / kept))
+
+
 def fit(p: ArrayLike, n: float) -> Rates:
     """Give the rate of TCP-FIT with a fixed number of sessions.
 
@@ -192,11 +374,6 @@ def fit(p: ArrayLike, n: float) -> Rates:
     Returns
     -------
     ndarray
-        Packets per round trip (Wang, Wen, Zhang, Han, INFOCOM 2011, equations 11, 10, 13 and 15).
+        Packets per round trip (`ackclock.models.fit.throughput`).
     """
-    p = np.asarray(p, float)
-    b = 2 / (3 * n + 1)
-    drop = (2 * b - b * b) / n
-    window = ((b + 1) / 2 + np.sqrt(((b + 1) / 2) ** 2 + 4 * (1 - p) / p * drop / 2)) / drop
-    rounds = b * window / n
-    return np.asarray(((1 - p) / p + window) / (rounds + 1), float)
+    return fit_model.throughput(p, 1.0, n)

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     import matplotlib.figure
     import polars as pl
 
     from ackclock.api import Run
-
-
-@dataclass(frozen=True)
-class Case:
-    """A scenario that a figure needs.
-
-    Attributes
-    ----------
-    scenario : mapping
-        As in a scenario file.
-    runs : int
-        How many runs, each with other random streams.
-    record : bool
-        Whether the figure needs tables over time, or only summaries.
-    """
-
-    scenario: Mapping[str, Any]
-    runs: int = 1
-    record: bool = True
 
 
 Runs = Mapping[str, "Sequence[Run]"]

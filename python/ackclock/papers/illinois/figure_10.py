@@ -10,10 +10,11 @@ import polars as pl
 
 from ackclock import metrics, plots
 from ackclock.api import Run
-from ackclock.models import fluid
-from ackclock.papers.figure import Case, Figure, Runs, Verdict, near, seen
+from ackclock.models import fluid, illinois
+from ackclock.papers.figure import Figure, Runs, Verdict, near, seen
 from ackclock.papers.illinois import measure
 from ackclock.papers.illinois.setting import MEASURED_FROM_S, flow, scenario
+from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -138,7 +139,7 @@ def judge(numbers: pl.DataFrame) -> list[Verdict]:
         ),
     ]
     for buffer in BUFFERS:
-        cycle = fluid.cycle(fluid.illinois_alpha, 0.5, CAPACITY, buffer, RTT_S)
+        cycle = fluid.cycle(illinois.alpha, 0.5, CAPACITY, buffer, RTT_S)
         verdicts.append(
             near(
                 f"B = {buffer}: length of an epoch as in the fluid cycle",
@@ -164,7 +165,7 @@ def judge(numbers: pl.DataFrame) -> list[Verdict]:
 
 
 def _trains(buffer: int) -> str:
-    alpha = fluid.in_trains(fluid.illinois_alpha, CAPACITY)
+    alpha = fluid.in_trains(illinois.alpha, CAPACITY)
     cycle = fluid.cycle(alpha, 0.5, CAPACITY, buffer, RTT_S)
     return (
         "Packets come in trains (see figure 8): below full utilisation alpha is near sqrt(0.2 B) "

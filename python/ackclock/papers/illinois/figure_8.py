@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ackclock import plots
-from ackclock.models import fluid
-from ackclock.papers.figure import Case, Figure, Runs, Verdict, near, seen
+from ackclock.models import fluid, illinois
+from ackclock.papers.figure import Figure, Runs, Verdict, near, seen
 from ackclock.papers.illinois import measure
 from ackclock.papers.illinois.setting import flow, scenario
+from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -32,11 +33,11 @@ CASES = {
     "C-TCP": Case(scenario([flow("compound-linux")])),
 }
 
-ANCHORED = {
+ANCHORED: dict[str, tuple[fluid.Alpha, float]] = {
     "Reno": (fluid.reno_alpha, 0.5),
-    "Illinois, β = 0.5": (fluid.illinois_alpha, 0.5),
-    "Illinois, β = 0.5, paced": (fluid.illinois_alpha, 0.5),
-    "Illinois, β = 0.125": (fluid.illinois_alpha, 0.125),
+    "Illinois, β = 0.5": (illinois.alpha, 0.5),
+    "Illinois, β = 0.5, paced": (illinois.alpha, 0.5),
+    "Illinois, β = 0.125": (illinois.alpha, 0.125),
 }
 
 PANELS = (
@@ -154,7 +155,7 @@ def trains(rows: Mapping[str, measure.Row]) -> str:
     str
         The reason, with the numbers that show it.
     """
-    alpha = fluid.in_trains(fluid.illinois_alpha, CAPACITY)
+    alpha = fluid.in_trains(illinois.alpha, CAPACITY)
     cycle = fluid.cycle(alpha, 0.5, CAPACITY, BUFFER, RTT_S)
     paced = rows["Illinois, β = 0.5, paced"]["epoch_round_trips"]
     return (

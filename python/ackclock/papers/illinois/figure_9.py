@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from ackclock import plots
-from ackclock.models import fluid
-from ackclock.papers.figure import Case, Figure, Runs, Verdict, seen
+from ackclock.models import fluid, illinois
+from ackclock.papers.figure import Figure, Runs, Verdict, seen
 from ackclock.papers.illinois import figure_8
 from ackclock.papers.illinois.setting import OVERHEAD, flow, scenario
+from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -133,9 +134,7 @@ def judge_left(numbers: pl.DataFrame) -> list[Verdict]:
     """
     rate = dict(zip(numbers["case"], numbers["goodput_mbps"], strict=True))
     others = {name: value for name, value in rate.items() if not name.startswith("Illinois")}
-    cycle = fluid.cycle(
-        fluid.illinois_alpha, 0.5, figure_8.CAPACITY, figure_8.BUFFER, figure_8.RTT_S
-    )
+    cycle = fluid.cycle(illinois.alpha, 0.5, figure_8.CAPACITY, figure_8.BUFFER, figure_8.RTT_S)
     best = max(others, key=lambda name: others[name])
     return [
         seen(

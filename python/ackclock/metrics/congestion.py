@@ -1,7 +1,4 @@
-"""Questions about a finished run: pure functions of columns of its trace.
-
-Times are in seconds, windows in packets. A column is sampled at increasing times.
-"""
+"""Congestion epochs: their length, the shape of the window within them, who loses together."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Series = NDArray[np.float64]
+from ackclock.metrics.series import Series, integral, smooth, time_mean
 
 
 @dataclass(frozen=True)
@@ -74,45 +71,6 @@ def epochs(event_times_s: ArrayLike, merge_within_s: float, from_s: float = 0.0)
     ]
 
 
-def integral(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) -> float:
-    """Integrate a sampled value, linear between its samples.
-
-    Parameters
-    ----------
-    time_s, value : array_like
-        Samples.
-    start_s, end_s : float
-        Limits, seconds.
-
-    Returns
-    -------
-    float
-        In units of the value times seconds.
-    """
-    time = np.asarray(time_s, dtype=float)
-    inside = time[(time > start_s) & (time < end_s)]
-    grid = np.concatenate(([start_s], inside, [end_s]))
-    return float(np.trapezoid(np.interp(grid, time, np.asarray(value, dtype=float)), grid))
-
-
-def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) -> float:
-    """Average a sampled value over time.
-
-    Parameters
-    ----------
-    time_s, value : array_like
-        Samples.
-    start_s, end_s : float
-        Limits, seconds.
-
-    Returns
-    -------
-    float
-        In units of the value.
-    """
-    return integral(time_s, value, start_s, end_s) / (end_s - start_s)
-
-
 def round_trips(time_s: ArrayLike, rtt_s: ArrayLike, epoch: Epoch) -> float:
     """Count the round trips of an epoch: the integral of 1/RTT.
 
@@ -158,79 +116,6 @@ def used_share(
     """
     share = np.minimum(np.asarray(window, dtype=float) / bandwidth_delay_product, 1.0)
     return time_mean(time_s, share, start_s, end_s)
-
-
-def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s: float) -> float:
-    """Rate of what reached the application.
-
-    Parameters
-    ----------
-    time_s : array_like
-        Ends of the sampling intervals.
-    delivered_bytes : array_like
-        Bytes delivered in each.
-    start_s, end_s : float
-        Intervals that end in (start, end] count.
-
-    Returns
-    -------
-    float
-        Mbit/s.
-    """
-    time = np.asarray(time_s, dtype=float)
-    inside = (time > start_s) & (time <= end_s)
-    return float(np.asarray(delivered_bytes, dtype=float)[inside].sum() * 8e-6 / (end_s - start_s))
-
-
-def cumulative(time_s: ArrayLike, value: ArrayLike) -> Series:
-    """Integrate a sampled value from the first sample on, linear between samples.
-
-    Parameters
-    ----------
-    time_s, value : array_like
-        Samples.
-
-    Returns
-    -------
-    ndarray
-        The integral up to each sample, in units of the value times seconds.
-    """
-    samples = np.asarray(value, dtype=float)
-    steps = np.diff(np.asarray(time_s, dtype=float)) * (samples[1:] + samples[:-1]) / 2
-    return np.concatenate(([0.0], np.cumsum(steps)))
-
-
-def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) -> Series:
-    """Average a sampled value over `span_s`, centred at given times.
-
-    Parameters
-    ----------
-    time_s, value : array_like
-        Samples.
-    at_s : array_like
-        Where the average is wanted.
-    span_s : float
-        Width of the average, seconds.
-
-    Returns
-    -------
-    ndarray
-        In units of the value.
-    """
-    time, samples = np.asarray(time_s, dtype=float), np.asarray(value, dtype=float)
-    total = cumulative(time, samples)
-    centre = np.asarray(at_s, dtype=float)
-
-    # The integral of a linear piece is a parabola: interpolate it from both of its ends.
-    def area(at: Series) -> Series:
-        index = np.clip(np.searchsorted(time, at, side="right") - 1, 0, len(time) - 2)
-        past = at - time[index]
-        slope = (samples[index + 1] - samples[index]) / (time[index + 1] - time[index])
-        value: Series = total[index] + past * (samples[index] + slope * past / 2)
-        return value
-
-    averaged: Series = (area(centre + span_s / 2) - area(centre - span_s / 2)) / span_s
-    return averaged
 
 
 def curvature(
@@ -290,3 +175,89 @@ def curvature(
         concave_at=float(position[concave].mean()) if concave.any() else float("nan"),
         convex_at=float(position[convex].mean()) if convex.any() else float("nan"),
     )
+
+
+def congestion_events(
+    time_s: ArrayLike, flow: ArrayLike, merge_within_s: float
+) -> list[tuple[float, frozenset[int]]]:
+    """Gather the loss events of several flows into the congestion events of their link.
+
+    Parameters
+    ----------
+    time_s, flow : array_like
+        Time and flow of each loss event or timeout, in order of time.
+    merge_within_s : float
+        A loss event belongs to a congestion event that began no longer ago than this; a round
+        trip or two.
+
+    Returns
+    -------
+    list of (float, frozenset of int)
+        When each began, and which flows lost.
+
+    Examples
+    --------
+    >>> congestion_events([1.0, 1.05, 7.0], [0, 1, 1], 0.2)
+    [(1.0, frozenset({0, 1})), (7.0, frozenset({1}))]
+    """
+    found: list[tuple[float, set[int]]] = []
+    for time, one in zip(np.asarray(time_s, float), np.asarray(flow, int), strict=True):
+        if not found or time - found[-1][0] > merge_within_s:
+            found.append((float(time), set()))
+        found[-1][1].add(int(one))
+    return [(time, frozenset(flows)) for time, flows in found]
+
+
+def losing_flows(
+    time_s: ArrayLike, flow: ArrayLike, epoch_s: float, start_s: float, end_s: float
+) -> NDArray[np.int64]:
+    """Count the flows that lose a packet in each of equally long epochs.
+
+    Parameters
+    ----------
+    time_s, flow : array_like
+        Time and flow of each loss event.
+    epoch_s : float
+        Length of an epoch, seconds.
+    start_s, end_s : float
+        From when to when; the last epoch must end in time to count.
+
+    Returns
+    -------
+    ndarray
+        Flows per epoch; epochs without a loss are left out (Xu, Harfoush, Rhee, INFOCOM 2004,
+        figure 2).
+    """
+    count = int(np.floor((end_s - start_s) / epoch_s * (1 + 1e-12)))
+    index = np.floor((np.asarray(time_s, float) - start_s) / epoch_s).astype(int)
+    inside = (index >= 0) & (index < count)
+    pairs = np.unique(np.stack((index[inside], np.asarray(flow, int)[inside])), axis=1)
+    counts = np.bincount(pairs[0], minlength=count)
+    return np.asarray(counts[counts > 0], np.int64)
+
+
+def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> Series:
+    """Give the share of congestion events in which at least so many flows lose.
+
+    Parameters
+    ----------
+    losing : array_like
+        Flows that lose, per event or epoch.
+    at_least : array_like
+        Numbers of flows.
+
+    Returns
+    -------
+    ndarray
+        Shares, of the shape of `at_least`; NaN when there was no event.
+
+    Examples
+    --------
+    >>> synchronisation([1, 4, 4, 2], [1, 2, 3]).tolist()
+    [1.0, 0.75, 0.5]
+    """
+    flows = np.asarray(losing)
+    least = np.asarray(at_least)
+    if flows.size == 0:
+        return np.full(least.shape, np.nan)
+    return np.asarray((flows >= least[..., None]).mean(axis=-1), float)

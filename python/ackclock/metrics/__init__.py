@@ -1,0 +1,80 @@
+"""Questions about a finished run: pure functions of columns of its trace.
+
+Times are in seconds, windows in packets. `overview` asks all the standard ones at once.
+"""
+
+from ackclock.metrics.comparison import (
+    bandwidth_stolen_rate,
+    rtt_unfairness_exponent,
+    throughput_degradation,
+    throughput_ratio,
+)
+from ackclock.metrics.congestion import (
+    Curvature,
+    Epoch,
+    congestion_events,
+    curvature,
+    epochs,
+    losing_flows,
+    round_trips,
+    synchronisation,
+    used_share,
+)
+from ackclock.metrics.intervals import Estimate, bootstrap, of_batches, over_batches, over_runs
+from ackclock.metrics.overview import overview
+from ackclock.metrics.rates import (
+    cov,
+    delay_percentiles_ms,
+    delta_fair_time,
+    goodput,
+    jain,
+    loss_rate,
+    over_intervals,
+    utilisation,
+    worst_mean,
+)
+from ackclock.metrics.series import Series, cumulative, integral, smooth, time_mean
+from ackclock.metrics.transients import (
+    halving_round_trips,
+    increase_per_round_trip,
+    settling_round_trips,
+)
+
+__all__ = [
+    "Curvature",
+    "Epoch",
+    "Estimate",
+    "Series",
+    "bandwidth_stolen_rate",
+    "bootstrap",
+    "congestion_events",
+    "cov",
+    "cumulative",
+    "curvature",
+    "delay_percentiles_ms",
+    "delta_fair_time",
+    "epochs",
+    "goodput",
+    "halving_round_trips",
+    "increase_per_round_trip",
+    "integral",
+    "jain",
+    "losing_flows",
+    "loss_rate",
+    "of_batches",
+    "over_batches",
+    "over_intervals",
+    "over_runs",
+    "overview",
+    "round_trips",
+    "rtt_unfairness_exponent",
+    "settling_round_trips",
+    "smooth",
+    "synchronisation",
+    "throughput_degradation",
+    "throughput_ratio",
+    "time_mean",
+    "used_share",
+    "utilisation",
+    "worst_mean",
+]

@@ -1,0 +1,175 @@
+"""How sure a number is: 95 % intervals over runs, over batches of one run, and by bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+NOT_RANDOM = (
+    "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a "
+    "random loss"
+)
+ONE_RUN = "one run gives no interval: use several"
+CORRELATED = "the batches are correlated, so the interval is too narrow: run longer"
+TOO_SHORT = "too few samples for batches: run longer or sample more often"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the interval; NaN when there is none.
+    samples : int
+        Runs or batches that it comes from.
+    warning : str
+        What to know before trusting the interval; empty when there is nothing.
+    """
+
+    value: float
+    low: float
+    high: float
+    samples: int
+    warning: str = ""
+
+    def __str__(self) -> str:
+        if np.isnan(self.low):
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate the mean over independent runs.
+
+    Parameters
+    ----------
+    values : array_like
+        One number per run; NaN does not count.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        Mean and Student's interval. It warns when all runs are the same.
+
+    Examples
+    --------
+    With 4 degrees of freedom the interval is 2.776 standard errors wide on each side:
+
+    >>> print(over_runs([9.0, 10.0, 11.0, 9.0, 11.0]))
+    10 [8.758, 11.24]
+    """
+    sample = np.asarray(values, float)
+    sample = sample[~np.isnan(sample)]
+    count = int(sample.size)
+    if count == 0:
+        return Estimate(np.nan, np.nan, np.nan, 0, "no run has a value")
+    mean = float(sample.mean())
+    if count == 1:
+        return Estimate(mean, np.nan, np.nan, 1, ONE_RUN)
+    if np.all(sample == sample[0]):
+        return Estimate(mean, mean, mean, count, NOT_RANDOM)
+    half = float(stats.t.ppf((1 + level) / 2, count - 1) * stats.sem(sample))
+    return Estimate(mean, mean - half, mean + half, count)
+
+
+LARGEST_CORRELATION = 0.5
+"""Between neighbouring batches. Without any, 20 batches give 0.46 in one case of a hundred."""
+
+
+def over_batches(samples: ArrayLike, batches: int = 20, level: float = 0.95) -> Estimate:
+    """Estimate the mean of a stationary series by batch means.
+
+    Parameters
+    ----------
+    samples : array_like
+        Evenly spaced values of one run; the first few are left out when their number is no
+        multiple of `batches`.
+    batches : int
+        How many, at least 2.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        Mean of all batches and Student's interval. It warns when neighbouring batches are
+        correlated: then they are too short.
+    """
+    values = np.asarray(samples, float)
+    length = values.size // batches
+    if length == 0:
+        mean = float(values.mean()) if values.size else np.nan
+        return Estimate(mean, np.nan, np.nan, int(values.size), TOO_SHORT)
+    return of_batches(values[-length * batches :].reshape(batches, length).mean(axis=1), level)
+
+
+def of_batches(means: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate a mean from the means of consecutive batches.
+
+    Parameters
+    ----------
+    means : array_like
+        One number per batch, in order of time; NaN does not count.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        As `over_batches`.
+    """
+    values = np.asarray(means, float)
+    values = values[~np.isnan(values)]
+    if values.size < 2:
+        mean = float(values.mean()) if values.size else np.nan
+        return Estimate(mean, np.nan, np.nan, int(values.size), TOO_SHORT)
+    mean = float(values.mean())
+    half = float(stats.t.ppf((1 + level) / 2, values.size - 1) * stats.sem(values))
+    away = values - mean
+    square = float(away @ away)
+    correlated = square > 0 and float(away[1:] @ away[:-1]) / square > LARGEST_CORRELATION
+    warning = CORRELATED if correlated else ""
+    return Estimate(mean, mean - half, mean + half, int(values.size), warning)
+
+
+def bootstrap(
+    values: ArrayLike, statistic: Callable[..., Any] = np.mean, level: float = 0.95
+) -> Estimate:
+    """Estimate any statistic of independent values by the bootstrap.
+
+    Parameters
+    ----------
+    values : array_like
+        One number per run.
+    statistic : callable
+        Of an array, with the argument `axis`, such as `numpy.median`.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        The statistic and the bias-corrected accelerated interval of scipy, always with the same
+        random numbers.
+    """
+    sample = np.asarray(values, float)
+    value = float(statistic(sample, axis=0)) if sample.size else np.nan
+    if sample.size < 2:
+        return Estimate(value, np.nan, np.nan, int(sample.size), ONE_RUN)
+    if np.all(sample == sample[0]):
+        return Estimate(value, value, value, int(sample.size), NOT_RANDOM)
+    found = stats.bootstrap(
+        (sample,), statistic, confidence_level=level, rng=np.random.default_rng(1)
+    ).confidence_interval
+    return Estimate(value, float(found.low), float(found.high), int(sample.size))

@@ -1,0 +1,197 @@
+"""Every standard metric of a run or several, each with its 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from ackclock.metrics import congestion, intervals, rates
+from ackclock.metrics.intervals import Estimate
+
+BATCHES = 20
+MERGE_RTTS = 2.0
+"""Loss events of one flow closer than this are one congestion event."""
+
+
+class Trace(Protocol):
+    """What a finished run shows: its summary and its tables (`ackclock.Run`)."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and means of the measured time, by flow and link."""
+
+    @property
+    def windows(self) -> pl.DataFrame:
+        """Samples by flow."""
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Samples by link."""
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """Loss events and timeouts."""
+
+
+Quantity = tuple[str, str, str]
+"""Subject (a flow, a link, or all flows), metric and unit."""
+
+
+def overview(runs: Sequence[Trace]) -> pl.DataFrame:
+    """Measure runs of one scenario.
+
+    Parameters
+    ----------
+    runs : sequence of Trace
+        Recorded runs that differ by nothing but their random streams. The interval is over runs;
+        of one run over 20 batches of its measured time.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns subject, metric, unit, value, low, high, samples, warning. Null where a metric has
+        no value or no interval.
+    """
+    found = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
+    subjects = list(dict.fromkeys(subject for subject, _, _ in found))
+    ordered = sorted(found.items(), key=lambda item: subjects.index(item[0][0]))
+    rows = [
+        {
+            "subject": subject,
+            "metric": metric,
+            "unit": unit,
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "samples": estimate.samples,
+            "warning": estimate.warning,
+        }
+        for (subject, metric, unit), estimate in ordered
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+def _of_runs(runs: Sequence[Trace]) -> dict[Quantity, Estimate]:
+    by_run = [_quantities(run) for run in runs]
+    random = len({run.summary["digest"] for run in runs}) > 1
+    found = {}
+    for name in dict.fromkeys(name for one in by_run for name in one):
+        estimate = intervals.over_runs([one.get(name, np.nan) for one in by_run])
+        # A number may be the same in runs that do differ: no timeout in any of them.
+        if random and estimate.warning == intervals.NOT_RANDOM:
+            estimate = replace(estimate, warning="")
+        found[name] = estimate
+    return found
+
+
+def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
+    start, end = run.summary["measured_from_s"], run.summary["duration_s"]
+    edges = np.linspace(start, end, BATCHES + 1)
+    batches = [dict(_in_part(run, float(low), float(high))) for low, high in pairwise(edges)]
+    found = {}
+    for name, value in _quantities(run).items():
+        means = [batch[name] for batch in batches if name in batch]
+        if len(means) < BATCHES:
+            found[name] = Estimate(value, np.nan, np.nan, 1, intervals.ONE_RUN)
+        else:
+            # The value is the whole run's: a CoV or percentile of batches leaves out what differs
+            # between them. Their spread says how sure it is.
+            spread = intervals.of_batches(means)
+            half = (spread.high - spread.low) / 2
+            found[name] = replace(spread, value=value, low=value - half, high=value + half)
+    return found
+
+
+def _quantities(run: Trace) -> dict[Quantity, float]:
+    """Measure the whole measured time: what parts have, too, and what only the summary counts."""
+    start, end = run.summary["measured_from_s"], run.summary["duration_s"]
+    found = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
+    for flow in run.summary["flows"]:
+        # The summary knows when a flow was there to send, and the window at every moment.
+        for metric, unit, key in (
+            ("goodput", "Mbit/s", "goodput_mbps"),
+            ("mean window", "packets", "mean_window"),
+        ):
+            if flow[key] is not None:
+                found[flow["name"], metric, unit] = flow[key]
+        lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
+        found[flow["name"], "loss rate", "1"] = lost
+        if flow["loss_events"] is not None:
+            events = flow["loss_events"] + flow["timeouts"]
+            loss_events = rates.loss_rate(events, flow["sent_packets"])
+            found[flow["name"], "loss-event rate", "1"] = loss_events
+    return found
+
+
+def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantity, float]]:
+    """Measure what can be measured in any part of a run."""
+    inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
+    windows = run.windows.filter(inside)
+    delivered = []
+    for flow in run.summary["flows"]:
+        name, samples = flow["name"], windows.filter(pl.col("flow") == flow["id"])
+        time = samples["time_s"].to_numpy()
+        received = samples["delivered_bytes"].to_numpy()
+        delivered.append((time, received))
+        yield (name, "goodput", "Mbit/s"), rates.goodput(time, received, start_s, end_s)
+        window = samples["window"].drop_nulls().to_numpy()
+        if window.size:
+            yield (name, "mean window", "packets"), float(window.mean())
+        sent = samples["sent_bytes"].to_numpy()
+        if sent.any():
+            yield (name, "CoV of the rate", "1"), float(rates.cov(sent))
+        rtt_ms = samples["rtt_ms"].fill_null(np.nan).to_numpy()
+        delays = rates.delay_percentiles_ms(rtt_ms, flow["rtt_ms"])
+        for percent, delay in zip((50, 95, 99), delays, strict=True):
+            if not np.isnan(delay):
+                yield (name, f"queueing delay p{percent}", "ms"), float(delay)
+    yield from _fairness(delivered)
+    queues = run.queues.filter(inside)
+    for index, link in enumerate(run.summary["links"]):
+        samples = queues.filter(pl.col("link") == index)
+        shares = samples["utilisation"].to_numpy()
+        used = rates.utilisation(samples["time_s"].to_numpy(), shares, start_s, end_s)
+        yield (link["id"], "utilisation", "1"), used
+        if samples.height:
+            mean = samples["mean_packets"].to_numpy().mean()
+            yield (link["id"], "mean queue", "packets"), float(mean)
+
+
+def _fairness(delivered: list[Any]) -> Iterator[tuple[Quantity, float]]:
+    times = [time for time, _ in delivered]
+    if len(delivered) < 2 or any(len(time) != len(times[0]) for time in times):
+        return
+    amounts = np.stack([received for _, received in delivered], axis=1).astype(float)
+    if amounts.any():
+        yield (
+            ("all flows", "Jain's index of the means", "1"),
+            float(rates.jain(amounts.sum(axis=0))),
+        )
+        short = rates.jain(amounts[amounts.any(axis=1)], axis=1)
+        yield ("all flows", "Jain's index per sample, mean", "1"), float(short.mean())
+
+
+def _epochs(run: Trace, start_s: float) -> Iterator[tuple[Quantity, float]]:
+    losses = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))
+    controlled = [flow for flow in run.summary["flows"] if flow["controller"] is not None]
+    for flow in controlled:
+        times = losses.filter(pl.col("flow") == flow["id"])["time_s"].to_numpy()
+        found = congestion.epochs(times, MERGE_RTTS * flow["rtt_ms"] / 1000, start_s)
+        if found:
+            length = float(np.mean([epoch.length_s for epoch in found]))
+            yield (flow["name"], "congestion epoch, mean", "s"), length
+    measured = losses.filter(pl.col("time_s") > start_s)
+    if len(controlled) > 1 and measured.height:
+        longest = max(flow["rtt_ms"] for flow in controlled) / 1000
+        events = congestion.congestion_events(
+            measured["time_s"].to_numpy(), measured["flow"].to_numpy(), MERGE_RTTS * longest
+        )
+        half = int(np.ceil(len(controlled) / 2))
+        share = congestion.synchronisation([len(flows) for _, flows in events], half)
+        name = f"congestion events that {half} flows or more share"
+        yield ("all flows", name, "1"), float(share)

@@ -1,0 +1,233 @@
+"""Rates: goodput, losses, smoothness and fairness at any time scale."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.metrics.series import Series
+
+
+def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s: float) -> float:
+    """Rate of what reached the application.
+
+    Parameters
+    ----------
+    time_s : array_like
+        Ends of the sampling intervals.
+    delivered_bytes : array_like
+        Bytes delivered in each.
+    start_s, end_s : float
+        Intervals that end in (start, end] count.
+
+    Returns
+    -------
+    float
+        Mbit/s.
+    """
+    time = np.asarray(time_s, dtype=float)
+    inside = (time > start_s) & (time <= end_s)
+    return float(np.asarray(delivered_bytes, dtype=float)[inside].sum() * 8e-6 / (end_s - start_s))
+
+
+def utilisation(time_s: ArrayLike, share: ArrayLike, start_s: float, end_s: float) -> float:
+    """Give the share of time in which a link sends.
+
+    Parameters
+    ----------
+    time_s : array_like
+        Ends of equally long sampling intervals.
+    share : array_like
+        Share of each in which it sent.
+    start_s, end_s : float
+        Intervals that end in (start, end] count.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; NaN without a sample.
+    """
+    time = np.asarray(time_s, float)
+    inside = np.asarray(share, float)[(time > start_s) & (time <= end_s)]
+    return float(inside.mean()) if inside.size else float("nan")
+
+
+def loss_rate(lost: float, sent: float) -> float:
+    """Give the share of packets that are lost; with loss events in their place, their rate.
+
+    Parameters
+    ----------
+    lost : float
+        Packets lost, or loss events.
+    sent : float
+        Packets sent, retransmissions included.
+
+    Returns
+    -------
+    float
+        Per packet sent; NaN when nothing was sent.
+    """
+    return lost / sent if sent else float("nan")
+
+
+def over_intervals(
+    time_s: ArrayLike, amount: ArrayLike, scale_s: float, start_s: float, end_s: float
+) -> tuple[Series, Series]:
+    """Turn amounts per sampling interval into rates over longer intervals.
+
+    Parameters
+    ----------
+    time_s : array_like
+        Ends of the sampling intervals, seconds.
+    amount : array_like
+        What came in each, such as bytes, shape (samples,) or (samples, flows).
+    scale_s : float
+        Length of the longer intervals, a multiple of the sampling interval.
+    start_s, end_s : float
+        From when to when; an interval that is not complete is left out.
+
+    Returns
+    -------
+    tuple of ndarray
+        Ends of the intervals, shape (intervals,), and amounts per second, shape (intervals,) or
+        (intervals, flows).
+
+    Examples
+    --------
+    >>> ends, rates = over_intervals([1, 2, 3, 4], [1, 3, 5, 7], 2.0, 0.0, 4.0)
+    >>> ends.tolist(), rates.tolist()
+    ([2.0, 4.0], [2.0, 6.0])
+    """
+    time, values = np.asarray(time_s, float), np.asarray(amount, float)
+    # A sample at the end of an interval belongs to it, whatever the last bit says.
+    count = int(np.floor((end_s - start_s) / scale_s + 1e-9))
+    index = np.ceil((time - start_s) / scale_s - 1e-9).astype(int) - 1
+    inside = (index >= 0) & (index < count)
+    rates = np.zeros((count, *values.shape[1:]))
+    np.add.at(rates, index[inside], values[inside])
+    ends = np.asarray(start_s + scale_s * np.arange(1, count + 1), float)
+    return ends, np.asarray(rates / scale_s, float)
+
+
+def cov(values: ArrayLike, axis: int | None = None) -> Series:
+    """Give the coefficient of variation.
+
+    Parameters
+    ----------
+    values : array_like
+        Rates: of one flow over time it is its smoothness, CoV_time; of flows at one time their
+        short-term fairness, CoV_sf; of their long means the long-term fairness, CoV_lf.
+    axis : int, optional
+        Along which; by default over all values.
+
+    Returns
+    -------
+    ndarray
+        Standard deviation over mean; NaN where the mean is 0.
+
+    Examples
+    --------
+    >>> float(cov([1.0, 3.0]))
+    0.5
+    """
+    values = np.asarray(values, float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(values.std(axis=axis) / values.mean(axis=axis), float)
+
+
+def jain(values: ArrayLike, axis: int | None = None) -> Series:
+    """Give Jain's fairness index.
+
+    Parameters
+    ----------
+    values : array_like
+        Rates of flows.
+    axis : int, optional
+        Along which the flows are; by default all values.
+
+    Returns
+    -------
+    ndarray
+        (sum x)^2/(K sum x^2) = 1/(1 + CoV^2), from 1/K to 1; NaN where all are 0.
+
+    Examples
+    --------
+    >>> float(jain([1.0, 0.0]))
+    0.5
+    """
+    return np.asarray(1 / (1 + cov(values, axis=axis) ** 2), float)
+
+
+def worst_mean(values: ArrayLike, share: float) -> float:
+    """Give the mean of the smallest values.
+
+    Parameters
+    ----------
+    values : array_like
+        Such as Jain's index in each interval.
+    share : float
+        Share of them that counts, above 0; at least one value.
+
+    Returns
+    -------
+    float
+        Xu, Harfoush, Rhee, INFOCOM 2004, figures 10 and 11: 0.2 for droptail, 0.01 for RED.
+    """
+    ordered = np.sort(np.asarray(values, float).ravel())
+    return float(ordered[: max(1, round(share * ordered.size))].mean())
+
+
+def delta_fair_time(
+    time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: float = 0.0
+) -> float:
+    """Give the time until rates are delta-fair.
+
+    Parameters
+    ----------
+    time_s : array_like
+        Ends of intervals, seconds, shape (intervals,).
+    rates : array_like
+        Mean rate of each flow in each, shape (intervals, flows).
+    delta : float
+        Between 0 and 1.
+    from_s : float
+        When the clock starts: the last flow's beginning.
+
+    Returns
+    -------
+    float
+        Seconds until every flow first has at least (1 - delta)/n of the sum; for two flows the
+        shares (1 + delta)/2 and (1 - delta)/2 (Bansal, Balakrishnan, Floyd, Shenker, SIGCOMM
+        2001). Infinite when they never do.
+    """
+    time, values = np.asarray(time_s, float), np.asarray(rates, float)
+    total = values.sum(axis=1)
+    least = (1 - delta) / values.shape[1]
+    fair = (time > from_s) & (total > 0) & (values.min(axis=1) >= least * total * (1 - 1e-12))
+    return float(time[np.argmax(fair)] - from_s) if fair.any() else float("inf")
+
+
+def delay_percentiles_ms(
+    rtt_ms: ArrayLike, propagation_ms: float, percent: ArrayLike = (50, 95, 99)
+) -> Series:
+    """Give percentiles of the queueing delay.
+
+    Parameters
+    ----------
+    rtt_ms : array_like
+        Samples of the round-trip time; NaN does not count.
+    propagation_ms : float
+        Round trip without queueing and transmission.
+    percent : array_like
+        Which percentiles.
+
+    Returns
+    -------
+    ndarray
+        Milliseconds, of the shape of `percent`; NaN without a sample.
+    """
+    delays = np.asarray(rtt_ms, float)
+    delays = delays[~np.isnan(delays)] - propagation_ms
+    if delays.size == 0:
+        return np.full(np.shape(percent), np.nan)
+    return np.asarray(np.percentile(delays, np.asarray(percent, float)), np.float64)

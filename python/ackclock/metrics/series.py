@@ -1,0 +1,98 @@
+"""Sampled values: integrals, means and moving averages. Samples come at increasing times."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Series = NDArray[np.float64]
+
+
+def integral(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) -> float:
+    """Integrate a sampled value, linear between its samples.
+
+    Parameters
+    ----------
+    time_s, value : array_like
+        Samples.
+    start_s, end_s : float
+        Limits, seconds.
+
+    Returns
+    -------
+    float
+        In units of the value times seconds.
+    """
+    time = np.asarray(time_s, dtype=float)
+    inside = time[(time > start_s) & (time < end_s)]
+    grid = np.concatenate(([start_s], inside, [end_s]))
+    return float(np.trapezoid(np.interp(grid, time, np.asarray(value, dtype=float)), grid))
+
+
+def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) -> float:
+    """Average a sampled value over time.
+
+    Parameters
+    ----------
+    time_s, value : array_like
+        Samples.
+    start_s, end_s : float
+        Limits, seconds.
+
+    Returns
+    -------
+    float
+        In units of the value.
+    """
+    return integral(time_s, value, start_s, end_s) / (end_s - start_s)
+
+
+def cumulative(time_s: ArrayLike, value: ArrayLike) -> Series:
+    """Integrate a sampled value from the first sample on, linear between samples.
+
+    Parameters
+    ----------
+    time_s, value : array_like
+        Samples.
+
+    Returns
+    -------
+    ndarray
+        The integral up to each sample, in units of the value times seconds.
+    """
+    samples = np.asarray(value, dtype=float)
+    steps = np.diff(np.asarray(time_s, dtype=float)) * (samples[1:] + samples[:-1]) / 2
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) -> Series:
+    """Average a sampled value over `span_s`, centred at given times.
+
+    Parameters
+    ----------
+    time_s, value : array_like
+        Samples.
+    at_s : array_like
+        Where the average is wanted.
+    span_s : float
+        Width of the average, seconds.
+
+    Returns
+    -------
+    ndarray
+        In units of the value.
+    """
+    time, samples = np.asarray(time_s, dtype=float), np.asarray(value, dtype=float)
+    total = cumulative(time, samples)
+    centre = np.asarray(at_s, dtype=float)
+
+    # The integral of a linear piece is a parabola: interpolate it from both of its ends.
+    def area(at: Series) -> Series:
+        index = np.clip(np.searchsorted(time, at, side="right") - 1, 0, len(time) - 2)
+        past = at - time[index]
+        slope = (samples[index + 1] - samples[index]) / (time[index + 1] - time[index])
+        value: Series = total[index] + past * (samples[index] + slope * past / 2)
+        return value
+
+    averaged: Series = (area(centre + span_s / 2) - area(centre - span_s / 2)) / span_s
+    return averaged

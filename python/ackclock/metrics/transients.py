@@ -1,0 +1,100 @@
+"""Responsiveness and aggressiveness of a rate that was measured: D, R and I.
+
+The study of TCP, GAIMD, TFRC and TEAR, section 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def halving_round_trips(
+    time_s: ArrayLike, rate: ArrayLike, from_s: float, rtt_s: float, before: float
+) -> float:
+    """Give D: round trips until a rate has halved.
+
+    Parameters
+    ----------
+    time_s, rate : array_like
+        Samples of the rate.
+    from_s : float
+        When the congestion begins, one loss indication per round trip.
+    rtt_s : float
+        Round-trip time, seconds.
+    before : float
+        The rate until then.
+
+    Returns
+    -------
+    float
+        Round trips until the first sample of at most half of `before`; infinite without one.
+    """
+    time = np.asarray(time_s, float)
+    halved = (time > from_s) & (np.asarray(rate, float) <= before / 2)
+    return float(time[np.argmax(halved)] - from_s) / rtt_s if halved.any() else float("inf")
+
+
+def settling_round_trips(
+    time_s: ArrayLike,
+    rate: ArrayLike,
+    from_s: float,
+    rtt_s: float,
+    *,
+    before: float,
+    after: float,
+    within: float = 0.05,
+) -> float:
+    """Give R: round trips until a rate stays near its new value.
+
+    Parameters
+    ----------
+    time_s, rate : array_like
+        Samples of the rate, smooth enough to stay there: over a cycle, or a mean over runs.
+    from_s : float
+        When the conditions change.
+    rtt_s : float
+        Round-trip time, seconds.
+    before, after : float
+        The rate until then and in the end, T_0 and T_inf.
+    within : float
+        Largest |T - T_inf| over |T_0 - T_inf|.
+
+    Returns
+    -------
+    float
+        Round trips (equation 10); infinite when the last sample is not near.
+    """
+    time, values = np.asarray(time_s, float), np.asarray(rate, float)
+    later = time > from_s
+    far = np.flatnonzero(np.abs(values[later] - after) > within * abs(before - after))
+    if far.size == 0:
+        return 0.0
+    if far[-1] == later.sum() - 1:
+        return float("inf")
+    return float(time[later][far[-1] + 1] - from_s) / rtt_s
+
+
+def increase_per_round_trip(
+    time_s: ArrayLike, window: ArrayLike, start_s: float, end_s: float, rtt_s: float
+) -> float:
+    """Give I: how much a rate grows per round trip without loss.
+
+    Parameters
+    ----------
+    time_s, window : array_like
+        Samples of the rate in packets per round trip.
+    start_s, end_s : float
+        A time without loss, seconds.
+    rtt_s : float
+        Round-trip time, seconds.
+
+    Returns
+    -------
+    float
+        Packets per round trip, by least squares.
+    """
+    time = np.asarray(time_s, float)
+    inside = (time >= start_s) & (time <= end_s)
+    slope = np.polyfit(time[inside], np.asarray(window, float)[inside], 1)[0]
+    return float(slope) * rtt_s

@@ -1,0 +1,236 @@
+"""TCP-FIT: its throughput, its sessions, and where on a link it works.
+
+Wang, Wen, Zhang, Han, INFOCOM 2011, sections III to V. ``loss`` is the packet loss rate g = P + p
+of the link and of congestion; rates are in packets per second.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ackclock.models.laws import Array
+
+
+def cut(sessions: ArrayLike) -> Array:
+    """Give the fraction of the window cut per loss event.
+
+    Parameters
+    ----------
+    sessions : array_like
+        N.
+
+    Returns
+    -------
+    ndarray
+        2/(3N + 1) (equation 1).
+    """
+    return 2 / (3 * np.asarray(sessions, float) + 1)
+
+
+def mean_window(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
+    """Give the mean window at a loss, E[W].
+
+    Parameters
+    ----------
+    loss : array_like
+        Loss rate g, 0 < g < 1.
+    sessions : array_like
+        Mean number of sessions, E[N].
+    cut_share : array_like, optional
+        E[beta]; by default that of `cut`.
+
+    Returns
+    -------
+    ndarray
+        Packets (equation 11).
+    """
+    g, n = np.asarray(loss, float), np.asarray(sessions, float)
+    beta = cut(n) if cut_share is None else np.asarray(cut_share, float)
+    kept = 2 * beta - beta**2
+    half = (beta + 1) / 2
+    return np.asarray((half + np.sqrt(half**2 + 4 * (1 - g) / g * kept / (2 * n))) * n / kept)
+
+
+def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
+    """Give the mean number of rounds in a loss-free period, E[X].
+
+    Parameters
+    ----------
+    loss, sessions, cut_share : array_like
+        As for `mean_window`.
+
+    Returns
+    -------
+    ndarray
+        Round trips (equations 10 and 12). The period lasts one more (equations 13 and 14).
+    """
+    n = np.asarray(sessions, float)
+    beta = cut(n) if cut_share is None else np.asarray(cut_share, float)
+    return np.asarray(beta * mean_window(loss, n, beta) / n)
+
+
+def throughput(
+    loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None
+) -> Array:
+    """Give the throughput with a given number of sessions.
+
+    Parameters
+    ----------
+    loss : array_like
+        Loss rate g.
+    rtt_s : array_like
+        Mean round-trip time, seconds.
+    sessions : array_like
+        Mean number of sessions, E[N].
+    cut_share : array_like, optional
+        E[beta]; by default that of `cut`.
+
+    Returns
+    -------
+    ndarray
+        Packets per second (equation 15).
+    """
+    g = np.asarray(loss, float)
+    packets = (1 - g) / g + mean_window(g, sessions, cut_share)
+    trips = mean_rounds(g, sessions, cut_share) + 1
+    return np.asarray(packets / trips / np.asarray(rtt_s, float))
+
+
+def throughput_at_low_loss(loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike) -> Array:
+    """Give the throughput to leading order in the loss rate: N times Reno's.
+
+    Parameters
+    ----------
+    loss, rtt_s, sessions : array_like
+        As for `throughput`.
+
+    Returns
+    -------
+    ndarray
+        Packets per second (equations 16 and 18).
+    """
+    n, g = np.asarray(sessions, float), np.asarray(loss, float)
+    return np.asarray(n * np.sqrt(1.5 / g) / np.asarray(rtt_s, float))
+
+
+def mean_sessions(alpha: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Array:
+    """Give the number of sessions at which the update rule rests.
+
+    Parameters
+    ----------
+    alpha : array_like
+        Share of a session's window that is to wait in the queue, between 0 and 1.
+    propagation_s, queueing_s : array_like
+        Mean delays D and q, seconds.
+
+    Returns
+    -------
+    ndarray
+        E[N] = alpha (D + q)/q, at least 1 (equations 4 and 17); infinite without queueing.
+    """
+    alpha, q = np.asarray(alpha, float), np.asarray(queueing_s, float)
+    with np.errstate(divide="ignore"):
+        free = alpha * (np.asarray(propagation_s, float) + q) / q
+    return np.asarray(np.maximum(1.0, free))
+
+
+def estimated_throughput(
+    loss: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike, alpha: ArrayLike
+) -> Array:
+    """Give the throughput with the sessions that the update rule finds.
+
+    Parameters
+    ----------
+    loss : array_like
+        Loss rate P + p.
+    propagation_s, queueing_s : array_like
+        Mean delays D and q, seconds.
+    alpha : array_like
+        As for `mean_sessions`.
+
+    Returns
+    -------
+    ndarray
+        Packets per second (equation 19).
+    """
+    rtt_s = np.asarray(propagation_s, float) + np.asarray(queueing_s, float)
+    return throughput_at_low_loss(loss, rtt_s, mean_sessions(alpha, propagation_s, queueing_s))
+
+
+def own_alpha(propagation_s: ArrayLike, queueing_largest_s: ArrayLike) -> Array:
+    """Give the alpha of the paper's implementation: (rtt_max - rtt_min)/rtt_max.
+
+    Parameters
+    ----------
+    propagation_s, queueing_largest_s : array_like
+        Smallest round-trip time and largest queueing delay of the session, seconds.
+
+    Returns
+    -------
+    ndarray
+        Between 0 and 1 (section III).
+    """
+    most = np.asarray(queueing_largest_s, float)
+    return np.asarray(most / (np.asarray(propagation_s, float) + most))
+
+
+def queueing_at_capacity(loss: float, propagation_s: float, capacity: float, alpha: float) -> float:
+    """Give the mean queueing delay at which one flow fills a link that loses at random.
+
+    Parameters
+    ----------
+    loss : float
+        Random loss rate P of the link.
+    propagation_s : float
+        D, seconds.
+    capacity : float
+        Packets per second.
+    alpha : float
+        As for `mean_sessions`, fixed.
+
+    Returns
+    -------
+    float
+        q, seconds, at which equation 19 equals the capacity; 0 when Reno's rate fills the link.
+
+    Examples
+    --------
+    At 0.1 % loss, 1250 packets per second and alpha = 0.1 a queue of 3.1 ms makes N = 3.3:
+
+    >>> round(queueing_at_capacity(1e-3, 0.1, 1250, 0.1), 5)
+    0.0031
+    """
+    if throughput_at_low_loss(loss, propagation_s, 1) >= capacity:
+        return 0.0
+    return float(alpha * np.sqrt(1.5 / loss) / capacity)
+
+
+def link_state(
+    packets: float, capacity: float, propagation_s: float, buffer: float
+) -> Literal["a", "b", "c"]:
+    """Give the state of a link.
+
+    Parameters
+    ----------
+    packets : float
+        Packets on the link and in its queue, M.
+    capacity : float
+        Packets per second, B.
+    propagation_s : float
+        Round trip, seconds, D.
+    buffer : float
+        Packets, U.
+
+    Returns
+    -------
+    str
+        "a": not full, no queue; "b": full, a queue and no congestion loss; "c": overflow
+        (equation 20).
+    """
+    product = capacity * propagation_s
+    if packets < product:
+        return "a"
+    return "b" if packets <= product + buffer else "c"

@@ -1,0 +1,347 @@
+"""Window laws: from what a control adds and cuts to its cycle, by quadrature and root finding.
+
+A law says by how many packets per round trip a window grows and which fraction of it a loss event
+cuts. The cycle from one cut to the next, the response function, the time between self-induced
+congestion events and the shares under synchronised losses all follow from it, for any law. The
+closed forms of the papers stand in `responses`, `periods` and `unfairness`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+Array = NDArray[np.float64]
+
+
+def _no_bends(top: float) -> Sequence[float]:  # noqa: ARG001 (one signature for all)
+    return ()
+
+
+@dataclass(frozen=True)
+class Law:
+    """How a window grows between two cuts.
+
+    Attributes
+    ----------
+    increase : callable
+        Packets per round trip, from the window and the window at the cycle's end, both in packets.
+    cut : callable
+        Fraction of the window that a loss event cuts, from the window in packets.
+    bends : callable
+        Windows at which the increase has a kink, from the window at the cycle's end.
+    """
+
+    increase: Callable[[float, float], float]
+    cut: Callable[[float], float]
+    bends: Callable[[float], Sequence[float]] = _no_bends
+
+
+def aimd(increase: float, cut: float) -> Law:
+    """Give the law of additive increase and multiplicative decrease.
+
+    Parameters
+    ----------
+    increase : float
+        Packets per round trip.
+    cut : float
+        Fraction cut.
+
+    Returns
+    -------
+    Law
+        The law.
+    """
+    return Law(lambda _window, _top: increase, lambda _window: cut)
+
+
+def scalable(increase: float = 0.01, cut: float = 0.125) -> Law:
+    """Give the law of Scalable TCP (T. Kelly, CCR 33(2), 2003).
+
+    Parameters
+    ----------
+    increase : float
+        Packets per acknowledgement.
+    cut : float
+        Fraction cut.
+
+    Returns
+    -------
+    Law
+        The law: per round trip the window grows by the factor 1 + increase.
+    """
+    growth = np.log1p(increase)
+    return Law(lambda window, _top: growth * window, lambda _window: cut)
+
+
+HSTCP_LOW, HSTCP_HIGH = 38.0, 83_000.0
+
+
+def hstcp_cut(window: ArrayLike) -> Array:
+    """Give the fraction that HighSpeed TCP cuts.
+
+    Parameters
+    ----------
+    window : array_like
+        Packets.
+
+    Returns
+    -------
+    ndarray
+        b(w): 0.5 up to 38 packets, 0.1 from 83000 on, linear in log w between (RFC 3649,
+        section 5).
+    """
+    log = np.log(np.clip(np.asarray(window, float), HSTCP_LOW, HSTCP_HIGH) / HSTCP_LOW)
+    return np.asarray(0.5 - 0.4 * log / np.log(HSTCP_HIGH / HSTCP_LOW), float)
+
+
+def hstcp_increase(window: ArrayLike) -> Array:
+    """Give the increase of HighSpeed TCP.
+
+    Parameters
+    ----------
+    window : array_like
+        Packets.
+
+    Returns
+    -------
+    ndarray
+        a(w) = 2 w^2 b(w) p(w)/(2 - b(w)) packets per round trip with p(w) = 0.078/w^1.2, at least 1
+        (RFC 3649, section 5).
+    """
+    window = np.asarray(window, float)
+    cut = hstcp_cut(window)
+    own = 2 * window**0.8 * 0.078 * cut / (2 - cut)
+    return np.where(window > HSTCP_LOW, np.maximum(own, 1.0), 1.0)
+
+
+def hstcp() -> Law:
+    """Give the law of HighSpeed TCP (RFC 3649, section 5).
+
+    Returns
+    -------
+    Law
+        The law.
+    """
+    return Law(
+        lambda window, _top: float(hstcp_increase(window)),
+        lambda window: float(hstcp_cut(window)),
+        lambda _top: (HSTCP_LOW,),
+    )
+
+
+def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125) -> Law:
+    """Give the law of BI-TCP as its analysis has it: the gap to the maximum halves per round trip.
+
+    Parameters
+    ----------
+    s_max, s_min : float
+        Largest and smallest increase, packets per round trip.
+    cut : float
+        Fraction cut.
+
+    Returns
+    -------
+    Law
+        The law (Xu, Harfoush, Rhee, INFOCOM 2004, section V), continuous in time: below a gap of
+        s_max/ln 2 the window approaches the maximum exponentially.
+    """
+    log2 = float(np.log(2))
+
+    def increase(window: float, top: float) -> float:
+        return float(np.clip(log2 * (top - window), s_min, s_max))
+
+    return Law(
+        increase,
+        lambda _window: cut,
+        lambda top: (top - s_max / log2, top - s_min / log2),
+    )
+
+
+def compound(alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Law:
+    """Give the law of Compound TCP without queueing delay.
+
+    Parameters
+    ----------
+    alpha, exponent : float
+        The window grows by alpha w^k packets per round trip.
+    cut : float
+        Fraction cut.
+
+    Returns
+    -------
+    Law
+        The law (Tan, Song, Zhang, Sridharan, INFOCOM 2006).
+    """
+    return Law(lambda window, _top: alpha * window**exponent, lambda _window: cut)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """The time between two cuts.
+
+    Attributes
+    ----------
+    round_trips : float
+        Its length.
+    packets : float
+        What is sent in it.
+    """
+
+    round_trips: float
+    packets: float
+
+
+def cycle(law: Law, top: float) -> Cycle:
+    """Integrate a law from just after a cut to the window at which the next one comes.
+
+    Parameters
+    ----------
+    law : Law
+        The law.
+    top : float
+        Window at the cuts, packets.
+
+    Returns
+    -------
+    Cycle
+        Round trips and packets.
+
+    Examples
+    --------
+    Reno climbs from 50 to 100 packets in 50 round trips, at 75 packets on average:
+
+    >>> cycle(aimd(1, 0.5), 100)
+    Cycle(round_trips=50.0, packets=3750.0)
+    """
+    bottom = top * (1 - law.cut(top))
+    edges = [bottom, *sorted(w for w in law.bends(top) if bottom < w < top), top]
+
+    def over(weight: Callable[[float], float]) -> float:
+        pieces = (
+            quad(lambda window: weight(window) / law.increase(window, top), low, high, limit=200)[0]
+            for low, high in pairwise(edges)
+        )
+        return float(sum(pieces))
+
+    return Cycle(over(lambda _window: 1.0), over(lambda window: window))
+
+
+def _solve(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Find the root of a rising function of a positive number, in steps of its logarithm."""
+    root = brentq(lambda log: excess(float(np.exp(log))), np.log(low), np.log(high), xtol=1e-12)
+    return float(np.exp(root))
+
+
+MOST_PACKETS = 1e9
+"""No window is larger: the end of the search for a root."""
+
+
+def response(law: Law, p: float) -> float:
+    """Give the response function of a law: its rate when one packet in 1/p is lost.
+
+    Parameters
+    ----------
+    law : Law
+        The law.
+    p : float
+        Loss-event rate, 0 < p < 1.
+
+    Returns
+    -------
+    float
+        Packets per round trip.
+
+    Examples
+    --------
+    >>> round(response(aimd(1, 0.5), 1e-4), 1)
+    122.5
+    """
+    top = _solve(lambda window: cycle(law, window).packets - 1 / p, 1e-3, MOST_PACKETS)
+    found = cycle(law, top)
+    return found.packets / found.round_trips
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What flows get that lose together.
+
+    Attributes
+    ----------
+    epoch_s : float
+        Time between two congestion events, seconds.
+    window : ndarray
+        Window of each flow at the events, packets.
+    rate : ndarray
+        Mean rate of each, packets per second.
+    """
+
+    epoch_s: float
+    window: Array
+    rate: Array
+
+
+def synchronised(law: Law, rtt_s: ArrayLike, capacity: float) -> Shares:
+    """Find the shares of flows that all lose a packet at every congestion event.
+
+    Parameters
+    ----------
+    law : Law
+        The law of every flow.
+    rtt_s : array_like
+        Round-trip time of each flow, seconds, shape (flows,).
+    capacity : float
+        Rate at which the link overflows, packets per second: the sum of window/RTT.
+
+    Returns
+    -------
+    Shares
+        Epoch, windows, rates.
+
+    Raises
+    ------
+    ValueError
+        When the shares do not converge: the length of a cycle does not grow with the window, as
+        with Scalable TCP. When the capacity is too small or too large for windows of 1 to 1e9
+        packets.
+
+    Examples
+    --------
+    The window is proportional to the round trips in an epoch, the rate to their square:
+
+    >>> shares = synchronised(aimd(32, 0.125), [0.04, 0.12], 1e5)
+    >>> round(float(shares.rate[0] / shares.rate[1]), 3)
+    9.0
+    """
+    rtt = np.asarray(rtt_s, float)
+    ends = [cycle(law, window).round_trips for window in (1e2, 1e5)]
+    if ends[1] <= ends[0] * (1 + 1e-9):
+        raise ValueError("the flows do not converge: a cycle is equally long at every window")
+
+    def windows(epoch_s: float) -> Array:
+        def top(trips: float) -> float:
+            # A cycle that cannot be so long or so short ends at the search's end.
+            for edge, sign in ((1.0, 1), (MOST_PACKETS, -1)):
+                if sign * (cycle(law, edge).round_trips - trips) >= 0:
+                    return edge
+            return _solve(lambda w: cycle(law, w).round_trips - trips, 1.0, MOST_PACKETS)
+
+        return np.array([top(epoch_s / one) for one in rtt])
+
+    # Every flow's window grows with the epoch, so their sum crosses the capacity once.
+    def excess(epoch_s: float) -> float:
+        return float((windows(epoch_s) / rtt).sum()) - capacity
+
+    shortest, longest = 1e-3 * rtt.min(), 1e6 * rtt.max()
+    if excess(shortest) > 0 or excess(longest) < 0:
+        raise ValueError("no epoch gives these flows windows of 1 to 1e9 packets")
+    epoch_s = _solve(excess, shortest, longest)
+    found = windows(epoch_s)
+    rate = np.array([cycle(law, window).packets for window in found]) / epoch_s
+    return Shares(epoch_s, found, rate)

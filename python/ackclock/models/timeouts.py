@@ -1,0 +1,114 @@
+"""AIMD where timeouts dominate: the chain of the backed-off retransmission timer.
+
+The study of TCP, GAIMD, TFRC and TEAR, appendix B. The timer is at 1, 2, 4, ..., 64 times RTO; a
+lost packet doubles it, one that arrives resets it. ``timeout`` is t, RTO in round trips.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ackclock.models.laws import Array
+
+FACTORS = 2.0 ** np.arange(7)
+
+
+def state_probabilities(p: float) -> Array:
+    """Give how often each state of the timer is entered.
+
+    Parameters
+    ----------
+    p : float
+        Loss probability of a packet.
+
+    Returns
+    -------
+    ndarray
+        Per transition, for the factors 1, 2, 4, ..., 64 (equation 40).
+    """
+    probabilities: Array = (1 - p) * p ** np.arange(7.0)
+    probabilities[-1] = p**6
+    return probabilities
+
+
+def _cov_of_sending(probability: float) -> float:
+    """Give the CoV of a round trip that has one packet with this probability, or none."""
+    return float(np.sqrt(1 / probability - 1))
+
+
+def printed_cov(p: float, timeout: float) -> float:
+    """Give the CoV as printed, which takes probabilities per transition for shares of time.
+
+    Parameters
+    ----------
+    p : float
+        Loss probability of a packet.
+    timeout : float
+        RTO in round trips.
+
+    Returns
+    -------
+    float
+        Equation 41.
+
+    Examples
+    --------
+    The text of the study says 1.7.
+
+    >>> round(printed_cov(0.2, 4), 2)
+    1.87
+    """
+    return _cov_of_sending(float((state_probabilities(p) / FACTORS).sum()) / timeout)
+
+
+def cov(p: float, timeout: float) -> float:
+    """Give the CoV of the chain itself.
+
+    Parameters
+    ----------
+    p : float
+        Loss probability of a packet.
+    timeout : float
+        RTO in round trips.
+
+    Returns
+    -------
+    float
+        With one packet per mean stay of timeout times sum(p_k 2^k) round trips.
+
+    Examples
+    --------
+    >>> round(cov(0.2, 4), 2)
+    2.08
+    """
+    return _cov_of_sending(1 / (timeout * float((state_probabilities(p) * FACTORS).sum())))
+
+
+def simulate_sending(p: float, timeout: int, packets: int, generator: np.random.Generator) -> Array:
+    """Follow the chain.
+
+    Parameters
+    ----------
+    p : float
+        Loss probability of a packet.
+    timeout : int
+        RTO in round trips.
+    packets : int
+        Packets sent.
+    generator : numpy.random.Generator
+        Decides which packets are lost.
+
+    Returns
+    -------
+    ndarray
+        Packets sent in each round trip, 0 or 1.
+    """
+    lost = generator.random(packets) < p
+    # Losses in a row: the distance to the last packet that arrived.
+    index = np.arange(packets)
+    last = np.maximum.accumulate(np.where(lost, -1, index))
+    waits = timeout * FACTORS[np.minimum(index - last, 6)].astype(int)
+    ends = np.cumsum(waits)
+    sent = np.zeros(int(ends[-1]))
+    sent[ends - 1] = 1
+    return sent

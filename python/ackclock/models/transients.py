@@ -1,0 +1,244 @@
+"""Responsiveness and aggressiveness: how rates follow a change of the loss rate.
+
+The study of TCP, GAIMD, TFRC and TEAR, section 4 and its figures 20 and 29. Times are in round
+trips, rates in packets per round trip. ``keep`` is the fraction of the window that a loss keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ackclock.models.laws import Array
+from ackclock.models.smoothness import TEAR_WEIGHTS, TFRC_WEIGHTS
+
+MOST_LOSSES = 10_000
+
+
+@dataclass(frozen=True)
+class StepResponse:
+    """A rate after the loss rate has changed, one value per loss event.
+
+    Attributes
+    ----------
+    time : ndarray
+        Round trips since the change; the first is 0.
+    rate : ndarray
+        Packets per round trip; the first is the old steady rate.
+    final : float
+        The new steady rate.
+    """
+
+    time: Array
+    rate: Array
+    final: float
+
+    @property
+    def progress(self) -> Array:
+        """|T_n - T_0|/|T_inf - T_0|: 0 at the change, 1 in the end."""
+        return np.asarray(np.abs(self.rate - self.rate[0]) / np.abs(self.final - self.rate[0]))
+
+    def settling_round_trips(self, within: float = 0.05) -> float:
+        """Give the time after which the rate stays near its new value.
+
+        Parameters
+        ----------
+        within : float
+            Largest distance, as a share of the whole change.
+
+        Returns
+        -------
+        float
+            R, round trips (equation 10); infinite when it does not within what was computed.
+        """
+        far = np.abs(self.rate - self.final) > within * np.abs(self.rate[0] - self.final)
+        if far[-1]:
+            return float("inf")
+        return float(self.time[int(np.flatnonzero(far)[-1]) + 1]) if far.any() else 0.0
+
+
+def aimd_step(
+    before: float, after: float, increase: float, keep: float, losses: int = 50
+) -> StepResponse:
+    """Give AIMD's response to a step of the loss rate.
+
+    Parameters
+    ----------
+    before, after : float
+        Loss-event rates: a loss in every 1/p packets.
+    increase : float
+        Packets per round trip.
+    keep : float
+        Fraction of the window kept at a loss.
+    losses : int
+        Loss events to follow.
+
+    Returns
+    -------
+    StepResponse
+        Windows just before each loss.
+
+    Examples
+    --------
+    >>> round(aimd_step(0.01, 0.04, 1, 0.5).settling_round_trips(), 1)
+    10.0
+    """
+
+    def steady(p: float) -> float:
+        return float(np.sqrt(2 * increase / (p * (1 - keep**2))))
+
+    rate, time = [steady(before)], [0.0]
+    for _ in range(losses):
+        last = rate[-1]
+        rate.append(float(np.sqrt(2 * increase / after + (keep * last) ** 2)))
+        time.append(time[-1] + (rate[-1] - keep * last) / increase)
+    return StepResponse(np.array(time), np.array(rate), steady(after))
+
+
+def tfrc_step(before: float, after: float, losses: int = 50) -> StepResponse:
+    """Give TFRC's response to a step of the loss rate, without history discounting.
+
+    Parameters
+    ----------
+    before, after : float
+        Loss-event rates.
+    losses : int
+        Loss events to follow.
+
+    Returns
+    -------
+    StepResponse
+        Rates after each loss: sqrt(3 s/2) of the weighted mean loss interval s.
+    """
+    old = np.maximum(1 - np.concatenate(([0.0], np.cumsum(TFRC_WEIGHTS))), 0.0)
+    old = np.concatenate((old, np.zeros(max(losses - 8, 0))))[: losses + 1]
+    rate = np.sqrt(1.5 * (old / before + (1 - old) / after))
+    time = np.concatenate(([0.0], np.cumsum(1 / (after * rate[:-1]))))
+    return StepResponse(time, rate, float(np.sqrt(1.5 / after)))
+
+
+def _tear_rates(windows: Array) -> Array:
+    """From windows at losses, the first eight of them before the change, to rates after each."""
+    means = windows[1:] / 2 + windows[:-1] / 4
+    return np.convolve(means, TEAR_WEIGHTS, mode="valid")
+
+
+def tear_step(before: float, after: float, losses: int = 50) -> StepResponse:
+    """Give TEAR's response to a step of the loss rate.
+
+    Parameters
+    ----------
+    before, after : float
+        Loss-event rates.
+    losses : int
+        Loss events to follow.
+
+    Returns
+    -------
+    StepResponse
+        Rates after each loss. The emulated window has the fixed point 2/sqrt(p), where the exact
+        sawtooth has 1.633/sqrt(p): the study divides by W/2 instead of the mean window.
+    """
+    windows = [2 / np.sqrt(before)] * 9
+    for _ in range(losses):
+        windows.append(windows[-1] / 2 + 2 / (after * windows[-1]))
+    rate = _tear_rates(np.array(windows))
+    time = np.concatenate(([0.0], np.cumsum(1 / (after * rate[:-1]))))
+    return StepResponse(time, rate, 1.5 / float(np.sqrt(after)))
+
+
+def aimd_halving(keep: float) -> int:
+    """Give AIMD's D: round trips to halve its rate with one loss per round trip.
+
+    Parameters
+    ----------
+    keep : float
+        Fraction of the window kept at a loss.
+
+    Returns
+    -------
+    int
+        Whole round trips; without rounding it is log 0.5/log keep, 5.2 for GAIMD.
+    """
+    # 0.5 is exactly one halving in spite of rounding.
+    return int(np.ceil(np.log(0.5) / np.log(keep) - 1e-9))
+
+
+def tfrc_halving() -> int:
+    """Give TFRC's D, for loss intervals that were long.
+
+    Returns
+    -------
+    int
+        Round trips with one loss each until the rate, the root of the mean interval, has halved.
+    """
+    left = 1 - np.cumsum(TFRC_WEIGHTS)
+    return int(np.argmax(np.sqrt(np.maximum(left, 0)) <= 0.5)) + 1
+
+
+def tear_fractions(losses: int) -> Array:
+    """Give TEAR's rate after losses in consecutive round trips, as a share of what it was.
+
+    Parameters
+    ----------
+    losses : int
+        How many.
+
+    Returns
+    -------
+    ndarray
+        After 0, 1, ..., `losses`.
+
+    Examples
+    --------
+    >>> tear_fractions(5).round(3).tolist()[4:]
+    [0.542, 0.393]
+    """
+    windows = np.concatenate((np.ones(9), 0.5 ** np.arange(1, losses + 1)))
+    return np.asarray(_tear_rates(windows) / 0.75)
+
+
+def tear_halving() -> int:
+    """Give TEAR's D.
+
+    Returns
+    -------
+    int
+        Round trips with one loss each until the rate has halved.
+    """
+    return int(np.argmax(tear_fractions(8) <= 0.5))
+
+
+def tfrc_increase(discount: float = 1.0) -> float:
+    """Give TFRC's I: how much its rate grows per round trip without loss.
+
+    Parameters
+    ----------
+    discount : float
+        Factor on the weights of older intervals: 1 without history discounting; the floor 0.5 of
+        ns-2's code is reached when the open interval is twice the others' mean.
+
+    Returns
+    -------
+    float
+        0.75 times the weight of the open interval, packets per round trip.
+
+    Examples
+    --------
+    >>> round(tfrc_increase(), 3), round(tfrc_increase(0.5), 2)
+    (0.125, 0.21)
+    """
+    newest = TFRC_WEIGHTS[0]
+    return float(0.75 * newest / (newest + discount * (1 - newest)))
+
+
+def tear_increase() -> float:
+    """Give TEAR's largest I.
+
+    Returns
+    -------
+    float
+        Packets per round trip: half the weight of the newest epoch, 1/12.
+    """
+    return float(TEAR_WEIGHTS[0] / 2)
