@@ -81,9 +81,12 @@ def test_closed_response_functions_solve_their_laws(p):
 @given(st.floats(0.1, 50), st.floats(0.05, 0.9), st.floats(1.1, 8), st.floats(1e3, 1e6))
 def test_synchronised_aimd_shares_as_the_square_of_the_round_trips(increase, cut, ratio, capacity):
     # W = a t/(b RTT), and the rate is (1 - b/2) W/RTT: both follow from equal times t.
-    shares = laws.synchronised(laws.aimd(increase, cut), [0.05, 0.05 * ratio], capacity)
-    # Windows are not followed below a packet.
-    if shares.window.min() > 1:
+    try:
+        shares = laws.synchronised(laws.aimd(increase, cut), [0.05, 0.05 * ratio], capacity)
+    except ValueError:
+        # Windows are not followed below a packet: the long flow's, C RTT/(1 + ratio^2) at most.
+        assert capacity * 0.05 * ratio / (1 + ratio**2) <= 1.01
+    else:
         assert shares.rate[0] / shares.rate[1] == pytest.approx(ratio**2, rel=1e-6)
         assert shares.window[0] / shares.window[1] == pytest.approx(ratio, rel=1e-6)
         assert float((shares.window / [0.05, 0.05 * ratio]).sum()) == pytest.approx(capacity)
@@ -104,7 +107,7 @@ def test_synchronised_bic_is_its_closed_form():
 def test_synchronised_bic_with_small_windows():
     # Below 2 S_max/beta = 512 packets a gap halves per round trip: w grows as 2^(t/RTT).
     rtt = (0.04, 0.08)
-    shares = laws.synchronised(laws.bic(s_max=1e6), rtt, 5e3)
+    shares = laws.synchronised(laws.bic(s_max=1e6, low=1e-9), rtt, 5e3)
     closed = float(unfairness.bic_search(rtt, shares.epoch_s))
     assert shares.window[0] / shares.window[1] == pytest.approx(closed, rel=1e-3)
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ackclock import api, parallel, progress, storage
+from ackclock import api, parallel, predict, progress, storage
 
 # Plain help and our own error lines: an error is one line on standard error.
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
     help="A congestion-control laboratory: simulate, compare and explain congestion controls.",
     epilog="Start with: ackclock example > first.toml; ackclock simulate first.toml",
 )
+app.add_typer(predict.app, name="predict")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario; - is standard input.")]
 Set = Annotated[
@@ -78,6 +79,9 @@ def simulate(
     pcap: Annotated[
         Path | None, typer.Option("--pcap", metavar="FILE", help="Write the packets to FILE.")
     ] = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Every metric with its 95 % interval.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No table, no progress bar.")] = False,
 ) -> None:
     """Simulate a scenario packet by packet.
@@ -85,6 +89,7 @@ def simulate(
     \b
     Examples:
       ackclock simulate first.toml
+      ackclock simulate first.toml --runs 10 --metrics
       ackclock simulate first.toml --set flow.0.rtt=80ms --json
       ackclock simulate first.toml --runs 10 -o results/first
       ackclock example | ackclock simulate -
@@ -102,7 +107,7 @@ def simulate(
         packets = None if pcap is None else stack.enter_context(storage.new_file(pcap))
         bar = stack.enter_context(progress.Bar(total_s, shown=not quiet))
 
-        def one(run: int, check: parallel.Check) -> dict[str, Any]:
+        def one(run: int, check: parallel.Check) -> api.Run:
             def tell(simulated_s: float, count: int) -> None:
                 check()
                 bar.update(run, simulated_s, count)
@@ -111,22 +116,26 @@ def simulate(
                 source,
                 settings=changes,
                 run=run,
-                record=directory is not None,
+                record=directory is not None or metrics,
                 progress=tell,
                 pcap=packets,
             )
             if directory is not None:
                 result.write(directory / f"run-{run:04}" if runs > 1 else directory, csv=csv)
-            return result.summary
+            return result
 
-        summaries = []
-        for summary in parallel.in_order(one, range(runs)):
-            summaries.append(summary)
+        summaries, measured = [], []
+        for result in parallel.in_order(one, range(runs)):
+            summaries.append(result.summary)
+            if metrics:
+                measured.append(result)
             if as_json:
                 wall_s = round(time.monotonic() - begin, 3)
-                print(json.dumps(summary | {"wall_s": wall_s}), flush=True)
+                print(json.dumps(result.summary | {"wall_s": wall_s}), flush=True)
     if not as_json and not quiet:
         _print_tables(summaries)
+    if metrics:
+        _print_metrics(measured, as_json)
 
 
 def _print_tables(summaries: list[dict[str, Any]]) -> None:
@@ -136,6 +145,18 @@ def _print_tables(summaries: list[dict[str, Any]]) -> None:
         tables.print_runs(summaries)
     else:
         tables.print_run(summaries[0])
+
+
+def _print_metrics(runs: list[api.Run], as_json: bool) -> None:
+    from ackclock import tables
+    from ackclock.metrics import overview
+
+    found = overview(runs)
+    if as_json:
+        print(json.dumps({"metrics": found.to_dicts()}))
+    else:
+        print()
+        tables.print_metrics(found)
 
 
 @app.command()

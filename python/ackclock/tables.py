@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 
@@ -154,3 +155,58 @@ def print_verdicts(verdicts: Iterable[dict[str, Any]]) -> None:
             "reproduced" if verdict["reproduced"] else "differs",
         )
     _print(table)
+
+
+def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:
+    """Print what was predicted, and simulated beside it.
+
+    Parameters
+    ----------
+    title : str
+        What it is.
+    points : polars.DataFrame
+        As `Prediction.points`.
+    notes : sequence of str
+        Printed below.
+    """
+    words = [name for name in points.columns if points[name].dtype == pl.String]
+    numbers = [name for name in points.columns if name not in (*words, "low", "high")]
+    headings = [name.replace("_", " ") for name in numbers]
+    intervals = "low" in points.columns
+    table = _table(
+        title, [*words, *headings, *(["95 % interval"] if intervals else [])], texts=len(words)
+    )
+    for row in points.iter_rows(named=True):
+        cells = [row[name] for name in words]
+        cells += ["-" if row[name] is None else f"{row[name]:.4g}" for name in numbers]
+        if intervals:
+            cells.append("-" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}")
+        table.add_row(*cells)
+    _print(table)
+    for note in notes:
+        print(note)
+
+
+def print_metrics(metrics: pl.DataFrame) -> None:
+    """Print metrics with their intervals, and each warning once.
+
+    Parameters
+    ----------
+    metrics : polars.DataFrame
+        As `metrics.overview` gives them.
+    """
+    table = _table(None, ["subject", "metric", "value", "95 % interval", "unit"], texts=2)
+    for row in metrics.iter_rows(named=True):
+        known = row["low"] is not None
+        table.add_row(
+            row["subject"],
+            row["metric"],
+            "-" if row["value"] is None else f"{row['value']:.4g}",
+            f"{row['low']:.4g} to {row['high']:.4g}" if known else "-",
+            "" if row["unit"] == "1" else row["unit"],
+        )
+    _print(table)
+    for warning in metrics["warning"].unique(maintain_order=True):
+        if warning:
+            count = (metrics["warning"] == warning).sum()
+            print(f"{count} of {metrics.height}: {warning}", file=sys.stderr)

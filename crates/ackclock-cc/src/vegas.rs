@@ -2,13 +2,23 @@
 //!
 //! Once per round trip, with `diff = W (1 - baseRTT/RTT)` packets queued: `W += 1` if `diff < alpha`,
 //! `W -= 1` if `diff > beta`. Slow start doubles the window every other round trip and ends when
-//! `diff > gamma`. Losses as Reno. The RTT of a round trip is the smallest of its samples; baseRTT the
-//! smallest of the connection.
+//! `diff > gamma`. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
+//! their mean; baseRTT the smallest of the connection.
 
 use ackclock_units::{Span, Time};
 
 use crate::parts::{Base, RoundTrips};
 use crate::{Ack, Controller, Decision, Signal, Start};
+
+crate::choice! {
+    /// Which RTT stands for a round trip.
+    pub enum Statistic {
+        /// The smallest of its samples, as in Linux.
+        Minimum = "minimum",
+        /// The mean of its samples, as in the paper and in ns-2.
+        Mean = "mean",
+    }
+}
 
 crate::parameters! {
     /// Parameters of TCP Vegas.
@@ -19,6 +29,8 @@ crate::parameters! {
         beta: f64 = 3.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
         /// packets queued above which slow start ends
         gamma: f64 = 1.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
+        /// which RTT stands for a round trip
+        rtt: Statistic = Statistic::Minimum, Domain::Choice(Statistic::WORDS);
     }
     require |p| { p.alpha <= p.beta => "alpha must not exceed beta" }
 }
@@ -35,9 +47,9 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    fn round_trip(&mut self, rtt: Span, ack: &Ack) {
+    fn round_trip(&mut self, rtt_s: f64, ack: &Ack) {
         let w = self.base.window();
-        let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt.as_seconds());
+        let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt_s);
         if ack.growth() == 0.0 {
             return;
         }
@@ -76,7 +88,13 @@ impl Controller for Vegas {
                     self.base_rtt = self.base_rtt.min(rtt).max(Span(1));
                 }
                 if let Some(completed) = self.rounds.on(&ack) {
-                    self.round_trip(completed.least.max(Span(1)), &ack);
+                    let least = completed.least.max(Span(1)).as_seconds();
+                    let rtt_s = match self.params.rtt {
+                        Statistic::Minimum => least,
+                        // No mean is below its least, whatever the rounding says.
+                        Statistic::Mean => completed.mean.max(least),
+                    };
+                    self.round_trip(rtt_s, &ack);
                 }
                 if self.grows && self.base.in_slow_start() {
                     self.base.slow_start(&ack);

@@ -3,7 +3,7 @@ mod common;
 
 use ackclock_cc::fast::{Fast, FastParams};
 use ackclock_cc::htcp::{Htcp, HtcpParams};
-use ackclock_cc::vegas::{Vegas, VegasParams};
+use ackclock_cc::vegas::{Statistic, Vegas, VegasParams};
 use ackclock_cc::veno::{Veno, VenoParams, queued};
 use ackclock_cc::westwood::{Filter, Linux, Paper, Westwood, WestwoodParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
@@ -51,6 +51,22 @@ fn vegas_moves_by_one() {
     assert_eq!(window(&vegas), 20.0);
     vegas.on(Time::ZERO, ack(100, 3));
     assert_eq!(window(&vegas), 20.0);
+}
+
+/// baseRTT 100 ms, 20 packets, a round trip with samples of 100 and 150 ms. By its minimum nothing is queued:
+/// +1. By its mean, 125 ms, 4 packets are: -1.
+#[test]
+fn vegas_by_minimum_or_mean() {
+    for (rtt, after) in [(Statistic::Minimum, 22.0), (Statistic::Mean, 20.0)] {
+        let mut vegas = Vegas::new(VegasParams { rtt, ..VegasParams::default() }, at(20.0));
+        vegas.on(Time::ZERO, ack(100, 0));
+        for milliseconds in [100, 150] {
+            vegas.on(Time::ZERO, ack(milliseconds, 1));
+        }
+        assert_eq!(window(&vegas), 21.0);
+        vegas.on(Time::ZERO, ack(100, 2));
+        assert_eq!(window(&vegas), after);
+    }
 }
 
 /// Slow start grows every other round trip and ends when more than gamma = 1 is queued.

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad
 from scipy.optimize import brentq
 
 Array = NDArray[np.float64]
@@ -31,14 +30,14 @@ class Law:
     Attributes
     ----------
     increase : callable
-        Packets per round trip, from the window and the window at the cycle's end, both in packets.
+        Packets per round trip, from windows (an array) and the window at the end of the cycle.
     cut : callable
         Fraction of the window that a loss event cuts, from the window in packets.
     bends : callable
         Windows at which the increase has a kink, from the window at the cycle's end.
     """
 
-    increase: Callable[[float, float], float]
+    increase: Callable[[Array, float], Array | float]
     cut: Callable[[float], float]
     bends: Callable[[float], Sequence[float]] = _no_bends
 
@@ -62,7 +61,7 @@ def aimd(increase: float, cut: float) -> Law:
 
 
 def scalable(increase: float = 0.01, cut: float = 0.125) -> Law:
-    """Give the law of Scalable TCP (T. Kelly, CCR 33(2), 2003).
+    """Give the law of Scalable TCP above its low window (T. Kelly, CCR 33(2), 2003).
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ def scalable(increase: float = 0.01, cut: float = 0.125) -> Law:
         The law: per round trip the window grows by the factor 1 + increase.
     """
     growth = np.log1p(increase)
-    return Law(lambda window, _top: growth * window, lambda _window: cut)
+    return Law(lambda window, _top: growth * window, lambda _window: float(cut))
 
 
 HSTCP_LOW, HSTCP_HIGH = 38.0, 83_000.0
@@ -130,13 +129,13 @@ def hstcp() -> Law:
         The law.
     """
     return Law(
-        lambda window, _top: float(hstcp_increase(window)),
+        lambda window, _top: hstcp_increase(window),
         lambda window: float(hstcp_cut(window)),
         lambda _top: (HSTCP_LOW,),
     )
 
 
-def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125) -> Law:
+def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14) -> Law:
     """Give the law of BI-TCP as its analysis has it: the gap to the maximum halves per round trip.
 
     Parameters
@@ -145,6 +144,8 @@ def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125) -> Law:
         Largest and smallest increase, packets per round trip.
     cut : float
         Fraction cut.
+    low : float
+        Window up to which it is Reno, packets.
 
     Returns
     -------
@@ -154,13 +155,37 @@ def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125) -> Law:
     """
     log2 = float(np.log(2))
 
-    def increase(window: float, top: float) -> float:
-        return float(np.clip(log2 * (top - window), s_min, s_max))
+    def increase(window: Array, top: float) -> Array:
+        return np.where(window < low, 1.0, np.clip(log2 * (top - window), s_min, s_max))
 
     return Law(
         increase,
-        lambda _window: cut,
-        lambda top: (top - s_max / log2, top - s_min / log2),
+        lambda window: cut if window > low else 0.5,
+        lambda top: (low, top - s_max / log2, top - s_min / log2),
+    )
+
+
+def africa(threshold: float) -> Law:
+    """Give the law of TCP-Africa: HighSpeed TCP's increase until a queue builds up, then Reno's.
+
+    Parameters
+    ----------
+    threshold : float
+        Share of the largest window at which the queue begins and it becomes slow.
+
+    Returns
+    -------
+    Law
+        The law, with HighSpeed TCP's cut (King, Baraniuk, Riedi, INFOCOM 2005, section III).
+    """
+
+    def increase(window: Array, top: float) -> Array:
+        return np.where(window < threshold * top, hstcp_increase(window), 1.0)
+
+    return Law(
+        increase,
+        lambda window: float(hstcp_cut(window)),
+        lambda top: (HSTCP_LOW, threshold * top),
     )
 
 
@@ -182,6 +207,10 @@ def compound(alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> 
     return Law(lambda window, _top: alpha * window**exponent, lambda _window: cut)
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
+"""Gauss's quadrature of each smooth piece of a cycle."""
+
+
 @dataclass(frozen=True)
 class Cycle:
     """The time between two cuts.
@@ -198,7 +227,7 @@ class Cycle:
     packets: float
 
 
-def cycle(law: Law, top: float) -> Cycle:
+def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
     """Integrate a law from just after a cut to the window at which the next one comes.
 
     Parameters
@@ -207,6 +236,9 @@ def cycle(law: Law, top: float) -> Cycle:
         The law.
     top : float
         Window at the cuts, packets.
+    recovery : float
+        Round trips after a cut in which the window stands still while the loss is repaired: 0 in
+        the papers' formulas, 1 for a TCP with selective acknowledgements.
 
     Returns
     -------
@@ -217,20 +249,26 @@ def cycle(law: Law, top: float) -> Cycle:
     --------
     Reno climbs from 50 to 100 packets in 50 round trips, at 75 packets on average:
 
-    >>> cycle(aimd(1, 0.5), 100)
-    Cycle(round_trips=50.0, packets=3750.0)
+    >>> found = cycle(aimd(1, 0.5), 100)
+    >>> round(found.round_trips, 9), round(found.packets, 6)
+    (50.0, 3750.0)
     """
     bottom = top * (1 - law.cut(top))
     edges = [bottom, *sorted(w for w in law.bends(top) if bottom < w < top), top]
 
-    def over(weight: Callable[[float], float]) -> float:
-        pieces = (
-            quad(lambda window: weight(window) / law.increase(window, top), low, high, limit=200)[0]
-            for low, high in pairwise(edges)
-        )
-        return float(sum(pieces))
-
-    return Cycle(over(lambda _window: 1.0), over(lambda window: window))
+    round_trips, packets = recovery, recovery * bottom
+    for low, high in pairwise(edges):
+        if high < top:
+            # Evenly spread in the logarithm of the gap to the top, which may shrink exponentially.
+            far, near = np.log(top - low), np.log(top - high)
+            gap = np.exp((far + near) / 2 + (far - near) / 2 * NODES)
+            window, step = top - gap, (far - near) / 2 * WEIGHTS * gap
+        else:
+            window, step = (low + high) / 2 + (high - low) / 2 * NODES, (high - low) / 2 * WEIGHTS
+        trips = step / law.increase(window, top)
+        round_trips += float(trips.sum())
+        packets += float((trips * window).sum())
+    return Cycle(round_trips, packets)
 
 
 def _solve(excess: Callable[[float], float], low: float, high: float) -> float:
@@ -243,7 +281,7 @@ MOST_PACKETS = 1e9
 """No window is larger: the end of the search for a root."""
 
 
-def response(law: Law, p: float) -> float:
+def response(law: Law, p: float, recovery: float = 0.0) -> float:
     """Give the response function of a law: its rate when one packet in 1/p is lost.
 
     Parameters
@@ -252,6 +290,8 @@ def response(law: Law, p: float) -> float:
         The law.
     p : float
         Loss-event rate, 0 < p < 1.
+    recovery : float
+        As for `cycle`.
 
     Returns
     -------
@@ -263,8 +303,8 @@ def response(law: Law, p: float) -> float:
     >>> round(response(aimd(1, 0.5), 1e-4), 1)
     122.5
     """
-    top = _solve(lambda window: cycle(law, window).packets - 1 / p, 1e-3, MOST_PACKETS)
-    found = cycle(law, top)
+    top = _solve(lambda window: cycle(law, window, recovery).packets - 1 / p, 1e-3, MOST_PACKETS)
+    found = cycle(law, top, recovery)
     return found.packets / found.round_trips
 
 
@@ -287,7 +327,7 @@ class Shares:
     rate: Array
 
 
-def synchronised(law: Law, rtt_s: ArrayLike, capacity: float) -> Shares:
+def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 0.0) -> Shares:
     """Find the shares of flows that all lose a packet at every congestion event.
 
     Parameters
@@ -298,6 +338,8 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float) -> Shares:
         Round-trip time of each flow, seconds, shape (flows,).
     capacity : float
         Rate at which the link overflows, packets per second: the sum of window/RTT.
+    recovery : float
+        As for `cycle`.
 
     Returns
     -------
@@ -328,9 +370,9 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float) -> Shares:
         def top(trips: float) -> float:
             # A cycle that cannot be so long or so short ends at the search's end.
             for edge, sign in ((1.0, 1), (MOST_PACKETS, -1)):
-                if sign * (cycle(law, edge).round_trips - trips) >= 0:
+                if sign * (cycle(law, edge, recovery).round_trips - trips) >= 0:
                     return edge
-            return _solve(lambda w: cycle(law, w).round_trips - trips, 1.0, MOST_PACKETS)
+            return _solve(lambda w: cycle(law, w, recovery).round_trips - trips, 1.0, MOST_PACKETS)
 
         return np.array([top(epoch_s / one) for one in rtt])
 
@@ -343,5 +385,7 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float) -> Shares:
         raise ValueError("no epoch gives these flows windows of 1 to 1e9 packets")
     epoch_s = _solve(excess, shortest, longest)
     found = windows(epoch_s)
-    rate = np.array([cycle(law, window).packets for window in found]) / epoch_s
+    if found.min() <= 1:
+        raise ValueError("no epoch gives these flows windows of 1 to 1e9 packets")
+    rate = np.array([cycle(law, window, recovery).packets for window in found]) / epoch_s
     return Shares(epoch_s, found, rate)

@@ -75,7 +75,7 @@ def hstcp(window: ArrayLike) -> Array:
 
 
 def two_mode(
-    window: ArrayLike, threshold: float = 0.95, increase: float = 0.01, cut: float = 0.125
+    window: ArrayLike, threshold: float = 0.95, increase: float = 0.01, cut: ArrayLike = 0.125
 ) -> Array:
     """Give the period of the hypothetical two-mode protocol, the approximation of TCP-Africa.
 
@@ -87,8 +87,10 @@ def two_mode(
         W_max, packets.
     threshold : float
         Share of W_max at which it becomes slow, between 1 - cut and 1 (the paper: 0.90 to 0.95).
-    increase, cut : float
+    increase : float
         Of the fast mode.
+    cut : array_like
+        Fraction cut per loss event; TCP-Africa cuts as HighSpeed TCP does.
 
     Returns
     -------
@@ -100,7 +102,7 @@ def two_mode(
     >>> round(float(two_mode(83_000)))
     4158
     """
-    fast = np.log(threshold / (1 - cut)) / np.log1p(increase)
+    fast = np.log(threshold / (1 - np.asarray(cut, float))) / np.log1p(increase)
     return np.asarray(fast + (1 - threshold) * np.asarray(window, float), float)
 
 

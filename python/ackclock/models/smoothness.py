@@ -37,7 +37,9 @@ class Moments:
         return float(np.sqrt(max(self.square / self.mean**2 - 1, 0.0)))
 
 
-def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float) -> Moments:
+def aimd_with_intervals(
+    intervals: ArrayLike, increase: float, keep: float, recovery: float = 0.0
+) -> Moments:
     """Give the window of AIMD for any process of loss intervals, by Palm's inversion formula.
 
     Parameters
@@ -49,6 +51,9 @@ def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float) -> M
         Packets per that unit.
     keep : float
         Fraction of the window kept at a loss event.
+    recovery : float
+        Time after a loss event in which the window stands still, at most the shortest interval; 0
+        in the study's formulas.
 
     Returns
     -------
@@ -62,15 +67,35 @@ def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float) -> M
     >>> round(aimd_with_intervals([100.0] * 1000, 1, 0.5).mean)
     150
     """
-    x = np.asarray(intervals, float)
+    whole = np.asarray(intervals, float)
+    x = whole - recovery
     # The window just before a loss event is the increase times this sum over the past.
     past = np.concatenate(([0.0], np.asarray(lfilter([1.0], [1.0, -keep], x), float)[:-1]))
-    # The first loss events do not know their past; it is forgotten to one part in 1e12.
-    settled = min(len(x) // 2, int(np.ceil(np.log(1e-12) / np.log(keep)))) if keep > 0 else 0
-    x, past = x[settled:], keep * past[settled:]
-    mean = (past * x + x**2 / 2).mean() / x.mean()
-    square = (past**2 * x + past * x**2 + x**3 / 3).mean() / x.mean()
+    settled = settling_losses(len(x), keep)
+    whole, x, past = whole[settled:], x[settled:], keep * past[settled:]
+    mean = (past * whole + x**2 / 2).mean() / whole.mean()
+    square = (past**2 * whole + past * x**2 + x**3 / 3).mean() / whole.mean()
     return Moments(float(increase * mean), float(increase**2 * square))
+
+
+def settling_losses(count: int, keep: float) -> int:
+    """Give how many intervals `aimd_with_intervals` leaves out: it does not know their past.
+
+    Parameters
+    ----------
+    count : int
+        Intervals.
+    keep : float
+        Fraction of the window kept at a loss event.
+
+    Returns
+    -------
+    int
+        After so many a wrong start is forgotten to one part in 1e12; at most half of all.
+    """
+    if keep == 0:
+        return 0
+    return min(count // 2, int(np.ceil(np.log(1e-12) / np.log(keep))))
 
 
 def aimd_with_moments(moments: tuple[float, float, float], increase: float, keep: float) -> Moments:
@@ -155,25 +180,52 @@ def aimd_bernoulli(p: float, increase: float, keep: float) -> Moments:
     1.31
     """
     square = increase / (p * (1 - keep))
+    top = np.sqrt(2 * increase / p) * _mean_root(keep)
+    return Moments(float(increase / (p * (1 - keep) * top)), square)
+
+
+def cov_at_bernoulli_losses(keep: float) -> float:
+    """Give the CoV of AIMD's window just before a loss, when each packet is lost alike.
+
+    Parameters
+    ----------
+    keep : float
+        Fraction of the window kept at a loss event.
+
+    Returns
+    -------
+    float
+        0.38 for Reno, where losses that are Poisson in time give 0.58 (see `aimd_bernoulli`).
+    """
+    root = _mean_root(keep)
+    return float(np.sqrt(1 / ((1 - keep**2) * root**2) - 1))
+
+
+def _mean_root(keep: float) -> float:
+    """Give the mean root of the sum over k of keep^(2k) E_k, with exponential E_k of mean 1."""
     q = keep**2
     k = np.arange(1, int(np.ceil(np.log(1e-17) / np.log(q))) + 1)
-    root = gamma(1.5) * np.prod((1 - q ** (k + 0.5)) / (1 - q**k))
-    top = np.sqrt(2 * increase / p) * root
-    return Moments(float(increase / (p * (1 - keep) * top)), square)
+    return float(gamma(1.5) * np.prod((1 - q ** (k + 0.5)) / (1 - q**k)))
 
 
 TEAR_WEIGHTS = np.array([5, 5, 5, 5, 4, 3, 2, 1]) / 30
 """Of the last 8 epochs, newest first."""
 
 
-def tear_factor() -> tuple[float, float]:
+def tear_factor(correlation: float = 0.0) -> float:
     """Give the CoV of TEAR's rate over the CoV of the windows at its epochs' ends.
+
+    Parameters
+    ----------
+    correlation : float
+        Of the windows at consecutive losses; over k losses its k-th power. The study takes them as
+        independent, 0. Under Poisson losses it is 1/2 (equation 11); under Bernoulli losses that of
+        the squares is 1/4.
 
     Returns
     -------
-    tuple of float
-        For independent windows, as the study takes them (equations 42 to 47: 0.370), and for
-        windows that are AIMD's with Poisson losses, whose correlation falls as 2^-k (equation 11).
+    float
+        Equations 42 to 47: 0.370 for independent windows.
 
     Notes
     -----
@@ -182,15 +234,16 @@ def tear_factor() -> tuple[float, float]:
 
     Examples
     --------
-    >>> [round(factor * 0.577, 2) for factor in tear_factor()]
+    With Poisson's CoV of 0.577 as printed, and with the correlation that the study leaves out:
+
+    >>> [round(tear_factor(correlation) * 0.577, 2) for correlation in (0.0, 0.5)]
     [0.21, 0.34]
     """
     weights = np.zeros(9)
     weights[:8] += TEAR_WEIGHTS / 2
     weights[1:] += TEAR_WEIGHTS / 4
     distance = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
-    correlated = np.sqrt(weights @ (0.5**distance) @ weights)
-    return float(np.sqrt(weights @ weights) / 0.75), float(correlated / 0.75)
+    return float(np.sqrt(weights @ (correlation**distance) @ weights) / 0.75)
 
 
 TFRC_WEIGHTS = np.array([1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2]) / 6

@@ -1,0 +1,126 @@
+"""TCP-FIT on links that lose at random: its sessions, its throughput, its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.api import Run
+from ackclock.metrics import over_runs
+from ackclock.models import fit
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+RATE_MBPS = 10.0
+CAPACITY = RATE_MBPS * 1e6 / paths.PACKET_BITS
+BUFFER = 100
+FIXED_ALPHA = 0.5
+
+
+def predict(
+    loss: Sequence[float] = (0.0003, 0.001, 0.003, 0.01, 0.03),
+    propagation_s: Sequence[float] = (0.05, 0.1),
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the throughput of one FIT flow by equation 19, alpha fixed at 0.5.
+
+    Parameters
+    ----------
+    loss : sequence of float
+        Random loss rates P of the link.
+    propagation_s : sequence of float
+        Propagation round trips D, seconds.
+    simulation : Simulation, optional
+        Simulate it on 10 Mbit/s with a buffer of 100 packets.
+
+    Returns
+    -------
+    Prediction
+        The queueing delay q at which equation 19 equals the capacity, so that the link is full with
+        a queue and without congestion loss: state (b) of equation 20, Theorem 1. `sessions` is N of
+        equation 17 at that q. When simulated, `measured_q_ms` and `measured_sessions` are means
+        over time; `sessions_at_q` is equation 17 and `equation_19` the throughput at the measured
+        q, `equation_15` with the measured N; `full` is the share of time with the link full.
+    """
+    rows: list[dict[str, Any]] = []
+    scenarios = []
+    for delay, p in product(propagation_s, loss):
+        q = fit.queueing_at_capacity(p, delay, CAPACITY, FIXED_ALPHA)
+        # Without a queue one session is enough; with too long a one the buffer overflows.
+        row: dict[str, Any] = {"rtt": f"{delay * 1000:g} ms", "p": p, "predicted": RATE_MBPS}
+        queued = 0 < q * CAPACITY <= BUFFER
+        row["q_ms"] = 1000 * q if queued else None
+        row["sessions"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q)) if queued else None
+        rows.append(row)
+        scenarios.append(scenario(p, delay))
+    estimates = []
+    if simulation is not None:
+        found = simulation.each(scenarios, _measure)
+        for row, one, (delay, p) in zip(rows, found, product(propagation_s, loss), strict=True):
+            estimates.append(over_runs([goodput for goodput, *_ in one]))
+            _, q_s, sessions, full = (float(np.mean(values)) for values in zip(*one, strict=True))
+            row["measured_q_ms"], row["measured_sessions"], row["full"] = 1000 * q_s, sessions, full
+            row["sessions_at_q"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q_s))
+            mbps = paths.PACKET_BITS / 1e6
+            equation_19 = fit.estimated_throughput(p, delay, q_s, FIXED_ALPHA)
+            row["equation_19"] = float(equation_19) * mbps
+            row["equation_15"] = float(fit.throughput(p, delay + q_s, sessions)) * mbps
+    return Prediction(
+        title=f"TCP-FIT with alpha = {FIXED_ALPHA} on {RATE_MBPS:g} Mbit/s",
+        points=with_simulated(rows, estimates),
+        x="p",
+        hue="rtt",
+        x_label="random loss rate of the link",
+        y_label="goodput (Mbit/s)",
+        log_x=True,
+    )
+
+
+def scenario(p: float, delay_s: float) -> dict[str, Any]:
+    """Describe the run that the model is held against.
+
+    Parameters
+    ----------
+    p : float
+        Random loss rate of the link.
+    delay_s : float
+        Propagation round trip, seconds.
+
+    Returns
+    -------
+    dict
+        A scenario.
+    """
+    return paths.dumbbell(
+        [paths.flow("fit", delay_s, params={"alpha": FIXED_ALPHA})],
+        600.0,
+        warmup_s=100.0,
+        rate=f"{RATE_MBPS:g} Mbit/s",
+        buffer=BUFFER,
+        sample_s=0.05,
+        loss={"kind": "bernoulli", "rate": p},
+    )
+
+
+def _measure(run: Run) -> tuple[float, float, float, float]:
+    """Give goodput, queueing delay, mean N, and the share of samples with the link full.
+
+    The delay is the median over updating periods of their means: N rests where it falls as often as
+    it rises.
+    """
+    start_s = run.summary["measured_from_s"]
+    windows = run.windows.filter((pl.col("time_s") > start_s) & pl.col("rtt_ms").is_not_null())
+    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") > start_s))
+    period = np.searchsorted(losses["time_s"].to_numpy(), windows["time_s"].to_numpy())
+    flow = run.summary["flows"][0]
+    delay_s = (windows["rtt_ms"].to_numpy() - flow["rtt_ms"]) / 1000 - 1 / CAPACITY
+    counts = np.bincount(period)
+    means = np.bincount(period, delay_s)[counts > 0] / counts[counts > 0]
+    queues = run.queues.filter((pl.col("time_s") > start_s) & (pl.col("link") == 0))
+    full = float((queues["utilisation"].to_numpy() > 0.999).mean())
+    sessions = float(windows["n"].to_numpy().mean())
+    return float(flow["goodput_mbps"]), float(np.median(means)), sessions, full

@@ -1,0 +1,213 @@
+"""TCP-Illinois: its curves, its gain on lossy links, and Vegas beside it in noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.api import Run
+from ackclock.metrics import over_runs
+from ackclock.models import illinois
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+RTT_S = 0.1
+POSITIONS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
+
+
+def predict_curves(
+    eta1: float = 0.01, largest_s: float = 0.03, simulation: Simulation | None = None
+) -> Prediction:
+    """Predict alpha and beta over the queueing delay (figure 1).
+
+    Parameters
+    ----------
+    eta1 : float
+        Share of the largest delay up to which alpha is largest.
+    largest_s : float
+        Largest queueing delay dm, seconds.
+    simulation : Simulation, optional
+        Simulate one flow on 100 Mbit/s with a buffer of dm, and read alpha and beta from its trace
+        where its mean delay passes each position.
+
+    Returns
+    -------
+    Prediction
+        Both, over da/dm.
+    """
+    parameters = illinois.Parameters(eta1=eta1)
+    curves = {"alpha (packets per round trip)": illinois.alpha, "beta": illinois.beta}
+    rows: list[dict[str, Any]] = [
+        {"curve": name, "position": at, "predicted": float(curve(at, 1.0, parameters))}
+        for name, curve in curves.items()
+        for at in POSITIONS
+    ]
+    fine = np.linspace(0, 1, 401)
+    line = pl.concat(
+        pl.DataFrame({"curve": name, "position": fine, "predicted": curve(fine, 1.0, parameters)})
+        for name, curve in curves.items()
+    )
+    estimates = []
+    if simulation is not None:
+        # Paced: in a train of packets most wait for the others, however empty the link.
+        settings = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
+        flow = paths.flow("illinois", RTT_S, **settings)
+        scenario = paths.dumbbell(
+            [flow], 600.0, warmup_s=200.0, rate="100 Mbit/s",
+            buffer=max(2, round(largest_s * 12_500)), sample_s=0.05,
+        )  # fmt: skip
+        (found,) = simulation.each([scenario], _read_curves)
+        for row in rows:
+            key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
+            near = [one[key][POSITIONS.index(row["position"])] for one in found]
+            estimates.append(over_runs(near))
+    return Prediction(
+        title="Increase and decrease of TCP-Illinois",
+        points=with_simulated(rows, estimates),
+        x="position",
+        hue="curve",
+        x_label="mean queueing delay over the largest one, da/dm",
+        y_label="alpha, beta",
+        line=line,
+        log_y=True,
+        notes=(
+            "Simulated: the median in the trace within 0.01 of a position; none if never there.",
+        ),
+    )
+
+
+def _read_curves(run: Run) -> dict[str, list[float]]:
+    trace = run.windows.filter(
+        (pl.col("time_s") > run.summary["measured_from_s"]) & pl.col("dm_s").is_not_null()
+    )
+    position = (trace["da_s"] / trace["dm_s"]).to_numpy()
+    found: dict[str, list[float]] = {"alpha": [], "beta": []}
+    for at in POSITIONS:
+        near = np.abs(position - at) <= 0.01
+        for key, values in found.items():
+            here = trace[key].to_numpy()[near]
+            values.append(float(np.median(here)) if here.size else float("nan"))
+    return found
+
+
+def predict_gain(
+    loss: Sequence[float] = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the window of Illinois over Reno's on a link that loses at random (figure 14).
+
+    Parameters
+    ----------
+    loss : sequence of float
+        Loss probabilities of a packet.
+    simulation : Simulation, optional
+        Simulate each alone: 40 Mbit/s, 100 ms, 200 packets, eta1 = 0.2.
+
+    Returns
+    -------
+    Prediction
+        sqrt(alpha_max/(2 beta_min)) of equation 31 and the 7.07 of equation 1, which is larger.
+    """
+    printed, exact = illinois.gain_on_lossy_link()
+    rows = [
+        {"formula": name, "p": p, "predicted": value}
+        for name, value in (("equation 31", printed), ("equation 1", exact))
+        for p in loss
+    ]
+    estimates = []
+    if simulation is not None:
+        scenarios = [
+            _lossy(controller, params, p)
+            for controller, params in (("illinois", {"eta1": 0.2}), ("reno", {}))
+            for p in loss
+        ]
+        found = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
+        ratios = [
+            over_runs(np.array(one) / np.array(other))
+            for one, other in zip(found[: len(loss)], found[len(loss) :], strict=True)
+        ]
+        estimates = ratios * 2
+    return Prediction(
+        title="Window of Illinois over Reno's on a lossy link",
+        points=with_simulated(rows, estimates),
+        x="p",
+        hue="formula",
+        x_label="loss probability of a packet",
+        y_label="mean window of Illinois over Reno's",
+        log_x=True,
+    )
+
+
+def _lossy(controller: str, params: dict[str, float], p: float) -> dict[str, Any]:
+    flow = paths.flow(controller, RTT_S, params=params, recovery="newreno")
+    return paths.dumbbell(
+        [flow], 500.0, warmup_s=50.0, rate="40 Mbit/s", buffer=200,
+        loss={"kind": "bernoulli", "rate": p}, sample_s=1.0,
+    )  # fmt: skip
+
+
+NOISE_RTT_S = 0.06
+NOISE_CAPACITY = 1250.0
+
+
+def predict_noise(
+    gamma: Sequence[float] = (2, 5, 10),
+    sigma_ms: Sequence[float] = (0, 2, 4, 8, 12, 16, 24, 32),
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the throughput of two Vegas flows whose RTT measurement is noisy (figure 15).
+
+    Parameters
+    ----------
+    gamma : sequence of float
+        Packets that each keeps in the queue.
+    sigma_ms : sequence of float
+        Mean of the noise, which is uniform on [0, 2 sigma].
+    simulation : Simulation, optional
+        Simulate both, 10 Mbit/s, 60 ms, 50 packets, with the mean RTT of a round trip as in the
+        paper's Vegas.
+
+    Returns
+    -------
+    Prediction
+        Of both flows together, Mbit/s; it falls from where sigma passes 2 gamma/C.
+    """
+    mbps = paths.PACKET_BITS / 1e6
+    rows, scenarios = [], []
+    for one in gamma:
+        threshold = float(illinois.vegas_threshold(one, NOISE_CAPACITY, 2))
+        for sigma in sigma_ms:
+            noise = (sigma / 1000, sigma / 1000)
+            rates = illinois.vegas_throughput(one, NOISE_CAPACITY, NOISE_RTT_S, noise)
+            rows.append(
+                {
+                    "gamma": f"gamma = {one:g}",
+                    "sigma_ms": float(sigma),
+                    "predicted": min(float(rates.sum()), NOISE_CAPACITY) * mbps,
+                    "threshold_ms": 1000 * threshold,
+                }
+            )
+            settings = {"overhead": "500 us", "count": 2, "rtt_noise": f"{sigma:g} ms"}
+            params = {"alpha": one, "beta": one, "gamma": one, "rtt": "mean"}
+            flow = paths.flow("vegas", NOISE_RTT_S, params=params, **settings)
+            scenarios.append(
+                paths.dumbbell(
+                    [flow], 200.0, warmup_s=50.0, rate="10 Mbit/s", buffer=50, sample_s=1.0
+                )
+            )
+    estimates = [] if simulation is None else simulation.estimate(scenarios, _together)
+    return Prediction(
+        title="Two Vegas flows with noise in their RTT",
+        points=with_simulated(rows, estimates),
+        x="sigma_ms",
+        hue="gamma",
+        x_label="mean noise sigma (ms)",
+        y_label="goodput of both (Mbit/s)",
+    )
+
+
+def _together(run: Run) -> float:
+    return float(sum(flow["goodput_mbps"] for flow in run.summary["flows"]))

@@ -1,0 +1,100 @@
+"""The stochastic matrix model: shares of flows with different round trips (figures 2 to 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ackclock.models import matrix
+from ackclock.models.laws import Array
+from ackclock.predictions.prediction import Prediction
+
+RUNS, EVENTS, SETTLING_EVENTS = 50, 1000, 500
+SHORTEST_S, LONGEST_S = 0.05, 0.25
+LEVELS = {"light": 0.5, "medium": 1.0, "heavy": 2.0}
+"""Largest number of drops per event, over the number of flows."""
+
+
+def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
+    """Run the paper's study once.
+
+    Parameters
+    ----------
+    flows : int
+        N.
+    level : str
+        A key of `LEVELS`.
+    seed : int
+        Of round trips, starts and drops.
+
+    Returns
+    -------
+    tuple of ndarray
+        Round-trip times, shape (runs, flows), and shares, shape (runs, events, flows).
+    """
+    generator = np.random.default_rng(seed)
+    rtt = generator.uniform(SHORTEST_S, LONGEST_S, (RUNS, flows))
+    most = max(1, round(flows * LEVELS[level]))
+    drops = generator.integers(1, most + 1, (RUNS, SETTLING_EVENTS + EVENTS))
+    start = generator.dirichlet(np.ones(flows), RUNS)
+    return rtt, matrix.simulate(rtt, start, drops, generator)[:, SETTLING_EVENTS:]
+
+
+def predict(flows: Sequence[int] = (4, 10), seed: int = 1) -> Prediction:
+    """Follow the chain for three levels of congestion: 50 runs of 1000 events each.
+
+    Parameters
+    ----------
+    flows : sequence of int
+        N.
+    seed : int
+        Of the random round trips of 50 to 250 ms, starts and drops.
+
+    Returns
+    -------
+    Prediction
+        x/x* over T/T_mean by least squares, with the exponent `mu`, the range of x/x*, and the
+        largest Std(x)/mean. `chain_mu` of the mean field, Theorem 4.3 without variance, beside it.
+    """
+    rows, lines = [], []
+    trips = np.geomspace(0.4, 1.8, 30)
+    for count in flows:
+        for level in LEVELS:
+            rtt, shares = study(count, level, seed)
+            mean, deviation = shares.mean(axis=1), shares.std(axis=1)
+            ratio = mean / matrix.equal_window_shares(rtt)
+            found = matrix.mu(mean, rtt)
+            pmf = matrix.uniform_drops(max(1, round(count * LEVELS[level])))
+            field = np.array([matrix.mean_shares(one, pmf) for one in rtt])
+            name = f"N = {count}, {level}"
+            relative = rtt / rtt.mean(axis=1, keepdims=True)
+            for at in (0.5, 1.0, 1.5):
+                near = np.abs(np.log(relative / at)) < 0.1
+                rows.append(
+                    {
+                        "case": name,
+                        "rtt_over_mean": at,
+                        "predicted": float(np.median(ratio[near])) if near.any() else None,
+                        "mu": found,
+                        "mean_field_mu": matrix.mu(field, rtt),
+                        "lowest_ratio": float(ratio.min()),
+                        "highest_ratio": float(ratio.max()),
+                        "largest_std_over_mean": float((deviation / mean).max()),
+                    }
+                )
+            lines.append(
+                pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-found})
+            )
+    return Prediction(
+        title="Shares over those of equal windows in the matrix model",
+        points=pl.DataFrame(rows, infer_schema_length=None),
+        x="rtt_over_mean",
+        hue="case",
+        x_label="RTT over the mean RTT of the link",
+        y_label="x/x*",
+        line=pl.concat(lines),
+        log_x=True,
+        log_y=True,
+    )

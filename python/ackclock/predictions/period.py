@@ -1,0 +1,163 @@
+"""Self-induced congestion: round trips between two loss events of a flow alone on its link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import sweep
+from ackclock.api import Run
+from ackclock.metrics import Estimate, epochs, over_runs, round_trips
+from ackclock.models import laws, periods
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+RTT_S = 0.1
+BUFFER_SHARE = 0.1
+"""Of W_max that waits in the buffer: the link is full from a window of 0.9 W_max on."""
+EPOCHS = 12
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control whose period is known.
+
+    Attributes
+    ----------
+    formula : callable
+        Round trips from W_max.
+    controller : str, optional
+        What is simulated; None for the hypothetical protocol.
+    params : mapping
+        Of the control.
+    """
+
+    formula: Callable[[Any], Any]
+    controller: str | None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _of_law(law: laws.Law) -> Callable[[Any], Any]:
+    return np.vectorize(lambda window: laws.cycle(law, window).round_trips, otypes=[float])
+
+
+CONTROLS: dict[str, Control] = {
+    "reno": Control(periods.aimd, "reno"),
+    "hstcp": Control(periods.hstcp, "hstcp"),
+    "scalable": Control(lambda window: np.full(np.shape(window), periods.mimd()), "scalable"),
+    # TCP-Africa turns slow where a queue begins: at 0.9 of W_max.
+    "africa": Control(_of_law(laws.africa(1 - BUFFER_SHARE)), "africa"),
+    "two-mode": Control(lambda window: periods.two_mode(window, 1 - BUFFER_SHARE), None),
+    "bic": Control(_of_law(laws.bic()), "bic", {"search": "per_rtt"}),
+    "aimd": Control(lambda window: periods.aimd(window, 32, 0.125), "aimd"),
+}
+
+
+def predict(
+    controls: Sequence[str] = ("reno", "hstcp", "scalable", "africa", "two-mode"),
+    windows: Sequence[float] = (100, 300, 1000, 3000),
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the period of each control.
+
+    Parameters
+    ----------
+    controls : sequence of str
+        Names in `CONTROLS`.
+    windows : sequence of float
+        W_max, packets.
+    simulation : Simulation, optional
+        Simulate each flow alone, RTT 0.1 s, a buffer of a tenth of W_max. Nothing is random there:
+        the interval is over the epochs of one run.
+
+    Returns
+    -------
+    Prediction
+        Round trips between two self-induced congestion events.
+
+    Raises
+    ------
+    LookupError
+        When a control has no formula; the message lists those that have.
+    """
+    for name in controls:
+        if name not in CONTROLS:
+            raise LookupError(f"no period of {name!r}; there are {', '.join(CONTROLS)}")
+    rows: list[dict[str, Any]] = [
+        {"control": name, "window": window, "predicted": float(CONTROLS[name].formula(window))}
+        for name in controls
+        for window in windows
+    ]
+    estimates: list[Estimate] = []
+    if simulation is not None:
+        wanted = [row for row in rows if CONTROLS[row["control"]].controller is not None]
+        cases = [
+            sweep.Case(scenario(row["control"], row["window"], row["predicted"])) for row in wanted
+        ]
+        found = iter(sweep.measure_all(cases, _period, simulation.jobs))
+        missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
+        estimates = [next(found)[0] if row in wanted else missing for row in rows]
+    fine = np.geomspace(min(windows), max(windows), 100)
+    line = pl.concat(
+        pl.DataFrame({"control": name, "window": fine, "predicted": CONTROLS[name].formula(fine)})
+        for name in controls
+    )
+    return Prediction(
+        title="Round trips between self-induced congestion events",
+        points=with_simulated(rows, estimates),
+        x="window",
+        hue="control",
+        x_label="largest window without loss (packets)",
+        y_label="round trips between congestion events",
+        line=line,
+        log_x=True,
+        log_y=True,
+    )
+
+
+def scenario(name: str, window: float, expected: float) -> dict[str, Any]:
+    """Describe the run that the formula is held against.
+
+    Parameters
+    ----------
+    name : str
+        A control of `CONTROLS`.
+    window : float
+        W_max, packets.
+    expected : float
+        Its period, round trips; it sets the length of the run.
+
+    Returns
+    -------
+    dict
+        A scenario.
+    """
+    buffer = round(BUFFER_SHARE * window)
+    rate = (window - buffer) / RTT_S * paths.PACKET_BITS / 1e6
+    one = paths.flow(
+        str(CONTROLS[name].controller),
+        RTT_S,
+        params=dict(CONTROLS[name].params),
+        initial_ssthresh=max(2.0, 0.6 * window),
+    )
+    length_s = (expected + 5) * RTT_S * (1 + BUFFER_SHARE)
+    return paths.dumbbell(
+        [one],
+        EPOCHS * length_s,
+        warmup_s=2 * length_s,
+        rate=f"{rate:.6f} Mbit/s",
+        buffer=buffer,
+        sample_s=RTT_S / 4,
+    )
+
+
+def _period(run: Run) -> Estimate:
+    losses = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))["time_s"].to_numpy()
+    windows = run.windows.filter(pl.col("rtt_ms").is_not_null())
+    time, rtt_s = windows["time_s"].to_numpy(), windows["rtt_ms"].to_numpy() / 1000
+    found = epochs(losses, 1.5 * RTT_S, run.summary["measured_from_s"])
+    return over_runs([round_trips(time, rtt_s, epoch) for epoch in found])

@@ -1,0 +1,183 @@
+"""What a prediction is: formulas at some points, beside what the simulation gives there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import plots, sweep
+from ackclock.metrics import Estimate, over_runs
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+    from ackclock.api import Run
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How predictions are held against simulations.
+
+    Attributes
+    ----------
+    runs : int
+        Runs of each scenario, each with other random streams.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    """
+
+    runs: int = 5
+    jobs: int | None = None
+
+    def estimate(
+        self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], float]
+    ) -> list[Estimate]:
+        """Simulate scenarios and estimate one number of each.
+
+        Parameters
+        ----------
+        scenarios : sequence of mapping
+            As in scenario files.
+        measure : callable
+            The number, from a recorded run.
+
+        Returns
+        -------
+        list of Estimate
+            Mean over the runs with its interval.
+        """
+        return [over_runs(values) for values in self.each(scenarios, measure)]
+
+    def each(
+        self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], Any]
+    ) -> list[list[Any]]:
+        """Simulate scenarios and ask something of every run.
+
+        Parameters
+        ----------
+        scenarios : sequence of mapping
+            As in scenario files.
+        measure : callable
+            The question, to a recorded run.
+
+        Returns
+        -------
+        list of list
+            The answers by scenario and run.
+        """
+        cases = [sweep.Case(scenario, self.runs) for scenario in scenarios]
+        return sweep.measure_all(cases, measure, self.jobs)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Numbers of a model, and of the simulation beside them.
+
+    Attributes
+    ----------
+    title : str
+        What is predicted.
+    points : polars.DataFrame
+        One row per point: the columns `hue` and `x`, `predicted`, and when simulated `simulated`,
+        `low`, `high` (95 % interval).
+    x, hue : str
+        Columns along the axis and of the curves.
+    x_label, y_label : str
+        With units.
+    line : polars.DataFrame, optional
+        Columns `hue`, `x` and `predicted` of a finer curve for the picture.
+    log_x, log_y : bool
+        Logarithmic axes.
+    notes : tuple of str
+        What must be known to read the numbers.
+    """
+
+    title: str
+    points: pl.DataFrame
+    x: str
+    hue: str
+    x_label: str
+    y_label: str
+    line: pl.DataFrame | None = None
+    log_x: bool = False
+    log_y: bool = False
+    notes: tuple[str, ...] = ()
+
+    def draw(self) -> matplotlib.figure.Figure:
+        """Draw the predicted curves and the simulated points with their intervals.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One panel.
+        """
+        figure, (panel,) = plots.panels(1, height=4.0)
+        names = self.points[self.hue].unique(maintain_order=True).to_list()
+        words = self.points[self.x].dtype == pl.String
+        simulated = "simulated" in self.points.columns
+        places = self.points[self.x].unique(maintain_order=True).to_list()
+        for index, name in enumerate(names):
+            style = plots.style(index)
+            own = self.points.filter(pl.col(self.hue) == name)
+            line = own if self.line is None else self.line.filter(pl.col(self.hue) == name)
+            if words:
+                # Words have no order to be joined by.
+                style["linestyle"] = "none"
+                panel.plot(
+                    [places.index(place) for place in line[self.x]], line["predicted"],
+                    marker="_", markersize=16, label=None if simulated else str(name), **style,
+                )  # fmt: skip
+            else:
+                panel.plot(line[self.x], line["predicted"], label=str(name), **style)
+            if simulated:
+                known = own.filter(pl.col("simulated").is_not_null())
+                x = [places.index(place) for place in known[self.x]] if words else known[self.x]
+                middle = known["simulated"].to_numpy()
+                low = np.nan_to_num(middle - known["low"].fill_null(np.nan).to_numpy())
+                high = np.nan_to_num(known["high"].fill_null(np.nan).to_numpy() - middle)
+                panel.errorbar(
+                    x, middle, yerr=np.maximum([low, high], 0), fmt="osD^v<>Px*"[index % 10],
+                    color=style["color"], markersize=4, capsize=2, linewidth=0.8,
+                    label=str(name) if words else None,
+                )  # fmt: skip
+        if words:
+            panel.set_xticks(range(len(places)), places)
+            panel.set_xlim(-0.5, len(places) - 0.5)
+        panel.set(xlabel=self.x_label, ylabel=self.y_label)
+        if self.log_x:
+            panel.set_xscale("log")
+        if self.log_y:
+            panel.set_yscale("log")
+        plots.legend(panel, min(4, len(names)))
+        return figure
+
+
+def with_simulated(
+    rows: Sequence[Mapping[str, Any]], estimates: Sequence[Estimate]
+) -> pl.DataFrame:
+    """Put what was simulated beside what was predicted.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        The predicted points.
+    estimates : sequence of Estimate
+        One for each, or none at all.
+
+    Returns
+    -------
+    polars.DataFrame
+        `Prediction.points`.
+    """
+    if not estimates:
+        return pl.DataFrame(list(rows), infer_schema_length=None)
+    joined = [
+        {**row, "simulated": one.value, "low": one.low, "high": one.high}
+        for row, one in zip(rows, estimates, strict=True)
+    ]
+    frame = pl.DataFrame(joined, infer_schema_length=None)
+    return frame.with_columns(pl.col("simulated", "low", "high").fill_nan(None))

@@ -1,0 +1,188 @@
+"""Response functions: the rate of a control that loses one packet in 1/p."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import sweep
+from ackclock.api import Run
+from ackclock.metrics import Estimate, of_batches
+from ackclock.models import laws, responses
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+BATCHES = 10
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control whose response function is known.
+
+    Attributes
+    ----------
+    formula : callable
+        Packets per round trip, from the loss-event rate and the round-trip time in seconds.
+    law : Law, optional
+        Its window law, for the formula with the round trip of recovery.
+    controller : str, optional
+        What is simulated; None where periodic loss is not what the formula is about.
+    params : mapping
+        Of the control.
+    cycles : int
+        Loss events to measure.
+    """
+
+    formula: Callable[[Any, float], Any]
+    law: laws.Law | None = None
+    controller: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    cycles: int = 40
+
+
+def _of_p(formula: Callable[..., Any], *arguments: float) -> Callable[[Any, float], Any]:
+    return lambda p, _rtt_s: formula(p, *arguments)
+
+
+CONTROLS: dict[str, Control] = {
+    "reno": Control(_of_p(responses.reno), laws.aimd(1, 0.5), "reno"),
+    "gaimd": Control(_of_p(responses.gaimd), laws.aimd(0.31, 0.125), "gaimd"),
+    "multcp": Control(_of_p(responses.multcp, 4), laws.aimd(4, 1 / 8), "multcp", {"n": 4}),
+    "fit": Control(_of_p(responses.fit, 3), laws.aimd(3, 0.2), "fit", {"n": 3}),
+    "aimd": Control(_of_p(responses.aimd, 32, 0.125), laws.aimd(32, 0.125), "aimd"),
+    "hstcp": Control(_of_p(responses.hstcp), laws.hstcp(), "hstcp"),
+    "scalable": Control(_of_p(responses.scalable), laws.scalable(), "scalable"),
+    "bic": Control(_of_p(responses.bic), laws.bic(), "bic", {"search": "per_rtt"}),
+    "cubic": Control(responses.cubic, None, "cubic", {"fast_convergence": False}, 100),
+    "compound": Control(_of_p(responses.compound), laws.compound(), "compound"),
+    "veno": Control(_of_p(responses.veno), laws.aimd(1, 0.2), "veno"),
+    "westwood": Control(lambda p, rtt_s: responses.westwood(p, rtt_s, 0.0)),
+    "tfrc": Control(_of_p(responses.tfrc), None, "tfrc"),
+    "pftk": Control(_of_p(responses.pftk)),
+}
+
+
+def predict(
+    controls: Sequence[str],
+    loss: Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    rtt_s: float = 0.1,
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict rates by the closed formulas.
+
+    Parameters
+    ----------
+    controls : sequence of str
+        Names in `CONTROLS`.
+    loss : sequence of float
+        Loss-event rates.
+    rtt_s : float
+        Round-trip time, seconds; it matters for cubic.
+    simulation : Simulation, optional
+        Simulate with one loss in exactly 1/p packets, on a path that does nothing else. Nothing is
+        random there: the interval is over ten batches of one run.
+
+    Returns
+    -------
+    Prediction
+        Packets per round trip; the column `with_recovery` has the law's rate when the round trip of
+        recovery is counted, where the law is known.
+
+    Raises
+    ------
+    LookupError
+        When a control has no formula; the message lists those that have.
+    """
+    for name in controls:
+        if name not in CONTROLS:
+            raise LookupError(f"no response function of {name!r}; there are {', '.join(CONTROLS)}")
+    rows = []
+    for name in controls:
+        control = CONTROLS[name]
+        for p in loss:
+            law = control.law
+            rows.append(
+                {
+                    "control": name,
+                    "p": p,
+                    "predicted": float(control.formula(p, rtt_s)),
+                    "with_recovery": None if law is None else laws.response(law, p, 1.0),
+                }
+            )
+    estimates = [] if simulation is None else _simulate(rows, rtt_s, simulation.jobs)
+    fine = np.geomspace(min(loss), max(loss), 200)
+    line = pl.concat(
+        pl.DataFrame({"control": name, "p": fine, "predicted": CONTROLS[name].formula(fine, rtt_s)})
+        for name in controls
+    )
+    return Prediction(
+        title=f"Response functions, RTT {rtt_s:g} s",
+        points=with_simulated(rows, estimates),
+        x="p",
+        hue="control",
+        x_label="loss-event rate p",
+        y_label="packets per round trip",
+        line=line,
+        log_x=True,
+        log_y=True,
+    )
+
+
+def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
+    """Describe the run that the formula is held against.
+
+    Parameters
+    ----------
+    name : str
+        A control of `CONTROLS` that can be simulated.
+    p : float
+        Loss-event rate.
+    rtt_s : float
+        Round-trip time, seconds.
+
+    Returns
+    -------
+    dict
+        A scenario whose trace has two samples per batch in the measured time.
+    """
+    control = CONTROLS[name]
+    expected = float(control.formula(p, rtt_s))
+    # Whole microseconds, so that the batches fill the measured time.
+    sample_s = round(max(control.cycles / p * rtt_s / expected, 600 * rtt_s) / (2 * BATCHES), 6)
+    one = paths.flow(
+        str(control.controller),
+        rtt_s,
+        params=dict(control.params),
+        initial_ssthresh=max(2.0, 0.8 * expected),
+    )
+    return paths.dumbbell(
+        [one],
+        2 * BATCHES * sample_s,
+        warmup_s=BATCHES / 2 * sample_s,
+        sample_s=sample_s,
+        loss={"kind": "periodic", "every": round(1 / p)},
+    )
+
+
+def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None) -> list[Estimate]:
+    wanted = [CONTROLS[row["control"]].controller is not None for row in rows]
+    cases = [
+        sweep.Case(scenario(row["control"], row["p"], rtt_s))
+        for row, one in zip(rows, wanted, strict=True)
+        if one
+    ]
+
+    def rate(run: Run) -> Estimate:
+        summary = run.summary
+        length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)
+        received = run.windows["delivered_bytes"].to_numpy()[-2 * BATCHES :]
+        per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / paths.PACKET_BITS / length_s
+        return of_batches(per_trip * rtt_s)
+
+    found = iter(sweep.measure_all(cases, rate, jobs))
+    missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
+    return [next(found)[0] if one else missing for one in wanted]

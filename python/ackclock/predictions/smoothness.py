@@ -1,0 +1,229 @@
+"""Smoothness: the coefficient of variation of sending rates, over loss rates and loss processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.api import Run
+from ackclock.metrics import cov, over_runs
+from ackclock.models import smoothness, timeouts
+from ackclock.models.laws import Array
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+RTT_S = 0.1
+MEASURED_S = 1000.0
+
+TEAR_COV = smoothness.tear_factor(0.25) * smoothness.cov_at_bernoulli_losses(0.5)
+
+PROTOCOLS: dict[str, tuple[str, dict[str, str]]] = {
+    "TCP": ("reno", {"recovery": "newreno"}),
+    "TCP, minimum RTO 1 s": ("reno", {"recovery": "newreno", "min_rto": "1 s", "clock": "100 ms"}),
+    "GAIMD": ("gaimd", {"recovery": "newreno"}),
+    "TFRC": ("tfrc", {}),
+    "TEAR": ("tear", {}),
+}
+
+
+def _low_loss(protocol: str, p: float) -> float:
+    if protocol == "TFRC":
+        return float(smoothness.tfrc(p)[1])
+    if protocol == "TEAR":
+        return float(TEAR_COV)
+    increase, keep = (0.31, 0.875) if protocol == "GAIMD" else (1.0, 0.5)
+    return smoothness.aimd_bernoulli(p, increase, keep).cov
+
+
+def predict(
+    loss: Sequence[float] = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.08, 0.15, 0.2),
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the CoV of the sending rate per round trip under Bernoulli loss.
+
+    Parameters
+    ----------
+    loss : sequence of float
+        Loss probabilities of a packet.
+    simulation : Simulation, optional
+        Simulate each protocol alone for 1000 s, RTT 100 ms.
+
+    Returns
+    -------
+    Prediction
+        Formulas for low loss: AIMD without timeouts, TFRC from one loss interval to the mean of
+        eight, TEAR from windows with the CoV and correlation that Bernoulli losses give them (0.21
+        and 0.34 in the study and its correction are for Poisson losses). `timeouts` is the chain of
+        the timer, with the minimum timeout of the protocol.
+    """
+    rows, scenarios = [], []
+    for protocol, (controller, settings) in PROTOCOLS.items():
+        for p in loss:
+            row: dict[str, Any] = {
+                "protocol": protocol,
+                "p": p,
+                "predicted": _low_loss(protocol, p),
+            }
+            row["timeouts"] = None
+            if protocol in ("TCP", "GAIMD"):
+                row["timeouts"] = timeouts.cov(p, 2.0)
+            elif protocol.startswith("TCP"):
+                row["timeouts"] = timeouts.cov(p, 10.0)
+            rows.append(row)
+            flow = paths.flow(controller, RTT_S, overhead="100 us", **settings)
+            scenarios.append(
+                paths.dumbbell(
+                    [flow],
+                    MEASURED_S,
+                    warmup_s=100.0,
+                    rate="100 Mbit/s",
+                    buffer=1000,
+                    delay_s=0.03,
+                    sample_s=RTT_S,
+                    loss={"kind": "bernoulli", "rate": p},
+                )
+            )
+    estimates = [] if simulation is None else simulation.estimate(scenarios, rate_variation)
+    fine = np.geomspace(min(loss), max(loss), 40)
+    line = pl.concat(
+        pl.DataFrame(
+            {
+                "protocol": protocol,
+                "p": fine,
+                "predicted": [_low_loss(protocol, float(p)) for p in fine],
+            }
+        )
+        for protocol in PROTOCOLS
+    )
+    return Prediction(
+        title="CoV of the sending rate per round trip under Bernoulli loss",
+        points=with_simulated(rows, estimates),
+        x="p",
+        hue="protocol",
+        x_label="loss probability of a packet",
+        y_label="CoV of the sending rate",
+        line=line,
+        log_x=True,
+        notes=("The lines hold for low loss: no timeouts.",),
+    )
+
+
+def rate_variation(run: Run) -> float:
+    """Give the CoV of what the first flow sent in each sampling interval.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    float
+        Over the measured time.
+    """
+    windows = run.windows.filter(
+        (pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"])
+    )
+    return float(cov(windows["sent_bytes"].to_numpy()))
+
+
+AIMD: dict[str, tuple[str, float, float]] = {
+    "Reno": ("reno", 1.0, 0.5),
+    "GAIMD": ("gaimd", 0.31, 0.875),
+}
+MEAN_INTERVAL_S = 10.0
+LOSSES = 400
+
+
+def _intervals(kind: str, seed: int) -> Array:
+    """Draw loss intervals, seconds, with the mean of 100 round trips."""
+    generator = np.random.default_rng(seed)
+    drawn: Array
+    if kind == "constant":
+        drawn = np.ones(LOSSES)
+    elif kind == "exponential":
+        drawn = generator.exponential(1.0, LOSSES)
+    elif kind == "Pareto, shape 2.5":
+        drawn = 0.6 * (1 + generator.pareto(2.5, LOSSES))
+    else:
+        # Ten short ones, then ten long ones, drawn around their mean.
+        drawn = np.where(np.arange(LOSSES) // 10 % 2 == 0, 0.4, 1.6) * generator.uniform(
+            0.5, 1.5, LOSSES
+        )
+    # Loss events within a recovery would be one.
+    return np.maximum(drawn * MEAN_INTERVAL_S, 4 * RTT_S)
+
+
+KINDS = ("constant", "exponential", "Pareto, shape 2.5", "in alternating bursts")
+
+
+def predict_processes(simulation: Simulation | None = None) -> Prediction:
+    """Predict the CoV of AIMD's window for several processes of loss events.
+
+    Parameters
+    ----------
+    simulation : Simulation, optional
+        Simulate loss events at drawn times, 400 per run.
+
+    Returns
+    -------
+    Prediction
+        Palm's inversion formula on the drawn loss intervals, with the time of recovery. For
+        exponential intervals without it sqrt((1 - beta)/(1 + beta)) is 0.58 for Reno and 0.26 for
+        GAIMD.
+    """
+    runs = 1 if simulation is None else simulation.runs
+    rows, scenarios = [], []
+    for label, (controller, increase, keep) in AIMD.items():
+        for kind in KINDS:
+            drawn = [_intervals(kind, seed) for seed in range(1, runs + 1)]
+            predicted = [
+                smoothness.aimd_with_intervals(one / RTT_S, increase, keep, paths.RECOVERY).cov
+                for one in drawn
+            ]
+            rows.append(
+                {"control": label, "intervals": kind, "predicted": float(np.mean(predicted))}
+            )
+            for one in drawn:
+                tops = [increase * MEAN_INTERVAL_S / RTT_S / (1 - keep)]
+                for interval in one:
+                    tops.append(keep * tops[-1] + increase * interval / RTT_S)
+                flow = paths.flow(controller, RTT_S, initial_ssthresh=round(keep * tops[0]))
+                times = 2.0 + np.concatenate(([0.0], np.cumsum(one)))
+                scenario = paths.losing_together(
+                    [(flow, RTT_S, tops)], times.tolist(), float(times[-1]) + 1, RTT_S
+                )
+                scenarios.append(scenario)
+    estimates = []
+    if simulation is not None:
+        # Every run has loss times of its own, so each is a scenario, run once.
+        once = Simulation(1, simulation.jobs)
+
+        def measure(run: Run) -> float:
+            # The same part of the run that the formula averages over.
+            window = run.windows["window"].to_numpy()
+            time = run.windows["time_s"].to_numpy()
+            keep = {name: keep for name, _, keep in AIMD.values()}[_controller(run)]
+            losses = run.events.filter(pl.col("kind") == "loss")["time_s"].to_numpy()
+            settled = smoothness.settling_losses(LOSSES, keep)
+            inside = (time > losses[settled]) & (time < losses[-1])
+            return float(cov(window[inside]))
+
+        found = [value for (value,) in once.each(scenarios, measure)]
+        grouped = [found[index : index + runs] for index in range(0, len(found), runs)]
+        estimates = [over_runs(values) for values in grouped]
+    return Prediction(
+        title="CoV of AIMD's window for several loss processes",
+        points=with_simulated(rows, estimates),
+        x="intervals",
+        hue="control",
+        x_label="loss intervals, 100 round trips in the mean",
+        y_label="CoV of the window",
+    )
+
+
+def _controller(run: Run) -> str:
+    return str(run.summary["flows"][0]["controller"])

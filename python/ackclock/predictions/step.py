@@ -1,0 +1,108 @@
+"""Step responses: how rates follow when the loss rate changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.api import Run
+from ackclock.metrics import over_runs
+from ackclock.models import transients
+from ackclock.models.laws import Array
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+RTT_S = 0.1
+CHANGE_S = 100.0
+"""The change comes at round trip 1000."""
+FLOWS = 100
+
+PROTOCOLS: dict[str, tuple[Callable[[float, float], transients.StepResponse], str]] = {
+    "TCP": (lambda before, after: transients.aimd_step(before, after, 1, 0.5), "reno"),
+    "GAIMD": (lambda before, after: transients.aimd_step(before, after, 0.31, 0.875), "gaimd"),
+    "TFRC": (transients.tfrc_step, "tfrc"),
+    "TEAR": (transients.tear_step, "tear"),
+}
+
+
+def predict(
+    before: float = 0.01,
+    after: float = 0.04,
+    round_trips: int = 50,
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict rates after a step of the loss rate (figures 20 and 29).
+
+    Parameters
+    ----------
+    before, after : float
+        Loss rates: one packet in exactly 1/p.
+    round_trips : int
+        How long to follow.
+    simulation : Simulation, optional
+        Simulate the step at round trip 1000. Rates are means over 100 flows that do not meet, with
+        random starts within 10 s, so that they are in all phases of their cycles.
+
+    Returns
+    -------
+    Prediction
+        |T_n - T_0|/|T_inf - T_0| at every round trip, interpolated between loss events.
+    """
+    at = np.arange(0, round_trips + 1, dtype=float)
+    rows: list[dict[str, Any]] = []
+    lines, scenarios = [], []
+    for protocol, (model, controller) in PROTOCOLS.items():
+        step = model(before, after)
+        progress = np.interp(at, step.time, step.progress)
+        lines.append(pl.DataFrame({"protocol": protocol, "round_trip": at, "predicted": progress}))
+        for trip in at[:: max(1, round_trips // 10)]:
+            rows.append(
+                {
+                    "protocol": protocol,
+                    "round_trip": float(trip),
+                    "predicted": float(progress[int(trip)]),
+                    "settling_round_trips": step.settling_round_trips(),
+                }
+            )
+        scenarios.append(_scenario(controller, before, after))
+    estimates = []
+    if simulation is not None:
+        found = simulation.each(scenarios, _progress)
+        for row in rows:
+            runs = found[list(PROTOCOLS).index(row["protocol"])]
+            estimates.append(over_runs([one[int(row["round_trip"])] for one in runs]))
+    return Prediction(
+        title=f"Step of the loss rate from {before:.1%} to {after:.1%}",
+        points=with_simulated(rows, estimates),
+        x="round_trip",
+        hue="protocol",
+        x_label="round trips since the change",
+        y_label="|T - T0|/|Tinf - T0|",
+        line=pl.concat(lines),
+    )
+
+
+def _scenario(controller: str, before: float, after: float) -> dict[str, Any]:
+    start = {"uniform": ["0 s", "10 s"]}
+    flow = paths.flow(controller, RTT_S, recovery="newreno", start=start, count=FLOWS)
+    scenario = paths.dumbbell(
+        [flow],
+        CHANGE_S,
+        warmup_s=CHANGE_S,
+        sample_s=RTT_S,
+        loss={"kind": "periodic", "rate": before},
+    )
+    change = {"at": f"{CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
+    return scenario | {"event": [change]}
+
+
+def _progress(run: Run) -> Array:
+    """Give the progress in every round trip after the change."""
+    each = run.windows.group_by("time_s", maintain_order=True).agg(pl.col("sent_bytes").sum())
+    sent = each["sent_bytes"].to_numpy().astype(float)
+    change = round(CHANGE_S / RTT_S)
+    old, new = sent[change // 2 : change].mean(), sent[change + change // 2 :].mean()
+    return np.asarray((sent[change - 1 :] - old) / (new - old))

@@ -1,0 +1,192 @@
+"""RTT unfairness of two flows that lose together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.api import Run
+from ackclock.metrics import over_runs
+from ackclock.models import laws, unfairness
+from ackclock.predictions import paths
+from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+
+LAWS: dict[str, tuple[laws.Law, Mapping[str, Any]]] = {
+    "aimd": (laws.aimd(32, 0.125), {}),
+    "bic": (laws.bic(), {"search": "per_rtt"}),
+    "hstcp": (laws.hstcp(), {}),
+    "gaimd": (laws.aimd(0.31, 0.125), {}),
+    "compound": (laws.compound(), {}),
+}
+CLOSED = {"aimd": 0.5, "gaimd": 0.5, "hstcp": 0.82}
+EPOCHS = 20
+SETTLING_EPOCHS = 40
+"""AIMD(32, 0.125) forgets a wrong start by the factor 0.875 per epoch: to half a per cent."""
+
+
+def predict(
+    controls: Sequence[str] = ("aimd", "bic", "hstcp"),
+    ratios: Sequence[float] = (1.0, 2.0, 3.0, 6.0),
+    rtt_s: float = 0.04,
+    capacity: float = 312_500.0,
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict the ratio of throughputs of two flows with different round trips.
+
+    Parameters
+    ----------
+    controls : sequence of str
+        Names in `LAWS`.
+    ratios : sequence of float
+        Round-trip time of the long flow over that of the short one.
+    rtt_s : float
+        Of the short flow, seconds.
+    capacity : float
+        Packets per second at which the link overflows; it sets the time between losses.
+    simulation : Simulation, optional
+        Simulate both flows with loss events at the predicted epochs.
+
+    Returns
+    -------
+    Prediction
+        `predicted` counts the time of recovery, `without_recovery` does not, and `power_law`
+        is ratio^(1/(1 - d)).
+
+    Raises
+    ------
+    LookupError
+        When a control has no law here; the message says why.
+    """
+    for name in controls:
+        if name == "scalable":
+            raise LookupError("scalable never converges: see ackclock predict divergence")
+        if name not in LAWS:
+            raise LookupError(f"no window law of {name!r} here; there are {', '.join(LAWS)}")
+    rows, scenarios = [], []
+    for name in controls:
+        law, params = LAWS[name]
+        for ratio in ratios:
+            rtts = (rtt_s, ratio * rtt_s)
+            shares = laws.synchronised(law, rtts, capacity, recovery=paths.RECOVERY)
+            plain = laws.synchronised(law, rtts, capacity)
+            closed = CLOSED.get(name)
+            rows.append(
+                {
+                    "control": name,
+                    "rtt_ratio": ratio,
+                    "predicted": float(shares.rate[0] / shares.rate[1]),
+                    "without_recovery": float(plain.rate[0] / plain.rate[1]),
+                    "power_law": None
+                    if closed is None
+                    else float(unfairness.of_exponent(ratio, closed)),
+                    "epoch_s": shares.epoch_s,
+                }
+            )
+            if simulation is not None:
+                scenarios.append(_scenario(name, params, rtts, shares))
+    estimates = [] if simulation is None else simulation.estimate(scenarios, _ratio)
+    return Prediction(
+        title="Throughput of a short over a long flow under synchronised losses",
+        points=with_simulated(rows, estimates),
+        x="rtt_ratio",
+        hue="control",
+        x_label="RTT of the long over that of the short flow",
+        y_label="throughput of the short over that of the long flow",
+        log_x=True,
+        log_y=True,
+    )
+
+
+def _scenario(
+    name: str, params: Mapping[str, Any], rtts: tuple[float, float], shares: laws.Shares
+) -> dict[str, Any]:
+    # Slow start has ended at the first loss event.
+    times = 20 * max(rtts) + shares.epoch_s * np.arange(SETTLING_EPOCHS + EPOCHS + 1)
+    flows = []
+    for rtt, top in zip(rtts, shares.window.tolist(), strict=True):
+        settings = {"params": dict(params), "initial_ssthresh": max(2.0, 0.9 * top)}
+        flows.append((paths.flow(name, rtt, **settings), rtt, [top] * len(times)))
+    duration_s = float(times[-1]) + 2 * max(rtts)
+    return paths.losing_together(flows, times.tolist(), duration_s, shares.epoch_s / 4)
+
+
+def _ratio(run: Run) -> float:
+    """Compare what the flows delivered in the last epochs, from loss event to loss event."""
+    times = run.events.filter((pl.col("flow") == 0) & (pl.col("kind") == "loss"))["time_s"]
+    begin, end = times[-EPOCHS - 1], times[-1]
+    rates = []
+    for index in (0, 1):
+        window = run.windows.filter(pl.col("flow") == index)
+        total = np.cumsum(window["delivered_bytes"].to_numpy())
+        ends = np.interp([begin, end], window["time_s"].to_numpy(), total)
+        rates.append(ends[1] - ends[0])
+    return float(rates[0] / rates[1])
+
+
+def diverge(
+    ratio: float = 3.0,
+    rtt_s: float = 0.04,
+    epoch_s: float = 1.0,
+    epochs: int = 12,
+    simulation: Simulation | None = None,
+) -> Prediction:
+    """Predict how the windows of two Scalable flows drift apart, epoch by epoch.
+
+    Parameters
+    ----------
+    ratio : float
+        Round-trip time of the long flow over that of the short one.
+    rtt_s : float
+        Of the short flow, seconds.
+    epoch_s : float
+        Time between the loss events that both have.
+    epochs : int
+        Loss events to follow.
+    simulation : Simulation, optional
+        Simulate both flows, from equal windows of 2000 packets.
+
+    Returns
+    -------
+    Prediction
+        Ratio of the windows at each loss event: it grows by the factor
+        1.01^(t/RTT1 - t/RTT2) per epoch, without end (the round trip of recovery is the same for
+        both in round trips, so it cancels).
+    """
+    rtts = (rtt_s, ratio * rtt_s)
+    growth = 1.01 ** (epoch_s / rtts[0] - epoch_s / rtts[1])
+    counts = np.arange(epochs + 1)
+    rows = [
+        {"control": "scalable", "epoch": int(count), "predicted": float(growth**count)}
+        for count in counts
+    ]
+    estimates = []
+    if simulation is not None:
+        start = 2000.0
+        times = 20 * rtts[1] + epoch_s * counts
+        flows = [
+            (paths.flow("scalable", rtt, initial_ssthresh=start), rtt, [start] * len(times))
+            for rtt in rtts
+        ]
+        scenario = paths.losing_together(flows, times.tolist(), float(times[-1]) + 1, epoch_s)
+        (found,) = simulation.each([scenario], lambda run: _window_ratios(run, epochs + 1))
+        # The flows do not reach the first loss event with the same window: start from there.
+        relative = np.array(found) / np.array(found)[:, :1]
+        estimates = [over_runs(column) for column in relative.T]
+    return Prediction(
+        title=f"Scalable TCP: windows drift apart, RTT {rtts[0]:g} and {rtts[1]:g} s",
+        points=with_simulated(rows, estimates),
+        x="epoch",
+        hue="control",
+        x_label="loss events since the beginning",
+        y_label="window of the short over that of the long flow",
+        log_y=True,
+    )
+
+
+def _window_ratios(run: Run, count: int) -> list[float]:
+    losses = run.events.filter(pl.col("kind") == "loss")
+    tops = [losses.filter(pl.col("flow") == index)["window_before"] for index in (0, 1)]
+    return [float(tops[0][index] / tops[1][index]) for index in range(count)]
