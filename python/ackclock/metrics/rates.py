@@ -131,9 +131,8 @@ def cov(values: ArrayLike, axis: int | None = None) -> Series:
     0.5
     """
     values = np.asarray(values, float)
-    # Squares of tiny or huge rates would leave the range of a float.
-    largest = np.abs(values).max(initial=0.0)
-    values = values / largest if largest > 0 else values
+    # Squares of tiny or huge rates would leave the range of a float; a power of 2 changes no digit.
+    values = np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(values.std(axis=axis) / values.mean(axis=axis), float)
 
