@@ -83,12 +83,13 @@ class Run:
     scenario : str
         The scenario as run, every default filled in, as TOML.
     tables : dict
-        Columns by table, as the engine gave them; empty when the run was not recorded.
+        Columns by table, as the engine gave them or read from disk; empty when the run was not
+        recorded.
     """
 
     summary: dict[str, Any]
     scenario: str
-    tables: dict[str, dict[str, Any]]
+    tables: Mapping[str, Any]
 
     @property
     def digest(self) -> str:
@@ -129,7 +130,36 @@ class Run:
             raise ValueError(f"the run has no table of {name}: simulate with record=True")
         return pl.DataFrame(self.tables[name]).fill_nan(None)
 
-    def write(self, directory: Path, *, csv: bool = False) -> None:
+    @classmethod
+    def read(cls, directory: Path) -> Run:
+        """Read what `write` wrote, Parquet.
+
+        Parameters
+        ----------
+        directory : Path
+            Where it is.
+
+        Returns
+        -------
+        Run
+            The run; without tables when it was not recorded.
+
+        Raises
+        ------
+        OSError
+            When a file cannot be read.
+        """
+        import polars as pl
+
+        tables = {
+            name: pl.read_parquet(directory / f"{name}.parquet")
+            for name in ("windows", "queues", "events")
+            if (directory / f"{name}.parquet").exists()
+        }
+        summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
+        return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables)
+
+    def write(self, directory: Path, *, csv: bool = False, tables: bool = True) -> None:
         """Write the files of the run into `directory`, which is made if it does not exist.
 
         Parameters
@@ -138,6 +168,8 @@ class Run:
             Where to.
         csv : bool
             CSV in place of Parquet.
+        tables : bool
+            False leaves out the tables over time.
 
         Raises
         ------
@@ -145,7 +177,7 @@ class Run:
             When a file cannot be written; what was written before stays.
         """
         directory.mkdir(exist_ok=True)
-        for name in TABLES:
+        for name in TABLES if tables else ("flows",):
             storage.write_table(getattr(self, name), directory, name, csv=csv)
         (directory / "summary.json").write_text(
             json.dumps(self.summary, indent=2) + "\n", encoding="utf-8"

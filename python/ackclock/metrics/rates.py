@@ -130,11 +130,11 @@ def cov(values: ArrayLike, axis: int | None = None) -> Series:
     >>> float(cov([1.0, 3.0]))
     0.5
     """
-    values = np.asarray(values, float)
+    given = np.asarray(values, float)
     # Squares of tiny or huge rates would leave the range of a float; a power of 2 changes no digit.
-    values = np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
+    scaled = np.ldexp(given, -np.frexp(np.abs(given).max(initial=0.0))[1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(values.std(axis=axis) / values.mean(axis=axis), float)
+        return np.asarray(scaled.std(axis=axis) / scaled.mean(axis=axis), float)
 
 
 def jain(values: ArrayLike, axis: int | None = None) -> Series:

@@ -1,15 +1,23 @@
 """TCP-Illinois: S. Liu, T. Basar, R. Srikant, Performance Evaluation 65 (2008), 417-440."""
 
-from ackclock.papers.figure import Paper
-from ackclock.papers.illinois import figure_8, figure_9, figure_10
-from ackclock.papers.illinois.setting import SETTING
+from ackclock.papers.artefact import Paper
+from ackclock.papers.illinois import model, noise, one_flow, several
+from ackclock.papers.illinois.setting import CHANGES, SETTING
 
 PAPER = Paper(
     name="illinois",
     title="TCP-Illinois (S. Liu, T. Başar, R. Srikant, Performance Evaluation 65, 2008)",
     setting=SETTING,
-    figures={
-        figure.name: figure
-        for figure in (figure_8.FIGURE, figure_9.LEFT, figure_9.RIGHT, figure_10.FIGURE)
-    },
+    artefacts=(
+        *model.ARTEFACTS,
+        one_flow.FIGURE_8,
+        several.FIGURE_9,
+        one_flow.FIGURE_10,
+        several.FIGURE_11,
+        several.FIGURE_12,
+        several.FIGURE_13,
+        noise.FIGURE_14,
+        noise.FIGURE_15,
+    ),
+    changes=CHANGES,
 )

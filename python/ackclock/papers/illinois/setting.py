@@ -131,3 +131,14 @@ def flow(
     if beta is not None:
         made["params"] = {"beta_min": beta, "beta_max": beta}
     return made
+
+
+CHANGES = (
+    "Figure 8: 'straight' allows a change of slope of 2 % (1 % before): a queue of two packets in "
+    "place of one halves alpha for a round trip.",
+    "Figure 8: BIC's shares are weighted by the length of the epochs (plain means before): its "
+    "first epochs are short.",
+    "Figure 10: the queue in its square is counted from the smallest RTT (from the propagation "
+    "delay before), which holds the packet's own transmission.",
+)
+"""Changed after the first data were seen."""
