@@ -247,34 +247,49 @@ def schema() -> None:
 def reproduce(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER[/FIGURE]]...", help="What to make; by default all."),
+        typer.Argument(metavar="[PAPER[/ARTEFACT]]...", help="What to make; by default all."),
     ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
     ] = Path("results"),
+    quick: Annotated[
+        bool,
+        typer.Option("--quick/--full", help="Headlines, fewer seeds, shorter runs; or everything."),
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at once; by default one per core.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> None:
-    """Make figures of papers again: pictures, data, and a verdict for every claim.
+    """Make figures and tables of papers again, with a verdict for every claim.
+
+    Finished runs are kept in DIR/.cache: an interrupted reproduction goes on where it was.
 
     \b
     Examples:
-      ackclock reproduce illinois
-      ackclock reproduce illinois/figure-8 illinois/figure-10 -o results
+      ackclock reproduce --quick
+      ackclock reproduce illinois bic/table-2 -o results
     """
     from ackclock import reproduction, tables
+    from ackclock.papers import artefact
 
     try:
-        figures = reproduction.select(targets or [])
+        chosen = reproduction.select(targets or [], headlines=quick)
     except LookupError as error:
         raise typer.TyperException(str(error.args[0])) from error
-    verdicts = reproduction.reproduce(figures, output, jobs)
+
+    def tell(line: str) -> None:
+        if sys.stderr.isatty():
+            print(line, file=sys.stderr)
+
+    effort = artefact.QUICK if quick else artefact.FULL
+    records = reproduction.reproduce(chosen, output, effort, jobs, tell)
     if as_json:
-        print(json.dumps(verdicts, indent=2))
+        print(json.dumps(records, indent=2, ensure_ascii=False))
     else:
-        tables.print_verdicts(verdicts)
+        tables.print_verdicts(records)
+    if any(record["verdict"] == "failed" for record in records):
+        raise typer.Exit(1)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -137,24 +138,32 @@ def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
     _print(table)
 
 
-def print_verdicts(verdicts: Iterable[dict[str, Any]]) -> None:
-    """Print one line per claim.
+def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
+    """Print the verdicts of artefacts, and every claim that does not hold.
 
     Parameters
     ----------
-    verdicts : iterable of dict
+    records : iterable of dict
         As `reproduction.reproduce` gives them.
     """
-    table = _table(None, ["figure", "claim", "expected", "measured", "verdict"], texts=5, fold=True)
-    for verdict in verdicts:
+    table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
+    count: Counter[str] = Counter()
+    for record in records:
+        claims = record["claims"]
+        count[record["verdict"]] += 1
+        different = [
+            f"{claim['claim']}: {claim['measured']} ({claim['paper']})"
+            for claim in claims
+            if not claim["holds"]
+        ]
         table.add_row(
-            verdict["figure"],
-            verdict["claim"],
-            verdict["expected"],
-            verdict["measured"],
-            "reproduced" if verdict["reproduced"] else "differs",
+            f"{record['paper']}/{record['name']}",
+            record["verdict"],
+            f"{len(claims) - len(different)} of {len(claims)}",
+            "; ".join(different) or record["error"],
         )
     _print(table)
+    print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()))
 
 
 def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:

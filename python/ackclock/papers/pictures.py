@@ -14,6 +14,8 @@ from ackclock.papers.artefact import Numbers, Traces
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ackclock.api import Run
+
 
 def over_time(
     traces: Traces,
@@ -248,7 +250,7 @@ def graph(
 
 
 def windows(
-    run: Any, every_s: float = 0.0, start_s: float = 0.0, end_s: float = 1e9
+    run: Run, every_s: float = 0.0, start_s: float = 0.0, end_s: float = 1e9
 ) -> pl.DataFrame:
     """Give the trace of a run's windows with the names of its flows.
 

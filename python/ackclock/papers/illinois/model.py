@@ -52,21 +52,20 @@ FIGURE_1 = Artefact(
     draw=_draw_curves,
     headline=True,
     claims=(
-        near(
-            "alpha begins at alpha_max", mean("standard", "alpha_start"), 10, within=0, why="exact"
+        *(
+            near(sentence, mean("standard", key), value, within=1e-9, why="exact")
+            for sentence, key, value in (
+                ("alpha begins at alpha_max", "alpha_start", 10.0),
+                ("alpha ends at alpha_min", "alpha_end", 0.1),
+                ("beta begins at beta_min", "beta_start", 0.125),
+                ("beta ends at beta_max", "beta_end", 0.5),
+            )
         ),
-        near(
-            "alpha ends at alpha_min", mean("standard", "alpha_end"), 0.1, within=1e-9, why="exact"
-        ),
-        near(
-            "beta begins at beta_min", mean("standard", "beta_start"), 0.125, within=0, why="exact"
-        ),
-        near("beta ends at beta_max", mean("standard", "beta_end"), 0.5, within=0, why="exact"),
         holds(
             "alpha falls, beta rises, both without a jump",
             "continuous",
             lambda n: (
-                f"largest step over a thousandth of dm: {n.each('standard', 'largest_step')[0]:.2g}",
+                f"largest step in dm/1000: {n.each('standard', 'largest_step')[0]:.2g}",
                 bool(
                     n.rows["standard"][0]["alpha_falls"]
                     and n.rows["standard"][0]["beta_rises"]

@@ -79,9 +79,9 @@ def _gain(p: float) -> Claim:
         5,
         why="a quarter either way: 'about 4 in most cases', from a curve that is not legible",
         paper="about 4 in most cases",
-        reason="Below 0.2 % the ratio nears the formula's 6 to 7, as recovery takes less of a "
-        "longer cycle; above 1 % Illinois' short cycles are mostly recovery and timeouts. Tried: "
-        "SACK in place of NewReno, eta1 0.01, buffers of 100 and 400: the slope over p stays.",
+        reason="The ratio falls with p: at low loss it nears the formula's 6 to 7, as recovery "
+        "takes less of a longer cycle; at high loss Illinois' short cycles are mostly recovery and "
+        "timeouts.",
     )
 
 

@@ -137,7 +137,7 @@ FIGURE_9 = Artefact(
         _highest(
             "1 flow", "Illinois 0.5", ("Reno", "HS-TCP", "BIC", "C-TCP"),
             "With beta 1/2 the window falls to half of the link, and packet trains double the time "
-            "until it is full again (see figure 8). Tried: with pacing the goodput is above C-TCP's.",
+            "until it is full again (see figure 8).",
         ),
         _highest("4 flows", "Illinois", ("Reno", "HS-TCP", "BIC", "C-TCP")),
     ),
@@ -170,7 +170,7 @@ def _draw_11(numbers: Numbers, _traces: Traces) -> Figure:
     mixed = [case for case in numbers.rows if case.startswith("2 Reno")]
     for shift, (label, first) in enumerate((("Reno", 0), ("the other", 2))):
         heights = [
-            np.mean([numbers.of(case, f"goodput_{first + k}").value for k in (0, 1)])
+            float(np.mean([numbers.of(case, f"goodput_{first + k}").value for k in (0, 1)]))
             for case in mixed
         ]
         left.bar(
@@ -197,8 +197,7 @@ GROWERS = (
     "A full droptail queue that is fed by ACK clocks drops what growing windows add, whoever fills "
     "the link (docs/theory.md, Illinois beside Reno): near congestion Reno adds ten times as many "
     "packets as Illinois and has most losses. Tried: a random delay of 2 ms before each send "
-    "brings the ratio of windows from 8 to 1.3, 5 % Poisson traffic to 1.4; SACK and NewReno and "
-    "the buffer change little."
+    "brings the ratio of windows from 8 to 1.3, 5 % Poisson traffic to 1.4."
 )
 
 FIGURE_11 = Artefact(
