@@ -1,7 +1,7 @@
 """Every figure and table of the papers: scenarios, measurement, picture, claims."""
 
-from ackclock.papers import illinois
+from ackclock.papers import illinois, transient
 from ackclock.papers.artefact import Paper
 
-PAPERS: dict[str, Paper] = {illinois.PAPER.name: illinois.PAPER}
-"""Papers by name; one line each."""
+PAPERS: dict[str, Paper] = {one.PAPER.name: one.PAPER for one in (illinois, transient)}
+"""Papers by name."""

@@ -1,0 +1,20 @@
+"""Transient behaviours of TCP-friendly congestion control: TCP, GAIMD, TFRC and TEAR."""
+
+from ackclock.papers.artefact import Paper
+from ackclock.papers.transient import diagrams, stationary, steps
+from ackclock.papers.transient.setting import SETTING
+
+PAPER = Paper(
+    name="transient",
+    title="Transient behaviours of TCP-friendly protocols: TCP, GAIMD, TFRC and TEAR",
+    setting=SETTING,
+    artefacts=(
+        diagrams.FIGURE_1,
+        diagrams.FIGURE_2,
+        *stationary.ARTEFACTS,
+        *steps.ARTEFACTS,
+        diagrams.FIGURE_37,
+        diagrams.FIGURE_38,
+        diagrams.TABLE_1,
+    ),
+)
