@@ -1,7 +1,7 @@
 """Every figure and table of the papers: scenarios, measurement, picture, claims."""
 
-from ackclock.papers import illinois, transient
+from ackclock.papers import africa, bic, illinois, transient
 from ackclock.papers.artefact import Paper
 
-PAPERS: dict[str, Paper] = {one.PAPER.name: one.PAPER for one in (illinois, transient)}
+PAPERS: dict[str, Paper] = {one.PAPER.name: one.PAPER for one in (illinois, transient, bic, africa)}
 """Papers by name."""

@@ -1,0 +1,76 @@
+"""The one setting of the paper's simulations, with every value that it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+RATE_MBPS = 622.0
+SETTING = (
+    ("shared link", "622 Mbit/s; 80 ms one way, in the tables 5 ms", "section IV"),
+    (
+        "access links",
+        "1 ms each, in the tables 5 ms; 1 Gbit/s, in figures 3 and 4 Reno's 100 Mbit/s",
+        "section IV; the sum of the delays is the RTT, 164 ms and 30 ms",
+    ),
+    ("duration", "8 minutes, all of it measured", "section IV"),
+    ("overhead", "up to 8 microseconds", "section IV"),
+    ("background", "Poisson datagrams, 3 % of the link, both ways", "section IV: about 3 %"),
+    ("recovery", "SACK", "left open; the paper speaks of TCP-Reno and of RFC 3649"),
+    ("packets", "1000 bytes; datagrams the same", "left open: ns-2's default"),
+    (
+        "buffer",
+        "the bandwidth-delay product of the shorter flow",
+        "left open; the usual choice of the time",
+    ),
+    ("starts", "both at random within the first second", "left open"),
+    ("aRTT", "exponential mean with gain 1/8, over ACKs", "left open; alpha = 1.65 as printed"),
+    ("losses", "after 30 s", "'not related to slow start', which left open how it was counted"),
+    ("seeds", "5 runs", "the paper shows one"),
+)  # fmt: skip
+
+
+def scenario(
+    flows: Sequence[Mapping[str, Any]],
+    *,
+    delay_ms: float,
+    buffer: int,
+    duration_s: float,
+    sample_s: float = 0.5,
+) -> dict[str, Any]:
+    """Make a scenario of the paper.
+
+    Parameters
+    ----------
+    flows : sequence of mapping
+        Entries of `[[flow]]`.
+    delay_ms : float
+        One-way delay of the shared link.
+    buffer : int
+        Packets.
+    duration_s : float
+        Of the run.
+    sample_s : float
+        Sampling interval of the trace.
+
+    Returns
+    -------
+    dict
+        As in a scenario file, with the background both ways.
+    """
+    rtt = f"{2 * delay_ms + 4:g} ms"
+    noise = {"source": "poisson", "rate": f"{0.03 * RATE_MBPS:g} Mbit/s", "rtt": rtt}
+    return {
+        "run": {"duration": f"{duration_s:g} s", "sample": f"{sample_s:g} s"},
+        "tcp": {"overhead": "8 us"},
+        "dumbbell": {
+            "rate": f"{RATE_MBPS:g} Mbit/s",
+            "delay": f"{delay_ms:g} ms",
+            "queue": {"kind": "droptail", "limit": f"{buffer} packets"},
+        },
+        "flow": [
+            *({"start": {"uniform": ["0 s", "1 s"]}, **one} for one in flows),
+            {**noise, "name": "noise"},
+            {**noise, "name": "noise back", "direction": "reverse"},
+        ],
+    }
