@@ -2,7 +2,7 @@
 
 from ackclock.papers.artefact import Paper
 from ackclock.papers.transient import diagrams, stationary, steps
-from ackclock.papers.transient.setting import SETTING
+from ackclock.papers.transient.setting import CHANGES, SETTING
 
 PAPER = Paper(
     name="transient",
@@ -17,4 +17,5 @@ PAPER = Paper(
         diagrams.FIGURE_38,
         diagrams.TABLE_1,
     ),
+    changes=CHANGES,
 )

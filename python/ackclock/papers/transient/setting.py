@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ackclock import metrics
 from ackclock.api import Run
 from ackclock.models.laws import Array
 from ackclock.papers.artefact import Effort
 from ackclock.sweep import Case
 
 RTT_S = 0.1
+MEASURED_FROM_S = 50.0
 CHANGE_S = 100.0
-"""Round trip 1000."""
+"""What the study has at round trip 1000."""
 
 PROTOCOLS: dict[str, dict[str, Any]] = {
     "TCP": {"controller": "reno"},
@@ -44,7 +47,7 @@ SETTING = (
     ("TEAR", "with its timeout; figure 22 also without", "section 2.2"),
     ("overhead", "up to 1 ms; TEAR none", "section 2.2: small, for TCP, GAIMD and TFRC"),
     ("starts", "uniform over 10 s", "left open"),
-    ("rates", "bytes sent in each 100 ms", "the round trip without queueing"),
+    ("rates", "bytes sent in each round trip, the mean of the run", "section 3: per round trip"),
     (
         "controlled loss",
         "flows that do not meet: 100 Mbit/s for up to 32 of them, with the loss at the link",
@@ -117,60 +120,79 @@ def case(
     if loss is not None:
         link["loss"] = dict(loss)
     scenario = {
-        "run": {"duration": f"{duration_s:g} s", "warmup": "50 s", "sample": "100 ms"},
+        "run": {
+            "duration": f"{duration_s:g} s", "warmup": f"{MEASURED_FROM_S:g} s",
+            "sample": "20 ms" if loss is None else "100 ms",
+        },
         "tcp": {"min_rto": "400 ms", "clock": "100 ms", "recovery": recovery},
         "dumbbell": link,
         "flow": [dict(one) for one in some],
-    }
+    }  # fmt: skip
     if events:
         scenario["event"] = [dict(one) for one in events]
     return Case(scenario, effort.runs if runs is None else runs)
 
 
-def rates(run: Run, names: Sequence[int] | None = None) -> Array:
-    """Give what flows sent in every round trip.
+@dataclass(frozen=True)
+class Rounds:
+    """A run, counted in round trips.
+
+    Attributes
+    ----------
+    width_s : float
+        A round trip: the mean of the run, seconds.
+    sent : ndarray
+        Packets sent by each flow, shape (round trips, flows).
+    queue : ndarray
+        The bottleneck's mean queue, packets.
+    first : int
+        The first round trip that is measured.
+    change : int
+        The round trip that begins at the change.
+    """
+
+    width_s: float
+    sent: Array
+    queue: Array
+    first: int
+    change: int
+
+
+def rounds(run: Run) -> Rounds:
+    """Count a run in round trips, one of which begins at the change.
 
     Parameters
     ----------
     run : Run
         A recorded run.
-    names : sequence of int, optional
-        Numbers of the flows; by default all with a control.
 
     Returns
     -------
-    ndarray
-        Packets, shape (round trips, flows).
+    Rounds
+        Of all flows with a control.
     """
-    wanted = names
-    if wanted is None:
-        wanted = [flow["id"] for flow in run.summary["flows"] if flow["controller"] is not None]
-    return np.stack(
-        [
-            run.windows.filter(pl.col("flow") == one)["sent_bytes"].to_numpy() / 1000.0
-            for one in wanted
-        ],
-        axis=1,
-    )
+    flows = [flow for flow in run.summary["flows"] if flow["controller"] is not None]
+    width_s = float(np.mean([flow["mean_rtt_ms"] or 100.0 for flow in flows])) / 1000
+    sample_s = float(run.queues["time_s"][0])
+    # Without a queue a round trip is a sample, exactly.
+    width_s = sample_s * max(1, round(width_s / sample_s))
+    change = int(CHANGE_S / width_s)
+    start_s = CHANGE_S - change * width_s
+    end_s = run.summary["duration_s"]
+    samples = [run.windows.filter(pl.col("flow") == flow["id"]) for flow in flows]
+    amounts = np.stack([one["sent_bytes"].to_numpy() for one in samples], axis=1) / 1000.0
+    time = samples[0]["time_s"].to_numpy()
+    _, per_s = metrics.over_intervals(time, amounts, width_s, start_s, end_s)
+    waiting = run.queues.filter(pl.col("link") == 0)
+    _, queued = metrics.over_intervals(
+        waiting["time_s"].to_numpy(), waiting["mean_packets"].to_numpy() * sample_s, width_s,
+        start_s, end_s,
+    )  # fmt: skip
+    first = int(np.ceil((MEASURED_FROM_S - start_s) / width_s))
+    return Rounds(width_s, per_s * width_s, queued, first, change)
 
 
-def queue(run: Run) -> Array:
-    """Give the bottleneck's queue at the end of every round trip.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    ndarray
-        Packets.
-    """
-    return np.asarray(run.queues.filter(pl.col("link") == 0)["queue_packets"].to_numpy(), float)
-
-
-def trace(run: Run, start: int, end: int, *, shown: int = 1) -> pl.DataFrame:
+def trace(run: Run, start: int, end: int) -> pl.DataFrame:
     """Give what the pictures show of a run.
 
     Parameters
@@ -178,9 +200,7 @@ def trace(run: Run, start: int, end: int, *, shown: int = 1) -> pl.DataFrame:
     run : Run
         A recorded run.
     start, end : int
-        Round trips.
-    shown : int
-        Flows shown.
+        Round trips; the change is at 1000.
 
     Returns
     -------
@@ -188,18 +208,32 @@ def trace(run: Run, start: int, end: int, *, shown: int = 1) -> pl.DataFrame:
         Columns round_trip, rate of the first flow (packets per round trip), window, queue and
         Jain's index of all flows.
     """
-    sent = rates(run)
+    counted = rounds(run)
+    sent = counted.sent
     square = (sent**2).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         fairness = sent.sum(axis=1) ** 2 / (sent.shape[1] * square)
-    first = run.windows.filter(pl.col("flow") == 0)
+    first = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
+    ends_s = CHANGE_S + counted.width_s * (np.arange(len(sent)) - counted.change + 1)
+    window = np.full(len(sent), np.nan)
+    if first.height:
+        window = np.interp(ends_s, first["time_s"].to_numpy(), first["window"].to_numpy())
     frame = pl.DataFrame(
         {
-            "round_trip": np.arange(1, len(sent) + 1),
-            "rate": sent[:, :shown].mean(axis=1),
-            "window": first["window"],
-            "queue": queue(run)[: len(sent)],
+            "round_trip": 1000 + np.arange(len(sent)) - counted.change,
+            "rate": sent[:, 0],
+            "window": window,
+            "queue": counted.queue,
             "fairness": fairness,
         }
     )
     return frame.filter(pl.col("round_trip").is_between(start, end)).fill_nan(None)
+
+
+CHANGES = (
+    "Rates and fairness are counted per mean round trip of the run (per 100 ms before): with a "
+    "queue the round trip is a quarter of a second, and a window that is sent as one train looked "
+    "like a fluctuation.",
+    "Figure 1: the shortest sample of the trace is that of the first window's last packet.",
+)
+"""Changed after the first data were seen."""

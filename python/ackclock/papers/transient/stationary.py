@@ -13,14 +13,12 @@ from ackclock.metrics import cov
 from ackclock.papers import pictures
 from ackclock.papers.artefact import Artefact, Claim, Effort, Numbers, Row, Traces
 from ackclock.papers.claims import between, holds, mean, near, ordered, ratio
-from ackclock.papers.transient.setting import PROTOCOLS, case, flows, queue, rates, trace
+from ackclock.papers.transient.setting import PROTOCOLS, case, flows, rounds, trace
 from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-START = 500
-"""First round trip that is measured."""
 SHOWN = (800, 1000)
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
 READ = "read off a plot, with its text: a quarter either way"
@@ -59,8 +57,8 @@ def measure(_case: str, run: Run) -> Row:
     mapping
         Numbers after the first 50 s.
     """
-    sent = rates(run)[START:]
-    waiting = queue(run)[START:]
+    counted = rounds(run)
+    sent, waiting = counted.sent[counted.first :], counted.queue[counted.first :]
     each = [float(cov(one)) for one in sent.T]
     total = sent.sum(axis=1)
     square = (sent**2).sum(axis=1)
@@ -79,7 +77,7 @@ def measure(_case: str, run: Run) -> Row:
         "queue_empty": float((waiting <= 2).mean()),
         "queue_period": _period(waiting),
         "largest_window": float(window.max()) if window.size else float("nan"),
-        "steady": float((sent[:, 0] >= 0.9 * 31.25).mean()),
+        "steady": float((sent[:, 0] >= 0.9 * 312.5 * counted.width_s).mean()),
     }
 
 
@@ -534,7 +532,8 @@ def _long(count: int, span_s: int) -> Callable[[Effort], Mapping[str, Case]]:
 
 def _measure_long(name: str, run: Run) -> Row:
     span = 10 * int(name.split(", ")[-1].removesuffix(" s"))
-    sent = rates(run)[START:]
+    counted = rounds(run)
+    sent = counted.sent[counted.first :]
     parts = sent[: len(sent) // span * span].reshape(-1, span, sent.shape[1]).mean(axis=1)
     return {"cov": float(cov(parts, axis=1).mean())}
 

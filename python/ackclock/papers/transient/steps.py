@@ -13,22 +13,13 @@ from ackclock.models import transients
 from ackclock.papers import pictures
 from ackclock.papers.artefact import Artefact, Claim, Effort, Numbers, Row, Traces
 from ackclock.papers.claims import between, holds, mean, near, ordered
-from ackclock.papers.transient.setting import (
-    CHANGE_S,
-    PROTOCOLS,
-    RTT_S,
-    case,
-    flows,
-    queue,
-    rates,
-    trace,
-)  # fmt: skip
+from ackclock.papers.transient.setting import CHANGE_S, PROTOCOLS, case, flows, rounds, trace
 from ackclock.sweep import Case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHANGE = round(CHANGE_S / RTT_S)
+CHANGE = 1000
 SHOWN = (900, 1300)
 ALIKE = 20
 """Flows that do not meet: their mean is the response of one, without its phase."""
@@ -130,11 +121,11 @@ def _loss_step(
     return cases
 
 
-def _response(sent: Any, change: int = CHANGE) -> Row:
+def _response(sent: Any, change: int) -> Row:
     """Measure a response from rates per round trip, shape (round trips, flows)."""
     total = sent.mean(axis=1)
-    before = float(total[change - 300 : change].mean())
-    after = float(total[-400:].mean())
+    before = float(total[change // 2 : change].mean())
+    after = float(total[(change + len(total)) // 2 :].mean())
     smooth = np.convolve(total, np.ones(5) / 5, mode="full")[: len(total)]
     progress = (smooth[change:] - before) / (after - before)
     reached = np.flatnonzero(progress >= 0.5)
@@ -152,7 +143,8 @@ def _response(sent: Any, change: int = CHANGE) -> Row:
 
 
 def _measure(_name: str, run: Run) -> Row:
-    return _response(rates(run))
+    counted = rounds(run)
+    return _response(counted.sent, counted.change)
 
 
 def _shown(_name: str, run: Run) -> pl.DataFrame:
@@ -216,12 +208,12 @@ FIGURE_22 = Artefact(
         ),
         between(
             "TCP reduces its rate to almost 0", mean("TCP", "end_share"), 0, 0.05,
-            why="mean of the last 40 s over before", paper="almost 0",
+            why="mean of the last half after the change over before", paper="almost 0",
         ),
         between(
             "TEAR without timeout does not slow down",
             mean("TEAR without timeout", "end_share"), 0.8, np.inf,
-            why="mean of the last 40 s over before", paper="not at all",
+            why="mean of the last half after the change over before", paper="not at all",
         ),
     ),
 )  # fmt: skip
@@ -269,23 +261,24 @@ def _cases_join(same: bool) -> Callable[[Effort], Mapping[str, Case]]:
 
 
 def _measure_join(_name: str, run: Run) -> Row:
-    sent, waiting = rates(run), queue(run)
-    old = _response(sent[:, :8])
+    counted = rounds(run)
+    sent, waiting, change = counted.sent, counted.queue, counted.change
+    old = _response(sent[:, :8], change)
     square = (sent**2).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         fair = sent.sum(axis=1) ** 2 / (16 * square)
         fair_8 = sent[:, :8].sum(axis=1) ** 2 / (8 * (sent[:, :8] ** 2).sum(axis=1))
-    dip = waiting[CHANGE : CHANGE + 100]
-    smooth = np.convolve(fair[CHANGE:], np.ones(10) / 10, "valid")
+    dip = waiting[change : change + 100]
+    smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
     recovered = np.flatnonzero(smooth >= 0.85)
-    at_once = np.convolve(fair[CHANGE : CHANGE + 60], np.ones(5) / 5, "valid")
+    at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
     return {
         **old,
-        "queue_before": float(waiting[CHANGE - 300 : CHANGE].mean()),
+        "queue_before": float(waiting[change - 300 : change].mean()),
         "queue_low": float(dip.min()),
         "dip_at": float(dip.argmin()),
-        "queue_low_share": float(dip.min() / max(waiting[CHANGE - 300 : CHANGE].mean(), 1)),
-        "fairness_before": float(np.nanmean(fair_8[CHANGE - 300 : CHANGE])),
+        "queue_low_share": float(dip.min() / max(waiting[change - 300 : change].mean(), 1)),
+        "fairness_before": float(np.nanmean(fair_8[change - 300 : change])),
         "fairness_at_once": float(np.nanmin(at_once)),
         "fairness_after": float(np.nanmean(fair[-300:])),
         "fair_again": float(recovered[0]) if recovered.size else float("inf"),
@@ -384,7 +377,7 @@ FIGURE_28 = Artefact(
         *(
             between(
                 f"F of {name} comes back close to 1", mean(name, "fairness_after"), 0.9, 1,
-                why="mean of the last 30 s", paper="close to 1",
+                why="mean of the last 300 round trips", paper="close to 1",
             )
             for name in ("TFRC", "TEAR")
         ),
@@ -442,9 +435,10 @@ FIGURE_31 = _rise(
 
 def _endless(_name: str, run: Run) -> Row:
     """Measure the rise in 50 round trips: without loss there is no new steady rate."""
-    total = rates(run).mean(axis=1)
-    before = float(total[CHANGE - 300 : CHANGE].mean())
-    return {"rise": float(total[CHANGE + 45 : CHANGE + 55].mean()) - before, "before": before}
+    counted = rounds(run)
+    total, change = counted.sent.mean(axis=1), counted.change
+    before = float(total[change // 2 : change].mean())
+    return {"rise": float(total[change + 45 : change + 55].mean()) - before, "before": before}
 
 
 FIGURE_32 = Artefact(
@@ -486,20 +480,21 @@ def _cases_leave(same: bool) -> Callable[[Effort], Mapping[str, Case]]:
 
 
 def _measure_leave(_name: str, run: Run) -> Row:
-    sent, waiting = rates(run), queue(run)
+    counted = rounds(run)
+    sent, waiting, change = counted.sent, counted.queue, counted.change
     stay = sent[:, :8]
-    first = _response(sent[:, :1])
+    first = _response(sent[:, :1], change)
     with np.errstate(invalid="ignore", divide="ignore"):
         fair = stay.sum(axis=1) ** 2 / (8 * (stay**2).sum(axis=1))
         fair_16 = sent.sum(axis=1) ** 2 / (16 * (sent**2).sum(axis=1))
-    later = waiting[CHANGE:]
+    later = waiting[change:]
     emptied = int(np.argmax(later <= 3)) if (later <= 3).any() else 0
     filled = np.flatnonzero(later[emptied:] >= 40)
     return {
         **first,
-        "all_half_way": _response(stay)["half_way"],
-        "fairness_before": float(np.nanmean(fair_16[CHANGE - 300 : CHANGE])),
-        "fairness_after": float(np.nanmean(fair[CHANGE + 20 : CHANGE + 320])),
+        "all_half_way": _response(stay, change)["half_way"],
+        "fairness_before": float(np.nanmean(fair_16[change - 300 : change])),
+        "fairness_after": float(np.nanmean(fair[change + 20 : change + 320])),
         "emptied": float((later[:50] <= 3).any()),
         "refill": float(emptied + filled[0]) if filled.size else float("inf"),
     }
