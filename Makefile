@@ -4,12 +4,12 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench docs clean setup
+.PHONY: run test fuzz bench docs reproduction clean setup
 
 setup: .venv/extension
 
 run: setup
-	$(BIN)/ackclock reproduce illinois
+	$(BIN)/ackclock reproduce --quick
 	@echo "The page with all figures and verdicts: $(CURDIR)/results/index.html"
 
 test: setup
@@ -38,6 +38,11 @@ fuzz:
 
 bench: setup
 	$(BIN)/python benches/speed.py
+
+# Everything of the five papers, what was tried on what differs, and docs/reproduction.md.
+reproduction: setup
+	$(BIN)/ackclock reproduce --full --vary
+	$(BIN)/python docs/make.py reproduction
 
 docs: setup
 	UPDATE_DOCS=1 cargo test --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading

@@ -256,6 +256,9 @@ def reproduce(
         bool,
         typer.Option("--quick/--full", help="Headlines, fewer seeds, shorter runs; or everything."),
     ] = False,
+    vary: Annotated[
+        bool, typer.Option("--vary", help="Then try other settings on what differs.")
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at once; by default one per core.")
     ] = None,
@@ -263,14 +266,15 @@ def reproduce(
 ) -> None:
     """Make figures and tables of papers again, with a verdict for every claim.
 
-    Finished runs are kept in DIR/.cache: an interrupted reproduction goes on where it was.
+    Finished runs are kept in DIR/.cache: an interrupted reproduction goes on where it was. What
+    --vary finds goes to DIR/variations.json and is a page of Markdown, too.
 
     \b
     Examples:
       ackclock reproduce --quick
       ackclock reproduce illinois bic/table-2 -o results
     """
-    from ackclock import reproduction, tables
+    from ackclock import reproduction, tables, variations
     from ackclock.papers import artefact
 
     try:
@@ -288,6 +292,17 @@ def reproduce(
         print(json.dumps(records, indent=2, ensure_ascii=False))
     else:
         tables.print_verdicts(records)
+    if vary:
+        different = [
+            one
+            for one, record in zip(chosen, records, strict=True)
+            if record["verdict"] == "differs"
+        ]
+        rows = variations.try_all(different, output / "variations", jobs, tell)
+        with storage.new_file(output / "variations.json") as file:
+            file.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        with storage.new_file(output / "variations.md") as file:
+            file.write_text(variations.markdown(rows), "utf-8")
     if any(record["verdict"] == "failed" for record in records):
         raise typer.Exit(1)
 

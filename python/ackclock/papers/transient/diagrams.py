@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _cases_1(effort: Effort) -> Mapping[str, Case]:
-    return {"one flow": case(effort, [flows("TCP")], 100, runs=1)}
+    return {"one flow": case(effort, [flows("TCP")], 100)}
 
 
 def _measure_1(_name: str, run: Run) -> Row:
@@ -252,7 +252,7 @@ def _cases_table(effort: Effort) -> Mapping[str, Case]:
 def _growing(effort: Effort, name: str, settings: Mapping[str, object]) -> Case:
     change = {"at": "100 s", "set": "dumbbell.loss.rate", "to": 1e-9}
     return case(
-        effort, [flows(name, count=20, **settings)], 112,
+        effort, [flows(name, count=5, **settings)], 112,
         loss={"kind": "periodic", "rate": 0.01}, events=[change],
     )  # fmt: skip
 

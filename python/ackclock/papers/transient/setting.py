@@ -86,7 +86,6 @@ def case(
     loss: Mapping[str, Any] | None = None,
     events: Sequence[Mapping[str, Any]] = (),
     recovery: str = "reno",
-    runs: int | None = None,
 ) -> Case:
     """Make a case of the study.
 
@@ -104,8 +103,6 @@ def case(
         Changes during the run.
     recovery : str
         Of TCP and GAIMD.
-    runs : int, optional
-        In place of the effort's.
 
     Returns
     -------
@@ -130,7 +127,7 @@ def case(
     }  # fmt: skip
     if events:
         scenario["event"] = [dict(one) for one in events]
-    return Case(scenario, effort.runs if runs is None else runs)
+    return Case(scenario, effort.runs)
 
 
 @dataclass(frozen=True)
@@ -234,6 +231,7 @@ CHANGES = (
     "Rates and fairness are counted per mean round trip of the run (per 100 ms before): with a "
     "queue the round trip is a quarter of a second, and a window that is sent as one train looked "
     "like a fluctuation.",
+    "Table 1: I is measured with 5 flows (20 before), which do not fill the link while they grow.",
     "Figure 1: the shortest sample of the trace is that of the first window's last packet.",
 )
 """Changed after the first data were seen."""

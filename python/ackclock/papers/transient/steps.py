@@ -321,7 +321,7 @@ FIGURE_26 = Artefact(
     cases=_cases_join(same=True), measure=_measure_join, trace=_shown, draw=RATE, headline=True,
     claims=(
         *(
-            _order(f"TCP and GAIMD respond faster than {name}", (fast, name), "slower")
+            _order(f"{fast} responds faster than {name}", (fast, name), "slower")
             for name in ("TFRC", "TEAR")
             for fast in ("TCP", "GAIMD")
         ),

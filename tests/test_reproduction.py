@@ -1,0 +1,269 @@
+"""Artefacts and verdicts: none missing, wrong controls noticed, nothing lost."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ackclock import api, plots, report, reproduction, sweep
+from ackclock.metrics import Estimate
+from ackclock.papers import PAPERS, claims
+from ackclock.papers.artefact import FULL, QUICK, Artefact, Effort, Numbers, Paper
+from ackclock.papers.bic import analysis
+from ackclock.papers.illinois import noise
+from ackclock.sweep import Case, Task
+from conftest import COMMAND
+
+# The artefacts of the five papers: figures and tables as printed.
+PRINTED = {
+    "illinois": [f"figure-{n}" for n in range(1, 16)],
+    "fit": [f"figure-{n}" for n in range(1, 10)]
+    + [f"table-{n}" for n in ("i", "ii", "iii", "iv", "v")],
+    "transient": [f"figure-{n}" for n in range(1, 39)] + ["table-1"],
+    "bic": [f"figure-{n}" for n in range(1, 12)] + [f"table-{n}" for n in (1, 2, 3)],
+    "africa": [f"figure-{n}" for n in range(1, 8)] + ["table-i", "table-ii"],
+}
+EVERY = [(paper, one) for paper in PAPERS.values() for one in paper.artefacts]
+
+
+def test_every_artefact_of_every_paper_is_there():
+    found = {name: [one.name for one in paper.artefacts] for name, paper in PAPERS.items()}
+    assert found == PRINTED
+    assert len(EVERY) == 91
+
+
+@pytest.mark.parametrize("effort", [FULL, QUICK], ids=["full", "quick"])
+def test_every_scenario_is_accepted(effort):
+    for _, artefact in EVERY:
+        for name, case in artefact.cases(effort).items():
+            api.check(case.scenario), name
+
+
+def test_every_claim_says_what_it_is():
+    for paper, artefact in EVERY:
+        assert artefact.title.lower().startswith(artefact.name.replace("-", " ")), artefact.title
+        assert artefact.about.endswith(".")
+        sentences = [claim.sentence for claim in artefact.claims]
+        assert sentences, f"{paper.name}/{artefact.name}"
+        assert len(set(sentences)) == len(sentences), artefact.name
+        for claim in artefact.claims:
+            assert claim.paper
+            assert claim.tolerance
+
+
+def test_seeds():
+    # At least five, but for runs in which nothing is random and those above 1 Gbit/s.
+    for _, artefact in EVERY:
+        for name, case in artefact.cases(FULL).items():
+            text = json.dumps(case.scenario)
+            random = any(word in text for word in ("bernoulli", "uniform", "overhead", "gaussian"))
+            large = any(rate in text for rate in ('"2500 Mbit/s"', '"2400 Mbit/s"'))
+            assert case.runs >= 5 or not random or large, (artefact.name, name)
+
+
+ROWS = {"a": [{"x": 1.0}, {"x": 3.0}], "b": [{"x": 2.0}, {"x": 2.0}]}
+
+
+def test_numbers():
+    numbers = Numbers(ROWS)
+    assert numbers.of("a", "x").value == 2.0
+    assert numbers.ratio(("a", "x"), ("b", "x")).value == 1.0
+    own = Estimate(5.0, 4.0, 6.0, 20)
+    assert Numbers({"c": [{"x": own}]}).of("c", "x") == own
+
+
+def test_claims_hold_or_do_not():
+    numbers = Numbers(ROWS)
+
+    def holds(claim):
+        return claim.judge(numbers).holds
+
+    a, b = claims.mean("a", "x"), claims.mean("b", "x")
+    assert holds(claims.near("s", a, 2.1, within=0.05, why="w"))
+    assert not holds(claims.near("s", a, 2.2, within=0.05, why="w"))
+    assert holds(claims.near("s", a, 2.2, within=0.3, absolute=True, why="w"))
+    assert not holds(
+        claims.near("s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why="")
+    )
+    assert holds(claims.between("s", a, 1, 2, why="w"))
+    assert not holds(claims.between("s", a, 2.01, 3, why="w"))
+    assert not holds(claims.ordered("s", [("a", a), ("b", b)]))
+    assert holds(claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)]))
+    assert not holds(
+        claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6)
+    )
+
+
+def test_bic_with_another_beta_turns_its_verdicts(monkeypatch):
+    # beta 0.5 in place of 0.125: R at 1e-6 falls by sqrt(1.5 * 0.125/(1.875 * 0.5)) and more.
+    wrong = {
+        name: (lambda p: analysis.responses.bic(p, cut=0.5)) if name == "BI-TCP" else curve
+        for name, curve in analysis.WITH_BIC.items()
+    }
+    monkeypatch.setattr(analysis, "WITH_BIC", wrong)
+    rows, _ = analysis._compute_8(FULL)
+    found = {one.sentence: one.judge(Numbers(rows)).holds for one in analysis.FIGURE_8.claims}
+    assert not found["BI-TCP over AIMD at 1e-6"]
+    assert not found["R at 1e-05"]
+    right, _ = analysis._compute(analysis.PROTOCOLS)(FULL)
+    assert "BI-TCP" not in right
+
+
+def test_reno_in_place_of_illinois_turns_figure_14():
+    rows = {
+        name: [{"window": 10.0 / float(name.split("= ")[1]) ** 0.5, "timeouts": 0}] * 2
+        for name in noise.FIGURE_14.cases(FULL)
+    }
+    # Both are Reno: the ratio is 1 everywhere.
+    judged = [claim.judge(Numbers(rows)).holds for claim in noise.FIGURE_14.claims]
+    assert not any(judged)
+
+
+def tiny(duration="2 s", **changes):
+    return {
+        "run": {"duration": duration},
+        "dumbbell": {
+            "rate": "1 Mbit/s",
+            "delay": "10 ms",
+            "queue": {"kind": "droptail", "limit": "10 packets"},
+        },
+        "flow": [{"controller": "reno", "overhead": "1 ms", **changes}],
+    }
+
+
+def draw(_numbers, _traces):
+    figure, _ = plots.panels(1)
+    return figure
+
+
+def artefact(name, cases, measure=None, **more):
+    made = Artefact(
+        name, "Title: what", "About.", draw,
+        cases=lambda _effort: cases,
+        measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
+        claims=(claims.between("rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
+    )  # fmt: skip
+    return replace(made, **more)
+
+
+ONE = Paper("tiny", "Tiny", (), ())
+
+
+def reproduce(tmp_path, *artefacts):
+    return reproduction.reproduce([(ONE, one) for one in artefacts], tmp_path, FULL, 2)
+
+
+def test_failures_do_not_stop_the_others(tmp_path):
+    def broken(_name, _run):
+        raise KeyError("no such column")
+
+    good = artefact("good", {"one": Case(tiny(), 2)})
+    refused = artefact("refused", {"one": Case(tiny(controller="nothing"))})
+    unmeasured = artefact("unmeasured", {"one": Case(tiny(), 2)}, measure=broken)
+    undrawn = artefact("undrawn", {"one": Case(tiny(), 2)}, draw=lambda *_: 1 / 0)
+    records = reproduce(tmp_path, good, refused, unmeasured, undrawn)
+    assert [one["verdict"] for one in records] == ["reproduced", "failed", "failed", "failed"]
+    assert "nothing" in records[1]["error"]
+    assert "no such column" in records[2]["error"]
+    assert "ZeroDivisionError" in records[3]["error"]
+    assert (tmp_path / "tiny" / "good" / "good.pdf").exists()
+
+
+def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
+    one = artefact("one", {"one": Case(tiny(), 3)})
+    first = reproduce(tmp_path, one)
+
+    def no_more(*_arguments, **_settings):
+        raise AssertionError("it was in the cache")
+
+    monkeypatch.setattr(api, "simulate", no_more)
+    assert reproduce(tmp_path, one) == first
+    # Another scenario is another run.
+    other = artefact("one", {"one": Case(tiny("3 s"), 3)})
+    assert "in the cache" in reproduce(tmp_path, other)[0]["error"]
+
+
+def test_a_cached_run_is_the_run(tmp_path):
+    (task,) = Task.all_of(Case(tiny()))
+    fresh, again = (sweep.run(task, cache=tmp_path) for _ in range(2))
+    assert again.summary == fresh.summary
+    for name in ("windows", "queues", "events"):
+        assert getattr(again, name).equals(getattr(fresh, name))
+
+
+def test_the_same_scenario_runs_once():
+    case = Case(tiny())
+    first, second = sweep.run_all([case, case])
+    assert first[0] is second[0]
+
+
+def test_page_has_everything_and_loads_nothing(tmp_path, monkeypatch):
+    one = artefact("figure-1", {"a, b": Case(tiny(), 2), "one": Case(tiny(), 2)})
+    monkeypatch.setattr(reproduction, "PAPERS", {"tiny": replace(ONE, artefacts=(one,))})
+    records = reproduce(tmp_path, one)
+    place = tmp_path / "tiny" / "figure-1"
+    assert {file.name for file in place.iterdir()} == {
+        "figure-1.pdf", "figure-1.png", "artefact.json", "numbers.parquet", "scenarios",
+    }  # fmt: skip
+    page = (tmp_path / "index.html").read_text()
+    assert "http://" not in page
+    assert "https://" not in page
+    for link in ("figure-1.pdf", "numbers.parquet", "scenarios/a-b.toml"):
+        assert f"tiny/figure-1/{link}" in page
+        assert (place / link).exists()
+    assert json.loads((place / "artefact.json").read_text()) == records[0]
+
+
+def test_nothing_else_is_lost(tmp_path):
+    place = tmp_path / "illinois" / "figure-1"
+    place.mkdir(parents=True)
+    (place / "notes.txt").write_text("mine")
+    with pytest.raises(Exception, match="no result"):
+        reproduction.reproduce(reproduction.select(["illinois/figure-1"]), tmp_path, FULL)
+    assert (place / "notes.txt").read_text() == "mine"
+
+
+def test_markdown_has_a_row_for_every_artefact(tmp_path):
+    text = report.markdown(tmp_path, PAPERS.values())
+    rows = [line for line in text.splitlines() if line.startswith(("| figure-", "| table-"))]
+    assert len(rows) == 91
+    assert "91 artefacts: 91 not run." in text
+
+
+def test_selection():
+    assert len(reproduction.select([])) == 91
+    quick = reproduction.select([], headlines=True)
+    assert {paper.name for paper, _ in quick} == set(PRINTED)
+    assert len(reproduction.select(["bic", "bic/table-2"])) == 14
+    with pytest.raises(LookupError, match="did you mean bic/table-2"):
+        reproduction.select(["bic/tabel-2"])
+
+
+def test_killed_and_gone_on(tmp_path):
+    command = [*COMMAND, "reproduce", "transient/figure-3", "-o", "out", "--json"]
+    first = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    cache = tmp_path / "out" / ".cache"
+    deadline = time.monotonic() + 60
+    while not list(cache.glob("*/*/summary.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    kept = {file: file.stat().st_mtime_ns for file in cache.glob("*/*/summary.json")}
+    assert kept
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["verdict"] in ("reproduced", "differs")
+    for file, written in kept.items():
+        assert Path(file).stat().st_mtime_ns == written
+
+
+def test_effort():
+    assert Effort(quick=True, runs=2).pick(10, 3) == 3
+    assert FULL.pick(10, 3) == 10
