@@ -198,7 +198,7 @@ def write_reproduction(results: Path) -> None:
     text = [
         "# Five papers reproduced",
         "",
-        "Made by `make reproduction` (`ackclock reproduce --full --vary`, then this page). The page "
+        "Made by `make reproduction` (`ackclock reproduce --full --vary`, then this). The page "
         "with pictures, numbers, scenarios and the setting of each paper is `results/index.html`. "
         "An artefact is *reproduced* when every claim holds; a claim's tolerance and reason stand "
         "beside it there. Intervals are 95 %, over five seeds, or by batches within a run above "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -240,3 +240,40 @@ class Paper:
     def __getitem__(self, name: str) -> Artefact:
         """Find an artefact by its name."""
         return next(one for one in self.artefacts if one.name == name)
+
+
+def with_reasons(
+    artefacts: Sequence[Artefact], reasons: Mapping[str, Mapping[str, str]]
+) -> tuple[Artefact, ...]:
+    """Give artefacts whose claims know why they differ.
+
+    Parameters
+    ----------
+    artefacts : sequence of Artefact
+        As declared.
+    reasons : mapping
+        By artefact and claim; ``*`` is for every claim of an artefact without a reason of its own.
+
+    Returns
+    -------
+    tuple of Artefact
+        In the same order.
+
+    Raises
+    ------
+    KeyError
+        When a reason is for no claim.
+    """
+    unknown = set(reasons) - {one.name for one in artefacts}
+    found = []
+    for one in artefacts:
+        known = reasons.get(one.name, {})
+        unknown |= set(known) - {claim.sentence for claim in one.claims} - {"*"}
+        claims = tuple(
+            replace(claim, reason=claim.reason or known.get(claim.sentence, known.get("*", "")))
+            for claim in one.claims
+        )
+        found.append(replace(one, claims=claims))
+    if unknown:
+        raise KeyError(f"reasons for what is not there: {sorted(unknown)}")
+    return tuple(found)

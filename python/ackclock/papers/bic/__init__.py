@@ -1,27 +1,31 @@
 """BI-TCP (BIC): L. Xu, K. Harfoush, I. Rhee, INFOCOM 2004."""
 
-from ackclock.papers.artefact import Paper
+from ackclock.papers.artefact import Paper, with_reasons
 from ackclock.papers.bic import analysis, runs
+from ackclock.papers.bic.reasons import REASONS
 from ackclock.papers.bic.setting import SETTING
 
 PAPER = Paper(
     name="bic",
     title="BI-TCP, known as BIC (L. Xu, K. Harfoush, I. Rhee, INFOCOM 2004)",
     setting=SETTING,
-    artefacts=(
-        analysis.FIGURE_1,
-        runs.FIGURE_2,
-        runs.FIGURE_3,
-        analysis.FIGURE_4,
-        analysis.FIGURE_5,
-        analysis.FIGURE_6,
-        analysis.FIGURE_7,
-        analysis.FIGURE_8,
-        runs.FIGURE_9,
-        runs.FIGURE_10,
-        runs.FIGURE_11,
-        runs.TABLE_1,
-        runs.TABLE_2,
-        runs.TABLE_3,
+    artefacts=with_reasons(
+        (
+            analysis.FIGURE_1,
+            runs.FIGURE_2,
+            runs.FIGURE_3,
+            analysis.FIGURE_4,
+            analysis.FIGURE_5,
+            analysis.FIGURE_6,
+            analysis.FIGURE_7,
+            analysis.FIGURE_8,
+            runs.FIGURE_9,
+            runs.FIGURE_10,
+            runs.FIGURE_11,
+            runs.TABLE_1,
+            runs.TABLE_2,
+            runs.TABLE_3,
+        ),
+        REASONS,
     ),
 )

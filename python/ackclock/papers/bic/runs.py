@@ -154,7 +154,7 @@ def _table(
 ) -> Artefact:  # fmt: skip
     def draw(numbers: Numbers, _traces: Traces) -> Figure:
         rows = [
-            [name, *(f"{values[name][k]:g}: {numbers.of(f'{name}, {times}', 'ratio')}"
+            [name, *(f"{values[name][k]:g}: {numbers.of(f'{name}, {times}', 'ratio').value:.3g}"
                      for k, times in enumerate(RATIOS))]
             for name in names
         ]  # fmt: skip

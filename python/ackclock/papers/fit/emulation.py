@@ -293,7 +293,7 @@ def _measure_t3(_name: str, run: Run) -> Row:
 
 def _draw_t3(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [name, *(f"{paper:g}: {numbers.of(f'{name}, {long} ms', 'ratio')}"
+        [name, *(f"{paper:g}: {numbers.of(f'{name}, {long} ms', 'ratio').value:.3g}"
                  for long, paper in zip(LONG_MS, values, strict=True))]
         for name, values in PAPER_3.items()
     ]  # fmt: skip

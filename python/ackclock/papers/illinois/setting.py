@@ -29,6 +29,7 @@ SETTING = (
     ("HS-TCP", "hstcp: the closed form of RFC 3649", "ns-2's own agent uses the closed form"),
     ("BIC", "bic-linux", "the paper ran the Linux implementation for ns-2"),
     ("C-TCP", "compound-linux", "the paper ran the Linux implementation for ns-2"),
+    ("Vegas", "mean RTT of a round trip; 1, 3, 1 packets in figure 11", "as ns-2's own agent"),
     (
         "alpha while Illinois waits theta round trips",
         "holds its last value, as in Linux; the flow's own backoff ends the wait",
@@ -130,6 +131,8 @@ def flow(
     made: dict[str, Any] = {"controller": controller, "recovery": recovery or usual}
     if beta is not None:
         made["params"] = {"beta_min": beta, "beta_max": beta}
+    if controller == "vegas":
+        made["params"] = {"rtt": "mean"}
     return made
 
 
@@ -138,6 +141,7 @@ CHANGES = (
     "place of one halves alpha for a round trip.",
     "Figure 8: BIC's shares are weighted by the length of the epochs (plain means before): its "
     "first epochs are short.",
+    "Figure 11: Vegas takes the mean RTT of a round trip (the minimum before), as in figure 15.",
     "Figure 10: the queue in its square is counted from the smallest RTT (from the propagation "
     "delay before), which holds the packet's own transmission.",
 )
