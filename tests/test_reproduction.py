@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import api, plots, report, reproduction, sweep
+from ackclock import api, plots, report, reproduction, sweep, variations
 from ackclock.metrics import Estimate
 from ackclock.papers import PAPERS, claims
-from ackclock.papers.artefact import FULL, QUICK, Artefact, Effort, Numbers, Paper
+from ackclock.papers.artefact import (
+    FULL,
+    QUICK,
+    Artefact,
+    Effort,
+    Numbers,
+    Paper,
+    with_reasons,
+)
 from ackclock.papers.bic import analysis
 from ackclock.papers.illinois import noise
 from ackclock.sweep import Case, Task
@@ -267,3 +275,49 @@ def test_killed_and_gone_on(tmp_path):
 def test_effort():
     assert Effort(quick=True, runs=2).pick(10, 3) == 3
     assert FULL.pick(10, 3) == 10
+
+
+def test_variations_change_one_setting():
+    scenario = tiny() | {"tcp": {"recovery": "sack", "min_rto": "400 ms"}}
+
+    def changed(name):
+        after = variations.vary(scenario, name)
+        return {key for key in after if after.get(key) != scenario.get(key)}, after
+
+    keys, half = changed("half the buffer")
+    assert (keys, half["dumbbell"]["queue"]["limit"]) == ({"dumbbell"}, "5 packets")
+    keys, slow = changed("overhead x 10")
+    assert (keys, slow["flow"][0]["overhead"]) == ({"flow"}, "10 ms")
+    assert changed("SACK")[0] == set()
+    assert changed("NewReno")[1]["tcp"]["recovery"] == "newreno"
+    assert changed("min. RTO 1 s")[1]["tcp"]["min_rto"] == "1 s"
+    # The given scenario stays as it is.
+    assert scenario["dumbbell"]["queue"]["limit"] == "10 packets"
+
+
+def test_variations_judge_again(tmp_path):
+    # The whole link at any setting, but for a buffer that is told apart by its queue.
+    queue = claims.between("queue", claims.mean("one", "queue"), 0, 6, why="w")
+    one = artefact(
+        "figure-1",
+        {"one": Case(tiny("20 s"), 2)},
+        measure=lambda _name, run: {"queue": run.summary["links"][0]["max_queue_packets"]},
+        claims=(queue,),
+    )
+    (row,) = variations.try_all([(ONE, one)], tmp_path, 2)
+    holds = {name: good for name, (_, good) in row["settings"].items()}
+    assert holds["half the buffer"]
+    assert not holds["as declared"]
+    assert not holds["twice the buffer"]
+    table = variations.markdown([row]).splitlines()
+    assert len(table) == 3
+    assert table[2].startswith("| tiny/figure-1: queue | ✗ 10 | ✓ 5 | ✗ 20 |")
+
+
+def test_reasons_are_for_claims_that_exist():
+    one = artefact("figure-1", {})
+    (known,) = with_reasons([one], {"figure-1": {"*": "because"}})
+    assert known.claims[0].reason == "because"
+    for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": "because"}}):
+        with pytest.raises(KeyError):
+            with_reasons([one], wrong)
