@@ -228,7 +228,7 @@ def write_reproduction(results: Path) -> None:
             "",
             "## What was tried on what differs",
             "Each claim of a differing artefact that does not hold with some setting, with one "
-            "setting changed at a time, three seeds, shorter runs: a check mark where the claim "
+            "setting changed at a time, two seeds, shorter runs: a check mark where the claim "
             "holds, and the number where it is one.",
             "",
             variations.read_text("utf-8"),

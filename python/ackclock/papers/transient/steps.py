@@ -274,11 +274,11 @@ def _measure_join(_name: str, run: Run) -> Row:
     at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
     return {
         **old,
-        "queue_before": float(waiting[change - 300 : change].mean()),
+        "queue_before": float(waiting[change // 2 : change].mean()),
         "queue_low": float(dip.min()),
         "dip_at": float(dip.argmin()),
-        "queue_low_share": float(dip.min() / max(waiting[change - 300 : change].mean(), 1)),
-        "fairness_before": float(np.nanmean(fair_8[change - 300 : change])),
+        "queue_low_share": float(dip.min() / max(waiting[change // 2 : change].mean(), 1)),
+        "fairness_before": float(np.nanmean(fair_8[change // 2 : change])),
         "fairness_at_once": float(np.nanmin(at_once)),
         "fairness_after": float(np.nanmean(fair[-300:])),
         "fair_again": float(recovered[0]) if recovered.size else float("inf"),
@@ -493,7 +493,7 @@ def _measure_leave(_name: str, run: Run) -> Row:
     return {
         **first,
         "all_half_way": _response(stay, change)["half_way"],
-        "fairness_before": float(np.nanmean(fair_16[change - 300 : change])),
+        "fairness_before": float(np.nanmean(fair_16[change // 2 : change])),
         "fairness_after": float(np.nanmean(fair[change + 20 : change + 320])),
         "emptied": float((later[:50] <= 3).any()),
         "refill": float(emptied + filled[0]) if filled.size else float("inf"),
