@@ -2,7 +2,7 @@
 
 from ackclock.papers.africa import figures
 from ackclock.papers.africa.reasons import REASONS
-from ackclock.papers.africa.setting import SETTING
+from ackclock.papers.africa.setting import CHANGES, SETTING
 from ackclock.papers.artefact import Paper, with_reasons
 
 PAPER = Paper(
@@ -10,4 +10,5 @@ PAPER = Paper(
     title="TCP-Africa (R. King, R. Baraniuk, R. Riedi, INFOCOM 2005)",
     setting=SETTING,
     artefacts=with_reasons(figures.ARTEFACTS, REASONS),
+    changes=CHANGES,
 )

@@ -87,7 +87,7 @@ FIGURE_1 = Artefact(
 )  # fmt: skip
 
 SHARED_RTT_S = 0.164
-SHARED_BUFFER = round(PACKETS_PER_S * SHARED_RTT_S)
+SHARED_BUFFER = round(PACKETS_PER_S * SHARED_RTT_S / 8)
 
 
 def _pair(effort: Effort, fast: str, access: str) -> Case:
@@ -244,7 +244,7 @@ def _cases_7(effort: Effort) -> Mapping[str, Case]:
         "name": "noise cbr",
     }  # fmt: skip
     made = scenario(
-        [one, other], delay_ms=40, buffer=round(PACKETS_PER_S * 0.084), duration_s=480,
+        [one, other], delay_ms=40, buffer=round(PACKETS_PER_S * 0.084 / 8), duration_s=480,
         sample_s=0.2,
     )  # fmt: skip
     return {"Africa": Case(made, effort.runs)}
@@ -291,7 +291,7 @@ FIGURE_7 = Artefact(
 )  # fmt: skip
 
 RATIOS = (1, 2, 3, 6)
-TABLE_BUFFER = round(PACKETS_PER_S * 0.03)
+TABLE_BUFFER = round(PACKETS_PER_S * 0.03 / 8)
 
 
 def _cases_table(control: str) -> Callable[[Effort], Mapping[str, Case]]:
