@@ -78,7 +78,7 @@ def scenario(
 
 CHANGES = (
     "The buffer is an eighth of the bandwidth-delay product (the whole of it before), the size "
-    "that fits table II best: ratios of 0.94, 36, 92 and 275 where the paper has 0.98, 32, 94 and 284; "
-    "with the whole product they are 0.95, 14, 62 and 343.",
+    "that fits table II best: ratios of 0.94, 36, 92 and 275, where the paper has 0.98, 32, 94 "
+    "and 284; with the whole product they are 0.95, 14, 62 and 343.",
 )
 """Changed after the first data were seen."""
