@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import io
+import os
+import re
 import shutil
+import socket
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,6 +74,33 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
         raise StorageError(f"{target} holds a result; --force replaces it")
 
 
+def _beside(goal: Path) -> Path:
+    """Name what becomes `goal`, and tidy what processes that were killed left of it."""
+    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    mine = f".{goal.name}.{host}."
+    for left in goal.parent.glob(f"{glob.escape(mine)}*"):
+        process, _, ending = left.name.removeprefix(mine).partition(".")
+        if not process.isdecimal() or _is_running(int(process)):
+            continue
+        if ending.endswith("previous") and not goal.exists():
+            left.rename(goal)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+    return goal.with_name(f"{mine}{os.getpid()}.{uuid.uuid4().hex}.partial")
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 @contextmanager
 def new_directory(
     target: Path, *, force: bool, is_result: Callable[[Path], bool]
@@ -95,10 +126,10 @@ def new_directory(
     StorageError
         When `target` may not be replaced or cannot be written.
     """
-    refuse_unless_free(target, force=force, is_result=is_result)
     # A link is followed, so that its goal is replaced and not the link.
     goal = target.resolve()
-    temporary = goal.with_name(f".{goal.name}.{uuid.uuid4().hex}.partial")
+    temporary = _beside(goal)
+    refuse_unless_free(target, force=force, is_result=is_result)
     previous = temporary.with_suffix(".previous")
     try:
         temporary.mkdir(parents=True)
@@ -137,7 +168,7 @@ def new_file(target: Path) -> Iterator[Path]:
     StorageError
         When `target` cannot be written.
     """
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.partial")
+    temporary = _beside(target)
     try:
         if target.is_dir():
             raise StorageError(f"{target} is a directory; choose a file name")

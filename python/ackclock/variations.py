@@ -78,8 +78,6 @@ VARIATIONS: dict[str, Callable[[Scenario], None]] = {
     "overhead x 10": _overhead(10.0),
     "other seeds": _seed,
 }
-ALWAYS = ("half the buffer", "twice the buffer")
-"""All that is tried above 1 Gbit/s, where a run takes minutes."""
 EFFORT = Effort(quick=True, runs=2)
 
 
@@ -103,16 +101,9 @@ def vary(scenario: Mapping[str, Any], name: str) -> Scenario:
     return changed
 
 
-def _is_large(scenario: Mapping[str, Any]) -> bool:
-    match = re.fullmatch(r"([0-9.]+) Mbit/s", scenario["dumbbell"]["rate"])
-    return match is not None and float(match[1]) > 1000
-
-
 def _with(artefact: Artefact, name: str) -> Artefact | None:
     """Give the artefact with one setting changed, or None if that changes nothing."""
     base = artefact.cases(EFFORT)
-    if name not in ALWAYS and any(_is_large(case.scenario) for case in base.values()):
-        return None
     cases = {}
     for label, case in base.items():
         changed = vary(case.scenario, name)
