@@ -1,6 +1,5 @@
 """Results are whole or absent, also after a kill at any moment."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -71,4 +70,4 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
         assert first.exists()
         first.write_text("first")
     assert target.read_text() == "first"
-    assert os.listdir(tmp_path) == ["table"]
+    assert list(tmp_path.iterdir()) == [target]
