@@ -1,10 +1,21 @@
 """A congestion-control laboratory: simulate, compare and explain congestion controls.
 
 >>> import ackclock
->>> run = ackclock.simulate("scenarios/first.toml")  # doctest: +SKIP
->>> run.flows["goodput_mbps"]  # doctest: +SKIP
+>>> scenario = ackclock.scenario(
+...     ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="50 packets"),
+...     ackclock.flow("reno", rtt="50 ms"),
+...     ackclock.flow("illinois", rtt="50 ms"),
+...     duration="20 s",
+... )
+>>> run = ackclock.simulate(scenario)
+>>> run.flows["controller"].to_list()
+['reno', 'illinois']
+>>> run.windows.columns[:4]
+['time_s', 'flow', 'window', 'ssthresh']
+>>> figure = run.plot.window()
 """
 
+from ackclock._native import Ack, Loss, Start, Timeout
 from ackclock.api import (
     Run,
     ScenarioError,
@@ -17,18 +28,29 @@ from ackclock.api import (
     schema,
     simulate,
 )
+from ackclock.build import dumbbell, flow, scenario
+from ackclock.controls import Control, register
 from ackclock.storage import StorageError
 
 __all__ = [
+    "Ack",
+    "Control",
+    "Loss",
     "Run",
     "ScenarioError",
     "SimulationError",
+    "Start",
     "StorageError",
+    "Timeout",
     "__version__",
     "check",
     "controllers",
+    "dumbbell",
     "example",
     "explain",
+    "flow",
+    "register",
+    "scenario",
     "schema",
     "simulate",
 ]

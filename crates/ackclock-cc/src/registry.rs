@@ -32,11 +32,12 @@ impl Kind {
     }
 }
 
-/// Makes a control from parameters and a start.
-type Build = dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
+/// Makes a control from parameters and a start; says which parameter is at fault otherwise.
+pub type Build =
+    dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
 
-/// Checks parameters.
-type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync;
+/// Checks parameters, and says which is at fault and why.
+pub type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync;
 
 /// The parameters given over the defaults.
 fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
@@ -94,6 +95,18 @@ impl Entry {
             build: None,
             check: &|given| read::<P>(given).map(|_| ()),
         }
+    }
+
+    /// An entry for a control whose type is known only at run time.
+    #[must_use]
+    pub const fn of_dynamic(
+        name: &'static str,
+        source: &'static str,
+        parameters: &'static [Parameter],
+        build: &'static Build,
+        check: &'static Check,
+    ) -> Self {
+        Entry { name, kind: Kind::Window, source, parameters, build: Some(build), check }
     }
 
     /// Checks parameters.

@@ -1,12 +1,15 @@
 //! The Python extension: scenarios in, columns out. All logic is in the crates below or in Python above.
 
+mod catalogue;
+mod own;
+
 use std::fs::File;
 use std::io::BufWriter;
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
 use ackclock_scenario::{Checked, EXAMPLE, json_schema, read_json, read_toml};
-use ackclock_sim::{BuiltIn, Simulation};
+use ackclock_sim::Simulation;
 use ackclock_trace::{Column, Table};
 use include_dir::{Dir, include_dir};
 use numpy::PyArray1;
@@ -16,6 +19,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::json;
 
+use crate::catalogue::Everything;
+use crate::own::caught;
+
 create_exception!(_native, ScenarioError, PyValueError, "A scenario was refused.");
 create_exception!(_native, SimulationError, PyRuntimeError, "A simulation failed.");
 
@@ -24,7 +30,8 @@ const EVENTS_AT_ONCE: u64 = 500_000;
 
 fn read(text: &str, file: &str, settings: &[String], is_json: bool) -> PyResult<Checked> {
     let read = if is_json { read_json } else { read_toml };
-    read(text, file, settings, &BuiltIn).map_err(|refusal| ScenarioError::new_err(refusal.to_string()))
+    read(text, file, settings, &Everything::now())
+        .map_err(|refusal| ScenarioError::new_err(refusal.to_string()))
 }
 
 /// Checks a scenario and returns it as it would be run, as TOML.
@@ -37,7 +44,7 @@ fn check(text: &str, file: &str, settings: Vec<String>, is_json: bool) -> PyResu
 /// The controls as a JSON list.
 #[pyfunction]
 fn controllers() -> String {
-    let list: Vec<_> = BuiltIn.entries().iter().map(describe).collect();
+    let list: Vec<_> = Everything::now().entries().iter().map(describe).collect();
     serde_json::Value::from(list).to_string()
 }
 
@@ -112,21 +119,22 @@ fn simulate<'py>(
     pcap: Option<String>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let scenario = read(text, file, &settings, is_json)?.scenario;
+    let catalogue = Everything::now();
     let mut simulation =
-        Simulation::new(scenario, &BuiltIn, run, record).map_err(SimulationError::new_err)?;
+        caught(|| Simulation::new(scenario, &catalogue, run, record))?.map_err(SimulationError::new_err)?;
     if let Some(path) = &pcap {
         let failed = |error: std::io::Error| PyOSError::new_err(format!("cannot write {path}: {error}"));
         let file = File::create(path).map_err(failed)?;
         simulation.capture(Box::new(BufWriter::new(file))).map_err(failed)?;
     }
-    while !py.detach(|| simulation.advance(EVENTS_AT_ONCE)) {
+    while !caught(|| py.detach(|| simulation.advance(EVENTS_AT_ONCE)))? {
         py.check_signals()?;
         if let Some(progress) = &progress {
             progress.call1((simulation.now().as_seconds(), simulation.packets()))?;
         }
     }
     let (summary, tables) = py
-        .detach(|| simulation.finish(&BuiltIn))
+        .detach(|| simulation.finish(&catalogue))
         .map_err(|error| PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default())))?;
     let summary =
         serde_json::to_string(&summary).map_err(|error| SimulationError::new_err(error.to_string()))?;
@@ -156,6 +164,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
+    module.add_class::<own::Ack>()?;
+    module.add_class::<own::Beginning>()?;
+    module.add_class::<own::Loss>()?;
+    module.add_class::<own::Timeout>()?;
+    module.add_function(wrap_pyfunction!(own::register, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;

@@ -1,0 +1,39 @@
+//! The built-in controls and those that were added at run time.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ackclock_cc::registry::{Catalogue, Entry};
+use ackclock_sim::BuiltIn;
+
+static ADDED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+fn added() -> MutexGuard<'static, Vec<Entry>> {
+    ADDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All controls as they are at one moment.
+pub struct Everything(Vec<Entry>);
+
+impl Everything {
+    /// The controls as they are now.
+    pub fn now() -> Self {
+        Everything(BuiltIn.entries().iter().chain(added().iter()).copied().collect())
+    }
+}
+
+impl Catalogue for Everything {
+    fn entries(&self) -> &[Entry] {
+        &self.0
+    }
+}
+
+/// Adds a control, or replaces one that was added under its name; false if that name is built in.
+pub fn add(entry: Entry) -> bool {
+    if BuiltIn.find(entry.name).is_some() {
+        return false;
+    }
+    let mut added = added();
+    added.retain(|other| other.name != entry.name);
+    added.push(entry);
+    true
+}

@@ -1,0 +1,286 @@
+//! Controls written in Python: a class behind the contract of `ackclock-cc`.
+//!
+//! What its methods raise leaves the engine as a panic that carries the exception; [`caught`] gives it back
+//! to Python with the user's own traceback.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::registry::{Build, Check, Entry, Given};
+use ackclock_cc::{Decision, Domain, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_units::{PacketRate, Time, Window};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use crate::catalogue;
+
+/// What a control written in Python is told when an acknowledgement arrives.
+#[pyclass(frozen, get_all, module = "ackclock")]
+pub struct Ack {
+    now_s: f64,
+    growth: f64,
+    credit: f64,
+    delivered: u64,
+    rtt_s: Option<f64>,
+    in_flight: u64,
+    round: u64,
+    window_limited: bool,
+    recovering: bool,
+    delivery_rate: Option<f64>,
+}
+
+/// What a control written in Python is told when a loss event begins.
+#[pyclass(frozen, get_all, module = "ackclock")]
+pub struct Loss {
+    now_s: f64,
+    ecn: bool,
+}
+
+/// What a control written in Python is told when the retransmission timer expires.
+#[pyclass(frozen, get_all, module = "ackclock")]
+pub struct Timeout {
+    now_s: f64,
+    first: bool,
+}
+
+/// Where a connection starts, for a control written in Python.
+#[pyclass(frozen, get_all, module = "ackclock", name = "Start")]
+pub struct Beginning {
+    window: f64,
+    ssthresh: f64,
+    hystart: bool,
+}
+
+/// Runs `work`, and returns what a control written in Python raised in it.
+pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<PyErr>() {
+        Ok(error) => *error,
+        Err(other) => resume_unwind(other),
+    })
+}
+
+fn or_raise<T>(result: PyResult<T>) -> T {
+    result.unwrap_or_else(|error| resume_unwind(Box::new(error)))
+}
+
+/// What never changes about a class: one per registration, kept as long as the process.
+struct Class {
+    name: &'static str,
+    class: Py<PyAny>,
+    parameters: &'static [Parameter],
+    internals: &'static [&'static str],
+    wants_rate: bool,
+}
+
+/// One control of one flow.
+struct Own {
+    class: &'static Class,
+    object: Py<PyAny>,
+    on_ack: Py<PyAny>,
+    has_ssthresh: bool,
+    has_pacing_rate: bool,
+    decision: Decision,
+}
+
+impl Own {
+    fn new(py: Python<'_>, class: &'static Class, object: Bound<'_, PyAny>) -> PyResult<Self> {
+        let on_ack = object.getattr(intern!(py, "on_ack"))?.unbind();
+        let nothing = Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None };
+        let mut own = Own {
+            class,
+            on_ack,
+            has_ssthresh: object.hasattr(intern!(py, "ssthresh"))?,
+            has_pacing_rate: object.hasattr(intern!(py, "pacing_rate"))?,
+            object: object.unbind(),
+            decision: nothing,
+        };
+        own.decide(py)?;
+        Ok(own)
+    }
+
+    fn build(class: &'static Class, given: Given<'_>, start: Start) -> PyResult<Self> {
+        Python::attach(|py| {
+            let parameters = PyDict::new(py);
+            for (name, value) in given {
+                match value {
+                    Value::Number(number) => parameters.set_item(name, number)?,
+                    Value::Choice(word) => parameters.set_item(name, word)?,
+                    Value::Flag(flag) => parameters.set_item(name, flag)?,
+                }
+            }
+            let start =
+                Beginning { window: start.window.0, ssthresh: start.ssthresh.0, hystart: start.hystart };
+            let object = class.class.bind(py).call((start,), Some(&parameters))?;
+            Own::new(py, class, object)
+        })
+    }
+
+    /// Reads window, ssthresh and pacing rate.
+    fn decide(&mut self, py: Python<'_>) -> PyResult<()> {
+        let object = self.object.bind(py);
+        let window: f64 = object.getattr(intern!(py, "window"))?.extract()?;
+        if !(window.is_finite() && window >= 1.0) {
+            let problem = "a window is a finite number of packets, at least 1";
+            return Err(PyValueError::new_err(format!("{}.window is {window}; {problem}", self.class.name)));
+        }
+        self.decision.window = Window(window);
+        if self.has_ssthresh {
+            self.decision.ssthresh = Window(object.getattr(intern!(py, "ssthresh"))?.extract()?);
+        }
+        if self.has_pacing_rate {
+            let rate: Option<f64> = object.getattr(intern!(py, "pacing_rate"))?.extract()?;
+            if rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
+                let problem = "give packets per second above 0, or None";
+                return Err(PyValueError::new_err(format!("{}.pacing_rate: {problem}", self.class.name)));
+            }
+            self.decision.pacing_rate = rate.map(PacketRate);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, py: Python<'_>, now: Time, signal: Signal) -> PyResult<()> {
+        let now_s = now.as_seconds();
+        let object = self.object.bind(py);
+        let optional = |name| match object.getattr_opt(name)? {
+            Some(method) => method.call1((now_s,)).map(drop),
+            None => Ok(()),
+        };
+        match signal {
+            Signal::Ack(ack) => {
+                let delivery_rate = ack
+                    .rate
+                    .map(|rate| rate.delivered.0 as f64 / rate.interval.as_seconds())
+                    .filter(|rate| rate.is_finite());
+                let told = Ack {
+                    now_s,
+                    growth: ack.growth(),
+                    credit: ack.credit,
+                    delivered: ack.delivered.0,
+                    rtt_s: ack.rtt.map(|rtt| rtt.as_seconds()),
+                    in_flight: ack.in_flight.0,
+                    round: ack.round,
+                    window_limited: ack.window_limited,
+                    recovering: ack.recovering,
+                    delivery_rate,
+                };
+                self.on_ack.bind(py).call1((told,))?;
+            }
+            Signal::Loss { ecn } => {
+                object.call_method1(intern!(py, "on_loss"), (Loss { now_s, ecn },))?;
+            }
+            Signal::Timeout { first } => {
+                object.call_method1(intern!(py, "on_timeout"), (Timeout { now_s, first },))?;
+            }
+            Signal::Recovered => optional(intern!(py, "on_recovered"))?,
+            Signal::Undo => optional(intern!(py, "on_undo"))?,
+            Signal::Idle => optional(intern!(py, "on_idle"))?,
+        }
+        self.decide(py)
+    }
+}
+
+impl ErasedController for Own {
+    fn on(&mut self, now: Time, signal: Signal) -> Decision {
+        or_raise(Python::attach(|py| self.tell(py, now, signal)));
+        self.decision
+    }
+
+    fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        for name in self.class.internals {
+            visit(name, or_raise(Python::attach(|py| self.object.bind(py).getattr(*name)?.extract())));
+        }
+    }
+
+    fn wants_rate(&self) -> bool {
+        self.class.wants_rate
+    }
+
+    fn duplicate(&self) -> Box<dyn ErasedController> {
+        let copy = |py: Python<'_>| {
+            let deepcopy = py.import(intern!(py, "copy"))?.getattr(intern!(py, "deepcopy"))?;
+            Own::new(py, self.class, deepcopy.call1((&self.object,))?)
+        };
+        Box::new(or_raise(Python::attach(copy)))
+    }
+}
+
+fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
+    for (index, (name, value)) in given.iter().enumerate() {
+        let known = parameters.iter().find(|parameter| parameter.name == *name);
+        let domain = known.ok_or((index, ParameterError::Unknown))?.domain;
+        if !domain.contains(*value) {
+            return Err((index, ParameterError::OutsideDomain(domain)));
+        }
+    }
+    Ok(())
+}
+
+fn text(text: &str) -> &'static str {
+    Box::leak(text.into())
+}
+
+/// One parameter from its name, default, and the words that it may be.
+fn parameter(name: &str, default: &Bound<'_, PyAny>, words: &[String]) -> PyResult<Parameter> {
+    let (default, domain) = if !words.is_empty() {
+        let words: Vec<_> = words.iter().map(|word| text(word)).collect();
+        (Value::Choice(text(&default.extract::<String>()?)), Domain::Choice(words.leak()))
+    } else if default.is_instance_of::<PyBool>() {
+        (Value::Flag(default.extract()?), Domain::Flag)
+    } else {
+        let all = Domain::Number { minimum: f64::MIN, maximum: f64::MAX };
+        let number = default.extract().map_err(|_| {
+            PyTypeError::new_err(format!(
+                "parameter {name}: its default must be a number, True or False, or a word of a Literal"
+            ))
+        })?;
+        (Value::Number(number), all)
+    };
+    Ok(Parameter { name: text(name), default, domain, meaning: "" })
+}
+
+/// Adds a control that is a Python class, or replaces one that was added under its name.
+///
+/// The names of a class that was registered stay in memory, some hundred bytes.
+#[pyfunction]
+pub fn register(
+    name: &str,
+    source: &str,
+    class_: Bound<'_, PyAny>,
+    parameters: Vec<(String, Bound<'_, PyAny>, Vec<String>)>,
+    internals: Vec<String>,
+) -> PyResult<()> {
+    let py = class_.py();
+    let wants_rate = match class_.getattr_opt(intern!(py, "wants_rate"))? {
+        Some(flag) => flag.extract()?,
+        None => false,
+    };
+    let parameters: Vec<_> = parameters
+        .iter()
+        .map(|(name, default, words)| parameter(name, default, words))
+        .collect::<PyResult<_>>()?;
+    let internals: Vec<_> = internals.iter().map(|name| text(name)).collect();
+    let kept: &'static Class = Box::leak(Box::new(Class {
+        name: text(name),
+        parameters: parameters.leak(),
+        internals: internals.leak(),
+        wants_rate,
+        class: class_.unbind(),
+    }));
+    let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {
+        check(kept.parameters, given)?;
+        Ok(Box::new(or_raise(Own::build(kept, given, start))) as Box<dyn ErasedController>)
+    }));
+    let checked: &'static Check = Box::leak(Box::new(move |given: Given<'_>| check(kept.parameters, given)));
+    let entry = Entry::of_dynamic(kept.name, text(source), kept.parameters, build, checked);
+    if catalogue::add(entry) {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err(format!("{name} is a built-in control; choose another name")))
+    }
+}

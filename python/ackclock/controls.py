@@ -1,0 +1,258 @@
+"""One's own congestion controls: a Python class that scenarios can name beside the built-in ones.
+
+>>> import ackclock
+>>> class Gentle(ackclock.Control):
+...     "As Reno, but a loss event takes only a fifth of the window."
+...     def __init__(self, start: ackclock.Start, increase: float = 1.0) -> None:
+...         super().__init__(start)
+...         self.increase = increase
+...     def on_ack(self, ack: ackclock.Ack) -> None:
+...         if not self.slow_start(ack):
+...             self.window += self.increase * ack.growth / self.window
+...     def on_loss(self, loss: ackclock.Loss) -> None:
+...         self.window = self.ssthresh = max(2.0, 0.8 * self.window)
+>>> ackclock.register("gentle", Gentle)
+>>> run = ackclock.simulate(
+...     ackclock.scenario(
+...         ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms"),
+...         ackclock.flow("gentle", rtt="50 ms", params={"increase": 0.5}),
+...         duration="5 s",
+...     )
+... )
+>>> run.flows["controller"].item()
+'gentle'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+import re
+import sys
+import tomllib
+import typing
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ackclock import _native
+from ackclock._native import Ack, Loss, ScenarioError, Start, Timeout
+
+
+class Control:
+    """A base for controls written in Python: slow start and timeouts as Reno has them.
+
+    A control need not derive from it. What the engine asks of a class: that it can be called with
+    a `Start` and its parameters by name, has the methods ``on_ack``, ``on_loss``, ``on_timeout``,
+    and an attribute ``window`` (packets, at least 1). It may have ``ssthresh`` (packets, shown in
+    the trace), ``pacing_rate`` (packets per second, or None) and the methods ``on_recovered``,
+    ``on_undo``, ``on_idle``, which are called with the time in seconds.
+
+    Attributes
+    ----------
+    window : float
+        The congestion window, packets. Read after every call.
+    ssthresh : float
+        The slow-start threshold, packets.
+    internals : tuple of str
+        Of the class: names of attributes (numbers) that the trace is to hold.
+    wants_rate : bool
+        Of the class: whether `Ack.delivery_rate` is to be measured.
+    """
+
+    internals: ClassVar[tuple[str, ...]] = ()
+    wants_rate: ClassVar[bool] = False
+
+    def __init__(self, start: Start) -> None:
+        self.window = start.window
+        self.ssthresh = start.ssthresh
+
+    def on_ack(self, ack: Ack) -> None:
+        """Grow, or not: called for every acknowledgement.
+
+        Parameters
+        ----------
+        ack : Ack
+            What arrived.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method on_ack(self, ack)")
+
+    def on_loss(self, loss: Loss) -> None:
+        """Give way: called once per loss event.
+
+        Parameters
+        ----------
+        loss : Loss
+            When, and whether it was an ECN mark.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method on_loss(self, loss)")
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        """Begin again with one packet (RFC 5681, section 3.1).
+
+        Parameters
+        ----------
+        timeout : Timeout
+            When, and whether the packet timed out for the first time.
+        """
+        if timeout.first:
+            self.ssthresh = max(2.0, self.window / 2)
+        self.window = 1.0
+
+    def slow_start(self, ack: Ack) -> bool:
+        """Grow by a packet per acknowledged packet while the window is below ssthresh.
+
+        Parameters
+        ----------
+        ack : Ack
+            What arrived.
+
+        Returns
+        -------
+        bool
+            Whether this is slow start, so that nothing else is to be added for this ACK.
+        """
+        if self.window >= self.ssthresh:
+            return False
+        self.window = min(self.window + ack.growth, self.ssthresh)
+        return True
+
+
+METHODS = ("on_ack", "on_loss", "on_timeout")
+REFERENCE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+"""A class of a module: `package.module:Class`."""
+
+_registered: dict[str, str] = {}
+"""Fingerprints of what was registered, by name."""
+
+
+def register(name: str, control: type[Any]) -> None:
+    """Give a control written in Python a name that scenarios can use, in this process.
+
+    Parameters
+    ----------
+    name : str
+        Not that of a built-in control; an earlier registration is replaced.
+    control : type
+        The class; see `Control` for what it must have. Its parameters are those of its constructor
+        after the `Start`: with a default that is a number, a flag, or a word of a ``Literal``.
+
+    Raises
+    ------
+    TypeError
+        When the class lacks a method, or a parameter has no such default.
+    ValueError
+        When the name is built in.
+    """
+    if not isinstance(control, type):
+        raise TypeError(f"{name}: a control is a class, not {control!r}")
+    missing = [method for method in METHODS if not callable(getattr(control, method, None))]
+    if missing:
+        raise TypeError(f"{name}: the class {control.__name__} lacks {', '.join(missing)}")
+    found = []
+    signature = list(inspect.signature(control).parameters.values())
+    hints = typing.get_type_hints(control.__init__) if signature else {}
+    for parameter in signature[1:]:
+        if parameter.default is parameter.empty:
+            raise TypeError(f"{name}: the parameter {parameter.name} needs a default")
+        hint = hints.get(parameter.name)
+        words = list(typing.get_args(hint)) if typing.get_origin(hint) is typing.Literal else []
+        found.append((parameter.name, parameter.default, words))
+    about = f"{control.__module__}.{control.__qualname__}"
+    _native.register(name, about, control, found, list(getattr(control, "internals", ())))
+    _registered[name] = _fingerprint(control)
+
+
+def _fingerprint(control: type[Any]) -> str:
+    """Give a digest of the file that defines a class, or of its own source in a notebook."""
+    module = sys.modules.get(control.__module__)
+    file = getattr(module, "__file__", None)
+    try:
+        source = Path(file).read_bytes() if file else inspect.getsource(control).encode()
+    except (OSError, TypeError):
+        # Without source nobody can tell whether it has changed: never the same twice.
+        source = repr((control, id(control))).encode()
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def load(reference: str) -> None:
+    """Import a control that is named as ``module:Class`` and register it under that name.
+
+    Parameters
+    ----------
+    reference : str
+        A module that Python finds from the working directory or its own path, and a class in it.
+
+    Raises
+    ------
+    ScenarioError
+        When there is no such module or class, or it is no control; the message says what to do.
+    """
+    module, name = reference.split(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and module.startswith(error.name):
+            raise ScenarioError(
+                f"{reference}: there is no module {module}; run in the directory of "
+                f"{module.split('.')[0]}.py or install it"
+            ) from None
+        raise ScenarioError(f"{reference}: cannot be imported: {error}") from error
+    except Exception as error:
+        raise ScenarioError(
+            f"{reference}: cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    control = getattr(imported, name, None)
+    if control is None:
+        classes = [one for one, value in vars(imported).items() if isinstance(value, type)]
+        raise ScenarioError(
+            f"{reference}: {module} has no class {name}; it has {', '.join(classes) or 'none'}"
+        )
+    try:
+        register(reference, control)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(str(error)) from error
+
+
+def _names(text: str, *, is_json: bool) -> set[str]:
+    """Give the controls that a scenario names; none if it cannot be read."""
+    try:
+        tree = json.loads(text) if is_json else tomllib.loads(text)
+        return {str(flow.get("controller")) for flow in tree["flow"]}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return set()
+
+
+def prepare(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> str:
+    """Import what a scenario names as ``module:Class``, and give its fingerprint.
+
+    Parameters
+    ----------
+    text : str
+        The scenario.
+    is_json : bool
+        JSON, not TOML.
+    settings : sequence of str
+        Changes such as ``"flow.0.controller=my_module:Mine"``.
+
+    Returns
+    -------
+    str
+        Of everything that is not built in; empty if all is.
+
+    Raises
+    ------
+    ScenarioError
+        As `load`.
+    """
+    if ":" not in text and not settings and not _registered:
+        return ""
+    names = _names(text, is_json=is_json) | {one.partition("=")[2] for one in settings}
+    for name in sorted(names):
+        if name not in _registered and REFERENCE.fullmatch(name):
+            load(name)
+    return "".join(f"{name}={_registered[name]} " for name in sorted(names & _registered.keys()))
