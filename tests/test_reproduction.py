@@ -198,7 +198,7 @@ def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
 
 def test_a_cached_run_is_the_run(tmp_path):
     (task,) = Task.all_of(Case(tiny()))
-    fresh, again = (sweep.run(task, cache=tmp_path) for _ in range(2))
+    fresh, again = (sweep.tasks.run(task, cache=tmp_path) for _ in range(2))
     assert again.summary == fresh.summary
     for name in ("windows", "queues", "events"):
         assert getattr(again, name).equals(getattr(fresh, name))

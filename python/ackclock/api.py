@@ -105,7 +105,7 @@ def simulate(
         with its traceback.
     """
     source = Source.of(scenario)
-    controls.prepare(source.text, is_json=source.is_json, settings=settings)
+    checked = check(source, settings=settings)
     summary, tables = _native.simulate(
         source.text,
         source.file,
@@ -116,7 +116,41 @@ def simulate(
         progress,
         None if pcap is None else str(pcap),
     )
-    return Run(json.loads(summary), check(source, settings=settings), dict(tables))
+    return Run(json.loads(summary), checked, dict(tables))
+
+
+def summary(
+    source: Source,
+    *,
+    settings: Sequence[str] = (),
+    run: int = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Simulate a scenario for its summary alone: what many short runs need.
+
+    Parameters
+    ----------
+    source : Source
+        The scenario.
+    settings, run, progress
+        As for `simulate`.
+
+    Returns
+    -------
+    dict
+        As `Run.summary`.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `simulate`.
+    """
+    controls.prepare(source.text, is_json=source.is_json, settings=settings)
+    text, _ = _native.simulate(
+        source.text, source.file, list(settings), source.is_json, run, False, progress
+    )
+    made: dict[str, Any] = json.loads(text)
+    return made
 
 
 def check(scenario: Scenario | Source, *, settings: Sequence[str] = ()) -> str:
@@ -230,4 +264,5 @@ __all__ = [
     "new_result",
     "schema",
     "simulate",
+    "summary",
 ]

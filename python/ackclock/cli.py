@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ackclock import api, parallel, predict, progress, storage
+from ackclock import api, laboratory, parallel, predict, progress, storage
 
 # Plain help and our own error lines: an error is one line on standard error.
 app = typer.Typer(
@@ -305,6 +305,11 @@ def reproduce(
             file.write_text(variations.markdown(rows), "utf-8")
     if any(record["verdict"] == "failed" for record in records):
         raise typer.Exit(1)
+
+
+app.command()(laboratory.compare)
+app.command()(laboratory.sweep)
+app.command()(laboratory.plot)
 
 
 def main() -> None:

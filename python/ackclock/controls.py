@@ -66,6 +66,7 @@ class Control:
 
     def __init__(self, start: Start) -> None:
         self.window = start.window
+        self._initial_window = start.window
         self.ssthresh = start.ssthresh
 
     def on_ack(self, ack: Ack) -> None:
@@ -99,6 +100,16 @@ class Control:
         if timeout.first:
             self.ssthresh = max(2.0, self.window / 2)
         self.window = 1.0
+
+    def on_idle(self, now_s: float) -> None:  # noqa: ARG002
+        """Begin again with the initial window after a pause (RFC 5681, section 4.1).
+
+        Parameters
+        ----------
+        now_s : float
+            When, seconds.
+        """
+        self.window = min(self.window, self._initial_window)
 
     def slow_start(self, ack: Ack) -> bool:
         """Grow by a packet per acknowledged packet while the window is below ssthresh.
@@ -225,6 +236,31 @@ def _names(text: str, *, is_json: bool) -> set[str]:
         return {str(flow.get("controller")) for flow in tree["flow"]}
     except (ValueError, LookupError, TypeError, AttributeError):
         return set()
+
+
+def files(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> list[Path]:
+    """Give the files of the modules whose controls a scenario names, which are imported.
+
+    Parameters
+    ----------
+    text, is_json, settings
+        As for `prepare`.
+
+    Returns
+    -------
+    list of Path
+        Sorted; empty when all controls are built in or were registered in this process.
+
+    Raises
+    ------
+    ScenarioError
+        As `load`.
+    """
+    prepare(text, is_json=is_json, settings=settings)
+    names = _names(text, is_json=is_json) | {one.partition("=")[2] for one in settings}
+    modules = {name.split(":")[0] for name in names & _registered.keys() if ":" in name}
+    found = {getattr(sys.modules.get(module), "__file__", None) for module in modules}
+    return sorted(Path(file) for file in found if file)
 
 
 def prepare(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> str:

@@ -6,13 +6,17 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Check = Callable[[], None]
 """Raises when the work is no longer wanted."""
+
+
+LOOK_S = 0.5
+"""Longest wait: an interrupt that another thread receives is seen only between waits."""
 
 
 class StoppedError(Exception):
@@ -49,7 +53,8 @@ def in_order(
         waiting = deque(pool.submit(work, item, check) for item in items)
         try:
             while waiting:
-                yield waiting.popleft().result()
+                if wait([waiting[0]], LOOK_S).done:
+                    yield waiting.popleft().result()
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

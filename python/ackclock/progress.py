@@ -36,6 +36,22 @@ def duration_of(scenario: str) -> float:
     return float(match[1]) * SECONDS[match[2]]
 
 
+def _open(total: float) -> rich.progress.Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        BarColumn(),
+        TextColumn("{task.fields[status]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=total, status="")
+    bar.start()
+    return bar
+
+
 class Bar:
     """Simulated time and packets per second of all runs together.
 
@@ -75,7 +91,7 @@ class Bar:
             if elapsed < 1.0:
                 return
             if self._bar is None:
-                self._bar = self._open()
+                self._bar = _open(self._total_s)
             done = sum(seconds for seconds, _ in self._state.values())
             rate = sum(count for _, count in self._state.values()) / elapsed
             self._bar.update(
@@ -85,22 +101,58 @@ class Bar:
                 f"{rate / 1e6:.2f} M packets/s",
             )
 
-    def _open(self) -> rich.progress.Progress:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        bar = Progress(
-            BarColumn(),
-            TextColumn("{task.fields[status]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        bar.add_task("", total=self._total_s, status="")
-        bar.start()
-        return bar
-
     def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class Count:
+    """Things done of many, with the time left.
+
+    Parameters
+    ----------
+    total : int
+        How many there are.
+    unit : str
+        What they are.
+    shown : bool
+        False to stay silent; without a terminal it stays silent anyway.
+    """
+
+    def __init__(self, total: int, unit: str, *, shown: bool = True) -> None:
+        self._total, self._unit = total, unit
+        self._shown = shown and sys.stderr.isatty()
+        self._done = 0
+        self._bar: rich.progress.Progress | None = None
+
+    def advance(self, done: int = 0, *, left_out: int = 0) -> None:
+        """Tell what has been done.
+
+        Parameters
+        ----------
+        done : int
+            How many more.
+        left_out : int
+            How many need not be done.
+        """
+        self._done += done
+        self._total -= left_out
+        if self._bar is not None:
+            status = f"{self._done} of {self._total} {self._unit}"
+            task = self._bar.task_ids[0]
+            self._bar.update(task, completed=self._done, total=self._total, status=status)
+
+    def __enter__(self) -> Count:
+        if self._shown:
+            self._bar = _open(self._total)
         return self
 
     def __exit__(

@@ -219,3 +219,19 @@ def print_metrics(metrics: pl.DataFrame) -> None:
         if warning:
             count = (metrics["warning"] == warning).sum()
             print(f"{count} of {metrics.height}: {warning}", file=sys.stderr)
+
+
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table whose first column is words and the others numbers.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Over the columns.
+    rows : iterable of sequence of str
+        Their cells.
+    """
+    table = _table(None, heads, texts=1)
+    for row in rows:
+        table.add_row(*row)
+    _print(table)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ackclock import _native, api, parallel, progress, storage
+from ackclock import _native, api, controls, parallel, progress, storage
 
 Measured = TypeVar("Measured")
 
@@ -93,7 +93,8 @@ def engine() -> str:
 
 
 def _place(cache: Path, task: Task) -> Path:
-    words = json.dumps([engine(), task.scenario, task.run, task.record])
+    own = controls.prepare(task.scenario, is_json=True)
+    words = json.dumps([engine(), task.scenario, task.run, task.record, *([own] if own else [])])
     key = hashlib.sha256(words.encode()).hexdigest()[:32]
     return cache / key[:2] / key[2:]
 

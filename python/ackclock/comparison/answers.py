@@ -1,0 +1,189 @@
+"""The answers: every control in every scenario, with 95 % intervals over runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import sweep
+from ackclock.comparison.path import Setting
+from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
+from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
+from ackclock.run import Run
+from ackclock.sweep import Case, Task
+
+OTHERS = ("reno", "cubic")
+"""Whom every control is set beside."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The window of one flow alone, in the first run.
+
+    Attributes
+    ----------
+    time_s, window : ndarray
+        Seconds and packets.
+    """
+
+    time_s: np.ndarray[Any, Any]
+    window: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Answers for several controls on one path.
+
+    Attributes
+    ----------
+    setting : Setting
+        The path.
+    controls : tuple of str
+        In the order given.
+    estimates : dict
+        By question and control.
+    curves : dict
+        Window curve by control.
+    scenarios : dict
+        Every scenario by its name and control, as it was run.
+    """
+
+    setting: Setting
+    controls: tuple[str, ...]
+    estimates: dict[str, dict[str, Estimate]]
+    curves: dict[str, Curve]
+    scenarios: dict[tuple[str, str], dict[str, Any]]
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per question and control: question, title, control, value, low, high, runs."""
+        return pl.DataFrame(
+            [
+                {
+                    "question": question.key,
+                    "title": question.title,
+                    "control": control,
+                    "value": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                    "runs": found.samples,
+                }
+                for question in QUESTIONS
+                for control, found in self.estimates[question.key].items()
+            ]
+        )
+
+
+def compare(
+    setting: Setting,
+    controls: Sequence[str],
+    jobs: int | None = None,
+    cache: Path | None = None,
+) -> Comparison:
+    """Ask all questions of all controls.
+
+    Parameters
+    ----------
+    setting : Setting
+        The path.
+    controls : sequence of str
+        Names; a control written in Python as ``module:Class`` or as registered.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    cache : Path, optional
+        Where finished runs are kept, for the next time.
+
+    Returns
+    -------
+    Comparison
+        The answers.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `simulate`; and what a control written in Python raises.
+    """
+    wanted = {
+        (name, control): scenario
+        for control in dict.fromkeys(controls)
+        for name, scenario in scenarios(setting, control).items()
+    }
+    # What Reno loses to a control is told by what it has beside another Reno.
+    for other, name in zip(OTHERS, ("beside Reno", "beside CUBIC"), strict=True):
+        wanted.setdefault((name, other), scenarios(setting, other)[name])
+    record = {"alone", "after a step"}
+    cases = {
+        key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()
+    }
+    numbers, curves = _measured(setting, cases, jobs, cache)
+    estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
+    for control in dict.fromkeys(controls):
+        for key, values in _answers(numbers, control).items():
+            estimates[key][control] = over_runs(values) if _is_finite(values) else _never(values)
+    return Comparison(setting, tuple(dict.fromkeys(controls)), estimates, curves, wanted)
+
+
+def _measured(
+    setting: Setting,
+    cases: dict[tuple[str, str], Case],
+    jobs: int | None,
+    cache: Path | None,
+) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve]]:
+    tasks = {key: Task.all_of(case) for key, case in cases.items()}
+    owners: dict[Task, list[tuple[str, str]]] = {}
+    for key, of_key in tasks.items():
+        for task in of_key:
+            owners.setdefault(task, []).append(key)
+    found: dict[tuple[Task, str], Numbers] = {}
+    curves: dict[str, Curve] = {}
+
+    def work(task: Task, run: Run) -> None:
+        # Reno against itself is Reno beside Reno: one run, two questions.
+        for name, control in owners[task]:
+            found[task, name] = MEASURES[name](run, setting)
+            if name == "alone" and task.run == 0:
+                windows = run.windows.filter(pl.col("flow") == 0)
+                curves[control] = Curve(
+                    windows["time_s"].to_numpy(), windows["window"].cast(pl.Float64).to_numpy()
+                )
+
+    for _, error in sweep.each([task for key in tasks.values() for task in key], work, jobs, cache):
+        if error is not None:
+            raise error
+    numbers = {key: [found[task, key[0]] for task in of_key] for key, of_key in tasks.items()}
+    return numbers, curves
+
+
+def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dict[str, list[float]]:
+    """Give the number of each run by question, in the order of questions."""
+    merged: dict[str, list[float]] = {}
+    for name in MEASURES:
+        for run in numbers[name, control]:
+            for key, value in run.items():
+                merged.setdefault(key, []).append(value)
+    for other, name in zip(OTHERS, ("beside Reno", "beside CUBIC"), strict=True):
+        usual = [run[f"left_{other}"] for run in numbers[name, other]]
+        left = merged.pop(f"left_{other}")
+        merged[f"stolen_{other}"] = [
+            100 * bandwidth_stolen_rate(alone, beside) if alone else float("nan")
+            for alone, beside in zip(usual, left, strict=True)
+        ]
+    return {question.key: merged[question.key] for question in QUESTIONS}
+
+
+def _is_finite(values: Sequence[float]) -> bool:
+    return not any(np.isinf(values))
+
+
+def _never(values: Sequence[float]) -> Estimate:
+    """Give the answer when a run has none: it has not happened, or has no bound."""
+    count = int(np.isinf(values).sum())
+    missing = float("nan")
+    return Estimate(
+        float("inf"), missing, missing, len(values), f"in {count} of {len(values)} runs"
+    )

@@ -1,0 +1,196 @@
+"""What a comparison looks like: a table, two pictures, and a page with both."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jinja2
+import numpy as np
+from matplotlib.figure import Figure
+
+from ackclock import api, plots, storage
+from ackclock.comparison.answers import Comparison
+from ackclock.comparison.questions import QUESTIONS
+from ackclock.metrics import Estimate
+
+COLUMNS = 3
+"""Panels side by side."""
+
+
+def words(estimate: Estimate) -> str:
+    """Write an estimate for people.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        An answer.
+
+    Returns
+    -------
+    str
+        Value and half of the interval; "never" with the number of runs when it is infinite.
+    """
+    if np.isinf(estimate.value):
+        return f"never ({estimate.warning})"
+    if np.isnan(estimate.value):
+        return "-"
+    if np.isnan(estimate.low):
+        return f"{estimate.value:.3g}"
+    half = (estimate.high - estimate.low) / 2
+    if half == 0:
+        return f"{estimate.value:.4g} ± 0"
+    # Two digits of the interval say how many of the value mean something; more than four are noise.
+    largest = max(abs(estimate.value), half)
+    places = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
+    places = max(0, places)
+    return f"{estimate.value:.{places}f} ± {half:.{places}f}"
+
+
+def answers(comparison: Comparison) -> Figure:
+    """Draw every question as a panel with a point per control.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The answers.
+
+    Returns
+    -------
+    Figure
+        Points with 95 % intervals; what is infinite is left out.
+    """
+    names = comparison.controls
+    with plots.in_style():
+        rows = -(-len(QUESTIONS) // COLUMNS)
+        height = 0.55 + 0.16 * len(names)
+        figure, panels = plots.panels(rows, columns=COLUMNS, height=height)
+        figure.set_figwidth(1.35 * plots.WIDTH)
+        for panel in panels[len(QUESTIONS) :]:
+            panel.remove()
+        for index, (panel, question) in enumerate(zip(panels, QUESTIONS, strict=False)):
+            for place, name in enumerate(names):
+                found = comparison.estimates[question.key][name]
+                if np.isfinite(found.value):
+                    half = np.nan_to_num((found.high - found.low) / 2)
+                    panel.errorbar(
+                        found.value, place, xerr=half, marker="o", markersize=4, capsize=2,
+                        color=plots.style(place)["color"],
+                    )  # fmt: skip
+                else:
+                    panel.text(
+                        0.02, place, "never" if np.isinf(found.value) else "-", fontsize=7,
+                        va="center", transform=panel.get_yaxis_transform(),
+                    )  # fmt: skip
+            panel.set_title(question.title, fontsize=7, loc="left")
+            shown = names if index % COLUMNS == 0 else [""] * len(names)
+            panel.set_yticks(range(len(names)), shown)
+            panel.set_ylim(len(names) - 0.5, -0.5)
+            panel.grid(visible=False, axis="y")
+            panel.margins(x=0.1)
+            low, high = panel.get_xlim()
+            if low > 0 and low < 0.5 * high:
+                panel.set_xlim(0, None)
+    return figure
+
+
+def windows(comparison: Comparison) -> Figure:
+    """Draw the window of each control alone.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The answers.
+
+    Returns
+    -------
+    Figure
+        A panel per control, packets against seconds.
+    """
+    with plots.in_style():
+        figure, panels = plots.panels(len(comparison.controls), height=1.3)
+        for index, (panel, name) in enumerate(zip(panels, comparison.controls, strict=True)):
+            curve = comparison.curves[name]
+            panel.plot(curve.time_s, curve.window, color=plots.style(index)["color"])
+            panel.set_title(name, fontsize=8, loc="left")
+            panel.set(xlim=(0, comparison.setting.run_s), ylim=(0, None), ylabel="window")
+        panels[-1].set_xlabel("time (s)")
+    return figure
+
+
+NAMES = frozenset(
+    {"index.html", "answers.csv", "answers.parquet", "scenarios", ".cache"}
+    | {f"{one}.{ending}" for one in ("answers", "windows") for ending in ("pdf", "png")}
+)
+
+
+def write(comparison: Comparison, output: Path, command: str) -> None:
+    """Write the page with its pictures, numbers and scenarios, each file whole.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The answers.
+    output : Path
+        Directory.
+    command : str
+        What makes the page again.
+
+    Raises
+    ------
+    StorageError
+        When something cannot be written.
+    """
+    try:
+        (output / "scenarios").mkdir(parents=True, exist_ok=True)
+        links: dict[str, list[tuple[str, str]]] = {}
+        for (name, control), scenario in comparison.scenarios.items():
+            file = re.sub(r"[^A-Za-z0-9-]+", "-", f"{name} {control}") + ".json"
+            with storage.new_file(output / "scenarios" / file) as path:
+                path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
+            links.setdefault(control, []).append((name, file))
+        with plots.in_style():
+            for name, figure in (
+                ("answers", answers(comparison)),
+                ("windows", windows(comparison)),
+            ):
+                for ending in ("pdf", "png"):
+                    made = {"CreationDate": None} if ending == "pdf" else None
+                    with storage.new_file(output / f"{name}.{ending}") as path:
+                        figure.savefig(path, format=ending, dpi=200, metadata=made)
+        storage.write_table(comparison.table, output, "answers")
+        storage.write_table(comparison.table, output, "answers", csv=True)
+        page = _page(comparison, command, links)
+        with storage.new_file(output / "index.html") as path:
+            path.write_text(page, "utf-8")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise storage.explain(output, error) from error
+
+
+def _page(comparison: Comparison, command: str, links: dict[str, list[tuple[str, str]]]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("ackclock"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template("comparison.html").render(
+        controls=comparison.controls,
+        path=comparison.setting.describe(),
+        rows=[
+            (
+                question,
+                [words(comparison.estimates[question.key][name]) for name in comparison.controls],
+            )
+            for question in QUESTIONS
+        ],
+        short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
+        cycle_s=comparison.setting.reno_cycle_s,
+        command=command,
+        links=links,
+        version=api.__version__,
+    )

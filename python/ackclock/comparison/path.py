@@ -1,0 +1,239 @@
+"""The path on which controls are compared, and the scenarios on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ackclock import build
+
+PACKET_BITS = 8000.0
+"""1000 bytes, the default of scenarios."""
+CYCLES = 4
+"""So many cycles of Reno are measured, if they fit."""
+SHORTEST_S, LONGEST_S = 60.0, 600.0
+WARMUP = 0.2
+"""Share of a run before measuring starts."""
+SAMPLE_S = 0.05
+STEP = (0.4, 0.6)
+"""When a datagram flow takes half of the link: shares of the run."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A path, and how long and how often it is simulated.
+
+    Attributes
+    ----------
+    rate_mbps : float
+        Of the bottleneck, Mbit/s.
+    rtt_ms : float
+        Propagation round trip, milliseconds.
+    buffer : int, optional
+        Packets of 1000 bytes; by default the bandwidth-delay product.
+    loss : float
+        Probability of a random loss, per packet.
+    duration_s : float, optional
+        Of a run; by default four cycles of Reno and a fifth for the start, from 60 s to 600 s.
+    runs : int
+        Each with other random streams.
+    """
+
+    rate_mbps: float
+    rtt_ms: float
+    buffer: int | None = None
+    loss: float = 0.0
+    duration_s: float | None = None
+    runs: int = 5
+
+    @property
+    def product_packets(self) -> float:
+        """The bandwidth-delay product."""
+        return self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / PACKET_BITS
+
+    @property
+    def buffer_packets(self) -> int:
+        """The buffer, given or not."""
+        return max(2, round(self.product_packets)) if self.buffer is None else self.buffer
+
+    @property
+    def reno_cycle_s(self) -> float:
+        """One cycle of Reno alone: half of its largest window, a packet per round trip."""
+        largest = self.product_packets + self.buffer_packets
+        # The round trip grows with the queue, from half of the window on.
+        rtt_s = self.rtt_ms / 1e3 * max(1.0, 0.75 * largest / self.product_packets)
+        return largest / 2 * rtt_s
+
+    @property
+    def run_s(self) -> float:
+        """Of a run, given or not; whole seconds."""
+        if self.duration_s is not None:
+            return self.duration_s
+        wanted = CYCLES * self.reno_cycle_s / (1 - WARMUP)
+        return float(round(min(LONGEST_S, max(SHORTEST_S, wanted))))
+
+    @property
+    def warmup_s(self) -> float:
+        """When measuring starts."""
+        return WARMUP * self.run_s
+
+    def describe(self) -> str:
+        """Give the path in words.
+
+        Returns
+        -------
+        str
+            Rate, RTT, buffer, loss, duration and runs.
+        """
+        share = self.buffer_packets / self.product_packets
+        loss = f", random loss {self.loss:g}" if self.loss else ""
+        return (
+            f"{self.rate_mbps:g} Mbit/s, RTT {self.rtt_ms:g} ms, droptail buffer "
+            f"{self.buffer_packets} packets of 1000 bytes ({share:.2g} of the bandwidth-delay "
+            f"product){loss}; {self.runs} runs of {self.run_s:g} s, measured from "
+            f"{self.warmup_s:g} s; starts within the first second, up to a packet's time of "
+            "random delay before each send"
+        )
+
+    def scenario(self, *flows: dict[str, Any]) -> dict[str, Any]:
+        """Put flows on the path.
+
+        Parameters
+        ----------
+        *flows : dict
+            As `build.flow` gives them.
+
+        Returns
+        -------
+        dict
+            A scenario, in which something is random.
+        """
+        loss: dict[str, Any] = {"kind": "none"}
+        if self.loss:
+            loss = {"kind": "bernoulli", "rate": self.loss}
+        packet_us = PACKET_BITS / self.rate_mbps
+        return build.scenario(
+            build.dumbbell(
+                f"{self.rate_mbps:g} Mbit/s",
+                f"{self.rtt_ms / 4:g} ms",
+                f"{self.buffer_packets} packets",
+                loss=loss,
+            ),
+            *flows,
+            duration=f"{self.run_s:g} s",
+            warmup=f"{self.warmup_s:g} s",
+            sample=f"{SAMPLE_S:g} s",
+            tcp={"overhead": f"{packet_us:g} us"},
+        )
+
+    def flow(self, controller: str, name: str, rtt: float = 1.0) -> dict[str, Any]:
+        """Describe a flow on the path.
+
+        Parameters
+        ----------
+        controller : str
+            Its control.
+        name : str
+            Its name.
+        rtt : float
+            Of the path's round trip.
+
+        Returns
+        -------
+        dict
+            A flow that starts within the first second.
+        """
+        return build.flow(
+            controller,
+            rtt=f"{rtt * self.rtt_ms:g} ms",
+            name=name,
+            start={"uniform": ["0 s", "1 s"]},
+        )
+
+
+_UNITS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3, "t": 1e6}
+
+
+def rate_mbps(text: str) -> float:
+    """Read a rate as people write it.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``100mbit``, ``100 Mbit/s`` or ``1Gbit``.
+
+    Returns
+    -------
+    float
+        Mbit/s.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?([kmgt]?)(?:bit|bit/s|bps)", text.lower())
+    try:
+        value = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    except ValueError:
+        value = 0.0
+    if not 1e-3 <= value <= 1e6:
+        raise ValueError(f"{text!r} is no rate; write it as 100mbit or 1gbit")
+    return value
+
+
+def milliseconds(text: str) -> float:
+    """Read a time as people write it.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``80ms`` or ``0.1 s``.
+
+    Returns
+    -------
+    float
+        Milliseconds.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    match = re.fullmatch(r"([0-9.]+) ?(us|ms|s)", text.lower())
+    try:
+        value = float(match[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[match[2]] if match else 0.0
+    except ValueError:
+        value = 0.0
+    if not 1e-3 <= value <= 1e5:
+        raise ValueError(f"{text!r} is no round-trip time; write it as 80ms")
+    return value
+
+
+def share(text: str) -> float:
+    """Read a probability as people write it.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``1%`` or ``0.01``.
+
+    Returns
+    -------
+    float
+        From 0 to below 1.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?(%?)", text.lower())
+    try:
+        value = float(match[1]) / (100 if match[2] else 1) if match else 1.0
+    except ValueError:
+        value = 1.0
+    if not 0 <= value < 1:
+        raise ValueError(f"{text!r} is no share of losses; write it as 1% or 0.01")
+    return value

@@ -1,0 +1,248 @@
+"""Runs a sweep: keeps the workers busy, and repeats points until they are done."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ackclock import api, controls, parallel, progress
+from ackclock.metrics import over_runs
+from ackclock.sweep import workers
+from ackclock.sweep.plan import Plan, Point, read
+from ackclock.sweep.store import Store
+from ackclock.sweep.workers import Done, Job, Workers
+
+CHUNK_S = 0.2
+"""Runs that take less are sent several at once, so that sending costs little."""
+LARGEST_CHUNK = 200
+AHEAD = 2
+"""Chunks per worker that wait or run."""
+
+Answer = Future[tuple[list[Done], float]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sweep has come to.
+
+    Attributes
+    ----------
+    directory : Path
+        The experiment's part of the dataset.
+    made : int
+        Runs that were made now.
+    runs : int
+        All runs that are there.
+    failed : int
+        Those of them with an error.
+    at_most : int
+        Points that were run as often as is allowed, and may still have a wider interval than asked
+        for; 0 when the number of runs is fixed.
+    """
+
+    directory: Path
+    made: int
+    runs: int
+    failed: int
+    at_most: int
+
+
+@dataclass
+class _Repeated:
+    """A point at work."""
+
+    point: Point
+    part: int
+    done: dict[int, Done] = field(default_factory=dict)
+    asked: int = 0
+
+
+class _Sweep:
+    """The state of a sweep: what is asked for, at work and done."""
+
+    def __init__(self, plan: Plan, store: Store, bar: progress.Count) -> None:
+        self.plan, self.store, self.bar = plan, store, bar
+        self.made = 0
+        self._unfinished: dict[int, int] = {}
+        self._points: dict[int, _Repeated] = {}
+        self._whole: dict[int, list[Done]] = {}
+        self._asked: deque[Job] = deque()
+        self._parts = store.parts()
+        self._run_s = 0.0
+
+    def next_jobs(self) -> list[Job]:
+        """Give as many jobs as are sent at once: repetitions first, then of the next part."""
+        count = 1
+        if self._run_s:
+            count = max(1, min(LARGEST_CHUNK, round(CHUNK_S / self._run_s)))
+        while len(self._asked) < count:
+            part = next(self._parts, None)
+            if part is None:
+                break
+            self._open(*part)
+        return [self._asked.popleft() for _ in range(min(count, len(self._asked)))]
+
+    def _open(self, part: int, points: tuple[Point, ...]) -> None:
+        self._unfinished[part] = len(points)
+        self._whole[part] = []
+        for point in points:
+            self._points[point.index] = _Repeated(point, part)
+        for done in self.store.finished(part):
+            self._points[done.point].done[done.run] = done
+            self.bar.advance(1)
+        for point in points:
+            self._settle(self._points[point.index])
+
+    def _settle(self, at_work: _Repeated) -> None:
+        """Ask for more runs of a point, or finish it when it has all that it needs."""
+        wanted = self._wanted(at_work)
+        for run in range(at_work.asked, wanted):
+            if run not in at_work.done:
+                self._asked.append(Job(at_work.point.index, run, at_work.point.settings))
+        at_work.asked = max(at_work.asked, wanted)
+        if _has_all(at_work, at_work.asked):
+            self._finish(at_work)
+
+    def _wanted(self, at_work: _Repeated) -> int:
+        """Give how many runs a point needs as far as its first ones tell, however made."""
+        replication = self.plan.replication
+        wanted = replication.least
+        while wanted < replication.most and _has_all(at_work, wanted):
+            if self._is_narrow(at_work, wanted):
+                break
+            wanted = min(wanted + replication.least, replication.most)
+        return wanted
+
+    def _is_narrow(self, at_work: _Repeated, runs: int) -> bool:
+        replication = self.plan.replication
+        means = []
+        for run in range(runs):
+            values = [row[replication.metric] for row in at_work.done[run].rows]
+            known = [value for value in values if value is not None]
+            if known:
+                means.append(sum(known) / len(known))
+        if len(means) < 2:
+            # Nothing but failures: more of them help nobody.
+            return True
+        estimate = over_runs(means)
+        # Without an interval nothing is random, and the next run is like the last.
+        width = estimate.high - estimate.low
+        return math.isnan(width) or width <= 2 * replication.within * abs(estimate.value)
+
+    def _finish(self, at_work: _Repeated) -> None:
+        part = at_work.part
+        self.bar.advance(left_out=self.plan.replication.most - len(at_work.done))
+        self._whole[part] += at_work.done.values()
+        del self._points[at_work.point.index]
+        self._unfinished[part] -= 1
+        if not self._unfinished[part]:
+            del self._unfinished[part]
+            self.store.close(part, self._whole.pop(part))
+
+    def take(self, answer: tuple[list[Done], float]) -> None:
+        """Keep what a worker has made."""
+        done, took_s = answer
+        self._run_s = took_s / len(done)
+        self.made += len(done)
+        self.bar.advance(len(done))
+        by_part: dict[int, list[Done]] = {}
+        for one in done:
+            at_work = self._points[one.point]
+            at_work.done[one.run] = one
+            by_part.setdefault(at_work.part, []).append(one)
+        for part, of_part in by_part.items():
+            self.store.add(part, of_part)
+        for index in dict.fromkeys(one.point for one in done):
+            self._settle(self._points[index])
+
+
+def _has_all(at_work: _Repeated, runs: int) -> bool:
+    done = at_work.done
+    return len(done) >= runs and all(run in done for run in range(runs))
+
+
+def _drive(sweep: _Sweep, place: Workers) -> None:
+    waiting = set[Answer]()
+    while True:
+        while len(waiting) < AHEAD * place.count:
+            jobs = sweep.next_jobs()
+            if not jobs:
+                break
+            waiting.add(place.executor.submit(workers.work, sweep.plan.source, jobs))
+        if not waiting:
+            return
+        finished, waiting = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
+        for answer in finished:
+            sweep.take(answer.result())
+
+
+def run(
+    plan: Plan | Path | str,
+    output: Path | str = "results",
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    processes: bool | None = None,
+    force: bool = False,
+    shown: bool = True,
+) -> Outcome:
+    """Run a sweep, or what an earlier process has left of it.
+
+    Parameters
+    ----------
+    plan : Plan, Path or str
+        The sweep, or its file.
+    output : Path or str
+        Dataset that the results join, partitioned by experiment.
+    jobs : int, optional
+        Runs at once on this machine; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler; its workers make the runs.
+    processes : bool, optional
+        Processes in place of threads; by default when a control is written in Python.
+    force : bool
+        Replace the results of another sweep of this name.
+    shown : bool
+        Show a bar with the time left, on a terminal.
+
+    Returns
+    -------
+    Outcome
+        Where the results are, and how many runs were made and failed.
+
+    Raises
+    ------
+    ScenarioError
+        When the file or a scenario is refused, or a cluster cannot be reached.
+    StorageError
+        When results cannot be written.
+    """
+    if not isinstance(plan, Plan):
+        plan = read(plan)
+    settings = sorted({setting for point in plan.points for setting in point.settings})
+    if processes is None:
+        text, is_json = plan.source.text, plan.source.is_json
+        processes = bool(controls.files(text, is_json=is_json, settings=settings))
+    store = Store(plan, Path(output))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(store.opened(force=force))
+        if cluster is not None:
+            place = stack.enter_context(workers.cluster(cluster, plan.source, settings))
+        else:
+            place = stack.enter_context(workers.local(jobs, processes=processes))
+        left = sum(len(points) for _, points in store.parts()) * plan.replication.most
+        bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
+        sweep = _Sweep(plan, store, bar)
+        try:
+            _drive(sweep, place)
+        except (BrokenProcessPool, parallel.StoppedError) as error:
+            raise api.SimulationError(
+                "a worker process ended without a word (out of memory?); the same command goes on"
+            ) from error
+    runs, failed, at_most = store.counts()
+    return Outcome(store.dataset, sweep.made, runs, failed, at_most)

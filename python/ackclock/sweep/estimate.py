@@ -1,0 +1,64 @@
+"""How long a sweep will take, from short trials."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+from ackclock import api, progress
+from ackclock.sweep.plan import Plan
+
+TRIALS = 8
+TRIAL_S = 0.25
+"""Wall time after which a trial is broken off."""
+
+
+class _EnoughError(Exception):
+    pass
+
+
+def seconds(plan: Plan, jobs: int | None = None) -> float:
+    """Estimate the wall time of the runs that a sweep makes in any case.
+
+    Parameters
+    ----------
+    plan : Plan
+        The sweep; the first quarter second of some of its points, spread evenly, is tried.
+    jobs : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    float
+        Seconds on this machine.
+
+    Raises
+    ------
+    SimulationError
+        When a trial fails.
+    """
+    chosen = np.linspace(0, len(plan.points) - 1, min(TRIALS, len(plan.points))).astype(int)
+    mean = float(np.mean([_trial(plan, int(index)) for index in chosen]))
+    return mean * plan.least_runs / (jobs or os.cpu_count() or 1)
+
+
+def _trial(plan: Plan, index: int) -> float:
+    """Give the wall time of one run of a point."""
+    settings = plan.points[index].settings
+    duration_s = progress.duration_of(api.check(plan.source, settings=settings))
+    begin = time.monotonic()
+    reached_s = 0.0
+
+    def tell(simulated_s: float, _packets: int) -> None:
+        nonlocal reached_s
+        reached_s = simulated_s
+        if time.monotonic() - begin > TRIAL_S:
+            raise _EnoughError
+
+    try:
+        api.summary(plan.source, settings=settings, progress=tell)
+    except _EnoughError:
+        return (time.monotonic() - begin) * duration_s / reached_s
+    return time.monotonic() - begin

@@ -1,0 +1,270 @@
+"""The usual picture of a sweep: a metric against a parameter, a curve per value of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ackclock import plots
+from ackclock.metrics import over_runs
+from ackclock.sweep import rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DECADES_FOR_LOG = 1.5
+"""A numeric axis that spans more is logarithmic."""
+
+
+def scan(results: Path | str) -> pl.LazyFrame:
+    """Open the results of sweeps.
+
+    Parameters
+    ----------
+    results : Path or str
+        A dataset, one experiment of it, or a Parquet file.
+
+    Returns
+    -------
+    polars.LazyFrame
+        One row per flow and run.
+
+    Raises
+    ------
+    ValueError
+        When there are none.
+    """
+    place = Path(results)
+    if place.is_file():
+        return pl.scan_parquet(place)
+    files = sorted(place.glob("**/part-*.parquet"))
+    if not files:
+        raise ValueError(f"{place} holds no results of a sweep; run ackclock sweep first")
+    # Experiments may have other parameters; what one lacks is null there.
+    return pl.concat(
+        [
+            pl.scan_parquet(file).with_columns(
+                pl.lit(file.parent.name.removeprefix("experiment=")).alias("experiment")
+            )
+            for file in files
+        ],
+        how="diagonal",
+    )
+
+
+def column(table: pl.LazyFrame, name: str) -> str:
+    """Find a column by its name or the beginning of it.
+
+    Parameters
+    ----------
+    table : polars.LazyFrame
+        Results.
+    name : str
+        Such as ``goodput`` for ``goodput_mbps``.
+
+    Returns
+    -------
+    str
+        Its full name.
+
+    Raises
+    ------
+    ValueError
+        When there is none, or several begin so.
+    """
+    names = table.collect_schema().names()
+    if name in names:
+        return name
+    found = [one for one in names if one.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    problem = f"may be {', '.join(found)}" if found else f"there are {', '.join(names)}"
+    raise ValueError(f"no column is named {name}: {problem}")
+
+
+def estimates(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> pl.DataFrame:
+    """Give the mean of a metric with its 95 % interval over runs.
+
+    Parameters
+    ----------
+    table : polars.LazyFrame
+        Results.
+    x, y : str
+        Columns; of y the mean over the flows of a run counts.
+    hue : str, optional
+        A column whose values are kept apart.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns x, hue (if given), value, low, high, runs.
+    """
+    keys = list(dict.fromkeys([x] if hue is None else [x, hue]))
+    # A run has one number in each group, whatever its flows.
+    of_runs = (
+        table.drop_nulls(y)
+        .group_by([*keys, *_run_keys(table)])
+        .agg(pl.col(y).mean())
+        .group_by(keys)
+        .agg(pl.col(y))
+        .sort(keys)
+        .collect()
+    )
+    found = [over_runs(values) for values in of_runs[y].to_list()]
+    return of_runs.select(keys).with_columns(
+        pl.Series("value", [one.value for one in found], pl.Float64),
+        pl.Series("low", [one.low for one in found], pl.Float64),
+        pl.Series("high", [one.high for one in found], pl.Float64),
+        pl.Series("runs", [one.samples for one in found], pl.Int64),
+    )
+
+
+def _run_keys(table: pl.LazyFrame) -> list[str]:
+    names = table.collect_schema().names()
+    return [name for name in ("experiment", "point", "run") if name in names]
+
+
+def averaged_over(table: pl.LazyFrame, shown: Sequence[str]) -> list[str]:
+    """Name the parameters that a picture does not tell apart.
+
+    Parameters
+    ----------
+    table : polars.LazyFrame
+        Results.
+    shown : sequence of str
+        Columns that it does.
+
+    Returns
+    -------
+    list of str
+        Those with several values.
+    """
+    names = [
+        name
+        for name in table.collect_schema().names()
+        if name not in rows.COLUMNS and name not in shown
+    ]
+    counts = table.select(pl.col(names).n_unique()).collect() if names else pl.DataFrame()
+    return [name for name in names if counts[name].item() > 1]
+
+
+def chosen(table: pl.LazyFrame, where: Mapping[str, str]) -> pl.LazyFrame:
+    """Keep rows that have certain values.
+
+    Parameters
+    ----------
+    table : polars.LazyFrame
+        Results.
+    where : mapping
+        Value by column, as text.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Those rows.
+
+    Raises
+    ------
+    ValueError
+        When no row is left; the message has the values that there are.
+    """
+    for given, text in where.items():
+        name = column(table, given)
+        there = table.select(pl.col(name).unique().sort()).collect()[name].to_list()
+        wanted = [value for value in there if value is not None and _same(value, text)]
+        if not wanted:
+            raise ValueError(f"{name} has no value {text}; it has {', '.join(map(str, there))}")
+        table = table.filter(pl.col(name).is_in(wanted))
+    return table
+
+
+def _same(value: object, text: str) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value).lower() == text.lower()
+    try:
+        return float(text) == value
+    except ValueError:
+        return False
+
+
+UNITS = {"mbps": "Mbit/s", "ms": "ms", "s": "s", "packets": "packets"}
+
+
+def label(name: str) -> str:
+    """Write the name of a column for people: ``goodput_mbps`` is goodput (Mbit/s).
+
+    Parameters
+    ----------
+    name : str
+        Column.
+
+    Returns
+    -------
+    str
+        Words, with the unit if its name ends with one.
+    """
+    words, _, unit = name.rpartition("_")
+    if words and unit in UNITS:
+        return f"{words.replace('_', ' ')} ({UNITS[unit]})"
+    return name.replace("_", " ")
+
+
+def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> Figure:
+    """Draw a metric against a parameter with 95 % intervals.
+
+    Parameters
+    ----------
+    table : polars.LazyFrame
+        Results.
+    x, y : str
+        Columns.
+    hue : str, optional
+        A column whose values are curves of their own.
+
+    Returns
+    -------
+    Figure
+        The picture; an axis over many decades is logarithmic.
+    """
+    found = estimates(table, x, y, hue)
+    groups = [(None, found)] if hue is None else list(found.group_by(hue, maintain_order=True))
+    numeric = found[x].dtype.is_numeric()
+    ticks = {value: place for place, value in enumerate(found[x].unique(maintain_order=True))}
+    with plots.in_style():
+        figure, (panel,) = plots.panels(1, height=3.2)
+        for index, (name, part) in enumerate(groups):
+            places = part[x].to_numpy() if numeric else [ticks[value] for value in part[x]]
+            value = part["value"].to_numpy()
+            half = np.nan_to_num(part["high"].to_numpy() - value)
+            panel.errorbar(
+                places,
+                value,
+                yerr=half,
+                label=None if name is None else str(name[0]),
+                capsize=2,
+                marker="o",
+                markersize=3,
+                **plots.style(index),
+            )
+        panel.set(xlabel=label(x), ylabel=label(y))
+        if numeric:
+            _maybe_log(panel, "x", found[x])
+        else:
+            panel.set_xticks(list(ticks.values()), [str(value) for value in ticks])
+        _maybe_log(panel, "y", found["value"])
+        if panel.get_yscale() == "linear":
+            panel.set_ylim(0, None)
+        if hue is not None:
+            plots.legend(panel, 5)
+    return figure
+
+
+def _maybe_log(panel: Axes, axis: str, values: pl.Series) -> None:
+    known = values.drop_nulls().drop_nans().cast(pl.Float64).to_numpy()
+    if known.size and known.min() > 0 and np.log10(known.max() / known.min()) > DECADES_FOR_LOG:
+        panel.set(**{f"{axis}scale": "log"})

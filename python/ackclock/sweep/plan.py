@@ -1,0 +1,352 @@
+"""What a sweep is to run: a base scenario, parameters, and how often each point is repeated."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ackclock import api
+from ackclock.sweep import rows
+
+Value = float | int | bool | str
+MOST_RUNS = 1_000_000
+"""Of one sweep: more is a slip of the pen."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A key of the scenario that takes several values.
+
+    Attributes
+    ----------
+    name : str
+        Its column in the results.
+    keys : tuple of str
+        What it sets, as in ``flow.0.rtt``.
+    unit : str
+        Put behind a number in the scenario; empty if there is none.
+    values : tuple
+        What it takes; when points are listed, what it takes in them.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    unit: str
+    values: tuple[Value, ...]
+
+    @property
+    def kind(self) -> type[Value]:
+        """Type of its column: float, int, bool or str."""
+        kinds = {type(value) for value in self.values}
+        return kinds.pop() if len(kinds) == 1 else float
+
+    def settings(self, value: Value) -> list[str]:
+        """Give the changes of the scenario for one value.
+
+        Parameters
+        ----------
+        value : number, flag or str
+            What it takes.
+
+        Returns
+        -------
+        list of str
+            Such as ``"flow.0.rtt=80 ms"``.
+        """
+        text = value if isinstance(value, str) else json.dumps(value)
+        return [f"{key}={text}{' ' if self.unit else ''}{self.unit}" for key in self.keys]
+
+
+@dataclass(frozen=True)
+class Replication:
+    """How often a point is run: a fixed number, or until an interval is narrow enough.
+
+    Attributes
+    ----------
+    least : int
+        Runs of each point, and the step in which more are added.
+    most : int
+        No more than these; as `least` for a fixed number.
+    within : float
+        Half the 95 % interval over runs, as a share of the mean, at which a point is done.
+    metric : str
+        Of what: a numeric column of the results, the mean over the flows of a run.
+    """
+
+    least: int = 5
+    most: int = 5
+    within: float = 0.0
+    metric: str = "goodput_mbps"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the order of points.
+    values : mapping
+        By parameter.
+    settings : tuple of str
+        Changes of the scenario.
+    """
+
+    index: int
+    values: Mapping[str, Value]
+    settings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep.
+
+    Attributes
+    ----------
+    name : str
+        Of the experiment.
+    source : Source
+        The base scenario.
+    parameters : tuple of Parameter
+        Columns of the results, in order.
+    points : tuple of Point
+        All combinations.
+    replication : Replication
+        Runs per point.
+    """
+
+    name: str
+    source: api.Source
+    parameters: tuple[Parameter, ...]
+    points: tuple[Point, ...] = field(repr=False)
+    replication: Replication = Replication()
+
+    @property
+    def least_runs(self) -> int:
+        """Runs that are made in any case."""
+        return len(self.points) * self.replication.least
+
+    @property
+    def most_runs(self) -> int:
+        """Runs that may be made."""
+        return len(self.points) * self.replication.most
+
+
+def _family(value: Value) -> type:
+    return float if type(value) is int else type(value)
+
+
+class _Reader:
+    """Reads a sweep file; every refusal is one line with the file and the key."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def refuse(self, key: str, problem: str) -> api.ScenarioError:
+        place = f"{self.file}: {key}" if key else self.file
+        return api.ScenarioError(f"{place}: {problem}")
+
+    def only(self, key: str, table: Any, allowed: Sequence[str]) -> dict[str, Any]:
+        if not isinstance(table, dict):
+            raise self.refuse(key, "expected a table")
+        unknown = [one for one in table if one not in allowed]
+        if unknown:
+            where = f"{key}.{unknown[0]}" if key else unknown[0]
+            raise self.refuse(where, f"unknown key; allowed: {', '.join(allowed)}")
+        return table
+
+    def whole(self, key: str, value: Any, low: int) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= MOST_RUNS:
+            raise self.refuse(key, f"expected a whole number from {low} to {MOST_RUNS}")
+        return value
+
+    def number(self, key: str, value: Any) -> float:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.refuse(key, "expected a number")
+        return float(value)
+
+    def values(self, key: str, given: Any) -> tuple[Value, ...]:
+        if isinstance(given, dict):
+            return self._range(key, given)
+        if not isinstance(given, list) or not given:
+            raise self.refuse(key, "expected a list of values, or { from, through, count }")
+        for value in given:
+            self.value(key, value)
+        if len({_family(value) for value in given}) > 1:
+            raise self.refuse(key, "mixes texts, numbers and flags; write all alike")
+        if len(set(given)) < len(given):
+            raise self.refuse(key, "has the same value twice")
+        return tuple(given)
+
+    def value(self, key: str, value: Any) -> Value:
+        if not isinstance(value, str | int | float | bool):
+            raise self.refuse(key, "a value is a number, a text, or true or false")
+        return value
+
+    def _range(self, key: str, given: dict[str, Any]) -> tuple[Value, ...]:
+        table = self.only(key, given, ("from", "through", "count", "log"))
+        for needed in ("from", "through", "count"):
+            if needed not in table:
+                raise self.refuse(f"{key}.{needed}", "missing")
+        low, high = (self.number(f"{key}.{end}", table[end]) for end in ("from", "through"))
+        count = self.whole(f"{key}.count", table["count"], 2)
+        if table.get("log", False):
+            if low <= 0 or high <= 0:
+                raise self.refuse(key, "a logarithmic range lies above 0")
+            spaced = np.geomspace(low, high, count)
+        else:
+            spaced = np.linspace(low, high, count)
+        # Twelve digits hide the rounding of the spacing and nothing else.
+        return tuple(float(f"{value:.12g}") for value in spaced)
+
+
+def read(file: Path | str) -> Plan:
+    """Read a sweep file.
+
+    Parameters
+    ----------
+    file : Path or str
+        TOML as in docs/sweeps.md; the scenario that it names lies beside it.
+
+    Returns
+    -------
+    Plan
+        The sweep, every point checked.
+
+    Raises
+    ------
+    ScenarioError
+        When the file or a scenario is refused: one line that says where and what is allowed.
+    """
+    path = Path(file)
+    text = api.Source.of(path).text
+    reader = _Reader(str(path))
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise reader.refuse("", f"is not TOML: {error}") from error
+    top = reader.only("", tree, ("name", "scenario", "parameters", "points", "runs"))
+    name = top.get("name", path.stem)
+    if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
+        raise reader.refuse("name", "expected letters, digits, - and _")
+    if not isinstance(top.get("scenario"), str):
+        raise reader.refuse("scenario", "expected the name of a scenario file beside this one")
+    source = api.Source.of(path.parent / top["scenario"])
+    parameters = tuple(_parameters(reader, top, source))
+    points = tuple(_points(reader, top, parameters))
+    plan = Plan(name, source, parameters, points, _replication(reader, top.get("runs", {})))
+    if plan.most_runs > MOST_RUNS:
+        raise reader.refuse("", f"asks for {plan.most_runs} runs, at most {MOST_RUNS} are allowed")
+    _check(reader, plan)
+    return plan
+
+
+def _parameters(reader: _Reader, top: Mapping[str, Any], source: api.Source) -> Iterator[Parameter]:
+    listed = "points" in top
+    if listed and (not isinstance(top["points"], list) or not top["points"]):
+        raise reader.refuse("points", "expected a list of tables")
+    given = reader.only("parameters", top.get("parameters", {}), list(top.get("parameters", {})))
+    for name, table in given.items():
+        key = f"parameters.{name}"
+        if not name.isidentifier():
+            raise reader.refuse(key, "a name is letters, digits and _: it becomes a column")
+        table = reader.only(key, table, ("set", "unit") if listed else ("set", "unit", "to"))
+        keys = table.get("set")
+        keys = [keys] if isinstance(keys, str) else keys
+        if not isinstance(keys, list) or not keys or not all(isinstance(one, str) for one in keys):
+            raise reader.refuse(f"{key}.set", "expected a key such as flow.0.rtt, or several")
+        if name in rows.COLUMNS:
+            raise reader.refuse(key, f"{name} is a column of every result; choose another name")
+        unit = table.get("unit", "")
+        if not isinstance(unit, str):
+            raise reader.refuse(f"{key}.unit", "expected a text such as ms")
+        if listed:
+            taken = [one[name] for one in top["points"] if isinstance(one, dict) and name in one]
+            different = list(dict.fromkeys(map(_hashable, taken)))
+            # A point that lacks it is refused where it stands.
+            values = reader.values(key, different) if different else ()
+        else:
+            values = reader.values(f"{key}.to", table.get("to"))
+        if unit and any(isinstance(value, str) for value in values):
+            raise reader.refuse(f"{key}.to", f"with unit = {unit!r} give numbers")
+        yield Parameter(name, tuple(_expanded(keys, source)), unit, values)
+
+
+def _hashable(value: Any) -> Any:
+    """Give the value, or a text in its place that is refused as it would be."""
+    return value if isinstance(value, str | int | float | bool) else ()
+
+
+def _expanded(keys: Sequence[str], source: api.Source) -> Iterator[str]:
+    """Write ``flow.*`` out for every flow of the scenario."""
+    for key in keys:
+        if key.startswith("flow.*."):
+            flows = tomllib.loads(api.check(source))["flow"]
+            yield from (f"flow.{index}.{key[7:]}" for index in range(len(flows)))
+        else:
+            yield key
+
+
+def _points(
+    reader: _Reader, top: Mapping[str, Any], parameters: Sequence[Parameter]
+) -> Iterator[Point]:
+    names = [parameter.name for parameter in parameters]
+    if "points" in top:
+        chosen = []
+        for index, given in enumerate(top["points"]):
+            table = reader.only(f"points.{index}", given, names)
+            missing = [name for name in names if name not in table]
+            if missing:
+                raise reader.refuse(f"points.{index}.{missing[0]}", "missing")
+            chosen.append([reader.value(f"points.{index}.{name}", table[name]) for name in names])
+        combinations: Any = chosen
+    else:
+        count = int(np.prod([len(parameter.values) for parameter in parameters], dtype=float))
+        if count > MOST_RUNS:
+            raise reader.refuse("parameters", f"make {count} points; at most {MOST_RUNS}")
+        combinations = itertools.product(*(parameter.values for parameter in parameters))
+    for index, values in enumerate(combinations):
+        settings = [
+            setting
+            for parameter, value in zip(parameters, values, strict=True)
+            for setting in parameter.settings(value)
+        ]
+        yield Point(index, dict(zip(names, values, strict=True)), tuple(settings))
+
+
+def _replication(reader: _Reader, given: Any) -> Replication:
+    table = reader.only("runs", given, ("count", "within", "metric", "least", "most"))
+    if "within" not in table:
+        extra = [key for key in table if key != "count"]
+        if extra:
+            raise reader.refuse(f"runs.{extra[0]}", "belongs to runs.within, which is missing")
+        count = reader.whole("runs.count", table.get("count", 5), 1)
+        return Replication(count, count)
+    if "count" in table:
+        raise reader.refuse("runs.count", "give either count or within")
+    within = reader.number("runs.within", table["within"])
+    if not 0.0 < within < 1.0:
+        raise reader.refuse("runs.within", "expected a share of the mean between 0 and 1")
+    least = reader.whole("runs.least", table.get("least", 5), 2)
+    most = reader.whole("runs.most", table.get("most", max(100, least)), least)
+    metric = table.get("metric", "goodput_mbps")
+    if metric not in rows.NUMBERS:
+        raise reader.refuse("runs.metric", f"expected one of {', '.join(rows.NUMBERS)}")
+    return Replication(least, most, within, metric)
+
+
+def _check(reader: _Reader, plan: Plan) -> None:
+    for point in plan.points:
+        try:
+            api.check(plan.source, settings=point.settings)
+        except api.ScenarioError as error:
+            values = ", ".join(f"{name} = {value}" for name, value in point.values.items())
+            raise reader.refuse(f"point {point.index} ({values})", str(error)) from error

@@ -1,0 +1,213 @@
+"""Where the runs of a sweep are made: threads, processes, or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from ackclock import api, controls, parallel
+from ackclock.sweep import rows
+
+CONNECT_S = 10.0
+"""How long a cluster may take to answer."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run.
+
+    Attributes
+    ----------
+    point, run : int
+        Which.
+    settings : tuple of str
+        Changes of the base scenario.
+    """
+
+    point: int
+    run: int
+    settings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a job.
+
+    Attributes
+    ----------
+    point, run : int
+        Which.
+    rows : list of dict
+        One per flow; empty when it failed.
+    error : str, optional
+        What went wrong.
+    """
+
+    point: int
+    run: int
+    rows: list[rows.Row]
+    error: str | None = None
+
+
+_stop = threading.Event()
+"""Ends runs in threads when the sweep is called off."""
+
+
+def _check(_simulated_s: float, _packets: int) -> None:
+    if _stop.is_set():
+        raise parallel.StoppedError
+
+
+def work(source: api.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]:
+    """Make some runs, one after the other.
+
+    Parameters
+    ----------
+    source : Source
+        The base scenario.
+    jobs : sequence of Job
+        What to run.
+
+    Returns
+    -------
+    list of Done, float
+        What came of them, and the seconds that it took.
+    """
+    begin = time.monotonic()
+    made = []
+    for job in jobs:
+        try:
+            summary = api.summary(source, settings=job.settings, run=job.run, progress=_check)
+            made.append(Done(job.point, job.run, rows.of_summary(summary)))
+        except parallel.StoppedError:
+            raise
+        except Exception as error:
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            made.append(Done(job.point, job.run, [], text))
+    return made, time.monotonic() - begin
+
+
+def _begin(parent: int, path: list[str]) -> None:
+    """Set a process up: the parent alone answers Ctrl-C, and nobody outlives it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[:] = path
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where work is sent to.
+
+    Attributes
+    ----------
+    executor : Executor
+        Takes work.
+    count : int
+        How much is done at once.
+    """
+
+    executor: Executor
+    count: int
+
+
+@contextmanager
+def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
+    """Give workers on this machine.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        How many; by default one per core.
+    processes : bool
+        Processes in place of threads: for controls written in Python, which take turns in threads.
+
+    Yields
+    ------
+    Workers
+        Until the block ends; what has not begun then never does.
+    """
+    count = jobs or os.cpu_count() or 1
+    if processes:
+        path = [str(Path.cwd()), *sys.path]
+        pool: Executor = ProcessPoolExecutor(
+            count, get_context("spawn"), initializer=_begin, initargs=(os.getpid(), path)
+        )
+    else:
+        _stop.clear()
+        pool = ThreadPoolExecutor(count)
+    try:
+        yield Workers(pool, count)
+    finally:
+        _stop.set()
+        if isinstance(pool, ProcessPoolExecutor):
+            _end(pool)
+        pool.shutdown(wait=not processes, cancel_futures=True)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End processes that are in the middle of a run that nobody wants."""
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
+        process.terminate()
+
+
+@contextmanager
+def cluster(address: str, source: api.Source, settings: Sequence[str]) -> Iterator[Workers]:
+    """Give the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, such as ``tcp://10.0.0.1:8786``.
+    source : Source
+        The base scenario.
+    settings : sequence of str
+        All changes of it; modules of controls that they name are sent along.
+
+    Yields
+    ------
+    Workers
+        Until the block ends.
+
+    Raises
+    ------
+    ScenarioError
+        When Dask is missing, nobody answers, or there are no workers.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise api.ScenarioError("--cluster needs Dask: pip install 'ackclock[cluster]'") from None
+    try:
+        make: Any = distributed.Client
+        client = make(address, timeout=CONNECT_S)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise api.ScenarioError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); "
+            "start one with dask scheduler, and give its address as tcp://HOST:PORT"
+        ) from error
+    with client:
+        count = sum(client.nthreads().values())
+        if count == 0:
+            raise api.ScenarioError(
+                f"the cluster at {address} has no workers; start them with dask worker {address}"
+            )
+        for file in controls.files(source.text, is_json=source.is_json, settings=settings):
+            client.upload_file(str(file))
+        with client.get_executor(pure=False, retries=2) as executor:
+            yield Workers(executor, count)

@@ -1,0 +1,141 @@
+"""The comparison: its numbers are those of the runs, and its mistakes are one line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ackclock import comparison, simulate
+from ackclock.comparison import page, path, questions
+from ackclock.metrics import Estimate
+
+SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3)
+
+
+@pytest.fixture(scope="module")
+def found() -> comparison.Comparison:
+    return comparison.compare(SETTING, ["reno", "cubic", "constant"])
+
+
+def _runs(name: str, control: str) -> list[dict[str, Any]]:
+    scenario = questions.scenarios(SETTING, control)[name]
+    return [simulate(scenario, run=run, record=False).summary for run in range(3)]
+
+
+def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) -> None:
+    alone = [run["flows"][0] for run in _runs("alone", "reno")]
+    goodput = sum(flow["goodput_mbps"] for flow in alone) / 3
+    delay = sum(flow["mean_rtt_ms"] for flow in alone) / 3 - 40.0
+    assert found.estimates["goodput"]["reno"].value == pytest.approx(goodput)
+    assert found.estimates["delay"]["reno"].value == pytest.approx(delay)
+    beside = [run["flows"] for run in _runs("beside Reno", "cubic")]
+    usual = [run["flows"][1]["goodput_mbps"] for run in _runs("beside Reno", "reno")]
+    stolen = [
+        1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)
+    ]
+    assert found.estimates["stolen_reno"]["cubic"].value == pytest.approx(100 * sum(stolen) / 3)
+
+
+def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:
+    # Reno takes nothing from a Reno that another Reno would not take, and cannot exceed the link.
+    assert found.estimates["stolen_reno"]["reno"].value == 0.0
+    assert found.estimates["stolen_cubic"]["cubic"].value == 0.0
+    for control in found.controls:
+        assert 0 < found.estimates["goodput"][control].value <= 10.0
+        # 30 packets of 8000 bits at 10 Mbit/s take 24 ms, one more is in transmission.
+        assert found.estimates["delay_p95"][control].value <= 24.0 + 2 * 0.8
+        assert 0.5 <= found.estimates["itself"][control].value <= 1.0
+        assert found.estimates["worse"][control].value <= 50.0
+    # A window that stays has its rate back with the link; the losses before cost a second or two.
+    assert 1.0 <= found.estimates["recovery"]["constant"].value <= 3.0
+
+
+def test_reno_beside_reno_is_run_once(found: comparison.Comparison) -> None:
+    same = questions.scenarios(SETTING, "reno")
+    assert same["beside Reno"]["flow"][1]["controller"] == "reno"
+    assert set(found.curves) == {"reno", "cubic", "constant"}
+
+
+def test_the_default_length_is_four_cycles_of_reno() -> None:
+    # 10 Mbit/s and 40 ms are 50 packets; with as many in the buffer Reno climbs from 50 to 100, a
+    # packet per round trip of 40 to 80 ms, 60 on average: 3 s. The shortest run is 60 s.
+    small = comparison.Setting(10.0, 40.0)
+    assert small.buffer_packets == 50
+    assert small.reno_cycle_s == pytest.approx(3.0)
+    assert small.run_s == 60.0
+    # 100 Mbit/s and 100 ms: 25 times the packets in 2.5 times the round trip, 187.5 s, too long.
+    assert comparison.Setting(100.0, 100.0).reno_cycle_s == pytest.approx(187.5)
+    assert comparison.Setting(100.0, 100.0).run_s == 600.0
+
+
+def test_a_page_has_all_answers_and_needs_no_network(
+    found: comparison.Comparison, tmp_path: Path
+) -> None:
+    page.write(found, tmp_path, "ackclock compare reno")
+    text = (tmp_path / "index.html").read_text()
+    assert "http" not in text
+    for question in comparison.QUESTIONS:
+        assert question.title.replace("'", "&#39;") in text
+    table = pl.read_parquet(tmp_path / "answers.parquet")
+    assert table.height == len(comparison.QUESTIONS) * 3
+    scenario = tmp_path / "scenarios" / "alone-constant.json"
+    assert scenario.name in text
+    again = simulate(scenario).flows["goodput_mbps"].item()
+    assert again == _runs("alone", "constant")[0]["flows"][0]["goodput_mbps"]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate(12.3456, 12.0, 12.6912, 5), "12.35 ± 0.35"),
+        (Estimate(1234.5, 1100.0, 1369.0, 5), "1234 ± 134"),
+        (Estimate(0.5, float("nan"), float("nan"), 1), "0.5"),
+        (Estimate(float("nan"), float("nan"), float("nan"), 1), "-"),
+        (Estimate(float("inf"), float("nan"), float("nan"), 3, "in 2 of 3 runs"),
+         "never (in 2 of 3 runs)"),
+        (Estimate(100.0, 100.0, 100.0, 5), "100 ± 0"),
+    ],
+)  # fmt: skip
+def test_estimates_in_words(estimate: Estimate, text: str) -> None:
+    assert page.words(estimate) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("100mbit", 100.0), ("1 Gbit/s", 1000.0), ("56kbps", 0.056), ("1e7bit", 10)]
+)
+def test_rates_as_people_write_them(text: str, value: float) -> None:
+    assert path.rate_mbps(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reno", "--rate", "fast"], "'fast' is no rate; write it as 100mbit"),
+        (["reno", "--rtt", "80"], "'80' is no round-trip time; write it as 80ms"),
+        (["reno", "--loss", "150%"], "'150%' is no share of losses"),
+        (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
+        (["nowhere:Mine"], "there is no module nowhere"),
+    ],
+)
+def test_a_wrong_command_is_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ackclock", "compare", *arguments],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_command_prints_every_answer(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ackclock", "compare", "reno", "--rate", "2mbit"]
+    command += ["--rtt", "20ms", "--duration", "20s", "--runs", "2", "--loss", "1%", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    rows = json.loads(done.stdout)
+    assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
+    assert (tmp_path / "results" / "comparison" / "index.html").exists()

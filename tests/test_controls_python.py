@@ -1,0 +1,241 @@
+"""Controls written in Python: they decide as their twins in Rust, and fail as Python fails."""
+
+import traceback
+from pathlib import Path
+from typing import Any, Literal
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+import ackclock
+
+
+class OwnReno:
+    """RFC 5681 without the base class: slow start carries what is left into avoidance."""
+
+    internals = ("losses",)
+
+    def __init__(self, start: ackclock.Start) -> None:
+        self.window = self.initial = start.window
+        self.ssthresh = start.ssthresh
+        self.losses = 0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        growth = ack.growth
+        if self.window < self.ssthresh:
+            used = min(growth, self.ssthresh - self.window)
+            self.window += used
+            growth -= used
+        if growth > 0.0:
+            self.window += growth / self.window
+
+    def on_loss(self, _loss: ackclock.Loss) -> None:
+        self.losses += 1
+        self.window = self.ssthresh = max(2.0, self.window / 2)
+
+    def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        if timeout.first:
+            self.ssthresh = max(2.0, self.window / 2)
+        self.window = 1.0
+
+    def on_idle(self, _now_s: float) -> None:
+        self.window = min(self.window, self.initial)
+
+
+def _path(controller: str, **more: Any) -> dict[str, Any]:
+    loss = {"kind": "bernoulli", "rate": more.pop("loss", 0.0)}
+    return ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "10 ms", "20 packets", loss=loss),
+        ackclock.flow(controller, rtt="40 ms", **more),
+        ackclock.flow("cubic", rtt="50 ms", start="1 s"),
+        duration="8 s",
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    loss=st.sampled_from([0.0, 0.001, 0.02, 0.2]),
+    recovery=st.sampled_from(["reno", "newreno", "sack", "rack"]),
+    window=st.integers(1, 20),
+    delayed_ack=st.sampled_from([1, 2]),
+)
+def test_a_twin_in_python_makes_the_same_packets(
+    loss: float, recovery: str, window: int, delayed_ack: int
+) -> None:
+    ackclock.register("own-reno", OwnReno)
+    more = {"recovery": recovery, "initial_window": window, "delayed_ack": delayed_ack}
+    runs = [ackclock.simulate(_path(name, loss=loss, **more)) for name in ("reno", "own-reno")]
+    # The digest holds every packet, loss and window of both flows, to the last bit.
+    assert runs[0].digest == runs[1].digest
+
+
+def test_its_internals_are_in_the_trace() -> None:
+    ackclock.register("own-reno", OwnReno)
+    run = ackclock.simulate(_path("own-reno"))
+    events = run.events.filter((run.events["flow"] == 0) & (run.events["kind"] == "loss"))
+    last = run.windows.filter(run.windows["flow"] == 0)["losses"][-1]
+    assert last == events.height > 0
+
+
+class Scaled(ackclock.Control):
+    """Reno with parameters of every kind."""
+
+    def __init__(
+        self,
+        start: ackclock.Start,
+        factor: float = 1.0,
+        halve: bool = True,
+        mode: Literal["slow", "fast"] = "slow",
+    ) -> None:
+        super().__init__(start)
+        self.step = factor * (10.0 if mode == "fast" else 1.0)
+        self.kept = 0.5 if halve else 0.8
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        if not self.slow_start(ack):
+            self.window += self.step * ack.growth / self.window
+
+    def on_loss(self, _loss: ackclock.Loss) -> None:
+        self.window = self.ssthresh = max(2.0, self.kept * self.window)
+
+
+def test_parameters_are_read_checked_and_listed() -> None:
+    ackclock.register("scaled", Scaled)
+    entry = next(one for one in ackclock.controllers() if one["name"] == "scaled")
+    assert [one["default"] for one in entry["parameters"]] == [1.0, True, "slow"]
+    given = {"factor": 0.1, "mode": "fast", "halve": True}
+    # 0.1 times 10 is 1 packet per round trip.
+    fast = ackclock.simulate(_path("scaled", params=given))
+    assert fast.digest == ackclock.simulate(_path("scaled")).digest
+    kept = ackclock.simulate(_path("scaled", params={"halve": False}))
+    assert kept.digest != fast.digest
+    for wrong, message in (
+        ({"factor": "much"}, "expected a number"),
+        ({"mode": "medium"}, 'one of "slow" "fast"'),
+        ({"speed": 1}, "no such parameter"),
+    ):
+        with pytest.raises(ackclock.ScenarioError, match=message):
+            ackclock.check(_path("scaled", params=wrong))
+
+
+class Paced(Scaled):
+    """Sends at a rate of its own, and wants to know what arrives."""
+
+    wants_rate = True
+    pacing_rate = 500.0
+    seen = 0.0
+    internals = ("seen",)
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        self.window = 1000.0
+        self.seen = ack.delivery_rate or self.seen
+
+
+def test_its_pacing_rate_is_obeyed_and_measured() -> None:
+    ackclock.register("paced", Paced)
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "10 ms"), ackclock.flow("paced"), duration="10 s"
+    )
+    run = ackclock.simulate(scenario)
+    # 500 packets of 1000 bytes per second are 4 Mbit/s; the first round trip is missing.
+    assert run.flows["goodput_mbps"].item() == pytest.approx(4.0, rel=0.01)
+    assert run.windows["seen"][-1] == pytest.approx(500.0, rel=0.01)
+
+
+class Broken(Scaled):
+    """Fails at the first loss."""
+
+    def on_loss(self, _loss: ackclock.Loss) -> None:
+        missing: dict[str, float] = {}
+        self.window = missing["beta"]
+
+
+def test_an_exception_comes_out_with_the_users_own_lines() -> None:
+    ackclock.register("broken", Broken)
+    with pytest.raises(KeyError, match="beta") as caught:
+        ackclock.simulate(_path("broken"))
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (last.filename, last.name) == (__file__, "on_loss")
+
+
+@pytest.mark.parametrize("window", [0.5, float("nan"), float("inf"), -3.0])
+def test_an_impossible_window_is_refused(window: float) -> None:
+    class Wild(Scaled):
+        def on_loss(self, _loss: ackclock.Loss) -> None:
+            self.window = window
+
+    ackclock.register("wild", Wild)
+    with pytest.raises(ValueError, match=r"wild.window is .*; a window is a finite number"):
+        ackclock.simulate(_path("wild"))
+
+
+def test_every_new_connection_begins_afresh() -> None:
+    ackclock.register("own-reno", OwnReno)
+    pages = {"source": "web", "think": "100 ms", "rtt": "40 ms"}
+    runs = [
+        ackclock.simulate(
+            ackclock.scenario(
+                ackclock.dumbbell("10 Mbit/s", "10 ms"),
+                ackclock.flow(name, **pages),
+                duration="20 s",
+            )
+        )
+        for name in ("reno", "own-reno")
+    ]
+    assert runs[0].digest == runs[1].digest
+
+
+def test_what_is_no_control_is_refused() -> None:
+    class Empty:
+        pass
+
+    class Needy(Scaled):
+        def __init__(self, start: ackclock.Start, factor: float) -> None:
+            super().__init__(start, factor)
+
+    class Odd(Scaled):
+        def __init__(self, start: ackclock.Start, factor: object = None) -> None:
+            super().__init__(start)
+            self.factor = factor
+
+    with pytest.raises(TypeError, match="lacks on_ack, on_loss, on_timeout"):
+        ackclock.register("empty", Empty)
+    with pytest.raises(TypeError, match="factor needs a default"):
+        ackclock.register("needy", Needy)
+    with pytest.raises(TypeError, match="factor: its default must be a number"):
+        ackclock.register("odd", Odd)
+    with pytest.raises(ValueError, match="reno is a built-in control"):
+        ackclock.register("reno", Scaled)
+
+
+@pytest.mark.parametrize(
+    ("module", "reference", "message"),
+    [
+        ("", "nowhere:Mine", "there is no module nowhere; run in the directory of nowhere.py"),
+        ("import nothing_there", "m1:Mine", "m1:Mine: cannot be imported: No module named"),
+        ("1 +", "m2:Mine", "m2:Mine: cannot be imported: SyntaxError"),
+        ("class Other: pass", "m3:Mine", "m3 has no class Mine; it has Other"),
+        ("class Mine: pass", "m4:Mine", "m4:Mine: the class Mine lacks on_ack"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, reference: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if module:
+        Path(reference.split(":")[0] + ".py").write_text(module + "\n")
+    with pytest.raises(ackclock.ScenarioError, match=message) as caught:
+        ackclock.check(_path(reference))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_module_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = Path(__file__).read_text()
+    Path("own_module.py").write_text(text)
+    run = ackclock.simulate(_path("own_module:OwnReno"), settings=["flow.1.controller=reno"])
+    twin = ackclock.simulate(_path("reno"), settings=["flow.1.controller=reno"])
+    assert run.digest == twin.digest
+    by_setting = ["flow.0.controller=own_module:OwnReno", "flow.1.controller=reno"]
+    assert ackclock.simulate(_path("cubic"), settings=by_setting).digest == twin.digest

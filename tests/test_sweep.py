@@ -1,0 +1,371 @@
+"""Sweeps: the same results whoever makes the runs, nothing lost by a kill, errors in one line."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from ackclock import ScenarioError, StorageError, simulate, sweep
+from ackclock.sweep import estimate, picture
+
+PATH = """
+[run]
+duration = "2 s"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "droptail", limit = "20 packets" }
+loss = { kind = "bernoulli", rate = "0.1 %" }
+[[flow]]
+controller = "reno"
+rtt = "20 ms"
+[[flow]]
+controller = "reno"
+rtt = "30 ms"
+"""
+SWEEP = """
+scenario = "path.toml"
+[parameters]
+p = { set = "dumbbell.loss.rate", to = [0.001, 0.01, 0.05] }
+control = { set = "flow.*.controller", to = ["reno", "fit"] }
+buffer = { set = "dumbbell.queue.limit", unit = "packets", to = [10, 40] }
+[runs]
+count = 4
+"""
+COMMAND = [sys.executable, "-m", "ackclock", "sweep"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "path.toml").write_text(PATH)
+    (tmp_path / "loss.toml").write_text(SWEEP)
+    return tmp_path / "loss.toml"
+
+
+def _contents(dataset: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(dataset.iterdir())}
+
+
+def test_rows_are_what_single_runs_give(file: Path, tmp_path: Path) -> None:
+    outcome = sweep.run(file, tmp_path / "out")
+    # 3 x 2 x 2 points, 4 runs each, two flows in each.
+    assert (outcome.runs, outcome.made, outcome.failed) == (48, 48, 0)
+    table = pl.read_parquet(outcome.directory)
+    assert table.height == 96
+    assert table["buffer"].dtype == pl.Int64
+    one = table.filter(p=0.01, control="fit", buffer=40, run=2)
+    changes = ["dumbbell.loss.rate=0.01", "dumbbell.queue.limit=40 packets"]
+    changes += ["flow.0.controller=fit", "flow.1.controller=fit"]
+    alone = simulate(tmp_path / "path.toml", settings=changes, run=2)
+    assert one["digest"].to_list() == [alone.digest] * 2
+    assert one["goodput_mbps"].to_list() == alone.flows["goodput_mbps"].to_list()
+    assert one["queue_drops"][0] == alone.summary["links"][0]["queue_drops"]
+
+
+def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    sweep.run(file, tmp_path / "one", jobs=1)
+    sweep.run(file, tmp_path / "threads", jobs=4)
+    sweep.run(file, tmp_path / "processes", jobs=2, processes=True)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        sweep.run(file, tmp_path / "dask", cluster=cluster.scheduler_address)
+    first, *others = (
+        _contents(tmp_path / name / "experiment=loss")
+        for name in ("one", "threads", "processes", "dask")
+    )
+    assert len(first) == 1
+    assert all(other == first for other in others)
+
+
+def test_nothing_is_lost_or_repeated_by_kills(file: Path, tmp_path: Path) -> None:
+    file.write_text(SWEEP.replace("count = 4", "count = 120"))
+    whole = sweep.run(file, tmp_path / "whole").directory
+    seed = random.randrange(2**32)  # noqa: S311
+    print(f"seed {seed}")
+    draw = random.Random(seed)  # noqa: S311
+    target, kills = tmp_path / "killed" / "experiment=loss", 0
+    while True:
+        process = subprocess.Popen(
+            [*COMMAND, str(file), "-o", str(tmp_path / "killed")], stdout=subprocess.DEVNULL
+        )
+        try:
+            # Long enough to start now and then, so that the work gets done.
+            process.wait(timeout=draw.uniform(0.3, 1.2) if kills < 12 else 60.0)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            # What is there is whole at any moment.
+            for part in target.glob("part-*.parquet"):
+                pl.read_parquet(part)
+            continue
+        assert process.returncode == 0
+        break
+    assert kills > 0
+    assert _contents(target) == _contents(whole)
+    keys = pl.read_parquet(target).select("point", "run", "flow")
+    assert keys.height == keys.n_unique() == 12 * 120 * 2
+    assert sweep.run(file, tmp_path / "killed").made == 0
+
+
+def test_a_torn_line_is_made_again(file: Path, tmp_path: Path) -> None:
+    whole = sweep.run(file, tmp_path / "whole").directory
+    plan = sweep.read(file)
+    store = sweep.drive.Store(plan, tmp_path / "torn")
+    jobs = [sweep.workers.Job(0, run, plan.points[0].settings) for run in range(3)]
+    done, _ = sweep.workers.work(plan.source, jobs)
+    with store.opened(force=False):
+        store.add(0, done)
+    journal = tmp_path / "torn" / ".sweeps" / "loss" / "part-00000.jsonl"
+    content = journal.read_bytes()
+    journal.write_bytes(content[:-20])
+    again = sweep.run(file, tmp_path / "torn")
+    assert again.made == 48 - 2
+    assert _contents(again.directory) == _contents(whole)
+
+
+def test_a_failing_run_is_recorded_and_stops_nothing(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fragile.py").write_text(
+        "import ackclock\n"
+        "class Fragile(ackclock.Control):\n"
+        "    def on_ack(self, ack):\n"
+        "        self.slow_start(ack)\n"
+        "    def on_loss(self, loss):\n"
+        "        raise RuntimeError('too many\\nlosses')\n"
+    )
+    file.write_text(SWEEP.replace('"fit"', '"fragile:Fragile"'))
+    done = subprocess.run(
+        [*COMMAND, file.name, "--jobs", "2"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "ackclock: 24 runs failed; see the column error of the results"
+    ]
+    table = pl.read_parquet("results/experiment=loss")
+    failed = table.filter(control="fragile:Fragile")
+    assert failed["error"].to_list() == ["RuntimeError: too many losses"] * 24
+    assert table.filter(control="reno")["error"].null_count() == 48
+    assert table.filter(control="reno").height == 48
+
+
+def test_replications_stop_when_the_interval_is_narrow(file: Path, tmp_path: Path) -> None:
+    runs = "[runs]\nwithin = 0.03\nleast = 3\nmost = 30\nmetric = 'goodput_mbps'\n"
+    file.write_text(SWEEP.split("[runs]")[0] + runs)
+    plan = sweep.read(file)
+    assert (plan.least_runs, plan.most_runs) == (36, 360)
+    table = pl.read_parquet(sweep.run(plan, tmp_path / "a", jobs=1).directory)
+    counts = []
+    for _, point in table.group_by("point", maintain_order=True):
+        means = point.group_by("run", maintain_order=True).agg(pl.col("goodput_mbps").mean())
+        values = means["goodput_mbps"].to_numpy()
+        narrow = [
+            count
+            for count in range(3, 31, 3)
+            # Student's interval over the first runs.
+            if stats.t.ppf(0.975, count - 1) * values[:count].std(ddof=1) / np.sqrt(count)
+            <= 0.03 * values[:count].mean()
+            or count == len(values)
+        ]
+        assert len(values) == narrow[0]
+        counts.append(len(values))
+    assert len(set(counts)) > 1
+    other = sweep.run(plan, tmp_path / "b", jobs=4)
+    assert _contents(other.directory) == _contents(tmp_path / "a" / "experiment=loss")
+
+
+def test_another_sweep_of_the_name_is_not_overwritten(file: Path, tmp_path: Path) -> None:
+    sweep.run(file, tmp_path / "out")
+    file.write_text(SWEEP.replace("count = 4", "count = 1"))
+    with pytest.raises(StorageError, match=r"holds another sweep .*--force"):
+        sweep.run(file, tmp_path / "out")
+    assert sweep.run(file, tmp_path / "out", force=True).runs == 12
+    file.write_text('name = "other"\n' + SWEEP)
+    assert sweep.run(file, tmp_path / "out").runs == 48
+
+
+def test_two_processes_do_not_share_a_sweep(file: Path, tmp_path: Path) -> None:
+    store = sweep.drive.Store(sweep.read(file), tmp_path / "out")
+    with store.opened(force=False), pytest.raises(StorageError, match="another process"):
+        sweep.run(file, tmp_path / "out")
+
+
+Change = Callable[[str], str]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _: "= 3", "loss.toml: is not TOML"),
+        (lambda text: text.replace("path.toml", "none.toml"), "none.toml: cannot be read"),
+        (lambda text: 'scenario = 3\n' + text.split("\n", 2)[2], "scenario: expected the name"),
+        (lambda text: "seeds = 3\n" + text, "seeds: unknown key; allowed: name, scenario"),
+        (lambda text: text.replace("[10, 40]", "[]"), "parameters.buffer.to: expected a list"),
+        (lambda text: text.replace("[10, 40]", "[10, 10]"), "has the same value twice"),
+        (lambda text: text.replace("[10, 40]", '[10, "x"]'), "mixes texts, numbers and flags"),
+        (lambda text: text.replace("[10, 40]", "[10, 0]"), r"point 1 \(p = 0.001, control = reno,"),
+        (lambda text: text.replace("fit", "fot"), 'unknown control "fot", did you mean'),
+        (lambda text: text.replace("fit", "my_module:My"), "there is no module my_module"),
+        (lambda text: text.replace("buffer =", "jain ="), "jain is a column of every result"),
+        (lambda text: text.replace("count = 4", "count = 0"), "runs.count: expected a whole"),
+        (lambda text: text.replace("count = 4", "within = 2"), "runs.within: expected a share"),
+        (lambda text: text.replace("count = 4", "least = 2"), "belongs to runs.within"),
+        (
+            lambda text: text.replace("count = 4", "within = 0.1\nmetric = 'name'"),
+            "runs.metric: expected one of rtt_ms",
+        ),
+        (lambda text: text.replace("count = 4", "count = 900000"), "asks for 10800000 runs"),
+        (
+            lambda text: text.replace("[10, 40]", "{from=0, through=9, count=3, log=true}"),
+            "a logarithmic range lies above 0",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_one_line(file: Path, tmp_path: Path, change: Change, message: str) -> None:
+    file.write_text(change(SWEEP))
+    with pytest.raises(ScenarioError, match=message) as caught:
+        sweep.run(file, tmp_path / "out")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unreachable_cluster_is_one_line(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(sweep.workers, "CONNECT_S", 0.5)
+    with pytest.raises(ScenarioError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
+        sweep.run(file, tmp_path / "out", cluster="tcp://127.0.0.1:9")
+
+
+def test_listed_points_and_ranges(file: Path) -> None:
+    listed = """
+    scenario = "path.toml"
+    parameters = { p = { set = "dumbbell.loss.rate" }, rtt = { set = "flow.0.rtt", unit = "ms" } }
+    points = [{ p = 0.001, rtt = 20 }, { p = 0.01, rtt = 40.5 }]
+    """
+    file.write_text(listed)
+    points = sweep.read(file).points
+    assert points[1].settings == ("dumbbell.loss.rate=0.01", "flow.0.rtt=40.5 ms")
+    file.write_text(listed.replace(", rtt = 40.5", ""))
+    with pytest.raises(ScenarioError, match=r"points.1.rtt: missing"):
+        sweep.read(file)
+    spaced = "{ from = 0.0001, through = 0.1, count = 4, log = true }"
+    file.write_text(SWEEP.replace("[0.001, 0.01, 0.05]", spaced))
+    assert sweep.read(file).parameters[0].values == (0.0001, 0.001, 0.01, 0.1)
+
+
+def test_a_dry_run_counts_and_runs_nothing(file: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, str(file), "--dry-run", "--json", "-o", str(tmp_path / "out")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert (found["points"], found["least_runs"], found["most_runs"]) == (12, 48, 48)
+    assert found["estimated_s"] > 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_estimate_grows_with_the_runs(file: Path) -> None:
+    plan = sweep.read(file)
+    # Twice the runs, and half of them at once: the same time, within what a noisy machine does.
+    one = min(estimate.seconds(plan, jobs=1) for _ in range(3))
+    two = min(estimate.seconds(plan, jobs=2) for _ in range(3))
+    assert 1.0 < one / two < 4.0
+
+
+def test_workers_do_not_outlive_a_killed_sweep(file: Path, tmp_path: Path) -> None:
+    long = PATH.replace('duration = "2 s"', 'duration = "100000 s"')
+    (tmp_path / "path.toml").write_text(long)
+    process = subprocess.Popen(
+        [*COMMAND, str(file), "--processes", "--jobs", "2", "-o", str(tmp_path / "out")],
+        stderr=subprocess.DEVNULL,
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+
+    def wait_for(condition: Callable[[], bool]) -> None:
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    wait_for(lambda: len(children.read_text().split()) >= 3)
+    found = [int(child) for child in children.read_text().split()]
+    process.kill()
+    process.wait()
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in found))
+
+
+def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None:
+    directory = sweep.run(file, tmp_path / "out").directory
+    table = picture.scan(tmp_path / "out")
+    assert picture.averaged_over(table, ["p", "control"]) == ["buffer"]
+    chosen = picture.chosen(table, {"buffer": "40"})
+    shown = picture.estimates(chosen, "p", "goodput_mbps", "control")
+    rows = pl.read_parquet(directory).filter(buffer=40)
+    by_hand = rows.group_by("p", "control").agg(value=pl.col("goodput_mbps").mean())
+    assert_frame_equal(
+        shown.select("p", "control", "value"), by_hand.sort("p", "control"), check_exact=False
+    )
+    assert shown["runs"].to_list() == [4] * 6
+    for ending in ("png", "pdf", "svg"):
+        done = subprocess.run(
+            [sys.executable, "-m", "ackclock", "plot", str(tmp_path / "out"), "--x", "p"]
+            + ["--y", "goodput", "--hue", "control", "-o", str(tmp_path / f"a.{ending}")],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert "averaged over buffer" in done.stderr
+        assert (tmp_path / f"a.{ending}").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--x", "nothing", "--y", "goodput"], "no column is named nothing"),
+        (["--x", "p", "--y", "name"], "name is no number"),
+        (["--x", "p", "--y", "rtt"], "no column is named rtt: may be rtt_ms"),
+        (["--x", "p", "--y", "goodput", "--where", "p=3"], "p has no value 3; it has 0.001"),
+        (["--x", "p", "--y", "goodput", "-o", "a.gif"], "ends with .pdf, .png or .svg"),
+    ],
+)
+def test_a_wrong_picture_is_one_line(
+    file: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    sweep.run(file, tmp_path / "out")
+    done = subprocess.run(
+        [sys.executable, "-m", "ackclock", "plot", str(tmp_path / "out"), *arguments],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_interrupted_sweep_says_130(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "path.toml").write_text(PATH.replace('"2 s"', '"100000 s"'))
+    process = subprocess.Popen(
+        [*COMMAND, str(file), "-o", str(tmp_path / "out")], stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "out" / ".sweeps" / "loss" / "plan").exists():
+        time.sleep(0.05)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    assert process.stderr is not None
+    assert process.stderr.read() == "ackclock: interrupted\n"
