@@ -16,6 +16,9 @@ test: setup
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	cargo test --quiet --workspace --exclude ackclock-py
+	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
+	cargo clippy --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
+	cargo test --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary

@@ -55,7 +55,8 @@ def flow(controller: str | None = None, *, rtt: str | None = None, **more: Any) 
     Parameters
     ----------
     controller : str, optional
-        A name of `controllers`, one that was given to `register`, or ``"module:Class"``.
+        A name of `controllers`, one that was given to `register`, ``"module:Class"``, or
+        ``"library.so:name"``.
     rtt : str, optional
         Propagation round trip, such as ``"80 ms"``; by default that of the links.
     **more

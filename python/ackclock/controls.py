@@ -131,7 +131,9 @@ class Control:
 
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
-REFERENCE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+LIBRARY = re.compile(r".+\.(?:so|dylib|dll):[\w-]+")
+"""A control of a shared library: `target/release/libmine.so:mine`."""
+CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """A class of a module: `package.module:Class`."""
 
 _registered: dict[str, str] = {}
@@ -184,23 +186,53 @@ def _fingerprint(control: type[Any]) -> str:
     except (OSError, TypeError):
         # Without source nobody can tell whether it has changed: never the same twice.
         source = repr((control, id(control))).encode()
-    return hashlib.sha256(source).hexdigest()[:16]
+    return _digest(source)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def load(reference: str) -> None:
-    """Import a control that is named as ``module:Class`` and register it under that name.
+    """Load a control that is named as ``module:Class`` or ``library.so:name``, under that name.
 
     Parameters
     ----------
     reference : str
-        A module that Python finds from the working directory or its own path, and a class in it.
+        A module that Python finds from the working directory or its own path, and a class in it; or
+        the path of a shared library, and a control that it lists.
 
     Raises
     ------
     ScenarioError
-        When there is no such module or class, or it is no control; the message says what to do.
+        When it cannot be loaded or is no control; the message says what to do.
     """
-    module, name = reference.split(":")
+    place, _, name = reference.rpartition(":")
+    if LIBRARY.fullmatch(reference):
+        _load_library(place, name)
+    else:
+        _load_class(place, name)
+
+
+def _load_library(file: str, name: str) -> None:
+    reference = f"{file}:{name}"
+    if not Path(file).is_file():
+        raise ScenarioError(
+            f"{reference}: there is no file {file}; build it: cargo build --release"
+        )
+    try:
+        # With a slash in it the linker looks nowhere else.
+        names = _native.load_library(file if "/" in file else f"./{file}")
+    except ValueError as error:
+        raise ScenarioError(f"{reference}: {error}") from error
+    there = [one.rpartition(":")[2] for one in names]
+    if name not in there:
+        raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
+    _registered[reference] = _digest(Path(file).read_bytes())
+
+
+def _load_class(module: str, name: str) -> None:
+    reference = f"{module}:{name}"
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -264,7 +296,7 @@ def files(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> l
 
 
 def prepare(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> str:
-    """Import what a scenario names as ``module:Class``, and give its fingerprint.
+    """Load controls that a scenario names by module or library, and give their fingerprint.
 
     Parameters
     ----------
@@ -289,6 +321,6 @@ def prepare(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) ->
         return ""
     names = _names(text, is_json=is_json) | {one.partition("=")[2] for one in settings}
     for name in sorted(names):
-        if name not in _registered and REFERENCE.fullmatch(name):
+        if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
             load(name)
     return "".join(f"{name}={_registered[name]} " for name in sorted(names & _registered.keys()))

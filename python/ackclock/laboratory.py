@@ -151,7 +151,9 @@ def plot(
 def compare(
     controls: Annotated[
         list[str],
-        typer.Argument(metavar="CONTROL...", help="Names, or module:Class for one of your own."),
+        typer.Argument(
+            metavar="CONTROL...", help="Names; module:Class or library.so:name for your own."
+        ),
     ],
     rate: Annotated[str, typer.Option("--rate", help="Of the bottleneck.")] = "100mbit",
     rtt: Annotated[str, typer.Option("--rtt", help="Propagation round trip.")] = "100ms",

@@ -51,6 +51,8 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
+#[cfg(feature = "alloc")]
+pub mod library;
 pub mod multcp;
 pub mod parameters;
 pub mod parts;
@@ -67,6 +69,7 @@ use core::fmt::Debug;
 
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
+pub use ackclock_units as units;
 pub use parameters::{Domain, Parameter, ParameterError, Parameters, Value};
 
 /// A congestion control.

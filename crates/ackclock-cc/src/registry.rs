@@ -109,6 +109,12 @@ impl Entry {
         Entry { name, kind: Kind::Window, source, parameters, build: Some(build), check }
     }
 
+    /// The same control under another name.
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
+        Entry { name, ..self }
+    }
+
     /// Checks parameters.
     ///
     /// # Errors

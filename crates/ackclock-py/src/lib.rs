@@ -1,6 +1,7 @@
 //! The Python extension: scenarios in, columns out. All logic is in the crates below or in Python above.
 
 mod catalogue;
+mod library;
 mod own;
 
 use std::fs::File;
@@ -169,6 +170,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Loss>()?;
     module.add_class::<own::Timeout>()?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;
+    module.add_function(wrap_pyfunction!(library::load_library, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;

@@ -92,7 +92,7 @@ def compare(
     setting : Setting
         The path.
     controls : sequence of str
-        Names; a control written in Python as ``module:Class`` or as registered.
+        Names; one's own as ``module:Class``, ``library.so:name``, or as registered.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path, optional

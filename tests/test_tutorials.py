@@ -1,0 +1,103 @@
+"""The tutorials, done step by step in an empty directory as a new user would."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _environment() -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {"PATH": path, "MPLBACKEND": "Agg"}
+
+
+def _do(page: str, directory: Path) -> None:
+    """Save the files of a page, and run its commands and its Python, in order."""
+    for language, name, text in BLOCK.findall((ROOT / "docs" / page).read_text()):
+        if language == "console":
+            for line in text.splitlines():
+                assert line.startswith("$ ")
+                _run(["bash", "-euo", "pipefail", "-c", line[2:]], directory)
+        elif name and name != "no-test":
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text)
+        elif language == "python" and not name:
+            _run([sys.executable, "-c", text], directory)
+        elif language == "sql":
+            code = f"import duckdb; assert duckdb.sql({text!r}).fetchall()"
+            _run([sys.executable, "-c", code], directory)
+
+
+def _run(command: list[str], directory: Path) -> None:
+    done = subprocess.run(
+        command, cwd=directory, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
+
+
+def test_a_control_in_python(tmp_path: Path) -> None:
+    _do("tutorials/python-control.md", tmp_path)
+    assert (tmp_path / "window.png").exists()
+    page = (tmp_path / "results" / "comparison" / "index.html").read_text()
+    assert "gentle:Gentle" in page
+    assert (tmp_path / "loss.png").exists()
+
+
+def test_sweeps(tmp_path: Path) -> None:
+    _do("sweeps.md", tmp_path)
+    assert (tmp_path / "loss.pdf").exists()
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
+def test_a_control_in_rust_is_the_one_in_python(tmp_path: Path) -> None:
+    (tmp_path / "ackclock").symlink_to(ROOT)
+    shutil.copy(ROOT / "rust-toolchain.toml", tmp_path)
+    _do("tutorials/rust-control.md", tmp_path)
+    _do("tutorials/python-control.md", tmp_path)
+    digests = [
+        "import ackclock",
+        "path = ackclock.dumbbell('50 Mbit/s', '10 ms', loss={'kind': 'bernoulli', 'rate': 1e-4})",
+        "names = 'gentle:Gentle', 'gentle/target/release/libgentle.so:gentle'",
+        "flows = [ackclock.flow(name, rtt='40 ms', params={'queue': 9}) for name in names]",
+        "runs = [ackclock.simulate(ackclock.scenario(path, flow)) for flow in flows]",
+        "assert runs[0].flows['timeouts'].item() == 0",
+        "assert runs[0].flows['loss_events'].item() > 5",
+        "assert runs[0].digest == runs[1].digest",
+        "assert runs[0].windows['queued'].equals(runs[1].windows['queued'])",
+    ]
+    _run([sys.executable, "-c", "\n".join(digests)], tmp_path)
+
+
+def test_the_example_crate_is_that_of_the_tutorial() -> None:
+    page = (ROOT / "docs" / "tutorials" / "rust-control.md").read_text()
+    code = next(text for language, _, text in BLOCK.findall(page) if language == "rust")
+    example = (ROOT / "examples" / "rust-control" / "src" / "lib.rs").read_text()
+    assert example.startswith(code)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("none.so:x", "there is no file none.so; build it: cargo build --release"),
+        ("text.so:x", "cannot be loaded"),
+    ],
+)
+def test_a_library_that_cannot_be_used_is_one_line(
+    tmp_path: Path, reference: str, message: str
+) -> None:
+    (tmp_path / "text.so").write_text("no library")
+    _run(["bash", "-c", "ackclock example > first.toml"], tmp_path)
+    done = subprocess.run(
+        ["ackclock", "check", "first.toml", "--set", f"flow.0.controller={reference}"],
+        cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
