@@ -41,6 +41,7 @@ fuzz:
 
 bench: setup
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/sweep.py
 
 # Everything of the five papers, what was tried on what differs, and docs/reproduction.md.
 reproduction: setup

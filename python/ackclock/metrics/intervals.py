@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import stats
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 NOT_RANDOM = (
     "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a "
@@ -47,6 +47,12 @@ class Estimate:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
+def _half(values: NDArray[np.float64], level: float) -> float:
+    """Give half of Student's interval for the mean."""
+    error = values.std(ddof=1) / np.sqrt(values.size)
+    return float(stdtrit(values.size - 1, (1 + level) / 2) * error)
+
+
 def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
     """Estimate the mean over independent runs.
 
@@ -79,7 +85,7 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(mean, np.nan, np.nan, 1, ONE_RUN)
     if np.all(sample == sample[0]):
         return Estimate(mean, mean, mean, count, NOT_RANDOM)
-    half = float(stats.t.ppf((1 + level) / 2, count - 1) * stats.sem(sample))
+    half = _half(sample, level)
     return Estimate(mean, mean - half, mean + half, count)
 
 
@@ -135,7 +141,7 @@ def of_batches(means: ArrayLike, level: float = 0.95) -> Estimate:
         mean = float(values.mean()) if values.size else np.nan
         return Estimate(mean, np.nan, np.nan, int(values.size), TOO_SHORT)
     mean = float(values.mean())
-    half = float(stats.t.ppf((1 + level) / 2, values.size - 1) * stats.sem(values))
+    half = _half(values, level)
     away = values - mean
     square = float(away @ away)
     correlated = square > 0 and float(away[1:] @ away[:-1]) / square > LARGEST_CORRELATION
@@ -169,6 +175,9 @@ def bootstrap(
         return Estimate(value, np.nan, np.nan, int(sample.size), ONE_RUN)
     if np.all(sample == sample[0]):
         return Estimate(value, value, value, int(sample.size), NOT_RANDOM)
+    # Most of scipy.stats is for others; it takes half a second to import.
+    from scipy import stats
+
     found = stats.bootstrap(
         (sample,), statistic, confidence_level=level, rng=np.random.default_rng(1)
     ).confidence_interval

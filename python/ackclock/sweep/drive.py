@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock import api, controls, parallel, progress
-from ackclock.metrics import over_runs
 from ackclock.sweep import workers
 from ackclock.sweep.plan import Plan, Point, read
 from ackclock.sweep.store import Store
@@ -119,6 +118,9 @@ class _Sweep:
         return wanted
 
     def _is_narrow(self, at_work: _Repeated, runs: int) -> bool:
+        # Workers import this module, too, and have no use for it.
+        from ackclock.metrics import over_runs
+
         replication = self.plan.replication
         means = []
         for run in range(runs):

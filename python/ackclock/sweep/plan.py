@@ -205,7 +205,9 @@ class _Reader:
         else:
             spaced = np.linspace(low, high, count)
         # Twelve digits hide the rounding of the spacing and nothing else.
-        return tuple(float(f"{value:.12g}") for value in spaced)
+        values = tuple(float(f"{value:.12g}") for value in spaced)
+        whole = isinstance(table["from"], int) and all(value.is_integer() for value in values)
+        return tuple(int(value) for value in values) if whole else values
 
 
 def read(file: Path | str) -> Plan:
