@@ -86,16 +86,11 @@ FIGURE_1 = Artefact(
     ),
 )  # fmt: skip
 
-SHARED_RTT_S = 0.164
-SHARED_BUFFER = round(PACKETS_PER_S * SHARED_RTT_S / 8)
-
 
 def _pair(effort: Effort, fast: str, access: str) -> Case:
     fast_flow = {"controller": fast, "rtt": "164 ms", "access": "1 Gbit/s", "name": fast}
     reno = {"controller": "reno", "rtt": "164 ms", "access": access, "name": "reno"}
-    made = scenario(
-        [fast_flow, reno], delay_ms=80, buffer=SHARED_BUFFER, duration_s=effort.pick(480, 240)
-    )
+    made = scenario([fast_flow, reno], delay_ms=80, duration_s=effort.pick(480, 240))
     return Case(made, effort.runs)
 
 
@@ -244,8 +239,7 @@ def _cases_7(effort: Effort) -> Mapping[str, Case]:
         "name": "noise cbr",
     }  # fmt: skip
     made = scenario(
-        [one, other], delay_ms=40, buffer=round(PACKETS_PER_S * 0.084 / 8), duration_s=480,
-        sample_s=0.2,
+        [one, other], delay_ms=40, duration_s=480, sample_s=0.2,
     )  # fmt: skip
     return {"Africa": Case(made, effort.runs)}
 
@@ -291,7 +285,6 @@ FIGURE_7 = Artefact(
 )  # fmt: skip
 
 RATIOS = (1, 2, 3, 6)
-TABLE_BUFFER = round(PACKETS_PER_S * 0.03 / 8)
 
 
 def _cases_table(control: str) -> Callable[[Effort], Mapping[str, Case]]:
@@ -302,9 +295,7 @@ def _cases_table(control: str) -> Callable[[Effort], Mapping[str, Case]]:
                 {"controller": control, "rtt": f"{30 * one} ms", "access": "1 Gbit/s"}
                 for one in (1, times)
             ]
-            made = scenario(
-                flows, delay_ms=5, buffer=TABLE_BUFFER, duration_s=effort.pick(480, 240)
-            )
+            made = scenario(flows, delay_ms=5, duration_s=effort.pick(480, 240))
             found[f"RTT ratio {times}"] = Case(made, effort.runs)
         return found
 

@@ -1,0 +1,58 @@
+"""Pictures of a run show its tables, and the metrics are those of the overview."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ackclock
+from ackclock.metrics import overview
+
+
+@pytest.fixture(scope="module")
+def run() -> ackclock.Run:
+    return ackclock.simulate(
+        ackclock.scenario(
+            ackclock.dumbbell("10 Mbit/s", "5 ms", "20 packets"),
+            ackclock.flow("reno", rtt="40 ms", name="first"),
+            ackclock.flow("cubic", rtt="20 ms", start="2 s", name="second"),
+            duration="10 s",
+        )
+    )
+
+
+def test_windows_and_round_trips_are_those_of_the_table(run: ackclock.Run) -> None:
+    for figure, column in ((run.plot.window(), "window"), (run.plot.rtt(), "rtt_ms")):
+        (panel,) = figure.axes
+        assert [line.get_label() for line in panel.lines] == ["first", "second"]
+        for line, flow in zip(panel.lines, (0, 1), strict=True):
+            samples = run.windows.filter(pl.col("flow") == flow)
+            expected = samples[column].cast(pl.Float64).to_numpy()
+            np.testing.assert_array_equal(np.asarray(line.get_ydata(), float), expected)
+
+
+def test_shares_add_up_to_what_arrived(run: ackclock.Run) -> None:
+    (panel,) = run.plot.shares().axes
+    for line, flow in zip(panel.lines, (0, 1), strict=True):
+        # A hundred parts of 0.1 s each, Mbit/s.
+        shown = np.asarray(line.get_ydata(), float).sum() * 0.1
+        samples = run.windows.filter(pl.col("flow") == flow)
+        assert shown == pytest.approx(samples["delivered_bytes"].sum() * 8e-6)
+
+
+def test_the_queue_of_the_bottleneck_is_shown(run: ackclock.Run) -> None:
+    (panel,) = run.plot.queue().axes
+    queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
+    np.testing.assert_array_equal(np.asarray(panel.lines[0].get_ydata(), float), queue)
+    assert queue.max() > 0
+
+
+def test_metrics_are_the_overview_of_the_run(run: ackclock.Run) -> None:
+    assert run.metrics.equals(overview([run]), null_equal=True)
+
+
+def test_pictures_need_a_recorded_run() -> None:
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "5 ms"), ackclock.flow("reno"), duration="1 s"
+    )
+    with pytest.raises(ValueError, match="simulate with record=True"):
+        ackclock.simulate(scenario, record=False).plot.window()
