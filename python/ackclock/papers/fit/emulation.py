@@ -77,8 +77,8 @@ RECOVERY = (
     "FIT adds N packets per round trip, but no TCP grows while it repairs a loss; with one loss "
     "per round trip or more (W p of 1 and above) nothing grows at all, whatever N is "
     "(docs/theory.md, TCP-FIT). Variants that cut less then get more. Tried: at 1 Gbit/s an "
-    "overhead ten times as large gives FIT 0.80 and 1.2 of FAST; the 12 points of figure 5 stay as they are "
-    "with half and twice the buffer, NewReno, SACK, minimum RTO, overhead and seeds."
+    "overhead ten times as large gives FIT 0.80 and 1.2 of FAST; the 12 points of figure 5 stay "
+    "as they are with half and twice the buffer, NewReno, SACK, minimum RTO, overhead and seeds."
 )
 
 FIGURE_4 = Artefact(
