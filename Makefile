@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench docs reproduction clean setup
+.PHONY: run test fuzz bench docs reproduction clean setup kernel kernel-deps kernel-test
 
 setup: .venv/extension
 
@@ -24,7 +24,22 @@ test: setup
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/stubtest ackclock._native --concise
 	$(BIN)/pytest
+	@if command -v clang-19 clang-14 clang > /dev/null && command -v pkg-config > /dev/null && pkg-config --exists libelf; \
+	then $(MAKE) --no-print-directory kernel-test; \
+	else echo "make test: the controls in the kernel were not tried; make kernel-deps installs what that needs"; fi
 	@echo "make test: everything passed"
+
+# The controls in the kernel's TCP: a program of its own, because it needs clang and libelf.
+kernel:
+	cargo build --quiet --release --package ackclock-kernel --features load
+
+kernel-test:
+	cargo clippy --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
+	cargo test --quiet --package ackclock-kernel --features load --test live
+
+kernel-deps:
+	apt-get install --yes --quiet clang-19 libelf-dev zlib1g-dev pkg-config iproute2 iperf3 \
+		|| apt-get install --yes --quiet clang-14 libelf-dev zlib1g-dev pkg-config iproute2 iperf3
 
 # Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set.
 FUZZ_SECONDS ?= 30

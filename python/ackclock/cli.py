@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ackclock import api, laboratory, parallel, predict, progress, storage
+from ackclock import api, kernel, laboratory, parallel, predict, progress, storage
 
 # Plain help and our own error lines: an error is one line on standard error.
 app = typer.Typer(
@@ -310,6 +310,7 @@ def reproduce(
 app.command()(laboratory.compare)
 app.command()(laboratory.sweep)
 app.command()(laboratory.plot)
+app.command()(kernel.kernel)
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
-//! The built-in controls and those that were added at run time.
+//! The built-in controls, the kernel's code of them, and those that were added at run time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ackclock_cc::registry::{Catalogue, Entry};
+use ackclock_kernel::twin;
 use ackclock_sim::BuiltIn;
 
 static ADDED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -17,7 +18,8 @@ pub struct Everything(Vec<Entry>);
 impl Everything {
     /// The controls as they are now.
     pub fn now() -> Self {
-        Everything(BuiltIn.entries().iter().chain(added().iter()).copied().collect())
+        let ours = BuiltIn.entries().iter().chain(twin::entries());
+        Everything(ours.chain(added().iter()).copied().collect())
     }
 }
 
@@ -29,7 +31,7 @@ impl Catalogue for Everything {
 
 /// Adds a control, or replaces one that was added under its name; false if that name is built in.
 pub fn add(entry: Entry) -> bool {
-    if BuiltIn.find(entry.name).is_some() {
+    if BuiltIn.find(entry.name).is_some() || twin::entries().iter().any(|one| one.name == entry.name) {
         return false;
     }
     let mut added = added();

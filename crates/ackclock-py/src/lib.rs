@@ -86,10 +86,12 @@ fn describe_parameter(parameter: &Parameter) -> serde_json::Value {
 /// A page per control: `NAME.md`.
 static PAGES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/controllers");
 
-/// The page of a control, as Markdown; none if there is no such control.
+/// The page of a control, as Markdown; none if there is no such control. The kernel's code has that of what it
+/// is the code of.
 #[pyfunction]
 fn page(controller: &str) -> Option<&'static str> {
-    PAGES.get_file(format!("{controller}.md"))?.contents_utf8()
+    let name = controller.strip_suffix("@kernel").unwrap_or(controller);
+    PAGES.get_file(format!("{name}.md"))?.contents_utf8()
 }
 
 /// The JSON schema of scenarios.

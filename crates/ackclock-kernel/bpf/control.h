@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * What every congestion control of this folder shares: its state, fixed-point arithmetic, slow start, and
+ * the reactions to losses and timeouts, as ackclock_cc::parts::Base has them.
+ *
+ * A control is written against signals, not against the kernel: kernel.h makes signals of the kernel's
+ * callbacks, host.h lets other programs give them. So the very functions that run in the kernel can be
+ * tried and simulated outside of it.
+ *
+ * Windows are packets times 2^32, factors and increases are numbers times 2^16, times are ticks of a
+ * sixteenth of a microsecond. There is no floating point and no signed division in BPF.
+ */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define inline_always static inline __attribute__((always_inline))
+
+#define PACKET (1ULL << 32)
+#define ONE (1U << 16)
+#define TICKS_PER_US 16U
+/* No window grows beyond this, packets: the largest that the kernel sends. */
+#define LARGEST (1ULL << 30)
+#define UNLIMITED (~0ULL)
+#define NEVER (~0U)
+
+/* Window and slow-start threshold, packets times 2^32. */
+struct base {
+	u64 window;
+	u64 ssthresh;
+	/* Before the last loss event or first timeout, for undo. */
+	u64 window_before;
+	u64 ssthresh_before;
+	/* The initial window, packets. */
+	u32 restart;
+};
+
+/* An acknowledgement, as a control sees it. */
+struct ack {
+	/* Packets that the window may grow by per window; 0 in recovery or when something else limits. */
+	u32 growth;
+	/* The round-trip time that it measures, ticks; 0 if it measures none. */
+	u32 rtt;
+	/* Round trips since the start of the connection. */
+	u32 round;
+};
+
+inline_always u64 limited(u64 window, u64 least)
+{
+	if (window < least)
+		return least;
+	return window > LARGEST * PACKET ? LARGEST * PACKET : window;
+}
+
+/* A window times a factor of at most 1, times 2^16. */
+inline_always u64 scaled(u64 window, u32 factor)
+{
+	return (window >> 16) * factor + (((window & 0xffff) * factor) >> 16);
+}
+
+/* What is added for `growth` packets at `increase` packets per window, both times 2^16; rounded. */
+inline_always u64 step(u64 window, u64 growth, u32 increase)
+{
+	u64 amount = (growth * increase) >> 16;
+	u64 divisor = window >> 16;
+
+	if (amount >> 31)
+		return (((amount << 16) + divisor / 2) / divisor) << 16;
+	return ((amount << 32) + divisor / 2) / divisor;
+}
+
+inline_always void base_start(struct base *base, u32 window, u64 ssthresh)
+{
+	base->window = limited((u64)window * PACKET, PACKET);
+	base->ssthresh = ssthresh < 2 * PACKET ? 2 * PACKET : ssthresh;
+	base->window_before = base->window;
+	base->ssthresh_before = base->ssthresh;
+	base->restart = window;
+}
+
+inline_always int base_in_slow_start(const struct base *base)
+{
+	return base->window < base->ssthresh;
+}
+
+/*
+ * Slow start (RFC 5681, section 3.1) for `growth` packets: what is left of them for congestion avoidance,
+ * times 2^16.
+ */
+inline_always u64 base_slow_start(struct base *base, u32 growth)
+{
+	u64 room, wanted = (u64)growth * PACKET;
+
+	if (!base_in_slow_start(base))
+		return wanted >> 16;
+	room = base->ssthresh - base->window;
+	if (wanted <= room) {
+		base->window = limited(base->window + wanted, PACKET);
+		return 0;
+	}
+	base->window = base->ssthresh;
+	return (wanted - room) >> 16;
+}
+
+inline_always void base_grow(struct base *base, u64 growth, u32 increase)
+{
+	base->window = limited(base->window + step(base->window, growth, increase), PACKET);
+}
+
+/* A loss event that keeps the fraction `keep`, times 2^16; at least 2 packets. */
+inline_always void base_cut(struct base *base, u32 keep)
+{
+	base->window_before = base->window;
+	base->ssthresh_before = base->ssthresh;
+	base->window = limited(scaled(base->window, keep), 2 * PACKET);
+	base->ssthresh = base->window;
+}
+
+/* A timeout; ssthresh becomes the fraction `keep` of the window if it is the first of its packet. */
+inline_always void base_timeout(struct base *base, int first, u32 keep)
+{
+	if (first) {
+		base->window_before = base->window;
+		base->ssthresh_before = base->ssthresh;
+		base->ssthresh = limited(scaled(base->window, keep), 2 * PACKET);
+	}
+	base->window = PACKET;
+}
+
+inline_always void base_undo(struct base *base)
+{
+	base->window = base->window_before;
+	base->ssthresh = base->ssthresh_before;
+}
+
+/* No more than the initial window after an idle time (RFC 5681, section 4.1). */
+inline_always void base_idle(struct base *base)
+{
+	if (base->window > (u64)base->restart * PACKET)
+		base->window = limited((u64)base->restart * PACKET, PACKET);
+}
+
+/*
+ * A control defines struct control (whose first member is struct base base), and
+ *   control_start(control)             sets up what is not base; all else is zero
+ *   control_ack(control, ack)          measures and grows
+ *   control_keep(control)              the fraction that a loss event leaves of the window, times 2^16
+ *   control_after_loss(control)        what else a loss event changes
+ *   control_timeout(control, first)    cuts, through base_timeout
+ * and ends with CONTROL(name), which makes it what the build asks for.
+ */
+#ifdef __BPF__
+#include "kernel.h"
+#else
+#include "host.h"
+#endif

@@ -1,0 +1,135 @@
+//! The controls in the running kernel: loading, listing, unloading.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use libbpf_rs::{MapCore, ObjectBuilder};
+
+/// Where loaded controls are held: a file each, in the file system of BPF. Without its file a control is
+/// gone once its last connection is.
+const HELD: &str = "/sys/fs/bpf/ackclock";
+const BPF: &str = "/sys/fs/bpf";
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Name and compiled program of each control.
+const OBJECTS: &[(&str, &[u8])] = &[
+    ("fit", include_bytes!(concat!(env!("OUT_DIR"), "/fit.bpf.o"))),
+    ("gaimd", include_bytes!(concat!(env!("OUT_DIR"), "/gaimd.bpf.o"))),
+    ("illinois", include_bytes!(concat!(env!("OUT_DIR"), "/illinois.bpf.o"))),
+    ("multcp", include_bytes!(concat!(env!("OUT_DIR"), "/multcp.bpf.o"))),
+];
+
+/// A control and what the kernel makes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name in the kernel.
+    pub in_kernel: String,
+    /// Whether the kernel offers it to connections.
+    pub is_loaded: bool,
+}
+
+/// The name of a control in the kernel, as in `iperf3 -C`.
+#[must_use]
+pub fn name_in_kernel(name: &str) -> String {
+    format!("ack_{name}")
+}
+
+/// All controls, loaded or not.
+///
+/// # Errors
+/// When the kernel does not tell its congestion controls.
+pub fn status() -> Result<Vec<Status>, String> {
+    let available = fs::read_to_string(AVAILABLE).map_err(|error| format!("{AVAILABLE}: {error}"))?;
+    Ok(OBJECTS
+        .iter()
+        .map(|(name, _)| {
+            let in_kernel = name_in_kernel(name);
+            let is_loaded = available.split_whitespace().any(|one| one == in_kernel);
+            Status { name, in_kernel, is_loaded }
+        })
+        .collect())
+}
+
+fn held(name: &str) -> PathBuf {
+    Path::new(HELD).join(name)
+}
+
+/// What is missing on this machine, if anything is.
+fn check() -> Result<(), String> {
+    if !Path::new(BTF).exists() {
+        return Err(format!("this kernel has no {BTF}; it needs CONFIG_DEBUG_INFO_BTF, as Debian's has"));
+    }
+    // Some systems, containers above all, leave its mounting to who needs it.
+    let mount = || Command::new("mount").args(["-t", "bpf", "bpf", BPF]).stderr(Stdio::null()).status();
+    match fs::create_dir_all(HELD) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && !is_root() => {
+            Err("controls are loaded by root: sudo ackclock-kernel load NAME".into())
+        }
+        Err(_) if mount().is_ok_and(|status| status.success()) && fs::create_dir_all(HELD).is_ok() => Ok(()),
+        Err(error) => Err(format!("{HELD} cannot be made ({error}); mount -t bpf bpf {BPF}")),
+    }
+}
+
+/// Whether this process is root's.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// Loads a control into the kernel, where it stays until [`unload`]; nothing happens if it is there.
+///
+/// # Errors
+/// One line: what is missing, or why the kernel refuses it.
+pub fn load(name: &str) -> Result<(), String> {
+    let (_, program) = find(name)?;
+    check()?;
+    if held(name).exists() {
+        return Ok(());
+    }
+    let refuse = |error: libbpf_rs::Error| format!("{name}: the kernel refuses it: {error}");
+    let mut object =
+        ObjectBuilder::default().open_memory(program).and_then(|object| object.load()).map_err(refuse)?;
+    let mut map = object
+        .maps_mut()
+        .find(|map| map.name() == "control")
+        .ok_or_else(|| format!("{name}: its program has no control"))?;
+    let mut link = map.attach_struct_ops().map_err(refuse)?;
+    link.pin(held(name)).map_err(|error| {
+        format!("{name}: cannot be held in {HELD}: {error}; mount -t bpf bpf {BPF} where it is not")
+    })
+}
+
+/// Takes a control out of the kernel; connections that have it keep it until they end.
+///
+/// # Errors
+/// When there is no such control, or its file cannot be removed.
+pub fn unload(name: &str) -> Result<(), String> {
+    find(name)?;
+    match fs::remove_file(held(name)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(format!("{}: {error}", held(name).display())),
+    }
+    // The folder goes with the last of them.
+    let _ = fs::remove_dir(HELD);
+    Ok(())
+}
+
+fn find(name: &str) -> Result<&'static (&'static str, &'static [u8]), String> {
+    OBJECTS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
+        let names: Vec<_> = OBJECTS.iter().map(|(known, _)| *known).collect();
+        format!("no control for the kernel is called {name}; there are {}", names.join(", "))
+    })
+}
+
+/// Names of all controls.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    OBJECTS.iter().map(|(name, _)| *name).collect()
+}
