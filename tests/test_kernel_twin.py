@@ -9,7 +9,7 @@ import pytest
 import ackclock
 
 
-@pytest.mark.parametrize("control", ["gaimd", "multcp", "fit", "illinois"])
+@pytest.mark.parametrize("control", ["africa", "bic", "fit", "gaimd", "hstcp", "illinois", "multcp"])
 @pytest.mark.parametrize("loss", [0.0, 0.001, 0.01])
 def test_mean_windows_agree(control: str, loss: float) -> None:
     path = ackclock.dumbbell(

@@ -17,8 +17,11 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Name and compiled program of each control.
 const OBJECTS: &[(&str, &[u8])] = &[
+    ("africa", include_bytes!(concat!(env!("OUT_DIR"), "/africa.bpf.o"))),
+    ("bic", include_bytes!(concat!(env!("OUT_DIR"), "/bic.bpf.o"))),
     ("fit", include_bytes!(concat!(env!("OUT_DIR"), "/fit.bpf.o"))),
     ("gaimd", include_bytes!(concat!(env!("OUT_DIR"), "/gaimd.bpf.o"))),
+    ("hstcp", include_bytes!(concat!(env!("OUT_DIR"), "/hstcp.bpf.o"))),
     ("illinois", include_bytes!(concat!(env!("OUT_DIR"), "/illinois.bpf.o"))),
     ("multcp", include_bytes!(concat!(env!("OUT_DIR"), "/multcp.bpf.o"))),
 ];

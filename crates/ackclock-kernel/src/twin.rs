@@ -48,8 +48,11 @@ macro_rules! twins {
 }
 
 twins! {
+    "africa" ackclock_africa;
+    "bic" ackclock_bic;
     "fit" ackclock_fit;
     "gaimd" ackclock_gaimd;
+    "hstcp" ackclock_hstcp;
     "illinois" ackclock_illinois;
     "multcp" ackclock_multcp;
 }

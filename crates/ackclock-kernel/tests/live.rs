@@ -159,5 +159,8 @@ fn every_control_loads_carries_a_transfer_and_goes_away() {
 #[test]
 fn an_unknown_control_is_one_line() {
     let message = kernel::load("renno").unwrap_err();
-    assert_eq!(message, "no control for the kernel is called renno; there are fit, gaimd, illinois, multcp");
+    assert_eq!(
+        message,
+        "no control for the kernel is called renno; there are africa, bic, fit, gaimd, hstcp, illinois, multcp"
+    );
 }

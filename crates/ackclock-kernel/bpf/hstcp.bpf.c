@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* HighSpeed TCP: RFC 3649. Per ACK W += a(W)/W, per loss event W -= b(W) W. */
+#include "control.h"
+#include "hstcp.h"
+
+struct control {
+	struct base base;
+};
+
+inline_always void control_start(struct control *control)
+{
+	(void)control;
+}
+
+inline_always void control_ack(struct control *control, const struct ack *ack)
+{
+	u64 growth = base_slow_start(&control->base, ack->growth);
+
+	if (growth)
+		base_grow(&control->base, growth, hstcp_at(control->base.window).a);
+}
+
+inline_always u32 control_keep(const struct control *control)
+{
+	return ONE - hstcp_at(control->base.window).b;
+}
+
+inline_always void control_after_loss(struct control *control)
+{
+	(void)control;
+}
+
+inline_always void control_timeout(struct control *control, int first)
+{
+	base_timeout(&control->base, first, ONE / 2);
+}
+
+CONTROL(hstcp)
