@@ -9,7 +9,9 @@ import pytest
 import ackclock
 
 
-@pytest.mark.parametrize("control", ["africa", "bic", "fit", "gaimd", "hstcp", "illinois", "multcp"])
+@pytest.mark.parametrize(
+    "control", ["africa", "bic", "compound", "fast", "fit", "gaimd", "hstcp", "illinois", "multcp"]
+)
 @pytest.mark.parametrize("loss", [0.0, 0.001, 0.01])
 def test_mean_windows_agree(control: str, loss: float) -> None:
     path = ackclock.dumbbell(

@@ -8,7 +8,7 @@ use std::process::Command;
 use ackclock_cc::hstcp::HstcpParams;
 
 /// File names of the controls, without their ending.
-const NAMES: &[&str] = &["africa", "bic", "fit", "gaimd", "hstcp", "illinois", "multcp"];
+const NAMES: &[&str] = &["africa", "bic", "compound", "fast", "fit", "gaimd", "hstcp", "illinois", "multcp"];
 
 /// Compilers that know BPF, the best first.
 const CLANGS: &[&str] = &["clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14", "clang"];

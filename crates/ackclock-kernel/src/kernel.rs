@@ -19,6 +19,8 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const OBJECTS: &[(&str, &[u8])] = &[
     ("africa", include_bytes!(concat!(env!("OUT_DIR"), "/africa.bpf.o"))),
     ("bic", include_bytes!(concat!(env!("OUT_DIR"), "/bic.bpf.o"))),
+    ("compound", include_bytes!(concat!(env!("OUT_DIR"), "/compound.bpf.o"))),
+    ("fast", include_bytes!(concat!(env!("OUT_DIR"), "/fast.bpf.o"))),
     ("fit", include_bytes!(concat!(env!("OUT_DIR"), "/fit.bpf.o"))),
     ("gaimd", include_bytes!(concat!(env!("OUT_DIR"), "/gaimd.bpf.o"))),
     ("hstcp", include_bytes!(concat!(env!("OUT_DIR"), "/hstcp.bpf.o"))),

@@ -50,6 +50,8 @@ macro_rules! twins {
 twins! {
     "africa" ackclock_africa;
     "bic" ackclock_bic;
+    "compound" ackclock_compound;
+    "fast" ackclock_fast;
     "fit" ackclock_fit;
     "gaimd" ackclock_gaimd;
     "hstcp" ackclock_hstcp;

@@ -161,6 +161,6 @@ fn an_unknown_control_is_one_line() {
     let message = kernel::load("renno").unwrap_err();
     assert_eq!(
         message,
-        "no control for the kernel is called renno; there are africa, bic, fit, gaimd, hstcp, illinois, multcp"
+        "no control for the kernel is called renno; there are africa, bic, compound, fast, fit, gaimd, hstcp, illinois, multcp"
     );
 }
