@@ -15,7 +15,10 @@ struct control {
 	struct base base;
 	/* Packets times 2^32. */
 	u64 dwnd;
-	/* Smallest RTT of the connection and of this and the last round trip, ticks; 0 for none. */
+	/*
+	 * Smallest RTT of the connection, of this round trip, and of the one that is over with this
+	 * acknowledgement, ticks; 0 for none.
+	 */
 	u32 base_rtt;
 	u32 least;
 	u32 completed;
@@ -63,12 +66,10 @@ inline_always void round_trip(struct control *control, u32 least, u32 growth)
 
 	if (base_in_slow_start(&control->base) || window < LOW_WINDOW) {
 		set_dwnd(control, 0);
-		control->completed = 0;
 		return;
 	}
 	if (!growth)
 		return;
-	control->completed = 0;
 	share = ((u64)control->base_rtt << 24) / least;
 	diff = (window >> 24) * ((1 << 24) - share);
 	if (diff >= GAMMA) {
@@ -88,10 +89,10 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 
 	if (ack->rtt && (!control->base_rtt || ack->rtt < control->base_rtt))
 		control->base_rtt = ack->rtt;
-	if (ack->round != control->round) {
-		control->completed = control->least;
+	if (!ack->is_again)
+		control->completed = ack->round != control->round ? control->least : 0;
+	if (ack->round != control->round)
 		control->least = 0;
-	}
 	control->round = ack->round;
 	if (ack->rtt && (!control->least || ack->rtt < control->least))
 		control->least = ack->rtt;

@@ -45,6 +45,8 @@ struct ack {
 	u32 rtt;
 	/* Round trips since the start of the connection. */
 	u32 round;
+	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
+	u8 is_again;
 };
 
 inline_always u64 limited(u64 window, u64 least)

@@ -15,7 +15,7 @@ struct control {
 	u64 smoothed;
 	u32 base_rtt;
 	u32 round;
-	/* RTT samples in this round trip; a round trip is over, and the window has not followed yet. */
+	/* RTT samples in this round trip; a round trip is over with this acknowledgement. */
 	u8 has_samples;
 	u8 is_due;
 };
@@ -53,10 +53,10 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	u64 window, next;
 
 	measure(control, ack->rtt);
-	if (ack->round != control->round) {
-		control->is_due = control->has_samples;
+	if (!ack->is_again)
+		control->is_due = ack->round != control->round && control->has_samples;
+	if (ack->round != control->round)
 		control->has_samples = 0;
-	}
 	control->round = ack->round;
 	if (ack->rtt)
 		control->has_samples = 1;
@@ -73,7 +73,6 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 		next = (window + next + ALPHA) / 2;
 		base->window = limited(next < 2 * window ? next : 2 * window, 2 * PACKET);
 	}
-	control->is_due = 0;
 }
 
 inline_always u32 control_keep(const struct control *control)

@@ -132,6 +132,8 @@ inline_always u32 ssthresh_of(const struct base *base)
 		struct connection *connection = connection_of(arguments);                          \
 		struct ack ack = { .growth = (u32)arguments[2], .round = connection->round };      \
                                                                                                    \
+		ack.is_again = 1;                                                                  \
+                                                                                                   \
 		if (!is_window_limited(tp, &connection->control.base))                             \
 			return 0;                                                                  \
 		control_ack(&connection->control, &ack);                                           \
