@@ -229,8 +229,8 @@ def write_reproduction(results: Path) -> None:
             "## What was tried on what differs",
             "Each claim of a differing artefact that does not hold with some setting, with one "
             "setting changed at a time, two seeds, shorter runs: a check mark where the claim "
-            "holds, and the number where it is one. What differs and is not here needs no run, only "
-            "formulas: table II of TCP-FIT, figures 29 and 37 of the transient study.",
+            "holds, and the number where it is one. What differs and is not here needs no run "
+            "but formulas: table II of TCP-FIT, figures 29 and 37 of the transient study.",
             "",
             variations.read_text("utf-8"),
         ]
