@@ -24,7 +24,7 @@ test: setup
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/stubtest ackclock._native --concise
 	$(BIN)/pytest
-	@if command -v clang-19 clang-14 clang > /dev/null && command -v pkg-config > /dev/null && pkg-config --exists libelf; \
+	@if { command -v clang-19 || command -v clang-14 || command -v clang; } > /dev/null && command -v pkg-config > /dev/null && pkg-config --exists libelf; \
 	then $(MAKE) --no-print-directory kernel-test; \
 	else echo "make test: the controls in the kernel were not tried; make kernel-deps installs what that needs"; fi
 	@echo "make test: everything passed"
