@@ -10,8 +10,13 @@ import ackclock
 from conftest import COMMAND
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = [entry["name"] for entry in ackclock.controllers()]
-WINDOW_NAMES = [entry["name"] for entry in ackclock.controllers() if entry["kind"] == "window"]
+LISTED = ackclock.controllers()
+# The kernel's code of a control has its page and its own folder.
+KERNEL = [entry["name"] for entry in LISTED if entry["name"].endswith("@kernel")]
+NAMES = [entry["name"] for entry in LISTED if entry["name"] not in KERNEL]
+WINDOW_NAMES = [
+    entry["name"] for entry in LISTED if entry["kind"] == "window" and entry["name"] in NAMES
+]
 HEADINGS = ["Equations", "Paper, Linux, ours", "Deviations", "Window curve"]
 
 
@@ -31,6 +36,13 @@ def test_a_page_has_all_its_parts(name):
 )
 def test_one_file_for_each_control_and_no_other(folder, ending):
     assert {file.name for file in (ROOT / folder).iterdir()} == {f"{n}.{ending}" for n in NAMES}
+
+
+def test_the_code_of_the_kernel_is_that_of_a_control():
+    names = [name.removesuffix("@kernel") for name in KERNEL]
+    assert set(names) <= set(WINDOW_NAMES)
+    folder = ROOT / "crates" / "ackclock-kernel" / "bpf"
+    assert sorted(file.name for file in folder.glob("*.c")) == [f"{one}.bpf.c" for one in names]
 
 
 @pytest.mark.parametrize("name", WINDOW_NAMES)
