@@ -16,8 +16,10 @@ from ackclock.sweep.plan import Plan, Point, read
 from ackclock.sweep.store import Store
 from ackclock.sweep.workers import Done, Job, Workers
 
-CHUNK_S = 0.2
+CHUNK_S = 1.0
 """Runs that take less are sent several at once, so that sending costs little."""
+CHUNKS_LEFT = 4
+"""But never more than would leave as many chunks per worker, so that all end at about one time."""
 LARGEST_CHUNK = 200
 AHEAD = 2
 """Chunks per worker that wait or run."""
@@ -64,8 +66,11 @@ class _Repeated:
 class _Sweep:
     """The state of a sweep: what is asked for, at work and done."""
 
-    def __init__(self, plan: Plan, store: Store, bar: progress.Count) -> None:
+    def __init__(
+        self, plan: Plan, store: Store, bar: progress.Count, left: int, workers: int
+    ) -> None:
         self.plan, self.store, self.bar = plan, store, bar
+        self._left, self._workers = left, workers
         self.made = 0
         self._unfinished: dict[int, int] = {}
         self._points: dict[int, _Repeated] = {}
@@ -78,7 +83,8 @@ class _Sweep:
         """Give as many jobs as are sent at once: repetitions first, then of the next part."""
         count = 1
         if self._run_s:
-            count = max(1, min(LARGEST_CHUNK, round(CHUNK_S / self._run_s)))
+            share = self._left // (CHUNKS_LEFT * self._workers)
+            count = max(1, min(LARGEST_CHUNK, share, round(CHUNK_S / self._run_s)))
         while len(self._asked) < count:
             part = next(self._parts, None)
             if part is None:
@@ -94,6 +100,7 @@ class _Sweep:
         for done in self.store.finished(part):
             self._points[done.point].done[done.run] = done
             self.bar.advance(1)
+            self._left -= 1
         for point in points:
             self._settle(self._points[point.index])
 
@@ -138,7 +145,9 @@ class _Sweep:
 
     def _finish(self, at_work: _Repeated) -> None:
         part = at_work.part
-        self.bar.advance(left_out=self.plan.replication.most - len(at_work.done))
+        left_out = self.plan.replication.most - len(at_work.done)
+        self.bar.advance(left_out=left_out)
+        self._left -= left_out
         self._whole[part] += at_work.done.values()
         del self._points[at_work.point.index]
         self._unfinished[part] -= 1
@@ -151,6 +160,7 @@ class _Sweep:
         done, took_s = answer
         self._run_s = took_s / len(done)
         self.made += len(done)
+        self._left -= len(done)
         self.bar.advance(len(done))
         by_part: dict[int, list[Done]] = {}
         for one in done:
@@ -239,7 +249,7 @@ def run(
             place = stack.enter_context(workers.local(jobs, processes=processes))
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
         bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
-        sweep = _Sweep(plan, store, bar)
+        sweep = _Sweep(plan, store, bar, left, place.count)
         try:
             _drive(sweep, place)
         except (BrokenProcessPool, parallel.StoppedError) as error:
