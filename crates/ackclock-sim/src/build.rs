@@ -42,14 +42,7 @@ pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result
         .links
         .iter()
         .enumerate()
-        .map(|(id, link)| {
-            let id = id as u32;
-            let loss = LossModel::new(link.loss.clone(), id, flows, seed, run);
-            let noise = link.noise.map(|noise| noise_model(noise, id, flows, seed, run));
-            let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
-            let queue = make_queue(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
-            Link::new(Wire::new(link.delay, noise), loss, Some((pace, queue)))
-        })
+        .map(|(id, link)| make_link(link, id as u32, flows, seed, run))
         .collect();
     let mut topology = Topology { links, hops: Vec::new(), paths: Vec::new() };
     let mut endpoints: Vec<Box<dyn Endpoint>> = Vec::new();
@@ -81,6 +74,16 @@ pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result
         changes: 0,
     };
     Ok(Parts { network, endpoints, measured })
+}
+
+/// The link `link` of a scenario, its `id`-th, for `flows` flows in run `run` of `seed`.
+#[must_use]
+pub fn make_link(link: &scenario::Link, id: u32, flows: u32, seed: u64, run: u64) -> Link {
+    let loss = LossModel::new(link.loss.clone(), id, flows, seed, run);
+    let noise = link.noise.map(|noise| noise_model(noise, id, flows, seed, run));
+    let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
+    let queue = make_queue(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
+    Link::new(Wire::new(link.delay, noise), loss, Some((pace, queue)))
 }
 
 /// Links and routes as they are laid out. Paths without limits of their own are shared by all flows with

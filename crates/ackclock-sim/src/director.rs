@@ -5,9 +5,7 @@ use ackclock_units::{Rate, Time};
 
 use crate::build::make_queue;
 use crate::link::LinkChange;
-use crate::network::Network;
 use crate::random::{Purpose, Stream};
-use crate::schedule::Schedule;
 use crate::wire::NoiseModel;
 
 /// Holds the events of a scenario and makes them happen.
@@ -56,34 +54,21 @@ impl Director {
         !self.at_rounds.is_empty()
     }
 
-    /// Makes the events happen that are due at `now`.
-    pub fn act(&mut self, now: Time, network: &mut Network, schedule: &mut Schedule) {
-        while let Some((time, index)) = self.timed.last().copied()
-            && time <= now
-        {
-            self.timed.pop();
-            self.happen(now, index, network, schedule);
-        }
+    /// The next change that is due at `now`, and the link that it is for; asked until there is none.
+    pub fn due(&mut self, now: Time) -> Option<(u32, LinkChange)> {
+        let (_, index) = self.timed.pop_if(|(time, _)| *time <= now)?;
+        Some(self.change(index))
     }
 
-    /// `flow` has completed `round` round trips.
-    pub fn note_round(
-        &mut self,
-        now: Time,
-        flow: u32,
-        round: u64,
-        network: &mut Network,
-        schedule: &mut Schedule,
-    ) {
-        while let Some(place) =
-            self.at_rounds.iter().position(|(other, count, _)| *other == flow as usize && round >= *count)
-        {
-            let (_, _, index) = self.at_rounds.remove(place);
-            self.happen(now, index, network, schedule);
-        }
+    /// The next change that is due when `flow` has completed `round` round trips; asked until there is none.
+    pub fn due_at_round(&mut self, flow: u32, round: u64) -> Option<(u32, LinkChange)> {
+        let is_due = |(other, count, _): &(usize, u64, usize)| *other == flow as usize && round >= *count;
+        let place = self.at_rounds.iter().position(is_due)?;
+        let (_, _, index) = self.at_rounds.remove(place);
+        Some(self.change(index))
     }
 
-    fn happen(&mut self, now: Time, index: usize, network: &mut Network, schedule: &mut Schedule) {
+    fn change(&mut self, index: usize) -> (u32, LinkChange) {
         let Event { link, change, .. } = &self.events[index];
         let id = *link as u32;
         let change = match change {
@@ -98,7 +83,7 @@ impl Director {
                 LinkChange::Noise(noise.map(|noise| noise_model(noise, id, self.flows, self.seed, self.run)))
             }
         };
-        network.change(now, id, change, schedule);
+        (id, change)
     }
 
     /// A new queue draws from a stream of its own.

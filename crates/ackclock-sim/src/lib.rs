@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
-mod director;
+pub mod director;
 pub mod endpoint;
 mod ends;
 pub mod link;
@@ -25,5 +25,6 @@ mod summary;
 pub mod tcp;
 pub mod wire;
 
+pub use build::make_link;
 pub use rate::BuiltIn;
 pub use simulation::Simulation;

@@ -158,7 +158,9 @@ impl Simulation {
 
     /// Makes the events happen that are due.
     fn direct(&mut self, component: u32) {
-        self.director.act(self.now, &mut self.network, &mut self.schedule);
+        while let Some((link, change)) = self.director.due(self.now) {
+            self.network.change(self.now, link, change, &mut self.schedule);
+        }
         self.network.digest.note(self.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
         self.schedule.set(component, self.director.wakeup());
     }
@@ -190,13 +192,9 @@ impl Simulation {
         if self.director.waits_for_round_trips()
             && let Some(view) = sender.sender()
         {
-            self.director.note_round(
-                self.now,
-                endpoint / 2,
-                view.round,
-                &mut self.network,
-                &mut self.schedule,
-            );
+            while let Some((link, change)) = self.director.due_at_round(endpoint / 2, view.round) {
+                self.network.change(self.now, link, change, &mut self.schedule);
+            }
         }
         self.observer.after_endpoint(self.now, endpoint, &self.endpoints);
     }

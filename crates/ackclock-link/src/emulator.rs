@@ -1,0 +1,249 @@
+//! Both directions of a path, with the packets that are on it. Knows no clock and no device: times are told.
+
+use ackclock_scenario::{Queue, Scenario, When};
+use ackclock_sim::director::Director;
+use ackclock_sim::link::Link;
+use ackclock_sim::make_link;
+use ackclock_sim::packet::{Ecn, Kind, Packet};
+use ackclock_trace::Histogram;
+use ackclock_units::{Span, Time};
+
+use crate::report::{Direction, Lateness};
+
+/// Longest packet, bytes: what IP allows.
+pub const LONGEST_PACKET: usize = 65_535;
+/// Most packets on the path at once; more are refused, and the result is then invalid.
+const MOST_PACKETS: usize = 1 << 18;
+/// Both directions, as a scenario numbers them.
+const DIRECTIONS: [usize; 2] = [0, 1];
+
+/// The contents of the packets on the path. Places are used again, so that nothing is allocated per packet.
+#[derive(Debug, Default)]
+struct Store {
+    contents: Vec<Vec<u8>>,
+    free: Vec<usize>,
+}
+
+impl Store {
+    fn put(&mut self, content: &[u8]) -> Option<usize> {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None if self.contents.len() < MOST_PACKETS => {
+                self.contents.push(Vec::with_capacity(content.len()));
+                self.contents.len() - 1
+            }
+            None => return None,
+        };
+        self.contents[place].clear();
+        self.contents[place].extend_from_slice(content);
+        Some(place)
+    }
+}
+
+/// One direction: the link and how late its packets left.
+#[derive(Debug)]
+struct Way {
+    link: Link,
+    late: Late,
+    refused: u64,
+}
+
+#[derive(Debug, Default)]
+struct Late {
+    spans: Histogram,
+    total: Span,
+    most: Span,
+    count: u64,
+    beyond: u64,
+}
+
+/// A path and the packets on it.
+#[derive(Debug)]
+pub struct Emulator {
+    ways: [Way; 2],
+    director: Director,
+    store: Store,
+    tolerance: Span,
+}
+
+impl Emulator {
+    /// The path of `scenario`, empty; a packet that leaves later than `tolerance` counts as late.
+    ///
+    /// # Errors
+    /// One line, when the scenario is no dumbbell, or has what needs to know flows.
+    pub fn new(scenario: &Scenario, tolerance: Span) -> Result<Emulator, String> {
+        let [forward, reverse] = scenario.links.as_slice() else {
+            return Err("the path of a link is a [dumbbell]; this scenario has another topology".into());
+        };
+        for link in [forward, reverse] {
+            if matches!(link.queue, Queue::FqCodel { .. }) {
+                return Err(format!("{}: fq_codel needs to tell flows apart; take codel", link.name));
+            }
+        }
+        if scenario.events.iter().any(|event| matches!(event.when, When::RoundTrip { .. })) {
+            return Err("an event at a round trip of a flow needs the simulator; give it a time".into());
+        }
+        let seed = scenario.run.seed;
+        let way = |link, id| Way { link: make_link(link, id, 1, seed, 0), late: Late::default(), refused: 0 };
+        Ok(Emulator {
+            ways: [way(forward, 0), way(reverse, 1)],
+            director: Director::new(scenario.events.clone(), &scenario.links, 1, seed, 0),
+            store: Store::default(),
+            tolerance,
+        })
+    }
+
+    /// A packet enters the path in `direction` (0 forward, 1 reverse) at `now`.
+    pub fn arrive(&mut self, now: Time, direction: usize, content: &[u8]) {
+        self.change_links(now);
+        let way = &mut self.ways[direction];
+        let Some(place) = self.store.put(content) else {
+            way.refused += 1;
+            return;
+        };
+        let bytes = u16::try_from(content.len()).unwrap_or(u16::MAX);
+        let mut packet = Packet::new(Kind::Data, 0, 0, place as u64, now, bytes);
+        packet.set_ecn(ecn_of(content));
+        way.link.arrive(now, &packet);
+        self.forget_dropped(direction);
+    }
+
+    /// Hands the packets over that have reached the far end by `now`, with their direction, in order of time.
+    pub fn deliver(&mut self, now: Time, mut hand_over: impl FnMut(usize, &[u8])) {
+        self.change_links(now);
+        for direction in DIRECTIONS {
+            loop {
+                let way = &mut self.ways[direction];
+                let due = way.link.next_event();
+                if due > now {
+                    break;
+                }
+                if way.link.is_due(due) {
+                    let packet = way.link.deliver();
+                    let content = &mut self.store.contents[packet.sequence as usize];
+                    if packet.ecn() == Ecn::Marked {
+                        mark(content);
+                    }
+                    hand_over(direction, content);
+                    self.store.free.push(packet.sequence as usize);
+                    way.late.note(now.since(due), self.tolerance);
+                }
+                self.forget_dropped(direction);
+            }
+        }
+    }
+
+    /// When something is to be done next.
+    #[must_use]
+    pub fn next_event(&self) -> Time {
+        let [forward, reverse] = &self.ways;
+        forward.link.next_event().min(reverse.link.next_event()).min(self.director.wakeup())
+    }
+
+    /// Packets on the path, both directions together.
+    #[must_use]
+    pub fn on_path(&self) -> usize {
+        self.store.contents.len() - self.store.free.len()
+    }
+
+    /// What has happened by `now`, which is not before the last event: forward, then reverse.
+    pub fn report(&mut self, now: Time) -> [Direction; 2] {
+        let elapsed = now.since(Time::ZERO);
+        DIRECTIONS.map(|direction| {
+            let way = &mut self.ways[direction];
+            let counters = way.link.counters(now);
+            let (longest_queue_packets, _) = way.link.measured();
+            let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+            Direction {
+                arrived_packets: counters.arrived,
+                delivered_packets: counters.delivered,
+                random_losses: counters.random_losses,
+                queue_drops: counters.queue_drops,
+                marks: counters.marks,
+                utilisation: share(counters.bits as f64, counters.capacity as f64),
+                mean_queue_packets: share(counters.queue_integral as f64, elapsed.0 as f64),
+                longest_queue_packets,
+                refused_packets: way.refused,
+                lateness: way.late.report(),
+            }
+        })
+    }
+
+    /// Longest queues are counted from here on.
+    pub fn start_measuring(&mut self) {
+        self.ways.iter_mut().for_each(|way| way.link.start_measuring());
+    }
+
+    fn change_links(&mut self, now: Time) {
+        while let Some((link, change)) = self.director.due(now) {
+            self.ways[link as usize].link.change(now, change);
+            self.forget_dropped(link as usize);
+        }
+    }
+
+    fn forget_dropped(&mut self, direction: usize) {
+        while let Some(packet) = self.ways[direction].link.take_dropped() {
+            self.store.free.push(packet.sequence as usize);
+        }
+    }
+}
+
+impl Late {
+    fn note(&mut self, span: Span, tolerance: Span) {
+        self.spans.record(span);
+        self.total = self.total + span;
+        self.most = self.most.max(span);
+        self.count += 1;
+        self.beyond += u64::from(span > tolerance);
+    }
+
+    fn report(&self) -> Lateness {
+        let count = self.count.max(1) as f64;
+        let us = |span: Span| span.as_seconds() * 1e6;
+        Lateness {
+            mean_us: us(self.total) / count,
+            p99_us: self.spans.percentile(0.99).map_or(0.0, us),
+            most_us: us(self.most),
+            late_share: self.beyond as f64 / count,
+        }
+    }
+}
+
+/// Bytes of the IP header: version, and the two low bits of the traffic class (RFC 3168, section 5).
+const VERSION_4: u8 = 4;
+const VERSION_6: u8 = 6;
+
+fn version(content: &[u8]) -> u8 {
+    if content.len() < 20 { 0 } else { content[0] >> 4 }
+}
+
+fn ecn_of(content: &[u8]) -> Ecn {
+    let bits = match version(content) {
+        VERSION_4 => content[1] & 3,
+        VERSION_6 => content[1] >> 4 & 3,
+        _ => 0,
+    };
+    match bits {
+        0 => Ecn::NotCapable,
+        3 => Ecn::Marked,
+        _ => Ecn::Capable,
+    }
+}
+
+/// Sets "congestion experienced"; the checksum of IPv4 follows (RFC 1624, equation 3).
+fn mark(content: &mut [u8]) {
+    match version(content) {
+        VERSION_4 => {
+            let old = u16::from_be_bytes([content[0], content[1]]);
+            content[1] |= 3;
+            let new = u16::from_be_bytes([content[0], content[1]]);
+            let checksum = u16::from_be_bytes([content[10], content[11]]);
+            let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+            let folded = (sum & 0xffff) + (sum >> 16);
+            let folded = ((folded & 0xffff) + (folded >> 16)) as u16;
+            content[10..12].copy_from_slice(&(!folded).to_be_bytes());
+        }
+        VERSION_6 => content[1] |= 3 << 4,
+        _ => {}
+    }
+}

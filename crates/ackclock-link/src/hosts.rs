@@ -1,0 +1,162 @@
+//! The two hosts at the ends of a path: network namespaces with a TUN device each.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use nix::sched::{CloneFlags, setns};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// Names of namespaces that this program makes begin so; its process and the host follow.
+const PREFIX: &str = "ack-link-";
+/// The device of each host.
+pub const DEVICE: &str = "ack0";
+/// Packets that may wait to be read by the emulator.
+const DEVICE_QUEUE: u32 = 10_000;
+/// The folder where iproute2 holds namespaces.
+const NAMESPACES: &str = "/run/netns";
+
+/// One end of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its namespace, as `ip netns` knows it.
+    pub namespace: String,
+    /// Its address on the path.
+    pub address: &'static str,
+}
+
+/// Both ends. What was made for them goes away with this value.
+#[derive(Debug)]
+pub struct Hosts {
+    /// Where transfers start from: packets from here go forward.
+    pub client: Host,
+    /// The other end.
+    pub server: Host,
+    made: bool,
+}
+
+/// Runs a command of iproute2.
+fn ip(arguments: &str) -> Result<String, String> {
+    let output = Command::new("ip")
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("ip: {error}; make kernel-deps installs it (iproute2)"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let problem = String::from_utf8_lossy(&output.stderr);
+    Err(format!("ip {arguments}: {}", problem.lines().next().unwrap_or("failed")))
+}
+
+/// The process that made a namespace, from its name.
+fn owner(namespace: &str) -> Option<u32> {
+    namespace.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+}
+
+/// Whether a process of that number runs this program.
+fn runs(process: u32) -> bool {
+    let name = |path: String| fs::read_to_string(path).ok();
+    let ours = name("/proc/self/comm".into());
+    ours.is_some() && name(format!("/proc/{process}/comm")) == ours
+}
+
+fn remove(namespace: &str) {
+    // What still runs in there would keep it alive.
+    for process in ip(&format!("netns pids {namespace}")).unwrap_or_default().split_whitespace() {
+        let _ = Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status();
+    }
+    let _ = ip(&format!("netns del {namespace}"));
+}
+
+/// Removes what earlier runs left that were killed.
+fn tidy() {
+    for entry in fs::read_dir(NAMESPACES).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if owner(&name).is_some_and(|process| !runs(process)) {
+            remove(&name);
+        }
+    }
+}
+
+impl Hosts {
+    /// Two hosts in the given namespaces (client, server), or in two new ones.
+    ///
+    /// # Errors
+    /// One line, when a namespace is not there or cannot be made.
+    pub fn new(existing: Option<(String, String)>) -> Result<Hosts, String> {
+        tidy();
+        let made = existing.is_none();
+        let (client, server) = existing.unwrap_or_else(|| {
+            let name = |host: &str| format!("{PREFIX}{}-{host}", std::process::id());
+            (name("client"), name("server"))
+        });
+        let hosts = Hosts {
+            client: Host { namespace: client, address: "10.77.0.1" },
+            server: Host { namespace: server, address: "10.77.0.2" },
+            made,
+        };
+        for Host { namespace, .. } in [&hosts.client, &hosts.server] {
+            if made {
+                ip(&format!("netns add {namespace}"))?;
+                ip(&format!("-n {namespace} link set dev lo up"))?;
+            } else if !Path::new(NAMESPACES).join(namespace).exists() {
+                return Err(format!("there is no namespace {namespace}; ip netns add {namespace}"));
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// The devices of client and server, ready, for packets of up to `mtu` bytes.
+    ///
+    /// # Errors
+    /// One line, when a device cannot be made.
+    pub fn devices(&self, mtu: u16) -> Result<[SyncDevice; 2], String> {
+        let make = |host: &Host| {
+            let device = device_in(&Path::new(NAMESPACES).join(&host.namespace))?;
+            let Host { namespace, address } = host;
+            // One packet is one packet: without offloads nothing on the path is longer than the MTU.
+            ip(&format!(
+                "-n {namespace} link set dev {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1 up"
+            ))?;
+            ip(&format!("-n {namespace} addr add {address}/24 dev {DEVICE}"))?;
+            Ok::<_, String>(device)
+        };
+        Ok([make(&self.client)?, make(&self.server)?])
+    }
+
+    /// Packets that were dropped before the emulator read them.
+    #[must_use]
+    pub fn overlooked(&self) -> u64 {
+        let dropped = |host: &Host| {
+            let arguments = format!("-n {} -s -j link show dev {DEVICE}", host.namespace);
+            let shown: serde_json::Value = serde_json::from_str(&ip(&arguments).ok()?).ok()?;
+            shown[0]["stats64"]["tx"]["dropped"].as_u64()
+        };
+        [&self.client, &self.server].into_iter().filter_map(dropped).sum()
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        if self.made {
+            remove(&self.client.namespace);
+            remove(&self.server.namespace);
+        }
+    }
+}
+
+/// Makes the device in the namespace of `file`. Only a thread of its own goes there.
+fn device_in(file: &PathBuf) -> Result<SyncDevice, String> {
+    let enter = || {
+        let refuse = |error: String| format!("{}: {error}", file.display());
+        let namespace = File::open(file).map_err(|error| refuse(error.to_string()))?;
+        setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| refuse(error.to_string()))?;
+        let device = DeviceBuilder::new().name(DEVICE).build_sync();
+        let device = device.map_err(|error| refuse(format!("{DEVICE} cannot be made: {error}")))?;
+        device.set_nonblocking(true).map_err(|error| refuse(error.to_string()))?;
+        Ok(device)
+    };
+    thread::scope(|scope| scope.spawn(enter).join().map_err(|_| "the device could not be made".to_owned())?)
+}

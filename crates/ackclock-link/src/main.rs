@@ -1,0 +1,291 @@
+//! `ackclock-link`: an emulated path between two network namespaces.
+
+use std::fs;
+use std::io::{Write, stderr};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_link::emulator::Emulator;
+use ackclock_link::hosts::{Host, Hosts};
+use ackclock_link::pump::{Pump, TOLERANCE};
+use ackclock_link::report::Report;
+use ackclock_scenario::{Scenario, read_toml};
+use ackclock_units::Span;
+use clap::Parser;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+
+/// An emulated path between two network namespaces: the simulator's link, in real time.
+///
+/// Without a scenario the path has 100 Mbit/s, 20 ms each way and a droptail queue of 100 packets. Packets of
+/// the client go forward, those of the server back. With a COMMAND it is run on the client, and the path ends
+/// with it; otherwise the path stands until Ctrl-C. The server's address is 10.77.0.2.
+///
+/// Examples:
+///   sudo ackclock-link --rate 10Mbit/s --delay 30ms --queue 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
+///   sudo ackclock-link --loss 1% --report path.json
+///   sudo ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
+///     --set dumbbell.loss.to_bad=0.1% --set dumbbell.loss.to_good=20%
+///
+/// Exit status: that of COMMAND, or 0; 1 also when the path was late and results over it do not hold; 2 for bad
+/// input; 130 when COMMAND was interrupted.
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment)]
+struct Arguments {
+    /// A scenario with a [dumbbell], whose path it is; its flows are left out.
+    scenario: Option<PathBuf>,
+    /// Rate of the bottleneck, for example 10Mbit/s.
+    #[arg(long)]
+    rate: Option<String>,
+    /// Delay of each direction, for example 30ms.
+    #[arg(long)]
+    delay: Option<String>,
+    /// What the forward queue holds: packets, or a size such as 64kB; the packet in transmission included.
+    #[arg(long)]
+    queue: Option<String>,
+    /// Random loss of packets that go forward, for example 1%.
+    #[arg(long)]
+    loss: Option<String>,
+    /// Standard deviation of Gaussian noise on the forward delay, for example 5ms; no packet overtakes another.
+    #[arg(long)]
+    noise: Option<String>,
+    /// Any key of a scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Longest packet of the path, bytes.
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(68..))]
+    mtu: u16,
+    /// Namespaces that are there already, in place of new ones.
+    #[arg(long, value_name = "CLIENT,SERVER", value_parser = two)]
+    namespaces: Option<(String, String)>,
+    /// A shell command that runs on the server meanwhile; the path waits until it has opened a port.
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// How long the path stands without a COMMAND, for example 60s.
+    #[arg(long)]
+    duration: Option<Span>,
+    /// A packet that leaves later than this is late; more than 1 % of them make results invalid.
+    #[arg(long, default_value_t = TOLERANCE)]
+    tolerance: Span,
+    /// A file for the report, as JSON.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// What runs on the client.
+    #[arg(last = true)]
+    command: Vec<String>,
+}
+
+fn two(text: &str) -> Result<(String, String), String> {
+    let (client, server) = text.split_once(',').ok_or("expected CLIENT,SERVER")?;
+    Ok((client.to_owned(), server.to_owned()))
+}
+
+/// The path unless the user says otherwise.
+const PATH: &str = r#"
+[run]
+duration = "24 h"
+[dumbbell]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = { kind = "droptail", limit = "100 packets" }
+[[flow]]
+controller = "reno"
+"#;
+
+/// How often a running command and signals are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a server may take to open its port, in looks.
+const SERVER_LOOKS: u32 = 250;
+
+/// Why it ends without success: a message and the exit status.
+struct Failure(String, u8);
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure(message, 1)
+    }
+}
+
+impl Arguments {
+    fn scenario(&self) -> Result<Scenario, Failure> {
+        let refuse = |message: String| Failure(message, 2);
+        let (text, file) = match &self.scenario {
+            None => (PATH.to_owned(), "the path".to_owned()),
+            Some(path) => {
+                let file = path.display().to_string();
+                (fs::read_to_string(path).map_err(|error| refuse(format!("{file}: {error}")))?, file)
+            }
+        };
+        let mut settings = Vec::new();
+        let mut set = |key: &str, value: &str| settings.push(format!("dumbbell.{key}={value}"));
+        if let Some(rate) = &self.rate {
+            set("rate", rate);
+        }
+        if let Some(delay) = &self.delay {
+            set("delay", delay);
+        }
+        if let Some(queue) = &self.queue {
+            let is_count = queue.bytes().all(|byte| byte.is_ascii_digit());
+            set("queue.limit", &if is_count { format!("{queue} packets") } else { queue.clone() });
+        }
+        if let Some(loss) = &self.loss {
+            set("loss.kind", "bernoulli");
+            set("loss.rate", loss);
+        }
+        if let Some(noise) = &self.noise {
+            set("delay_noise.kind", "gaussian");
+            set("delay_noise.sigma", noise);
+        }
+        settings.extend_from_slice(&self.set);
+        let checked = read_toml(&text, &file, &settings, &BuiltIn).map_err(|error| refuse(error.to_string()))?;
+        Ok(checked.scenario)
+    }
+}
+
+/// Tells people; it goes on when nobody listens any more.
+fn say(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+/// Starts a command on a host.
+fn start(host: &Host, command: &[&str], quiet: bool) -> Result<Child, String> {
+    let mut start = Command::new("ip");
+    start.args(["netns", "exec", &host.namespace]).args(command);
+    if quiet {
+        start.stdin(Stdio::null()).stdout(Stdio::null());
+    }
+    start.spawn().map_err(|error| format!("ip: {error}"))
+}
+
+/// A process that ends with its owner.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
+        for _ in 0..50 {
+            if matches!(self.0.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            sleep(LOOK);
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve(host: &Host, command: &str) -> Result<Process, String> {
+    let mut server = Process(start(host, &["sh", "-c", &format!("exec {command}")], true)?);
+    for _ in 0..SERVER_LOOKS {
+        if let Ok(Some(status)) = server.0.try_wait() {
+            return Err(format!("the server has ended: {status}"));
+        }
+        let ports = Command::new("ip")
+            .args(["netns", "exec", &host.namespace, "ss", "-Htuln"])
+            .output()
+            .map_err(|error| format!("ip: {error}"))?;
+        if !ports.stdout.is_empty() {
+            return Ok(server);
+        }
+        sleep(LOOK);
+    }
+    Err("the server has opened no port within 5 s".into())
+}
+
+/// Waits for the command, a signal, or the end of the time; the exit status of the command.
+fn stand(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8, Failure> {
+    if arguments.command.is_empty() {
+        say(&format!(
+            "The path stands. On the client: ip netns exec {} COMMAND; on the server, {}: ip netns exec {} COMMAND",
+            hosts.client.namespace, hosts.server.address, hosts.server.namespace
+        ));
+        let looks = arguments.duration.map(|span| (span.as_seconds() / LOOK.as_secs_f64()).ceil() as u64);
+        let mut looked = 0;
+        while !ended.load(Ordering::Relaxed) && looks.is_none_or(|looks| looked < looks) {
+            sleep(LOOK);
+            looked += 1;
+        }
+        return Ok(0);
+    }
+    let words: Vec<_> = arguments.command.iter().map(String::as_str).collect();
+    let mut command = Process(start(&hosts.client, &words, false)?);
+    loop {
+        if let Some(status) = command.0.try_wait().map_err(|error| error.to_string())? {
+            return Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
+        }
+        if ended.load(Ordering::Relaxed) {
+            return Err(Failure("interrupted".into(), 130));
+        }
+        sleep(LOOK);
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<u8, Failure> {
+    let emulator = Emulator::new(&arguments.scenario()?, arguments.tolerance)
+        .map_err(|message| Failure(message, 2))?;
+    if !geteuid().is_root() {
+        return Err("namespaces and devices are made by root: sudo ackclock-link ...".to_owned().into());
+    }
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        signal_hook::flag::register(signal as i32, Arc::clone(&ended))
+            .map_err(|error| format!("signals: {error}"))?;
+    }
+    let hosts = Hosts::new(arguments.namespaces.clone())?;
+    let pump = Pump::start(emulator, hosts.devices(arguments.mtu)?)?;
+    let real_time = pump.real_time;
+    let served = arguments.server.as_ref().map(|command| serve(&hosts.server, command)).transpose();
+    let stood = served.map_err(Failure::from).and_then(|server| {
+        let stood = stand(arguments, &hosts, &ended);
+        drop(server);
+        stood
+    });
+    let overlooked_packets = hosts.overlooked();
+    let outcome = pump.stop()?;
+    let status = stood?;
+    let [forward, reverse] = outcome.directions;
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        duration_s: outcome.duration_s,
+        real_time,
+        tolerance_us: arguments.tolerance.as_seconds() * 1e6,
+        forward,
+        reverse,
+        overlooked_packets,
+        problems: Vec::new(),
+        valid: false,
+    };
+    finish(report.judged(), arguments, status)
+}
+
+fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failure> {
+    say(report.text().trim_end());
+    if !report.real_time {
+        say("The machine gave no real-time priority: expect more lateness.");
+    }
+    if let Some(file) = &arguments.report {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
+        fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    match status {
+        0 if !report.valid => {
+            Err(Failure(format!("results over this path do not hold: {}", report.problems.join("; ")), 1))
+        }
+        status => Ok(status),
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(status) => ExitCode::from(status),
+        Err(Failure(message, status)) => {
+            say(&format!("ackclock-link: {message}"));
+            ExitCode::from(status)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the emulator says about itself.
+
+use serde::Serialize;
+
+/// Share of packets that may be late before a result is invalid.
+const LARGEST_LATE_SHARE: f64 = 0.01;
+
+/// How late packets left, compared with the model's times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Lateness {
+    /// Mean, microseconds.
+    pub mean_us: f64,
+    /// 99th percentile, microseconds.
+    pub p99_us: f64,
+    /// The largest, microseconds.
+    pub most_us: f64,
+    /// Share of packets beyond the tolerance, 0 to 1.
+    pub late_share: f64,
+}
+
+/// One direction of the path since its start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Direction {
+    /// Packets that entered.
+    pub arrived_packets: u64,
+    /// Packets that left at the far end.
+    pub delivered_packets: u64,
+    /// Packets lost at random.
+    pub random_losses: u64,
+    /// Packets dropped by the queue.
+    pub queue_drops: u64,
+    /// Packets marked by the queue.
+    pub marks: u64,
+    /// Bits sent over bits that could have been sent.
+    pub utilisation: f64,
+    /// Mean over time, the packet in transmission included.
+    pub mean_queue_packets: f64,
+    /// The longest, the packet in transmission included.
+    pub longest_queue_packets: u64,
+    /// Packets that found no memory, which no path does.
+    pub refused_packets: u64,
+    /// How late packets left.
+    pub lateness: Lateness,
+}
+
+/// What `ackclock link` reports when it ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Of this program.
+    pub version: &'static str,
+    /// How long the path stood, seconds.
+    pub duration_s: f64,
+    /// The machine gave it real-time priority.
+    pub real_time: bool,
+    /// A packet that left later than this is late, microseconds.
+    pub tolerance_us: f64,
+    /// From the client to the server.
+    pub forward: Direction,
+    /// From the server to the client.
+    pub reverse: Direction,
+    /// Packets that waited for the emulator in vain, which no path has.
+    pub overlooked_packets: u64,
+    /// What speaks against results that were measured over this path; empty if nothing does.
+    pub problems: Vec<String>,
+    /// Whether results that were measured over this path hold.
+    pub valid: bool,
+}
+
+impl Report {
+    /// Judges: results hold when at most one packet in a hundred was late, and the emulator lost none.
+    #[must_use]
+    pub fn judged(mut self) -> Report {
+        for (name, direction) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+            let share = direction.lateness.late_share;
+            if share > LARGEST_LATE_SHARE {
+                let (percent, limit) = (100.0 * share, self.tolerance_us);
+                self.problems.push(format!("{name}: {percent:.1} % of packets left more than {limit} us late"));
+            }
+            if direction.refused_packets > 0 {
+                let count = direction.refused_packets;
+                self.problems.push(format!("{name}: no memory for {count} packets"));
+            }
+        }
+        if self.overlooked_packets > 0 {
+            self.problems.push(format!("{} packets came faster than they were read", self.overlooked_packets));
+        }
+        self.valid = self.problems.is_empty();
+        self
+    }
+
+    /// A few lines for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, one) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+            text += &format!(
+                "{name}: {} packets in, {} out, {} lost at random, {} dropped; {:.1} % used, {:.1} packets queued on average; late by {:.0} us on average, {:.0} us at most in 99 %\n",
+                one.arrived_packets,
+                one.delivered_packets,
+                one.random_losses,
+                one.queue_drops,
+                100.0 * one.utilisation,
+                one.mean_queue_packets,
+                one.lateness.mean_us,
+                one.lateness.p99_us,
+            );
+        }
+        text
+    }
+}

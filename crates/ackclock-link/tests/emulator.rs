@@ -1,0 +1,174 @@
+//! The path in made-up time: what goes in comes out, when the arithmetic says so, or is accounted for.
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_link::emulator::Emulator;
+use ackclock_scenario::read_toml;
+use ackclock_units::{Span, Time};
+use proptest::prelude::*;
+
+const TOLERANCE: Span = Span::from_millis(1);
+
+fn emulator(dumbbell: &str) -> Emulator {
+    let text = format!("[run]\nduration = \"10 s\"\n[dumbbell]\n{dumbbell}\n[[flow]]\ncontroller = \"reno\"\n");
+    let checked = read_toml(&text, "path.toml", &[], &BuiltIn).unwrap();
+    Emulator::new(&checked.scenario, TOLERANCE).unwrap()
+}
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+/// Everything that leaves up to `us`: when the emulator said so, the direction, the first byte.
+fn leave(emulator: &mut Emulator, us: u64) -> Vec<(Time, usize, u8)> {
+    let mut left = Vec::new();
+    while emulator.next_event() <= at(us) {
+        let now = emulator.next_event();
+        emulator.deliver(now, |direction, content| left.push((now, direction, content[0])));
+    }
+    left
+}
+
+/// 1000 bytes at 10 Mbit/s take 800 us, then 30 ms. Three at once leave 800 us apart; the queue holds two with
+/// the one in transmission. The other direction has nothing of that: 100 bytes take 80 us.
+#[test]
+fn packets_leave_when_they_should() {
+    let mut emulator = emulator(
+        "rate = \"10 Mbit/s\"\ndelay = \"30 ms\"\nqueue = { kind = \"droptail\", limit = \"2 packets\" }",
+    );
+    emulator.start_measuring();
+    (0..3).for_each(|number| emulator.arrive(at(0), 0, &[number; 1000]));
+    emulator.arrive(at(100), 1, &[9; 100]);
+    assert_eq!(emulator.on_path(), 3, "the third was dropped");
+    assert_eq!(leave(&mut emulator, 100_000), [(at(30_180), 1, 9), (at(30_800), 0, 0), (at(31_600), 0, 1)]);
+    assert_eq!(emulator.on_path(), 0);
+    let [forward, reverse] = emulator.report(at(100_000));
+    assert_eq!((forward.arrived_packets, forward.delivered_packets, forward.queue_drops), (3, 2, 1));
+    assert_eq!((forward.longest_queue_packets, reverse.delivered_packets), (2, 1));
+    // Two packets for 800 us and one for 800 us, of 100 ms.
+    assert!((forward.mean_queue_packets - 0.024).abs() < 1e-9);
+    assert!((forward.utilisation - 0.016).abs() < 1e-9);
+    assert_eq!(forward.lateness.most_us, 0.0);
+}
+
+/// Both leave at 30.8 ms. One is handed over 3 ms later, more than the tolerance of 1 ms.
+#[test]
+fn lateness_is_told() {
+    let path = "rate = \"10 Mbit/s\"\ndelay = \"30 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }";
+    let mut emulator = emulator(path);
+    emulator.arrive(at(0), 0, &[0; 1000]);
+    emulator.arrive(at(0), 1, &[0; 1000]);
+    let mut count = 0;
+    emulator.deliver(at(33_800), |_, _| count += 1);
+    assert_eq!(count, 2);
+    let [forward, _] = emulator.report(at(40_000));
+    assert_eq!((forward.lateness.mean_us, forward.lateness.most_us), (3000.0, 3000.0));
+    assert_eq!(forward.lateness.late_share, 1.0);
+}
+
+/// At 20 ms the delay falls to 10 ms: a packet of 25 ms leaves at 25 + 0.8 + 10 ms.
+#[test]
+fn changes_happen_at_their_times() {
+    let text = "[run]\nduration = \"10 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\ndelay = \"30 ms\"\n\
+                queue = { kind = \"droptail\", limit = \"9 packets\" }\n[[flow]]\ncontroller = \"reno\"\n\
+                rtt = \"100 ms\"\n[[event]]\nat = \"20 ms\"\nset = \"dumbbell.delay\"\nto = \"10 ms\"\n";
+    let checked = read_toml(text, "path.toml", &[], &BuiltIn).unwrap();
+    let mut emulator = Emulator::new(&checked.scenario, TOLERANCE).unwrap();
+    emulator.arrive(at(25_000), 0, &[7; 1000]);
+    assert_eq!(leave(&mut emulator, 100_000), [(at(35_800), 0, 7)]);
+}
+
+/// A header of IPv4 as RFC 791 has it, capable of ECN, with its checksum.
+fn header() -> Vec<u8> {
+    let mut packet = vec![0x45, 2, 0, 40, 1, 2, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2];
+    packet.resize(40, 0);
+    let sum = checksum(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    packet
+}
+
+/// The checksum of the header, summed anew.
+fn checksum(packet: &[u8]) -> u16 {
+    let words = packet[..20].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+    let sum: u32 = words.sum();
+    !(((sum & 0xffff) + (sum >> 16)) as u16)
+}
+
+/// CoDel marks once packets have waited 5 ms for 100 ms: 200 packets of 40 bytes at 80 kbit/s wait up to 0.8 s.
+#[test]
+fn a_marked_packet_has_a_right_checksum() {
+    let mut emulator = emulator(
+        "rate = \"80 kbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"codel\", limit = \"500 packets\", ecn = true }",
+    );
+    (0..200).for_each(|_| emulator.arrive(at(0), 0, &header()));
+    let mut marked = 0;
+    emulator.deliver(at(2_000_000), |_, content| {
+        // Over a right header the sum is 0.
+        assert_eq!(checksum(content), 0);
+        marked += u32::from(content[1] & 3 == 3);
+    });
+    assert!(marked > 0);
+    assert_eq!(emulator.report(at(2_000_000))[0].marks, u64::from(marked));
+}
+
+#[test]
+fn what_needs_flows_is_refused() {
+    let refuse = |text: &str| {
+        let checked = read_toml(text, "path.toml", &[], &BuiltIn).unwrap();
+        Emulator::new(&checked.scenario, TOLERANCE).unwrap_err()
+    };
+    let rest = "[run]\nduration = \"1 s\"\n[[flow]]\ncontroller = \"reno\"\n";
+    let fq = "[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"fq_codel\", limit = \"9 packets\" }\n";
+    assert_eq!(refuse(&format!("{rest}{fq}")), "bottleneck: fq_codel needs to tell flows apart; take codel");
+    let lot = "[parking_lot]\nhops = 2\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }\n";
+    assert!(refuse(&format!("{rest}{lot}")).contains("dumbbell"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever comes, in time or late: each packet is handed over once with its content and not before it has been
+    /// sent and travelled, or dropped, or lost, or still there; the order is kept without reordering noise.
+    #[test]
+    fn nothing_is_made_or_forgotten(
+        arrivals in prop::collection::vec((0..3000_u64, 0..2_usize, 20..1500_usize, any::<bool>()), 1..200),
+        loss in 0..20_u32,
+        noise in 0..5_u32,
+    ) {
+        let mut emulator = emulator(&format!(
+            "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = {{ kind = \"droptail\", limit = \"10 packets\" }}\n\
+             loss = {{ kind = \"bernoulli\", rate = \"{loss} %\" }}\n\
+             delay_noise = {{ kind = \"uniform\", range = \"{noise} ms\" }}"
+        ));
+        let mut now = 0;
+        let mut left = vec![];
+        for (number, (wait, direction, length, looks)) in arrivals.iter().enumerate() {
+            now += wait;
+            let mut content = vec![0; *length];
+            content[..8].copy_from_slice(&(number as u64).to_be_bytes());
+            content[8..16].copy_from_slice(&now.to_be_bytes());
+            emulator.arrive(at(now), *direction, &content);
+            if *looks {
+                emulator.deliver(at(now), |direction, content| left.push((now, direction, content.to_vec())));
+            }
+        }
+        let on_path = emulator.on_path() as u64;
+        let [forward, reverse] = emulator.report(at(now));
+        let sum = |part: fn(&ackclock_link::report::Direction) -> u64| part(&forward) + part(&reverse);
+        prop_assert_eq!(sum(|one| one.arrived_packets), arrivals.len() as u64);
+        prop_assert_eq!(sum(|one| one.delivered_packets), left.len() as u64);
+        let gone = sum(|one| one.delivered_packets + one.random_losses + one.queue_drops);
+        prop_assert_eq!(arrivals.len() as u64, gone + on_path);
+        for direction in 0..2 {
+            let mut last = None;
+            for (when, _, content) in left.iter().filter(|one| one.1 == direction) {
+                let number = u64::from_be_bytes(content[..8].try_into().unwrap());
+                let sent = u64::from_be_bytes(content[8..16].try_into().unwrap());
+                prop_assert_eq!(content.len(), arrivals[number as usize].2);
+                prop_assert!(last < Some(number));
+                // 10 Mbit/s are 10 bits in a microsecond.
+                prop_assert!(*when >= sent + 5000 + content.len() as u64 * 8 / 10);
+                last = Some(number);
+            }
+        }
+    }
+}
