@@ -4,30 +4,39 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ackclock
 
 
 @pytest.mark.parametrize(
-    "control", ["africa", "bic", "compound", "fast", "fit", "gaimd", "hstcp", "illinois", "multcp"]
+    "control",
+    [
+        entry["name"].removesuffix("@kernel")
+        for entry in ackclock.controllers()
+        if entry["name"].endswith("@kernel")
+    ],
 )
 @pytest.mark.parametrize("loss", [0.0, 0.001, 0.01])
 def test_mean_windows_agree(control: str, loss: float) -> None:
     path = ackclock.dumbbell(
         "100 Mbit/s", "20 ms", "200 packets", loss={"kind": "bernoulli", "rate": loss}
     )
-    means = []
+    windows = []
     for name in (control, f"{control}@kernel"):
         flow = ackclock.flow(name, rtt="80 ms", profile="linux")
-        scenario = ackclock.scenario(path, flow, duration="200 s", warmup="20 s")
+        scenario = ackclock.scenario(path, flow, duration="60 s", warmup="10 s")
         runs = [ackclock.simulate(scenario, run=run, record=False).flows for run in range(8)]
-        means.append(sum(run["mean_window"].item() for run in runs) / 8)
+        windows.append([run["mean_window"].item() for run in runs])
     # The n-th packet is lost in both; windows differ by the rounding of fixed point, 1e-3 at most
     # (crates/ackclock-kernel/tests/twins.rs), until a packet more or less moves a loss to another
     # moment of the sawtooth: FIT's N and Illinois' alpha then go another way, and single runs
-    # differ by 3 %, the mean of eight by 1 %, three times that at most.
-    assert means[1] == pytest.approx(means[0], rel=0.03)
+    # differ by 3 %, the mean of eight by 1 %, three times that at most. Westwood's estimate walks
+    # by 30 % from run to run: there three standard errors of the difference are more.
+    ours, theirs = (np.array(one) for one in windows)
+    error = (theirs - ours).std(ddof=1) / np.sqrt(8)
+    assert theirs.mean() == pytest.approx(ours.mean(), abs=max(0.03 * ours.mean(), 3 * error))
 
 
 def test_it_is_explained_and_has_no_parameters() -> None:

@@ -13,7 +13,16 @@ from typing import Annotated, Any
 
 import typer
 
-from ackclock import api, kernel, laboratory, parallel, predict, progress, storage
+from ackclock import (
+    api,
+    kernel,
+    laboratory,
+    parallel,
+    predict,
+    programs,
+    progress,
+    storage,
+)
 
 # Plain help and our own error lines: an error is one line on standard error.
 app = typer.Typer(
@@ -310,7 +319,8 @@ def reproduce(
 app.command()(laboratory.compare)
 app.command()(laboratory.sweep)
 app.command()(laboratory.plot)
-app.command()(kernel.kernel)
+app.command(context_settings=programs.AS_IT_IS)(programs.link)
+app.add_typer(kernel.app, name="kernel")
 
 
 def main() -> None:

@@ -72,5 +72,5 @@ def become(name: str, arguments: list[str]) -> NoReturn:
 
 
 def link(context: typer.Context) -> None:
-    """An emulated path between two network namespaces, in real time; ackclock link --help."""
+    """Stand an emulated path between two network namespaces, in real time (link --help)."""
     become("ackclock-link", context.args)

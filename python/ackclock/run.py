@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ackclock.pictures import Pictures
 
 TABLES = ("flows", "windows", "queues", "events")
+MEASURED = "changes"
+"""What only a run has that was measured and not simulated."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,11 @@ class Run:
         return self._table("events")
 
     @cached_property
+    def changes(self) -> pl.DataFrame:
+        """Every change of a window, for a run that was measured in the kernel."""
+        return self._table("changes")
+
+    @cached_property
     def metrics(self) -> pl.DataFrame:
         """Every standard metric with its 95 % interval over batches: `metrics.overview`."""
         from ackclock.metrics import overview
@@ -116,7 +123,7 @@ class Run:
 
         tables = {
             name: pl.read_parquet(directory / f"{name}.parquet")
-            for name in ("windows", "queues", "events")
+            for name in ("windows", "queues", "events", MEASURED)
             if (directory / f"{name}.parquet").exists()
         }
         summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
@@ -140,7 +147,8 @@ class Run:
             When a file cannot be written; what was written before stays.
         """
         directory.mkdir(exist_ok=True)
-        for name in TABLES if tables else ("flows",):
+        measured = (MEASURED,) if MEASURED in self.tables else ()
+        for name in (*TABLES, *measured) if tables else ("flows",):
             storage.write_table(getattr(self, name), directory, name, csv=csv)
         (directory / "summary.json").write_text(
             json.dumps(self.summary, indent=2) + "\n", encoding="utf-8"
@@ -181,7 +189,7 @@ def holds_result(directory: Path) -> bool:
     bool
         True when it can be replaced without loss of anything else.
     """
-    tables = {f"{name}.{ending}" for name in TABLES for ending in ("parquet", "csv")}
+    tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
     names = frozenset(tables | {"summary.json", "scenario.toml"})
     runs = list(directory.iterdir())
     if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):

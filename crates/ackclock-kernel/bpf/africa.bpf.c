@@ -60,19 +60,24 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 		base_grow(&control->base, growth, control->is_fast ? hstcp_at(control->base.window).a : ONE);
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
 	return ONE - hstcp_at(control->base.window).b;
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
-	(void)control;
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 }
 
-CONTROL(africa)
+inline_always void control_internals(const struct control *control, u64 *values)
+{
+	values[0] = (u64)control->is_fast << 16;
+}
+
+#define INTERNALS "fast"
+#include "driver.h"

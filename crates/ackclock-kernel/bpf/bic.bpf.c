@@ -86,12 +86,12 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 		search(control, growth);
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
 	return control->base.window < LOW_WINDOW ? ONE / 2 : KEEP;
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
 	u64 window = control->base.window_before;
 
@@ -103,9 +103,16 @@ inline_always void control_after_loss(struct control *control)
 	control->probe_step = 0;
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 }
 
-CONTROL(bic)
+inline_always void control_internals(const struct control *control, u64 *values)
+{
+	values[0] = control->max_win == UNLIMITED ? NEVER_KNOWN : control->max_win >> 16;
+	values[1] = control->probe_step ? ONE : 0;
+}
+
+#define INTERNALS "max_win", "probing"
+#include "driver.h"

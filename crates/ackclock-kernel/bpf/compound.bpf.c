@@ -7,6 +7,7 @@
  * slow start and below 41 packets.
  */
 #include "control.h"
+#include "rounds.h"
 
 #define GAMMA (30 * PACKET)
 #define LOW_WINDOW (41 * PACKET)
@@ -15,19 +16,13 @@ struct control {
 	struct base base;
 	/* Packets times 2^32. */
 	u64 dwnd;
-	/*
-	 * Smallest RTT of the connection, of this round trip, and of the one that is over with this
-	 * acknowledgement, ticks; 0 for none.
-	 */
+	/* Smallest RTT of the connection, ticks; 0 for none. */
 	u32 base_rtt;
-	u32 least;
-	u32 completed;
-	u32 round;
+	struct rounds rounds;
 };
 
 inline_always void control_start(struct control *control)
 {
-	(void)control;
 }
 
 /*
@@ -62,7 +57,7 @@ inline_always void set_dwnd(struct control *control, u64 dwnd)
 /* What a round trip whose smallest RTT is `least` ticks changes; it can grow only with an ACK that may. */
 inline_always void round_trip(struct control *control, u32 least, u32 growth)
 {
-	u64 window = control->base.window, share, diff, square, more;
+	u64 window = control->base.window, diff, square, more;
 
 	if (base_in_slow_start(&control->base) || window < LOW_WINDOW) {
 		set_dwnd(control, 0);
@@ -70,8 +65,7 @@ inline_always void round_trip(struct control *control, u32 least, u32 growth)
 	}
 	if (!growth)
 		return;
-	share = ((u64)control->base_rtt << 24) / least;
-	diff = (window >> 24) * ((1 << 24) - share);
+	diff = queued_packets(window, control->base_rtt, least);
 	if (diff >= GAMMA) {
 		set_dwnd(control, control->dwnd > diff ? control->dwnd - diff : 0);
 		return;
@@ -89,36 +83,35 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 
 	if (ack->rtt && (!control->base_rtt || ack->rtt < control->base_rtt))
 		control->base_rtt = ack->rtt;
-	if (!ack->is_again)
-		control->completed = ack->round != control->round ? control->least : 0;
-	if (ack->round != control->round)
-		control->least = 0;
-	control->round = ack->round;
-	if (ack->rtt && (!control->least || ack->rtt < control->least))
-		control->least = ack->rtt;
-	if (control->completed)
-		round_trip(control, control->completed, ack->growth);
+	rounds_note(&control->rounds, ack);
+	if (control->rounds.completed)
+		round_trip(control, control->rounds.completed, ack->growth);
 	growth = base_slow_start(&control->base, ack->growth);
 	base_grow(&control->base, growth, ONE);
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
-	(void)control;
 	return ONE / 2;
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
 	control->dwnd /= 2;
 	if (control->dwnd > control->base.window)
 		control->dwnd = control->base.window;
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 	control->dwnd = 0;
 }
 
-CONTROL(compound)
+inline_always void control_internals(const struct control *control, u64 *values)
+{
+	values[0] = control->dwnd >> 16;
+}
+
+#define INTERNALS "dwnd"
+#include "driver.h"

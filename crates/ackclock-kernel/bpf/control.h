@@ -13,6 +13,7 @@
 #pragma once
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -37,14 +38,18 @@ struct base {
 	u32 restart;
 };
 
-/* An acknowledgement, as a control sees it. */
+/* An acknowledgement, as a control sees it; as AckOfC in src/twin.rs. */
 struct ack {
+	/* When it came, microseconds of a clock that never runs back. */
+	u64 now;
 	/* Packets that the window may grow by per window; 0 in recovery or when something else limits. */
 	u32 growth;
 	/* The round-trip time that it measures, ticks; 0 if it measures none. */
 	u32 rtt;
 	/* Round trips since the start of the connection. */
 	u32 round;
+	/* Packets that have been delivered since then, in all; it may wrap. */
+	u32 delivered;
 	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
 	u8 is_again;
 };
@@ -145,16 +150,15 @@ inline_always void base_idle(struct base *base)
 }
 
 /*
- * A control defines struct control (whose first member is struct base base), and
- *   control_start(control)             sets up what is not base; all else is zero
- *   control_ack(control, ack)          measures and grows
- *   control_keep(control)              the fraction that a loss event leaves of the window, times 2^16
- *   control_after_loss(control)        what else a loss event changes
- *   control_timeout(control, first)    cuts, through base_timeout
- * and ends with CONTROL(name), which makes it what the build asks for.
+ * A control defines struct control (whose first member is struct base base), and, times being microseconds,
+ *   control_start(control)                  sets up what is not base; all else is zero
+ *   control_ack(control, ack)               measures and grows
+ *   control_keep(control, now)              the fraction that a loss event leaves of the window, times 2^16
+ *   control_after_loss(control, now)        what else a loss event changes
+ *   control_timeout(control, first, now)    cuts, through base_timeout
+ * and, when it has internals for the trace, at most MOST_INTERNALS,
+ *   control_internals(control, values)      each times 2^16, or NEVER_KNOWN; their names are INTERNALS
+ * It ends with driver.h, which makes it what the build asks for.
  */
-#ifdef __BPF__
-#include "kernel.h"
-#else
-#include "host.h"
-#endif
+#define MOST_INTERNALS 4
+#define NEVER_KNOWN (~0ULL)

@@ -22,7 +22,6 @@ struct control {
 
 inline_always void control_start(struct control *control)
 {
-	(void)control;
 }
 
 inline_always void measure(struct control *control, u32 rtt)
@@ -75,20 +74,18 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	}
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
-	(void)control;
 	return ONE / 2;
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
-	(void)control;
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 }
 
-CONTROL(fast)
+#include "driver.h"

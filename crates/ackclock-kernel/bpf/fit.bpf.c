@@ -67,21 +67,28 @@ inline_always void update(struct control *control)
 	control->rtt_count = 0;
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
 	return ONE - 2 * ONE / (3 * control->n + 1);
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
 	update(control);
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 	control->rtt_sum = 0;
 	control->rtt_count = 0;
 }
 
-CONTROL(fit)
+inline_always void control_internals(const struct control *control, u64 *values)
+{
+	values[0] = (u64)control->n << 16;
+	values[1] = control->ratio_count ? (control->ratio_sum / control->ratio_count) >> 16 : 0;
+}
+
+#define INTERNALS "n", "alpha"
+#include "driver.h"

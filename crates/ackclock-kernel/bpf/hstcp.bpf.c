@@ -9,7 +9,6 @@ struct control {
 
 inline_always void control_start(struct control *control)
 {
-	(void)control;
 }
 
 inline_always void control_ack(struct control *control, const struct ack *ack)
@@ -20,19 +19,25 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 		base_grow(&control->base, growth, hstcp_at(control->base.window).a);
 }
 
-inline_always u32 control_keep(const struct control *control)
+inline_always u32 control_keep(const struct control *control, u64 now)
 {
 	return ONE - hstcp_at(control->base.window).b;
 }
 
-inline_always void control_after_loss(struct control *control)
+inline_always void control_after_loss(struct control *control, u64 now)
 {
-	(void)control;
 }
 
-inline_always void control_timeout(struct control *control, int first)
+inline_always void control_timeout(struct control *control, int first, u64 now)
 {
 	base_timeout(&control->base, first, ONE / 2);
 }
 
-CONTROL(hstcp)
+inline_always void control_internals(const struct control *control, u64 *values)
+{
+	values[0] = hstcp_at(control->base.window).a;
+	values[1] = hstcp_at(control->base.window).b;
+}
+
+#define INTERNALS "alpha", "beta"
+#include "driver.h"

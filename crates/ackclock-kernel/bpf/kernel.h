@@ -8,11 +8,22 @@
 #define SEC(name) __attribute__((section(name), used))
 #define BY_NAME __attribute__((preserve_access_index))
 
-struct sock;
-
 /* Declared as large as in the kernel: the whole state is in here. */
 struct inet_connection_sock {
 	u64 icsk_ca_priv[13];
+} BY_NAME;
+
+struct sock_common {
+	u16 skc_dport;
+	u16 skc_num;
+} BY_NAME;
+
+struct sock {
+	struct sock_common __sk_common;
+} BY_NAME;
+
+struct tcp_rack {
+	u32 rtt_us;
 } BY_NAME;
 
 struct tcp_sock {
@@ -22,6 +33,17 @@ struct tcp_sock {
 	u32 snd_nxt;
 	u32 max_packets_out;
 	u8 is_cwnd_limited : 1;
+	/* When the ACK or timeout that is being worked on came. */
+	u64 tcp_mstamp;
+	u32 delivered;
+	u32 data_segs_out;
+	u32 total_retrans;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 mss_cache;
+	struct tcp_rack rack;
 } BY_NAME;
 
 struct ack_sample {
@@ -38,6 +60,7 @@ struct tcp_congestion_ops {
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
 	u32 flags;
 	char name[16];
 };
@@ -53,16 +76,21 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* What __builtin_preserve_field_info is asked. */
 enum { FIELD_BYTE_OFFSET = 0, FIELD_LSHIFT_U64 = 4 };
 
-/* The window, not the application, was what limited sending. */
-inline_always int is_window_limited(const struct tcp_sock *tp, const struct base *base)
-{
-	u32 offset = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_BYTE_OFFSET);
-	u32 shift = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_LSHIFT_U64);
-	u8 byte = *((const u8 *)tp + offset);
+struct connection {
+	struct control control;
+	/* Round trips, and the sequence number whose acknowledgement ends this one. */
+	u32 round;
+	u32 round_end;
+	/* A cut that may turn out to be a timeout's; a timeout that has been noted. */
+	u8 has_cut;
+	u8 has_timed_out;
+};
 
-	if (base_in_slow_start(base))
-		return tp->snd_cwnd < 2 * tp->max_packets_out;
-	return ((u64)byte << shift) >> 63;
+_Static_assert(sizeof(struct connection) <= sizeof(struct inet_connection_sock), "no room for the state");
+
+inline_always struct connection *connection_of(u64 *arguments)
+{
+	return (void *)((struct inet_connection_sock *)arguments[0])->icsk_ca_priv;
 }
 
 inline_always u32 whole(u64 window)
@@ -77,128 +105,158 @@ inline_always u32 ssthresh_of(const struct base *base)
 	return whole(base->ssthresh);
 }
 
-#define CONTROL(NAME)                                                                              \
-	struct connection {                                                                        \
-		struct control control;                                                            \
-		/* Round trips, and the sequence number whose acknowledgement ends this one. */    \
-		u32 round;                                                                         \
-		u32 round_end;                                                                     \
-		/* A cut that may turn out to be a timeout's; a timeout that has been noted. */    \
-		u8 has_cut;                                                                        \
-		u8 has_timed_out;                                                                  \
-	};                                                                                         \
-	_Static_assert(sizeof(struct connection) <= sizeof(struct inet_connection_sock),           \
-		       "no room for the state");                                                   \
-	inline_always struct connection *connection_of(u64 *arguments)                             \
-	{                                                                                          \
-		return (void *)((struct inet_connection_sock *)arguments[0])->icsk_ca_priv;        \
-	}                                                                                          \
-	SEC("struct_ops") int ack_init(u64 *arguments)                                             \
-	{                                                                                          \
-		struct tcp_sock *tp = (void *)arguments[0];                                        \
-		struct connection *connection = connection_of(arguments);                          \
-		u64 threshold = tp->snd_ssthresh;                                                  \
-		u64 *words = (u64 *)connection;                                                    \
-                                                                                                   \
-		_Pragma("unroll") for (u32 word = 0; word < sizeof(*connection) / 8; word++)       \
-			words[word] = 0;                                                           \
-		base_start(&connection->control.base, tp->snd_cwnd,                                \
-			   threshold >= TCP_INFINITE_SSTHRESH ? UNLIMITED : threshold * PACKET);   \
-		connection->round_end = tp->snd_nxt;                                               \
-		control_start(&connection->control);                                               \
-		return 0;                                                                          \
-	}                                                                                          \
-	/* Called for every ACK, also in recovery: measures, and grows nothing. */                 \
-	SEC("struct_ops") int ack_measure(u64 *arguments)                                          \
-	{                                                                                          \
-		struct tcp_sock *tp = (void *)arguments[0];                                        \
-		const struct ack_sample *sample = (void *)arguments[1];                            \
-		struct connection *connection = connection_of(arguments);                          \
-		int rtt_us = sample->rtt_us;                                                       \
-		struct ack ack = { 0 };                                                            \
-                                                                                                   \
-		if ((int)(tp->snd_una - connection->round_end) >= 0) {                             \
-			connection->round += 1;                                                    \
-			connection->round_end = tp->snd_nxt;                                       \
-		}                                                                                  \
-		ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;                             \
-		ack.round = connection->round;                                                     \
-		control_ack(&connection->control, &ack);                                           \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("struct_ops") int ack_grow(u64 *arguments)                                             \
-	{                                                                                          \
-		struct tcp_sock *tp = (void *)arguments[0];                                        \
-		struct connection *connection = connection_of(arguments);                          \
-		struct ack ack = { .growth = (u32)arguments[2], .round = connection->round };      \
-                                                                                                   \
-		ack.is_again = 1;                                                                  \
-                                                                                                   \
-		if (!is_window_limited(tp, &connection->control.base))                             \
-			return 0;                                                                  \
-		control_ack(&connection->control, &ack);                                           \
-		tp->snd_cwnd = whole(connection->control.base.window);                             \
-		return 0;                                                                          \
-	}                                                                                          \
-	/* The kernel asks for ssthresh at a loss event, and at a timeout that is not in recovery. */ \
-	SEC("struct_ops") int ack_cut(u64 *arguments)                                              \
-	{                                                                                          \
-		struct connection *connection = connection_of(arguments);                          \
-                                                                                                   \
-		base_cut(&connection->control.base, control_keep(&connection->control));           \
-		connection->has_cut = 1;                                                           \
-		return ssthresh_of(&connection->control.base);                                     \
-	}                                                                                          \
-	SEC("struct_ops") int ack_event(u64 *arguments)                                            \
-	{                                                                                          \
-		struct tcp_sock *tp = (void *)arguments[0];                                        \
-		struct connection *connection = connection_of(arguments);                          \
-		struct base *base = &connection->control.base;                                     \
-		u32 event = (u32)arguments[1];                                                     \
-                                                                                                   \
-		if (event == CA_EVENT_CWND_RESTART)                                                \
-			base_idle(base);                                                           \
-		if (event == CA_EVENT_LOSS && connection->has_cut) {                               \
-			/* The cut just made was a timeout's. */                                   \
-			base_undo(base);                                                           \
-			control_timeout(&connection->control, 1);                                  \
-			tp->snd_ssthresh = ssthresh_of(base);                                      \
-			connection->has_cut = 0;                                                   \
-			connection->has_timed_out = 1;                                             \
-		}                                                                                  \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("struct_ops") int ack_state(u64 *arguments)                                            \
-	{                                                                                          \
-		struct connection *connection = connection_of(arguments);                          \
-		u8 state = (u8)arguments[1];                                                       \
-                                                                                                   \
-		if ((state == TCP_CA_CWR || state == TCP_CA_RECOVERY) && connection->has_cut)      \
-			control_after_loss(&connection->control);                                  \
-		if (state == TCP_CA_LOSS && !connection->has_timed_out)                            \
-			control_timeout(&connection->control, 0);                                  \
-		connection->has_cut = 0;                                                           \
-		connection->has_timed_out = 0;                                                     \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("struct_ops") int ack_undo(u64 *arguments)                                             \
-	{                                                                                          \
-		struct tcp_sock *tp = (void *)arguments[0];                                        \
-		struct connection *connection = connection_of(arguments);                          \
-		u32 window;                                                                        \
-                                                                                                   \
-		base_undo(&connection->control.base);                                              \
-		window = whole(connection->control.base.window);                                   \
-		return window > tp->snd_cwnd ? window : tp->snd_cwnd;                              \
-	}                                                                                          \
-	SEC(".struct_ops.link") struct tcp_congestion_ops control = {                              \
-		.init = (void *)ack_init,                                                          \
-		.pkts_acked = (void *)ack_measure,                                                 \
-		.cong_avoid = (void *)ack_grow,                                                    \
-		.ssthresh = (void *)ack_cut,                                                       \
-		.cwnd_event = (void *)ack_event,                                                   \
-		.set_state = (void *)ack_state,                                                    \
-		.undo_cwnd = (void *)ack_undo,                                                     \
-		.flags = TCP_CONG_NON_RESTRICTED,                                                  \
-		.name = "ack_" #NAME,                                                              \
+#include "trace.h"
+
+/* The window, not the application, was what limited sending. */
+inline_always int is_window_limited(const struct tcp_sock *tp, const struct base *base)
+{
+	u32 offset = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_BYTE_OFFSET);
+	u32 shift = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_LSHIFT_U64);
+	u8 byte = *((const u8 *)tp + offset);
+
+	if (base_in_slow_start(base))
+		return tp->snd_cwnd < 2 * tp->max_packets_out;
+	return ((u64)byte << shift) >> 63;
+}
+
+SEC("struct_ops") int ack_init(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+	u64 threshold = tp->snd_ssthresh;
+	u64 *words = (u64 *)connection;
+
+	_Pragma("unroll") for (u32 word = 0; word < sizeof(*connection) / 8; word++)
+		words[word] = 0;
+	base_start(&connection->control.base, tp->snd_cwnd,
+		   threshold >= TCP_INFINITE_SSTHRESH ? UNLIMITED : threshold * PACKET);
+	connection->round_end = tp->snd_nxt;
+	control_start(&connection->control);
+	trace(arguments, STARTED);
+	return 0;
+}
+
+SEC("struct_ops") int ack_release(u64 *arguments)
+{
+	trace(arguments, ENDED);
+	return 0;
+}
+
+/* Called for every ACK, also in recovery: measures, and grows nothing. */
+SEC("struct_ops") int ack_measure(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	const struct ack_sample *sample = (void *)arguments[1];
+	struct connection *connection = connection_of(arguments);
+	int rtt_us = sample->rtt_us;
+	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
+
+	if ((int)(tp->snd_una - connection->round_end) >= 0) {
+		connection->round += 1;
+		connection->round_end = tp->snd_nxt;
+	}
+	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
+	ack.round = connection->round;
+	control_ack(&connection->control, &ack);
+	return 0;
+}
+
+SEC("struct_ops") int ack_grow(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+	u64 before = connection->control.base.window;
+	struct ack ack = {
+		.growth = (u32)arguments[2],
+		.round = connection->round,
+		.now = tp->tcp_mstamp,
+		.delivered = tp->delivered,
+		.is_again = 1,
 	};
+
+	if (!is_window_limited(tp, &connection->control.base))
+		return 0;
+	control_ack(&connection->control, &ack);
+	tp->snd_cwnd = whole(connection->control.base.window);
+	if (connection->control.base.window != before)
+		trace(arguments, ACKNOWLEDGED);
+	return 0;
+}
+
+/* The kernel asks for ssthresh at a loss event, and at a timeout that is not in recovery. */
+SEC("struct_ops") int ack_cut(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+
+	base_cut(&connection->control.base, control_keep(&connection->control, tp->tcp_mstamp));
+	connection->has_cut = 1;
+	return ssthresh_of(&connection->control.base);
+}
+
+SEC("struct_ops") int ack_event(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+	struct base *base = &connection->control.base;
+	u32 event = (u32)arguments[1];
+
+	if (event == CA_EVENT_CWND_RESTART) {
+		base_idle(base);
+		trace(arguments, IDLED);
+	}
+	if (event == CA_EVENT_LOSS && connection->has_cut) {
+		/* The cut just made was a timeout's. */
+		base_undo(base);
+		control_timeout(&connection->control, 1, tp->tcp_mstamp);
+		tp->snd_ssthresh = ssthresh_of(base);
+		connection->has_cut = 0;
+		connection->has_timed_out = 1;
+	}
+	return 0;
+}
+
+SEC("struct_ops") int ack_state(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+	u8 state = (u8)arguments[1];
+
+	if ((state == TCP_CA_CWR || state == TCP_CA_RECOVERY) && connection->has_cut) {
+		control_after_loss(&connection->control, tp->tcp_mstamp);
+		trace(arguments, LOST);
+	}
+	if (state == TCP_CA_LOSS) {
+		if (!connection->has_timed_out)
+			control_timeout(&connection->control, 0, tp->tcp_mstamp);
+		trace(arguments, TIMED_OUT);
+	}
+	connection->has_cut = 0;
+	connection->has_timed_out = 0;
+	return 0;
+}
+
+SEC("struct_ops") int ack_undo(u64 *arguments)
+{
+	struct tcp_sock *tp = (void *)arguments[0];
+	struct connection *connection = connection_of(arguments);
+	u32 window;
+
+	base_undo(&connection->control.base);
+	trace(arguments, UNDONE);
+	window = whole(connection->control.base.window);
+	return window > tp->snd_cwnd ? window : tp->snd_cwnd;
+}
+
+SEC(".struct_ops.link") struct tcp_congestion_ops control = {
+	.init = (void *)ack_init,
+	.release = (void *)ack_release,
+	.pkts_acked = (void *)ack_measure,
+	.cong_avoid = (void *)ack_grow,
+	.ssthresh = (void *)ack_cut,
+	.cwnd_event = (void *)ack_event,
+	.set_state = (void *)ack_state,
+	.undo_cwnd = (void *)ack_undo,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = NAME_IN_KERNEL,
+};

@@ -1,5 +1,6 @@
 //! The controls in the running kernel: loading, listing, unloading.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -11,22 +12,15 @@ use libbpf_rs::{MapCore, ObjectBuilder};
 /// Where loaded controls are held: a file each, in the file system of BPF. Without its file a control is
 /// gone once its last connection is.
 const HELD: &str = "/sys/fs/bpf/ackclock";
+/// What all controls share, beside them: as in `bpf/trace.h`.
+const CHANGES: &str = "ack_changes";
+const LISTENING: &str = "ack_listening";
 const BPF: &str = "/sys/fs/bpf";
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Name and compiled program of each control.
-const OBJECTS: &[(&str, &[u8])] = &[
-    ("africa", include_bytes!(concat!(env!("OUT_DIR"), "/africa.bpf.o"))),
-    ("bic", include_bytes!(concat!(env!("OUT_DIR"), "/bic.bpf.o"))),
-    ("compound", include_bytes!(concat!(env!("OUT_DIR"), "/compound.bpf.o"))),
-    ("fast", include_bytes!(concat!(env!("OUT_DIR"), "/fast.bpf.o"))),
-    ("fit", include_bytes!(concat!(env!("OUT_DIR"), "/fit.bpf.o"))),
-    ("gaimd", include_bytes!(concat!(env!("OUT_DIR"), "/gaimd.bpf.o"))),
-    ("hstcp", include_bytes!(concat!(env!("OUT_DIR"), "/hstcp.bpf.o"))),
-    ("illinois", include_bytes!(concat!(env!("OUT_DIR"), "/illinois.bpf.o"))),
-    ("multcp", include_bytes!(concat!(env!("OUT_DIR"), "/multcp.bpf.o"))),
-];
+/// Name, name in the kernel, and compiled program of each control.
+const OBJECTS: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// A control and what the kernel makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +28,9 @@ pub struct Status {
     /// Its name.
     pub name: &'static str,
     /// Its name in the kernel.
-    pub in_kernel: String,
+    pub in_kernel: &'static str,
     /// Whether the kernel offers it to connections.
     pub is_loaded: bool,
-}
-
-/// The name of a control in the kernel, as in `iperf3 -C`.
-#[must_use]
-pub fn name_in_kernel(name: &str) -> String {
-    format!("ack_{name}")
 }
 
 /// All controls, loaded or not.
@@ -53,12 +41,16 @@ pub fn status() -> Result<Vec<Status>, String> {
     let available = fs::read_to_string(AVAILABLE).map_err(|error| format!("{AVAILABLE}: {error}"))?;
     Ok(OBJECTS
         .iter()
-        .map(|(name, _)| {
-            let in_kernel = name_in_kernel(name);
-            let is_loaded = available.split_whitespace().any(|one| one == in_kernel);
+        .map(|(name, in_kernel, _)| {
+            let is_loaded = available.split_whitespace().any(|one| one == *in_kernel);
             Status { name, in_kernel, is_loaded }
         })
         .collect())
+}
+
+/// The files of what all controls share: the ring of changes, and who listens.
+pub(crate) fn shared() -> [PathBuf; 2] {
+    [held(CHANGES), held(LISTENING)]
 }
 
 fn held(name: &str) -> PathBuf {
@@ -92,14 +84,17 @@ fn is_root() -> bool {
 /// # Errors
 /// One line: what is missing, or why the kernel refuses it.
 pub fn load(name: &str) -> Result<(), String> {
-    let (_, program) = find(name)?;
+    let (.., program) = find(name)?;
     check()?;
     if held(name).exists() {
         return Ok(());
     }
     let refuse = |error: libbpf_rs::Error| format!("{name}: the kernel refuses it: {error}");
-    let mut object =
-        ObjectBuilder::default().open_memory(program).and_then(|object| object.load()).map_err(refuse)?;
+    let mut object = ObjectBuilder::default()
+        .pin_root_path(HELD)
+        .and_then(|builder| builder.open_memory(program))
+        .and_then(|object| object.load())
+        .map_err(refuse)?;
     let mut map = object
         .maps_mut()
         .find(|map| map.name() == "control")
@@ -121,20 +116,50 @@ pub fn unload(name: &str) -> Result<(), String> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(format!("{}: {error}", held(name).display())),
     }
-    // The folder goes with the last of them.
-    let _ = fs::remove_dir(HELD);
+    // What all share goes with the last of them.
+    if OBJECTS.iter().all(|(name, ..)| !held(name).exists()) {
+        for shared in [CHANGES, LISTENING] {
+            let _ = fs::remove_file(held(shared));
+        }
+        let _ = fs::remove_dir(HELD);
+    }
     Ok(())
 }
 
-fn find(name: &str) -> Result<&'static (&'static str, &'static [u8]), String> {
-    OBJECTS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
-        let names: Vec<_> = OBJECTS.iter().map(|(known, _)| *known).collect();
+fn find(name: &str) -> Result<&'static (&'static str, &'static str, &'static [u8]), String> {
+    OBJECTS.iter().find(|(known, ..)| *known == name).ok_or_else(|| {
+        let names: Vec<_> = OBJECTS.iter().map(|(known, ..)| *known).collect();
         format!("no control for the kernel is called {name}; there are {}", names.join(", "))
     })
+}
+
+/// The control that the kernel calls so.
+#[must_use]
+pub fn name_of(in_kernel: &str) -> Option<&'static str> {
+    OBJECTS.iter().find(|(_, known, _)| *known == in_kernel).map(|(name, ..)| *name)
+}
+
+/// Connections of this network namespace by the name of their control, as `ss` tells them.
+///
+/// # Errors
+/// When there is no `ss`.
+pub fn connections() -> Result<BTreeMap<String, usize>, String> {
+    let output = Command::new("ss").arg("-Htin").output();
+    let output = output.map_err(|error| format!("ss: {error}; make kernel-deps installs it (iproute2)"))?;
+    let mut counts = BTreeMap::new();
+    // Each connection is a line, then an indented one that begins with its control.
+    for line in
+        String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.starts_with(char::is_whitespace))
+    {
+        if let Some(name) = line.split_whitespace().next() {
+            *counts.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    Ok(counts)
 }
 
 /// Names of all controls.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    OBJECTS.iter().map(|(name, _)| *name).collect()
+    OBJECTS.iter().map(|(name, ..)| *name).collect()
 }

@@ -6,4 +6,6 @@
 
 #[cfg(feature = "load")]
 pub mod kernel;
+#[cfg(feature = "load")]
+pub mod trace;
 pub mod twin;

@@ -1,9 +1,14 @@
 //! `ackclock-kernel`: the controls in the kernel's TCP.
 
+use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
-use ackclock_kernel::kernel;
+use ackclock_kernel::{kernel, trace};
 use clap::{Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Congestion controls of ackclock in the Linux kernel's TCP, as eBPF: no modules, gone when unloaded.
 ///
@@ -22,6 +27,15 @@ struct Arguments {
 enum Verb {
     /// The controls that there are, and which are loaded.
     List,
+    /// What is loaded, how many connections of this network namespace have it, and who traces.
+    Status,
+    /// Write every change of a window as CSV on standard output, until Ctrl-C; ackclock kernel trace makes a
+    /// result of it that every metric and picture works on.
+    Trace {
+        /// End after so many seconds.
+        #[arg(long)]
+        duration_s: Option<f64>,
+    },
     /// Load controls; they stay until they are unloaded or the machine restarts.
     Load {
         /// Their names.
@@ -40,16 +54,53 @@ fn run(verb: Verb) -> Result<(), String> {
         Verb::List => {
             for one in kernel::status()? {
                 let state = if one.is_loaded { "loaded" } else { "-" };
-                println!("{:<10} {:<14} {state}", one.name, one.in_kernel);
+                println!("{:<16} {:<16} {state}", one.name, one.in_kernel);
             }
             Ok(())
         }
+        Verb::Status => status(),
+        Verb::Trace { duration_s } => follow(duration_s),
         Verb::Load { names } => names.iter().try_for_each(|name| kernel::load(name)),
         Verb::Unload { names } if names.is_empty() => {
             kernel::names().into_iter().try_for_each(kernel::unload)
         }
         Verb::Unload { names } => names.iter().try_for_each(|name| kernel::unload(name)),
     }
+}
+
+fn status() -> Result<(), String> {
+    let loaded: Vec<_> = kernel::status()?.into_iter().filter(|one| one.is_loaded).collect();
+    let connections = kernel::connections()?;
+    if loaded.is_empty() {
+        println!("no control is loaded");
+    }
+    for one in loaded {
+        let count = connections.get(one.in_kernel).copied().unwrap_or(0);
+        println!("{:<16} {:<16} {count} connections", one.name, one.in_kernel);
+    }
+    if let Some(process) = trace::listener() {
+        println!("process {process} traces them");
+    }
+    Ok(())
+}
+
+fn follow(duration_s: Option<f64>) -> Result<(), String> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&ended))
+            .map_err(|error| format!("signals: {error}"))?;
+    }
+    #[expect(clippy::disallowed_methods, reason = "a duration of the user's time")]
+    let start = Instant::now();
+    let goes_on = || {
+        let over = duration_s.is_some_and(|seconds| start.elapsed().as_secs_f64() >= seconds);
+        !over && !ended.load(Ordering::Relaxed)
+    };
+    let missed = trace::write(&mut BufWriter::new(stdout().lock()), &goes_on)?;
+    if missed > 0 {
+        return Err(format!("{missed} changes came faster than they were written; the trace has gaps"));
+    }
+    Ok(())
 }
 
 fn main() -> ExitCode {

@@ -1,5 +1,6 @@
 //! The kernel's controls outside of the kernel.
 
+use std::ffi::{CStr, c_char};
 use std::sync::LazyLock;
 
 use ackclock_cc::erased::ErasedController;
@@ -15,15 +16,32 @@ const PACKET: f64 = 4_294_967_296.0;
 /// Ticks of the RTT per second.
 const TICKS: f64 = 16e6;
 
+/// As `struct ack` of `bpf/control.h`.
+#[repr(C)]
+struct AckOfC {
+    now: u64,
+    growth: u32,
+    rtt: u32,
+    round: u32,
+    delivered: u32,
+    is_again: u8,
+}
+
+/// As `MOST_INTERNALS` and `NEVER_KNOWN` of `bpf/control.h`.
+pub const MOST_INTERNALS: usize = 4;
+const NEVER_KNOWN: u64 = u64::MAX;
+
 /// As `struct functions` of `bpf/host.h`.
 #[repr(C)]
 struct Functions {
     start: unsafe extern "C" fn(*mut State, u32, u64),
-    ack: unsafe extern "C" fn(*mut State, u32, u32, u32),
-    loss: unsafe extern "C" fn(*mut State),
-    timeout: unsafe extern "C" fn(*mut State, i32),
+    ack: unsafe extern "C" fn(*mut State, *const AckOfC),
+    loss: unsafe extern "C" fn(*mut State, u64),
+    timeout: unsafe extern "C" fn(*mut State, i32, u64),
     undo: unsafe extern "C" fn(*mut State),
     idle: unsafe extern "C" fn(*mut State),
+    internals: unsafe extern "C" fn(*const State, *mut u64),
+    names: [Option<&'static c_char>; MOST_INTERNALS],
 }
 
 /// Declares the table of each control, and lists them.
@@ -47,16 +65,32 @@ macro_rules! twins {
     };
 }
 
-twins! {
-    "africa" ackclock_africa;
-    "bic" ackclock_bic;
-    "compound" ackclock_compound;
-    "fast" ackclock_fast;
-    "fit" ackclock_fit;
-    "gaimd" ackclock_gaimd;
-    "hstcp" ackclock_hstcp;
-    "illinois" ackclock_illinois;
-    "multcp" ackclock_multcp;
+include!(concat!(env!("OUT_DIR"), "/twins.rs"));
+
+/// A number of packets from units of 2^-32; infinite if it is the largest.
+#[must_use]
+pub fn packets(fixed: u64) -> f64 {
+    if fixed == u64::MAX { f64::INFINITY } else { fixed as f64 / PACKET }
+}
+
+/// An internal from units of 2^-16; not a number while it is not known.
+#[must_use]
+pub fn internal(fixed: u64) -> f64 {
+    if fixed == NEVER_KNOWN { f64::NAN } else { fixed as f64 / 65_536.0 }
+}
+
+/// What a control calls its internals, in their order; nothing for an unknown control.
+#[must_use]
+pub fn internals_of(name: &str) -> Vec<&'static str> {
+    let place = NAMES.iter().position(|known| *known == name);
+    place.map_or_else(Vec::new, |place| names_of(tables()[place]).collect())
+}
+
+#[expect(unsafe_code, reason = "the names are C's")]
+fn names_of(functions: &'static Functions) -> impl Iterator<Item = &'static str> {
+    // SAFETY: literals of C, which live for ever and end with 0.
+    let text = |name: &'static c_char| unsafe { CStr::from_ptr(name) };
+    functions.names.iter().map_while(move |name| text((*name)?).to_str().ok())
 }
 
 /// A control of the kernel.
@@ -64,6 +98,12 @@ twins! {
 struct Twin {
     functions: &'static Functions,
     state: State,
+    delivered: u64,
+}
+
+/// Microseconds, as the kernel counts them.
+fn microseconds(now: Time) -> u64 {
+    now.0 / 1_000_000
 }
 
 /// Whole packets, as the kernel counts them.
@@ -79,22 +119,32 @@ impl Twin {
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
         unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh) };
-        Twin { functions, state }
+        Twin { functions, state, delivered: 0 }
     }
 
-    fn tell(&mut self, signal: Signal) {
+    fn tell(&mut self, now: Time, signal: Signal) {
         let state = &raw mut self.state;
         match signal {
             Signal::Ack(ack) => {
                 let ticks = ack.rtt.map_or(0.0, |rtt| (rtt.as_seconds() * TICKS).round().max(1.0));
-                let growth = whole(ack.growth());
+                self.delivered += ack.delivered.0;
+                let ack = AckOfC {
+                    now: microseconds(now),
+                    growth: whole(ack.growth()),
+                    rtt: whole(ticks),
+                    round: ack.round as u32,
+                    delivered: self.delivered as u32,
+                    is_again: 0,
+                };
                 // SAFETY: see `new`.
-                unsafe { (self.functions.ack)(state, growth, whole(ticks), ack.round as u32) }
+                unsafe { (self.functions.ack)(state, &raw const ack) }
             }
             // SAFETY: see `new`.
-            Signal::Loss { .. } => unsafe { (self.functions.loss)(state) },
-            // SAFETY: see `new`.
-            Signal::Timeout { first } => unsafe { (self.functions.timeout)(state, i32::from(first)) },
+            Signal::Loss { .. } => unsafe { (self.functions.loss)(state, microseconds(now)) },
+            Signal::Timeout { first } => {
+                // SAFETY: see `new`.
+                unsafe { (self.functions.timeout)(state, i32::from(first), microseconds(now)) }
+            }
             // SAFETY: see `new`.
             Signal::Undo => unsafe { (self.functions.undo)(state) },
             // SAFETY: see `new`.
@@ -104,19 +154,24 @@ impl Twin {
     }
 }
 
+#[expect(unsafe_code, reason = "the functions are C")]
 impl ErasedController for Twin {
-    fn on(&mut self, _: Time, signal: Signal) -> Decision {
-        self.tell(signal);
+    fn on(&mut self, now: Time, signal: Signal) -> Decision {
+        self.tell(now, signal);
         self.decision()
     }
 
     fn decision(&self) -> Decision {
         let [window, ssthresh, ..] = self.state;
-        let ssthresh = if ssthresh == u64::MAX { f64::INFINITY } else { ssthresh as f64 / PACKET };
-        Decision { window: Window(window as f64 / PACKET), ssthresh: Window(ssthresh), pacing_rate: None }
+        Decision { window: Window(packets(window)), ssthresh: Window(packets(ssthresh)), pacing_rate: None }
     }
 
-    fn internals(&self, _: &mut dyn FnMut(&'static str, f64)) {}
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        let mut values = [0; MOST_INTERNALS];
+        // SAFETY: as many values as the function may write.
+        unsafe { (self.functions.internals)(&raw const self.state, values.as_mut_ptr()) };
+        names_of(self.functions).zip(values).for_each(|(name, value)| visit(name, internal(value)));
+    }
 
     fn wants_rate(&self) -> bool {
         false

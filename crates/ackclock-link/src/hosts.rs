@@ -3,12 +3,15 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Names of namespaces that this program makes begin so; its process and the host follow.
+/// How many paths this process has made.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+/// Names of namespaces that this program makes begin so; its process, that process's beginning, and the host follow.
 const PREFIX: &str = "ack-link-";
 /// The device of each host.
 pub const DEVICE: &str = "ack0";
@@ -50,16 +53,17 @@ fn ip(arguments: &str) -> Result<String, String> {
     Err(format!("ip {arguments}: {}", problem.lines().next().unwrap_or("failed")))
 }
 
-/// The process that made a namespace, from its name.
-fn owner(namespace: &str) -> Option<u32> {
-    namespace.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+/// The process that made a namespace, and when that process had begun, from its name.
+fn owner(namespace: &str) -> Option<(u32, u64)> {
+    let mut parts = namespace.strip_prefix(PREFIX)?.split('-');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Whether a process of that number runs this program.
-fn runs(process: u32) -> bool {
-    let name = |path: String| fs::read_to_string(path).ok();
-    let ours = name("/proc/self/comm".into());
-    ours.is_some() && name(format!("/proc/{process}/comm")) == ours
+/// When a process began, in ticks since the machine's start: with its number it names a process for ever.
+fn began(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may contain anything; the beginning is the twentieth word after it.
+    text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 fn remove(namespace: &str) {
@@ -74,7 +78,7 @@ fn remove(namespace: &str) {
 fn tidy() {
     for entry in fs::read_dir(NAMESPACES).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if owner(&name).is_some_and(|process| !runs(process)) {
+        if owner(&name).is_some_and(|(process, start)| began(process) != Some(start)) {
             remove(&name);
         }
     }
@@ -89,7 +93,9 @@ impl Hosts {
         tidy();
         let made = existing.is_none();
         let (client, server) = existing.unwrap_or_else(|| {
-            let name = |host: &str| format!("{PREFIX}{}-{host}", std::process::id());
+            let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+            let start = began(process).unwrap_or(0);
+            let name = |host: &str| format!("{PREFIX}{process}-{start}-{number}-{host}");
             (name("client"), name("server"))
         });
         let hosts = Hosts {

@@ -142,7 +142,8 @@ impl Arguments {
             set("delay_noise.sigma", noise);
         }
         settings.extend_from_slice(&self.set);
-        let checked = read_toml(&text, &file, &settings, &BuiltIn).map_err(|error| refuse(error.to_string()))?;
+        let checked =
+            read_toml(&text, &file, &settings, &BuiltIn).map_err(|error| refuse(error.to_string()))?;
         Ok(checked.scenario)
     }
 }
@@ -226,8 +227,8 @@ fn stand(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8,
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Failure> {
-    let emulator = Emulator::new(&arguments.scenario()?, arguments.tolerance)
-        .map_err(|message| Failure(message, 2))?;
+    let emulator =
+        Emulator::new(&arguments.scenario()?, arguments.tolerance).map_err(|message| Failure(message, 2))?;
     if !geteuid().is_root() {
         return Err("namespaces and devices are made by root: sudo ackclock-link ...".to_owned().into());
     }

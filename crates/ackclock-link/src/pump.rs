@@ -60,7 +60,8 @@ fn nanoseconds() -> u64 {
 fn real_time() -> bool {
     let Ok(priority) = ThreadPriorityValue::try_from(PRIORITY) else { return false };
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy).is_ok()
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy)
+        .is_ok()
 }
 
 impl Pump {
@@ -108,7 +109,8 @@ fn descriptor(device: &SyncDevice) -> BorrowedFd<'_> {
 impl Works {
     fn new(emulator: Emulator, devices: [SyncDevice; 2], stop: &EventFd) -> nix::Result<Works> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let timer =
+            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         for (number, device) in devices.iter().enumerate() {
             epoll.add(descriptor(device), EpollEvent::new(EpollFlags::EPOLLIN, number as u64))?;
         }

@@ -74,7 +74,8 @@ impl Report {
             let share = direction.lateness.late_share;
             if share > LARGEST_LATE_SHARE {
                 let (percent, limit) = (100.0 * share, self.tolerance_us);
-                self.problems.push(format!("{name}: {percent:.1} % of packets left more than {limit} us late"));
+                self.problems
+                    .push(format!("{name}: {percent:.1} % of packets left more than {limit} us late"));
             }
             if direction.refused_packets > 0 {
                 let count = direction.refused_packets;
@@ -82,7 +83,8 @@ impl Report {
             }
         }
         if self.overlooked_packets > 0 {
-            self.problems.push(format!("{} packets came faster than they were read", self.overlooked_packets));
+            self.problems
+                .push(format!("{} packets came faster than they were read", self.overlooked_packets));
         }
         self.valid = self.problems.is_empty();
         self

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 const TOLERANCE: Span = Span::from_millis(1);
 
 fn emulator(dumbbell: &str) -> Emulator {
-    let text = format!("[run]\nduration = \"10 s\"\n[dumbbell]\n{dumbbell}\n[[flow]]\ncontroller = \"reno\"\n");
+    let text =
+        format!("[run]\nduration = \"10 s\"\n[dumbbell]\n{dumbbell}\n[[flow]]\ncontroller = \"reno\"\n");
     let checked = read_toml(&text, "path.toml", &[], &BuiltIn).unwrap();
     Emulator::new(&checked.scenario, TOLERANCE).unwrap()
 }
@@ -53,7 +54,8 @@ fn packets_leave_when_they_should() {
 /// Both leave at 30.8 ms. One is handed over 3 ms later, more than the tolerance of 1 ms.
 #[test]
 fn lateness_is_told() {
-    let path = "rate = \"10 Mbit/s\"\ndelay = \"30 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }";
+    let path =
+        "rate = \"10 Mbit/s\"\ndelay = \"30 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }";
     let mut emulator = emulator(path);
     emulator.arrive(at(0), 0, &[0; 1000]);
     emulator.arrive(at(0), 1, &[0; 1000]);

@@ -32,7 +32,8 @@ fn namespaces_of(process: u32) -> usize {
 /// A path that stands, once it says so.
 fn standing() -> Child {
     let tolerant = ["--tolerance", "1s"];
-    let mut child = Command::new(PROGRAM).args(tolerant).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let mut child =
+        Command::new(PROGRAM).args(tolerant).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("The path stands."), "{line}");
@@ -56,8 +57,18 @@ fn a_command_runs_over_the_path() {
     let client = "import socket, time; t = time.monotonic(); c = socket.create_connection((\"10.77.0.2\", 7)); \
                   c.sendall(b'x'); c.recv(9); raise SystemExit(time.monotonic() - t < 0.12)";
     let done = link(&[
-        "--delay", "30ms", "--report", report.to_str().unwrap(), "--tolerance", "1s", "--server", server, "--",
-        "python3", "-c", client,
+        "--delay",
+        "30ms",
+        "--report",
+        report.to_str().unwrap(),
+        "--tolerance",
+        "1s",
+        "--server",
+        server,
+        "--",
+        "python3",
+        "-c",
+        client,
     ]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = fs::read_to_string(&report).unwrap();
@@ -75,8 +86,14 @@ fn late_results_are_refused() {
         return;
     }
     // Nothing is sent within a picosecond of its time.
-    let done = link(&["--tolerance", "0s", "--", "python3", "-c",
-        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('10.77.0.2', 9)); import time; time.sleep(0.3)"]);
+    let done = link(&[
+        "--tolerance",
+        "0s",
+        "--",
+        "python3",
+        "-c",
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('10.77.0.2', 9)); import time; time.sleep(0.3)",
+    ]);
     assert_eq!(done.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&done.stderr).contains("results over this path do not hold"));
 }
@@ -101,8 +118,12 @@ fn nothing_is_left_behind() {
 
     let mut killed = standing();
     // A process in there would keep the namespace.
-    let client = format!("ack-link-{}-client", killed.id());
-    let mut sleeper = Command::new("ip").args(["netns", "exec", &client, "sleep", "1000"]).spawn().unwrap();
+    let listed = Command::new("ip").args(["netns", "list"]).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let prefix = format!("ack-link-{}-", killed.id());
+    let mut names = listed.split_whitespace().filter(|name| name.starts_with(&prefix));
+    let client = names.find(|name| name.ends_with("client")).unwrap();
+    let mut sleeper = Command::new("ip").args(["netns", "exec", client, "sleep", "1000"]).spawn().unwrap();
     sleep(Duration::from_millis(100));
     killed.kill().unwrap();
     killed.wait().unwrap();

@@ -119,8 +119,10 @@ def _quantities(run: Trace) -> dict[Quantity, float]:
         ):
             if flow[key] is not None:
                 found[flow["name"], metric, unit] = flow[key]
-        lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
-        found[flow["name"], "loss rate", "1"] = lost
+        # A real path does not tell what it drops.
+        if flow["dropped_packets"] is not None:
+            lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
+            found[flow["name"], "loss rate", "1"] = lost
         if flow["loss_events"] is not None:
             events = flow["loss_events"] + flow["timeouts"]
             loss_events = rates.loss_rate(events, flow["sent_packets"])

@@ -1,0 +1,166 @@
+//! Every change of a window in the kernel, as the controls tell it.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
+
+use crate::kernel;
+use crate::twin::{self, MOST_INTERNALS};
+
+/// What changed a window; the kinds of `bpf/trace.h`, in their order, as the simulator's trace calls them.
+const KINDS: [&str; 7] = ["start", "ack", "loss", "timeout", "undo", "idle", "stop"];
+/// Length of `struct change` and of its parts.
+const NUMBERS: usize = 4 + MOST_INTERNALS;
+const NAME_BYTES: usize = 16;
+const CHANGE_BYTES: usize = 8 * NUMBERS + 4 * 6 + 2 * 2 + 4 + NAME_BYTES;
+/// How often whoever listens is asked whether to go on.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The columns of the table that [`write`] writes.
+pub const COLUMNS: &str = "time_us,connection,kind,control,window,ssthresh,rtt_us,delivered_packets,sent_packets,\
+                           retransmitted_packets,in_flight_packets,segment_bytes,source_port,destination_port,internals";
+
+/// A change of a window; `struct change` of `bpf/trace.h`.
+struct Change<'a> {
+    bytes: &'a [u8],
+}
+
+impl Change<'_> {
+    fn long(&self, place: usize) -> u64 {
+        self.bytes[8 * place..][..8].try_into().map_or(0, u64::from_ne_bytes)
+    }
+
+    fn word(&self, place: usize) -> u32 {
+        self.bytes[8 * NUMBERS + 4 * place..][..4].try_into().map_or(0, u32::from_ne_bytes)
+    }
+
+    fn port(&self, place: usize) -> u16 {
+        self.bytes[8 * NUMBERS + 24 + 2 * place..][..2].try_into().map_or(0, u16::from_ne_bytes)
+    }
+
+    fn name(&self) -> &str {
+        let bytes = &self.bytes[8 * NUMBERS + 32..][..NAME_BYTES];
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(NAME_BYTES);
+        str::from_utf8(&bytes[..end]).unwrap_or_default()
+    }
+
+    /// The line of the table.
+    fn line(&self) -> String {
+        let kind = KINDS.get(self.word(7) as usize).unwrap_or(&"?");
+        let control = kernel::name_of(self.name()).unwrap_or("?");
+        let (window, ssthresh) = (twin::packets(self.long(2)), twin::packets(self.long(3)));
+        let ssthresh = if ssthresh.is_finite() { ssthresh.to_string() } else { String::new() };
+        let mut line = format!("{},{:x},{kind},{control},{window},{ssthresh}", self.long(0), self.long(1));
+        for place in 0..6 {
+            let _ = write!(line, ",{}", self.word(place));
+        }
+        let _ = write!(line, ",{},{},", self.port(0), self.port(1));
+        let internals = twin::internals_of(control).into_iter().enumerate();
+        let internals = internals.map(|(place, name)| (name, twin::internal(self.long(4 + place))));
+        let known = internals.filter(|(_, value)| !value.is_nan());
+        line + &known.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The map that says who listens, and how many changes found no room.
+struct Listening(MapHandle);
+
+/// This process is who listens, as long as this lives.
+struct Turn(Listening);
+
+impl Turn {
+    fn take(listening: Listening) -> Result<Turn, String> {
+        if let Some(process) = listening.process() {
+            return Err(format!("process {process} traces already; there is one ring of changes"));
+        }
+        listening.set(u64::from(std::process::id()))?;
+        Ok(Turn(listening))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = self.0.set(0);
+    }
+}
+
+impl Listening {
+    /// The process that listens; one that was killed does not.
+    fn process(&self) -> Option<u64> {
+        let (process, _) = self.read();
+        (process != 0 && fs::metadata(format!("/proc/{process}")).is_ok()).then_some(process)
+    }
+
+    fn read(&self) -> (u64, u64) {
+        let value = self.0.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
+        let part = |place: usize| {
+            value
+                .get(8 * place..8 * place + 8)
+                .and_then(|part| part.try_into().ok())
+                .map_or(0, u64::from_ne_bytes)
+        };
+        (part(0), part(1))
+    }
+
+    fn set(&self, process: u64) -> Result<(), String> {
+        let value = [process.to_ne_bytes(), 0_u64.to_ne_bytes()].concat();
+        self.0.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("trace: {error}"))
+    }
+}
+
+/// The process that traces, if one does.
+#[must_use]
+pub fn listener() -> Option<u64> {
+    let [_, listening] = kernel::shared();
+    Listening(MapHandle::from_pinned_path(listening).ok()?).process()
+}
+
+/// Writes every change as a line of CSV, with the columns [`COLUMNS`], while `goes_on`. Windows are packets, with
+/// their fractions. Returns how many changes found no room because they came faster than they were written.
+///
+/// # Errors
+/// One line, when no control is loaded, somebody traces already, or `output` cannot be written.
+pub fn write(output: &mut dyn Write, goes_on: &dyn Fn() -> bool) -> Result<u64, String> {
+    let [changes, listening] = kernel::shared();
+    let open = |path| {
+        MapHandle::from_pinned_path(path)
+            .map_err(|error| format!("no control is traced ({error}); sudo ackclock kernel load NAME first"))
+    };
+    let (changes, turn) = (open(&changes)?, Turn::take(Listening(open(&listening)?))?);
+    let failure = Rc::new(RefCell::new(None));
+    let output = RefCell::new(output);
+    let write = |line: &str| -> io::Result<()> { writeln!(output.borrow_mut(), "{line}") };
+    let cannot = |error: io::Error| format!("the trace cannot be written: {error}");
+    write(COLUMNS).map_err(cannot)?;
+    let failed = Rc::clone(&failure);
+    let mut builder = RingBufferBuilder::new();
+    builder
+        .add(&changes, move |bytes: &[u8]| {
+            if bytes.len() == CHANGE_BYTES
+                && let Err(error) = write(&Change { bytes }.line())
+            {
+                *failed.borrow_mut() = Some(error);
+            }
+            i32::from(failed.borrow().is_some())
+        })
+        .map_err(|error| format!("trace: {error}"))?;
+    let ring = builder.build().map_err(|error| format!("trace: {error}"))?;
+    while goes_on() {
+        // Interrupted by a signal, or by a failure, which is looked at here.
+        let _ = ring.poll(LOOK);
+        if let Some(error) = failure.borrow_mut().take() {
+            return Err(cannot(error));
+        }
+    }
+    let (_, missed) = turn.0.read();
+    drop(turn);
+    let _ = ring.consume();
+    drop(ring);
+    output.borrow_mut().flush().map_err(cannot)?;
+    Ok(missed)
+}
