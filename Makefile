@@ -31,7 +31,7 @@ test: setup
 
 # The controls in the kernel's TCP: a program of its own, because it needs clang and libelf.
 kernel:
-	cargo build --quiet --release --package ackclock-kernel --features load
+	cargo build --quiet --release --package ackclock-kernel --package ackclock-link --package ackclock-measure --features ackclock-kernel/load
 
 kernel-test:
 	cargo clippy --quiet --package ackclock-kernel --features load --all-targets -- -D warnings

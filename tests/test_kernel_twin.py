@@ -1,9 +1,5 @@
 """The code of the kernel in the simulator, beside the control in Rust on the same path."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -47,15 +43,3 @@ def test_it_is_explained_and_has_no_parameters() -> None:
     )
     with pytest.raises(ackclock.ScenarioError, match="illinois@kernel has no such parameter"):
         ackclock.check(scenario)
-
-
-def test_without_the_program_the_verb_says_what_to_do(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ackclock", "kernel", "list"],
-        capture_output=True, text=True, check=False,
-        env={"PATH": str(tmp_path), "ACKCLOCK_KERNEL": str(tmp_path / "none")},
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr == (
-        "ackclock: there is no program ackclock-kernel; make kernel-deps kernel builds it\n"
-    )

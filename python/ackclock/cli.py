@@ -17,6 +17,7 @@ from ackclock import (
     api,
     kernel,
     laboratory,
+    measure,
     parallel,
     predict,
     programs,
@@ -321,6 +322,7 @@ app.command()(laboratory.sweep)
 app.command()(laboratory.plot)
 app.command(context_settings=programs.AS_IT_IS)(programs.link)
 app.add_typer(kernel.app, name="kernel")
+app.add_typer(measure.app, name="measure")
 
 
 def main() -> None:

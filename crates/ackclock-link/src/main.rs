@@ -54,6 +54,9 @@ struct Arguments {
     /// Standard deviation of Gaussian noise on the forward delay, for example 5ms; no packet overtakes another.
     #[arg(long)]
     noise: Option<String>,
+    /// Queue, losses and noise of both directions, not of the forward one alone.
+    #[arg(long)]
+    both: bool,
     /// Any key of a scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -122,7 +125,12 @@ impl Arguments {
             }
         };
         let mut settings = Vec::new();
-        let mut set = |key: &str, value: &str| settings.push(format!("dumbbell.{key}={value}"));
+        let mut set = |key: &str, value: &str| {
+            settings.push(format!("dumbbell.{key}={value}"));
+            if self.both {
+                settings.push(format!("dumbbell.reverse.{key}={value}"));
+            }
+        };
         if let Some(rate) = &self.rate {
             set("rate", rate);
         }
@@ -131,6 +139,7 @@ impl Arguments {
         }
         if let Some(queue) = &self.queue {
             let is_count = queue.bytes().all(|byte| byte.is_ascii_digit());
+            set("queue.kind", "droptail");
             set("queue.limit", &if is_count { format!("{queue} packets") } else { queue.clone() });
         }
         if let Some(loss) = &self.loss {

@@ -1,0 +1,219 @@
+//! `ackclock-measure`: measuring campaigns over real paths.
+
+use std::fs::File;
+use std::io::{Write, stderr, stdout};
+use std::net::{TcpListener, ToSocketAddrs};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ackclock_measure::campaign::{Campaign, Plan, offer};
+use ackclock_measure::info::offered_controls;
+use ackclock_measure::server::{Limits, Server};
+use ackclock_measure::token::Token;
+use ackclock_units::{Rate, Span};
+use clap::{Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// The port unless the user says otherwise.
+const PORT: u16 = 5210;
+
+/// Measuring campaigns over real paths: which congestion control is best on yours?
+///
+/// A server gives every period another control its turn, and sends; a client fetches and logs. Both know a token,
+/// which never crosses the wire.
+///
+/// Examples:
+///   ackclock-measure token secret                                   # then copy the file to the other machine
+///   ackclock-measure serve --token secret --controls reno,cubic,ack_fit
+///   ackclock-measure run HOST --token secret --period 60s --duration 1h -o campaign
+///   ackclock measure report campaign
+///
+/// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; the same command goes on where it was.
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make a token: a file that client and server share.
+    Token {
+        /// The new file.
+        file: PathBuf,
+    },
+    /// Send to whoever knows the token, until Ctrl-C.
+    Serve {
+        /// The file of the token.
+        #[arg(long, value_name = "FILE")]
+        token: PathBuf,
+        /// Where to listen; [::]:5210 for IPv6.
+        #[arg(long, default_value = "0.0.0.0:5210", value_name = "ADDRESS")]
+        listen: String,
+        /// Controls in the order of their turns, as the kernel calls them; by default all that it offers.
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        controls: Vec<String>,
+        /// Longest slot.
+        #[arg(long, default_value = "10 min")]
+        max_period: Span,
+        /// Most connections at once, half of them from one address.
+        #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..))]
+        max_connections: u16,
+        /// Most reference flows of a slot.
+        #[arg(long, default_value_t = 20)]
+        max_references: u32,
+        /// Highest rate of each flow, for example 100Mbit/s; unlimited if left out.
+        #[arg(long)]
+        max_rate: Option<Rate>,
+        /// A file for the log, lines of JSON; standard output if left out.
+        #[arg(long, value_name = "FILE")]
+        log: Option<PathBuf>,
+    },
+    /// Fetch from a server, slot after slot, and log every second.
+    Run {
+        /// The server, HOST or HOST:PORT.
+        server: String,
+        /// The file of the token.
+        #[arg(long, value_name = "FILE")]
+        token: PathBuf,
+        /// Directory of the campaign; one that is there goes on.
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+        /// How long each control has its turn.
+        #[arg(long, default_value = "5 min")]
+        period: Span,
+        /// How long the campaign is, whole periods.
+        #[arg(long, default_value = "1 h")]
+        duration: Span,
+        /// Reno flows beside each slot's own, for the bandwidth that it steals from them.
+        #[arg(long, default_value_t = 0)]
+        references: u32,
+        /// Give up when nothing has come for so long.
+        #[arg(long, default_value = "10 min")]
+        patience: Span,
+    },
+}
+
+/// Why it ends without success: a message and the exit status.
+struct Failure(String, u8);
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure(message, 1)
+    }
+}
+
+fn bad(message: impl Into<String>) -> Failure {
+    Failure(message.into(), 2)
+}
+
+/// Tells people; it goes on when nobody listens any more.
+fn say(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+fn whole_seconds(span: Span, name: &str) -> Result<u64, Failure> {
+    let seconds = span.as_seconds();
+    if seconds < 1.0 || seconds.fract() != 0.0 {
+        return Err(bad(format!("--{name}: expected whole seconds, at least 1, found {span}")));
+    }
+    Ok(seconds as u64)
+}
+
+fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+    match verb {
+        Verb::Token { file } => Ok(Token::make(&file)?),
+        Verb::Serve {
+            token,
+            listen,
+            controls,
+            max_period,
+            max_connections,
+            max_references,
+            max_rate,
+            log,
+        } => {
+            let token = Token::read(&token).map_err(bad)?;
+            let controls = if controls.is_empty() { offered_controls()? } else { controls };
+            let limits = Limits {
+                slot_s: whole_seconds(max_period, "max-period")?,
+                connections: max_connections.into(),
+                references: max_references,
+                flow_bytes_per_s: max_rate.map(|rate| (rate.0 / 8).max(1)),
+            };
+            let output: Box<dyn Write + Send> = match log {
+                None => Box::new(stdout()),
+                Some(file) => Box::new(
+                    File::options()
+                        .append(true)
+                        .create(true)
+                        .open(&file)
+                        .map_err(|error| format!("{}: {error}", file.display()))?,
+                ),
+            };
+            let turns = controls.join(", ");
+            let server = Server::new(token, controls, limits, output, Arc::clone(stop)).map_err(bad)?;
+            let listener =
+                TcpListener::bind(&listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+            let address = listener.local_addr().map_or(listen, |address| address.to_string());
+            say(&format!("Listening on {address}; turns: {turns}"));
+            Ok(server.serve(&listener)?)
+        }
+        Verb::Run { server, token, output, period, duration, references, patience } => {
+            let token = Token::read(&token).map_err(bad)?;
+            let period_s = whole_seconds(period, "period")?;
+            let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
+            let with_port = if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+                server.clone()
+            } else {
+                format!("{server}:{PORT}")
+            };
+            let addresses = with_port.to_socket_addrs().map_err(|error| bad(format!("{server}: {error}")))?;
+            let address = addresses.into_iter().next().ok_or_else(|| bad(format!("{server}: no address")))?;
+            let controls = offer(address, &token, period_s, references)?;
+            let plan = Plan { server, controls, period_s, slots, references };
+            let mut campaign = Campaign::open(&output, plan).map_err(bad)?;
+            say(&format!("{} of {slots} slots of {period_s} s are complete", campaign.done()));
+            let patience = Duration::from_secs_f64(patience.as_seconds());
+            campaign.run(address, &token, patience, stop, |number, outcome| match outcome {
+                Ok(one) => {
+                    let rate = one.received_bytes[0] as f64 * 8e-6 / one.seconds;
+                    let note = if one.complete { "" } else { ", not complete" };
+                    say(&format!(
+                        "slot {} of {slots}: {:<15} {rate:8.2} Mbit/s{note}",
+                        number + 1,
+                        one.control
+                    ));
+                }
+                Err(problem) => say(&format!("slot {} of {slots}: {problem}", number + 1)),
+            })?;
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure("interrupted; the same command goes on from here".into(), 130));
+            }
+            say(&format!("All slots are complete: ackclock measure report {}", output.display()));
+            Ok(())
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&stop)) {
+            say(&format!("ackclock-measure: signals: {error}"));
+            return ExitCode::FAILURE;
+        }
+    }
+    match run(arguments.verb, &stop) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure(message, status)) => {
+            say(&format!("ackclock-measure: {message}"));
+            ExitCode::from(status)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The sender: lets in who knows the token, and gives each slot the control whose turn it is.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::Serialize;
+
+use crate::clock;
+use crate::door::{Door, Permit};
+use crate::info::{self, Info};
+use crate::session::{LOOK, Session};
+use crate::token::Token;
+use crate::wire::{self, Answer, Asked, Fault, PATIENCE, Request};
+
+/// What references have.
+const REFERENCE: &str = "reno";
+/// How long the flows of a session may take to come.
+const FLOWS_WITHIN: Duration = Duration::from_secs(10);
+/// Of a thread for a connection, bytes.
+const STACK: usize = 256 << 10;
+
+/// What a server gives at most.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Length of a slot, seconds.
+    pub slot_s: u64,
+    /// Connections at once.
+    pub connections: usize,
+    /// References of a session.
+    pub references: u32,
+    /// Rate of each flow, bytes per second; none: unlimited.
+    pub flow_bytes_per_s: Option<u64>,
+}
+
+/// A sender.
+pub struct Server {
+    token: Token,
+    /// In the order of their turns.
+    controls: Vec<String>,
+    limits: Limits,
+    door: Arc<Door>,
+    sessions: Mutex<BTreeMap<String, Arc<Session>>>,
+    log: Mutex<Box<dyn Write + Send>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// A line of the server's log.
+#[derive(Serialize)]
+struct Entry<'a> {
+    unix_s: f64,
+    address: String,
+    event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    control: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flows: Vec<Info>,
+}
+
+impl Server {
+    /// A server of `controls`, names of the kernel, that writes a line of JSON to `log` for everything that happens, and
+    /// ends soon after `stop` is set.
+    ///
+    /// # Errors
+    /// One line, when the kernel does not offer a control.
+    pub fn new(
+        token: Token,
+        controls: Vec<String>,
+        limits: Limits,
+        log: Box<dyn Write + Send>,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Arc<Server>, String> {
+        if controls.is_empty() {
+            return Err("no control takes turns; name some with --controls".into());
+        }
+        let offered = info::offered_controls()?;
+        if let Some(missing) = controls.iter().find(|control| !offered.contains(control)) {
+            let offered = offered.join(", ");
+            let hint = "sudo ackclock kernel load NAME loads those of ackclock";
+            return Err(format!("this kernel does not offer {missing}; it offers {offered}; {hint}"));
+        }
+        Ok(Arc::new(Server {
+            token,
+            controls,
+            door: Door::new(limits.connections),
+            limits,
+            sessions: Mutex::default(),
+            log: Mutex::new(log),
+            stop,
+        }))
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// One line, when it cannot listen any more.
+    pub fn serve(self: &Arc<Server>, listener: &TcpListener) -> Result<(), String> {
+        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let wait = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::ZERO);
+        while !self.stop.load(Ordering::Relaxed) {
+            let mut descriptors = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
+            // Interrupted by a signal, which is looked at above.
+            let _ = poll(&mut descriptors, wait);
+            while let Ok((stream, address)) = listener.accept() {
+                let Some(permit) = self.door.enter(address.ip().to_canonical()) else { continue };
+                let server = Arc::clone(self);
+                let handle = move || server.handle(stream, permit);
+                // Without a thread for it the connection is closed.
+                let _ = Builder::new().name("connection".into()).stack_size(STACK).spawn(handle);
+            }
+            let turned_away = self.door.take_turned_away();
+            if turned_away > 0 {
+                self.note("-", "turned away", None, Some(format!("{turned_away} connections")), Vec::new());
+            }
+        }
+        Ok(())
+    }
+
+    fn note(
+        &self,
+        address: &str,
+        event: &str,
+        control: Option<&str>,
+        detail: Option<String>,
+        flows: Vec<Info>,
+    ) {
+        let address = address.to_owned();
+        let entry = Entry { unix_s: clock::unix_s(), address, event, control, detail, flows };
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        // A log that cannot be written must not stop the server.
+        let _ = serde_json::to_writer(&mut *log, &entry);
+        let _ = log.write_all(b"\n").and_then(|()| log.flush());
+    }
+
+    fn handle(&self, mut stream: TcpStream, permit: Permit) {
+        let address = permit.address().to_string();
+        let _ = stream.set_nonblocking(false);
+        let asked = match wire::hear(&mut stream, &self.token) {
+            Ok(asked) => asked,
+            Err(fault) => {
+                permit.note_fault();
+                self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
+                return;
+            }
+        };
+        permit.forgive();
+        let done = match &asked.request {
+            Request::Offer => self.offer(&mut stream, &asked),
+            Request::Session { slot, seconds, references } => {
+                self.session(&mut stream, &asked, &permit, (*slot, *seconds, *references))
+            }
+            Request::Flow { session, flow } => self.flow(stream, &asked, permit, session, *flow),
+        };
+        if let Err(fault) = done {
+            self.note(&address, "ended", None, Some(fault.to_string()), Vec::new());
+        }
+    }
+
+    fn offer(&self, stream: &mut TcpStream, asked: &Asked) -> Result<(), Fault> {
+        let answer = Answer::Offer {
+            controls: self.controls.clone(),
+            longest_slot_s: self.limits.slot_s,
+            most_references: self.limits.references,
+        };
+        asked.answer(stream, &self.token, &answer)
+    }
+
+    fn refuse(&self, stream: &mut TcpStream, asked: &Asked, why: &str) -> Result<(), Fault> {
+        asked.answer(stream, &self.token, &Answer::Refused { why: why.to_owned() })?;
+        Err(Fault::Gone(format!("refused: {why}")))
+    }
+
+    fn session(
+        &self,
+        stream: &mut TcpStream,
+        asked: &Asked,
+        permit: &Permit,
+        (slot, seconds, references): (u64, u64, u32),
+    ) -> Result<(), Fault> {
+        if seconds == 0 || seconds > self.limits.slot_s {
+            let why = format!("a slot has 1 to {} s here", self.limits.slot_s);
+            return self.refuse(stream, asked, &why);
+        }
+        if references > self.limits.references {
+            return self.refuse(
+                stream,
+                asked,
+                &format!("at most {} references here", self.limits.references),
+            );
+        }
+        let control = &self.controls[(slot % self.controls.len() as u64) as usize];
+        let session = Arc::new(Session::new(permit.address(), control.clone(), seconds, references + 1));
+        self.sessions().insert(session.name.clone(), Arc::clone(&session));
+        let answer = Answer::Session { session: session.name.clone(), control: control.clone() };
+        let done = asked.answer(stream, &self.token, &answer).and_then(|()| {
+            let flows = session.wait(FLOWS_WITHIN);
+            let flows = flows.ok_or_else(|| Fault::Gone("the flows of the session did not come".into()))?;
+            let mut told = Ok(());
+            let infos = session.run(&flows, &self.stop, |line| {
+                told = wire::write_line(stream, line);
+                told.is_ok()
+            });
+            let detail = Some(format!("slot {slot}"));
+            self.note(&permit.address().to_string(), "slot", Some(control), detail, infos);
+            told
+        });
+        self.sessions().remove(&session.name);
+        done
+    }
+
+    fn flow(
+        &self,
+        mut stream: TcpStream,
+        asked: &Asked,
+        permit: Permit,
+        session: &str,
+        number: u32,
+    ) -> Result<(), Fault> {
+        let found = self.sessions().get(session).map(Arc::clone);
+        let Some(session) = found else {
+            return self.refuse(&mut stream, asked, "there is no such session");
+        };
+        let control = if number == 0 { session.control.as_str() } else { REFERENCE };
+        if let Err(error) = info::set_control(&stream, control) {
+            return self.refuse(&mut stream, asked, &format!("{control} is no longer offered: {error}"));
+        }
+        let gone = |error: std::io::Error| Fault::Gone(error.to_string());
+        if let Some(limit) = self.limits.flow_bytes_per_s {
+            info::limit_rate(&stream, limit).map_err(gone)?;
+        }
+        asked.answer(&mut stream, &self.token, &Answer::Flow)?;
+        stream.set_write_timeout(Some(LOOK)).map_err(gone)?;
+        debug_assert!(PATIENCE > LOOK);
+        session.join(number, Arc::new(stream), permit).map_err(|why| Fault::Gone(why.to_owned()))
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,208 @@
+//! A slot of a campaign on the sender's side: its flows, and what is told about them every second. Knows no
+//! transport but by [`Flow`].
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::door::Permit;
+use crate::info::{self, Info};
+use crate::token::random;
+
+/// Bytes that are handed over at once.
+const BLOCK: usize = 1 << 16;
+/// How often a sender that waits looks whether it is over.
+pub const LOOK: Duration = Duration::from_millis(200);
+
+/// A connection that data go out on.
+pub trait Flow: Send + Sync {
+    /// Sends some of `data`; returns how many bytes.
+    ///
+    /// # Errors
+    /// `WouldBlock` or `TimedOut` when it takes nothing for a while; anything else when it is over.
+    fn send(&self, data: &[u8]) -> io::Result<usize>;
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// When it is over.
+    fn info(&self) -> io::Result<Info>;
+
+    /// Ends it at once, with all that it still holds.
+    fn abort(&self);
+}
+
+impl Flow for TcpStream {
+    fn send(&self, data: &[u8]) -> io::Result<usize> {
+        (&mut &*self).write(data)
+    }
+
+    fn info(&self) -> io::Result<Info> {
+        info::read(self)
+    }
+
+    fn abort(&self) {
+        info::abort(self);
+    }
+}
+
+/// What the sender tells about a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Seconds since the slot began.
+    pub second: f64,
+    /// Which flow; 0 has the control.
+    pub flow: u32,
+    /// What the kernel knows of it.
+    #[serde(flatten)]
+    pub info: Info,
+}
+
+/// A line that the sender writes during a slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "tell", rename_all = "snake_case")]
+pub enum Line {
+    /// How a flow is.
+    Flow(Told),
+    /// The slot is over, after so many seconds.
+    End {
+        /// The seconds.
+        seconds: f64,
+    },
+}
+
+/// A flow that has arrived, with its permit to be inside.
+struct Arrived {
+    flow: Arc<dyn Flow>,
+    _permit: Permit,
+}
+
+/// A slot: who asked for it, and its flows.
+pub struct Session {
+    /// Its name, which nobody can foresee.
+    pub name: String,
+    /// Whose slot it is.
+    pub address: IpAddr,
+    /// The control whose turn it is.
+    pub control: String,
+    seconds: u64,
+    places: Mutex<Vec<Option<Arrived>>>,
+    arrived: Condvar,
+}
+
+impl Session {
+    /// A slot of `seconds` for `flows` flows, which are to come from `address`.
+    #[must_use]
+    pub fn new(address: IpAddr, control: String, seconds: u64, flows: u32) -> Session {
+        Session {
+            name: hex::encode(&random()[..16]),
+            address,
+            control,
+            seconds,
+            places: Mutex::new((0..flows).map(|_| None).collect()),
+            arrived: Condvar::new(),
+        }
+    }
+
+    /// One of its flows has come.
+    ///
+    /// # Errors
+    /// One line, when it comes from elsewhere, or has come already.
+    pub fn join(&self, number: u32, flow: Arc<dyn Flow>, permit: Permit) -> Result<(), &'static str> {
+        if permit.address() != self.address {
+            return Err("this session belongs to another address");
+        }
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        match places.get_mut(number as usize) {
+            None => Err("this session has fewer flows"),
+            Some(Some(_)) => Err("this flow is there already"),
+            Some(place) => {
+                *place = Some(Arrived { flow, _permit: permit });
+                self.arrived.notify_all();
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for its flows; none if they have not all come in time.
+    #[must_use]
+    pub fn wait(&self, patience: Duration) -> Option<Vec<Arc<dyn Flow>>> {
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let some_missing = |places: &mut Vec<Option<Arrived>>| places.iter().any(Option::is_none);
+        let (places, _) = self
+            .arrived
+            .wait_timeout_while(places, patience, some_missing)
+            .unwrap_or_else(PoisonError::into_inner);
+        places.iter().map(|place| place.as_ref().map(|one| Arc::clone(&one.flow))).collect()
+    }
+
+    /// Sends on all flows until the time is over, `stop` is set, `tell` says false, or all flows have ended. Returns
+    /// what is known of the flows at the end.
+    pub fn run(
+        &self,
+        flows: &[Arc<dyn Flow>],
+        stop: &AtomicBool,
+        mut tell: impl FnMut(&Line) -> bool,
+    ) -> Vec<Info> {
+        let over = AtomicBool::new(false);
+        let alive = AtomicUsize::new(flows.len());
+        let start = clock::now();
+        // What no path can compress.
+        let block: Vec<u8> = std::iter::repeat_with(random).flatten().take(BLOCK).collect();
+        let last = scope(|scope| {
+            for flow in flows {
+                scope.spawn(|| {
+                    send(flow.as_ref(), &block, &over);
+                    alive.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            let mut last = vec![Info::default(); flows.len()];
+            'seconds: for second in 1..=self.seconds {
+                let until = start + Duration::from_secs(second);
+                loop {
+                    let left = until.saturating_duration_since(clock::now());
+                    if left.is_zero() {
+                        break;
+                    }
+                    if stop.load(Ordering::Relaxed) || alive.load(Ordering::Relaxed) == 0 {
+                        break 'seconds;
+                    }
+                    sleep(left.min(LOOK));
+                }
+                for (number, flow) in flows.iter().enumerate() {
+                    let Ok(info) = flow.info() else { continue };
+                    last[number] = info;
+                    let told = Told { second: start.elapsed().as_secs_f64(), flow: number as u32, info };
+                    if !tell(&Line::Flow(told)) {
+                        break 'seconds;
+                    }
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+            last
+        });
+        flows.iter().for_each(|flow| flow.abort());
+        tell(&Line::End { seconds: start.elapsed().as_secs_f64() });
+        last
+    }
+}
+
+fn send(flow: &dyn Flow, block: &[u8], over: &AtomicBool) {
+    while !over.load(Ordering::Relaxed) {
+        match flow.send(block) {
+            Ok(_) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
+            Err(_) => return,
+        }
+    }
+}

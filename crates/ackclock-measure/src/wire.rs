@@ -1,0 +1,230 @@
+//! What client and server say: lines of JSON, each of bounded length and time.
+//!
+//! The server begins with a challenge. The client answers with its own, a request, and the proof that it knows the
+//! token; the server with its proof and an answer. Without the client's proof nothing more is said.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::clock;
+use crate::token::{NONCE_BYTES, Side, Token, random};
+
+/// Of what is spoken here.
+pub const PROTOCOL: u32 = 1;
+/// Longest line, bytes.
+pub const LONGEST_LINE: usize = 4096;
+/// How long a line may take.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// What the server offers.
+    Offer,
+    /// A slot of a campaign: the control whose turn it is, for so many seconds.
+    Session {
+        /// Number of the slot; controls take turns.
+        slot: u64,
+        /// Its length.
+        seconds: u64,
+        /// Reno flows beside it, for the bandwidth that it steals.
+        references: u32,
+    },
+    /// This connection is one of a session's flows.
+    Flow {
+        /// The session.
+        session: String,
+        /// 0 has the control, the others are references.
+        flow: u32,
+    },
+}
+
+/// What the server answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// What it offers.
+    Offer {
+        /// Controls, in the order of their turns.
+        controls: Vec<String>,
+        /// Longest slot, seconds.
+        longest_slot_s: u64,
+        /// Most references.
+        most_references: u32,
+    },
+    /// A session stands; its flows are awaited.
+    Session {
+        /// Its name.
+        session: String,
+        /// The control whose turn it is.
+        control: String,
+    },
+    /// Data follow.
+    Flow,
+    /// Why not, in one line.
+    Refused {
+        /// The line.
+        why: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Greeting {
+    ackclock_measure: u32,
+    nonce: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Asking {
+    nonce: String,
+    request: String,
+    proof: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Answering {
+    answer: String,
+    proof: String,
+}
+
+/// Why a conversation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The other does not know the token.
+    Stranger,
+    /// What came is no line of this conversation.
+    Nonsense,
+    /// It took too long, or the connection failed.
+    Gone(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Stranger => f.write_str("does not know the token"),
+            Fault::Nonsense => f.write_str("does not speak as ackclock measure"),
+            Fault::Gone(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Reads a line that comes whole within `patience`; nothing after it is taken.
+///
+/// # Errors
+/// When it is too long, too late, or the connection ends.
+pub fn read_line(stream: &mut TcpStream, patience: Duration) -> Result<String, Fault> {
+    let gone = |error: std::io::Error| Fault::Gone(error.to_string());
+    let end = clock::now() + patience;
+    let mut line = Vec::new();
+    let mut byte = [0];
+    loop {
+        let left = end.saturating_duration_since(clock::now());
+        if left.is_zero() {
+            return Err(Fault::Gone("said nothing in time".into()));
+        }
+        stream.set_read_timeout(Some(left)).map_err(gone)?;
+        match stream.read(&mut byte) {
+            Ok(0) => return Err(Fault::Gone("hung up".into())),
+            Ok(_) if byte[0] == b'\n' => return String::from_utf8(line).map_err(|_| Fault::Nonsense),
+            Ok(_) if line.len() >= LONGEST_LINE => return Err(Fault::Nonsense),
+            Ok(_) => line.push(byte[0]),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(gone(error)),
+        }
+    }
+}
+
+/// Writes a line.
+///
+/// # Errors
+/// When the connection fails or takes nothing for too long.
+pub fn write_line(stream: &mut TcpStream, line: &impl Serialize) -> Result<(), Fault> {
+    let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)? + "\n";
+    let gone = |error: std::io::Error| Fault::Gone(error.to_string());
+    stream.set_write_timeout(Some(PATIENCE)).map_err(gone)?;
+    stream.write_all(text.as_bytes()).map_err(gone)
+}
+
+fn parse<T: DeserializeOwned>(line: &str) -> Result<T, Fault> {
+    serde_json::from_str(line).map_err(|_| Fault::Nonsense)
+}
+
+fn nonce(text: &str) -> Result<[u8; NONCE_BYTES], Fault> {
+    let bytes = hex::decode(text).map_err(|_| Fault::Nonsense)?;
+    bytes.try_into().map_err(|_| Fault::Nonsense)
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
+    hex::decode(text).map_err(|_| Fault::Nonsense)
+}
+
+/// What the server needs to prove itself in its answer.
+#[derive(Debug)]
+pub struct Asked {
+    /// What the client asks for.
+    pub request: Request,
+    challenges: [[u8; NONCE_BYTES]; 2],
+}
+
+/// The server's part: challenges who has connected and hears what it asks for.
+///
+/// # Errors
+/// When it does not know the token, or does not answer as it should.
+pub fn hear(stream: &mut TcpStream, token: &Token) -> Result<Asked, Fault> {
+    let own = random();
+    write_line(stream, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
+    let asking: Asking = parse(&read_line(stream, PATIENCE)?)?;
+    let challenges = [own, nonce(&asking.nonce)?];
+    let both = [&challenges[0], &challenges[1]];
+    if !token.accepts(&bytes(&asking.proof)?, Side::Client, both, &asking.request) {
+        return Err(Fault::Stranger);
+    }
+    Ok(Asked { request: parse(&asking.request)?, challenges })
+}
+
+impl Asked {
+    /// The server's answer.
+    ///
+    /// # Errors
+    /// When the connection fails.
+    pub fn answer(&self, stream: &mut TcpStream, token: &Token, answer: &Answer) -> Result<(), Fault> {
+        let text = serde_json::to_string(answer).map_err(|_| Fault::Nonsense)?;
+        let both = [&self.challenges[0], &self.challenges[1]];
+        let proof = hex::encode(token.proof(Side::Server, both, &text));
+        write_line(stream, &Answering { answer: text, proof })
+    }
+}
+
+/// The client's part: answers the challenge, asks, and returns what the server answers.
+///
+/// # Errors
+/// When the server does not know the token, or does not answer as it should.
+pub fn ask(stream: &mut TcpStream, token: &Token, request: &Request) -> Result<Answer, Fault> {
+    let greeting: Greeting = parse(&read_line(stream, PATIENCE)?)?;
+    if greeting.ackclock_measure != PROTOCOL {
+        return Err(Fault::Nonsense);
+    }
+    let challenges = [nonce(&greeting.nonce)?, random()];
+    let both = [&challenges[0], &challenges[1]];
+    let text = serde_json::to_string(request).map_err(|_| Fault::Nonsense)?;
+    let proof = hex::encode(token.proof(Side::Client, both, &text));
+    write_line(stream, &Asking { nonce: hex::encode(challenges[1]), request: text, proof })?;
+    let line = read_line(stream, PATIENCE).map_err(|fault| match fault {
+        // The server says nothing to strangers.
+        Fault::Gone(_) => Fault::Gone("the server hung up: is it the same token?".into()),
+        other => other,
+    })?;
+    let answering: Answering = parse(&line)?;
+    if !token.accepts(&bytes(&answering.proof)?, Side::Server, both, &answering.answer) {
+        return Err(Fault::Stranger);
+    }
+    parse(&answering.answer)
+}
