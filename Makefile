@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench docs reproduction clean setup kernel kernel-deps kernel-test
+.PHONY: run test fuzz bench bench-kernel docs reproduction clean setup kernel kernel-deps kernel-test
 
 setup: .venv/extension
 
@@ -15,7 +15,7 @@ run: setup
 test: setup
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	cargo test --quiet --workspace --exclude ackclock-py
+	cargo test --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
 	cargo clippy --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
 	cargo test --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
@@ -29,7 +29,8 @@ test: setup
 	else echo "make test: the controls in the kernel were not tried; make kernel-deps installs what that needs"; fi
 	@echo "make test: everything passed"
 
-# The controls in the kernel's TCP: a program of its own, because it needs clang and libelf.
+# The controls in the kernel's TCP, the emulated path, the campaigns: programs of their own. The first needs
+# clang and libelf.
 kernel:
 	cargo build --quiet --release --package ackclock-kernel --package ackclock-link --package ackclock-measure --features ackclock-kernel/load
 
@@ -40,6 +41,7 @@ kernel-test:
 kernel-deps:
 	apt-get install --yes --quiet clang-19 libelf-dev zlib1g-dev pkg-config iproute2 iperf3 \
 		|| apt-get install --yes --quiet clang-14 libelf-dev zlib1g-dev pkg-config iproute2 iperf3
+	-apt-get install --yes --quiet bpftool
 
 # Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set.
 FUZZ_SECONDS ?= 30
@@ -57,6 +59,10 @@ fuzz:
 bench: setup
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/sweep.py
+
+# The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, and what a control costs; half an hour, as root.
+bench-kernel: setup kernel
+	$(BIN)/python benches/kernel.py
 
 # Everything of the five papers, what was tried on what differs, and docs/reproduction.md.
 reproduction: setup

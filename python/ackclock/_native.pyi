@@ -137,4 +137,5 @@ def simulate(
     record: bool = False,
     progress: Callable[[float, int], None] | None = None,
     pcap: str | None = None,
+    qlog: str | None = None,
 ) -> tuple[str, dict[str, dict[str, _Column]]]: ...

@@ -73,6 +73,7 @@ def simulate(
     record: bool = True,
     progress: Progress | None = None,
     pcap: Path | str | None = None,
+    qlog: Path | str | None = None,
 ) -> Run:
     """Simulate a scenario packet by packet.
 
@@ -90,6 +91,8 @@ def simulate(
         Called with simulated seconds and packets about every 50 ms.
     pcap : Path or str, optional
         File for the packets, readable by tshark.
+    qlog : Path or str, optional
+        Directory that is there, for a file ``NAME.sqlog`` of every QUIC flow, readable by qvis.
 
     Returns
     -------
@@ -115,6 +118,7 @@ def simulate(
         record,
         progress,
         None if pcap is None else str(pcap),
+        None if qlog is None else str(qlog),
     )
     return Run(json.loads(summary), checked, dict(tables))
 

@@ -89,6 +89,10 @@ def simulate(
     pcap: Annotated[
         Path | None, typer.Option("--pcap", metavar="FILE", help="Write the packets to FILE.")
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option("--qlog", metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."),
+    ] = None,
     metrics: Annotated[
         bool, typer.Option("--metrics", help="Every metric with its 95 % interval.")
     ] = False,
@@ -106,6 +110,8 @@ def simulate(
     """
     if pcap is not None and runs > 1:
         raise typer.TyperException("--pcap writes one run; leave out --runs")
+    if qlog is not None and runs > 1:
+        raise typer.TyperException("--qlog writes one run; leave out --runs")
     begin = time.monotonic()
     source = _source(file)
     changes = list(settings or ()) + ([] if seed is None else [f"run.seed={seed}"])
@@ -115,6 +121,10 @@ def simulate(
         if output is not None:
             directory = stack.enter_context(api.new_result(output, force=force))
         packets = None if pcap is None else stack.enter_context(storage.new_file(pcap))
+        if qlog is not None:
+            qlog = stack.enter_context(
+                storage.new_directory(qlog, force=force, is_result=_holds_qlog)
+            )
         bar = stack.enter_context(progress.Bar(total_s, shown=not quiet))
 
         def one(run: int, check: parallel.Check) -> api.Run:
@@ -129,6 +139,7 @@ def simulate(
                 record=directory is not None or metrics,
                 progress=tell,
                 pcap=packets,
+                qlog=qlog,
             )
             if directory is not None:
                 result.write(directory / f"run-{run:04}" if runs > 1 else directory, csv=csv)
@@ -146,6 +157,10 @@ def simulate(
         _print_tables(summaries)
     if metrics:
         _print_metrics(measured, as_json)
+
+
+def _holds_qlog(directory: Path) -> bool:
+    return all(file.suffix == ".sqlog" for file in directory.iterdir())
 
 
 def _print_tables(summaries: list[dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::clock;
 use crate::door::{Door, Permit};
 use crate::info::{self, Info};
-use crate::session::{LOOK, Session};
+use crate::session::{LOOK, Line, Session, Told};
 use crate::token::Token;
 use crate::wire::{self, Answer, Asked, Fault, PATIENCE, Request};
 
@@ -204,12 +204,16 @@ impl Server {
             let flows = session.wait(FLOWS_WITHIN);
             let flows = flows.ok_or_else(|| Fault::Gone("the flows of the session did not come".into()))?;
             let mut told = Ok(());
+            let (address, detail) = (permit.address().to_string(), Some(format!("slot {slot}")));
             let infos = session.run(&flows, &self.stop, |line| {
+                if let Line::Flow(Told { flow, info, .. }) = line {
+                    let flow = Some(format!("slot {slot}, flow {flow}"));
+                    self.note(&address, "sample", Some(control), flow, vec![*info]);
+                }
                 told = wire::write_line(stream, line);
                 told.is_ok()
             });
-            let detail = Some(format!("slot {slot}"));
-            self.note(&permit.address().to_string(), "slot", Some(control), detail, infos);
+            self.note(&address, "slot", Some(control), detail, infos);
             told
         });
         self.sessions().remove(&session.name);

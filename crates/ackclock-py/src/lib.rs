@@ -6,11 +6,13 @@ mod own;
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::path::PathBuf;
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
+use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{Checked, EXAMPLE, json_schema, read_json, read_toml};
-use ackclock_sim::Simulation;
+use ackclock_sim::{Makers, Simulation};
 use ackclock_trace::{Column, Table};
 use include_dir::{Dir, include_dir};
 use numpy::PyArray1;
@@ -108,7 +110,7 @@ fn example() -> &'static str {
 
 /// Runs a scenario: its summary as JSON, and its tables if they are to be recorded.
 #[pyfunction]
-#[pyo3(signature = (text, file, settings, is_json=false, run=0, record=false, progress=None, pcap=None))]
+#[pyo3(signature = (text, file, settings, is_json=false, run=0, record=false, progress=None, pcap=None, qlog=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 fn simulate<'py>(
     py: Python<'py>,
@@ -120,11 +122,14 @@ fn simulate<'py>(
     record: bool,
     progress: Option<Bound<'py, PyAny>>,
     pcap: Option<String>,
+    qlog: Option<PathBuf>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let scenario = read(text, file, &settings, is_json)?.scenario;
     let catalogue = Everything::now();
+    let quic = Quic { qlog };
+    let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
     let mut simulation =
-        caught(|| Simulation::new(scenario, &catalogue, run, record))?.map_err(SimulationError::new_err)?;
+        caught(|| Simulation::with(scenario, makers, run, record))?.map_err(SimulationError::new_err)?;
     if let Some(path) = &pcap {
         let failed = |error: std::io::Error| PyOSError::new_err(format!("cannot write {path}: {error}"));
         let file = File::create(path).map_err(failed)?;

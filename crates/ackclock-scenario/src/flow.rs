@@ -1,10 +1,13 @@
 //! From a tree to a checked flow: `[[flow]]` and `[tcp]`.
 
+use ackclock_cc::Start as ControlStart;
 use ackclock_cc::registry::{Catalogue, Entry, Kind};
 use ackclock_units::{Bytes, Packets, Span, Window};
 
-use crate::keys::{GROWTHS, LARGEST_PACKET, MOST_FLOWS, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES};
-use crate::model::{Flow, Growth, ParamValue, Profile, Recovery, Run, Start, Tcp, Traffic};
+use crate::keys::{
+    GROWTHS, LARGEST_PACKET, MOST_FLOWS, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES, TRANSPORTS,
+};
+use crate::model::{Flow, Growth, ParamValue, Profile, Recovery, Run, Start, Tcp, Traffic, Transport};
 use crate::read::{Read, Table, did_you_mean};
 use crate::topology::Topology;
 use crate::traffic;
@@ -34,6 +37,7 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     let source = table.word("source", SOURCES)?;
     let traffic = traffic::traffic(table, source)?;
     let entry = controller(table, traffic, defaults.catalogue)?;
+    let transport = transport(table, traffic, entry, &tcp)?;
     let (path, back) = defaults.topology.route(table)?;
     let delays =
         |links: &[usize]| links.iter().map(|link| defaults.topology.links[*link].delay.0).sum::<u64>();
@@ -80,6 +84,7 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
             None => Vec::new(),
         },
         traffic,
+        transport,
         rtt,
         access,
         path,
@@ -96,6 +101,52 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
 pub fn count(table: &Table<'_>) -> Read<u64> {
     let group = table.text("source")? == Some("emultcp");
     Ok(table.whole("count", 1, MOST_FLOWS)?.unwrap_or(if group { EMULTCP_CONNECTIONS } else { 1 }))
+}
+
+/// Settings that are TCP's alone; QUIC has its own ways.
+const TCP_ONLY: &[&str] = &[
+    "ack",
+    "receive_window",
+    "recovery",
+    "min_rto",
+    "max_rto",
+    "initial_rto",
+    "clock",
+    "delayed_ack",
+    "delayed_ack_timer",
+    "limited_transmit",
+    "max_burst",
+    "overhead",
+    "growth",
+    "pacing",
+    "rtt_noise",
+];
+/// Smallest packet over QUIC: a datagram of 1200 bytes (RFC 9000, section 14) with IP and UDP headers.
+const LEAST_QUIC_PACKET: Bytes = Bytes(1228);
+
+/// What carries a flow, and whether it can.
+fn transport(table: &Table<'_>, traffic: Traffic, entry: Option<&Entry>, tcp: &Tcp) -> Read<Transport> {
+    if table.word("transport", TRANSPORTS)? != Some("quic") {
+        return Ok(Transport::Tcp);
+    }
+    if traffic != Traffic::Bulk {
+        return Err(table.refuse("transport", "quic carries bulk transfers; leave out source"));
+    }
+    let by_rate = |entry: &Entry| {
+        entry.build(&[], ControlStart::default()).map_or(true, |control| control.wants_rate())
+    };
+    if let Some(entry) = entry.filter(|entry| by_rate(entry)) {
+        let problem = format!("\"{}\" works by rates, which quic neither measures nor obeys", entry.name);
+        return Err(table.refuse("controller", problem));
+    }
+    if let Some(key) = table.present().find(|key| TCP_ONLY.contains(key)) {
+        return Err(table.refuse(key, "has no meaning over quic: leave it out"));
+    }
+    if tcp.packet < LEAST_QUIC_PACKET {
+        let problem = format!("must be at least {LEAST_QUIC_PACKET} over quic, is {}", tcp.packet);
+        return Err(table.refuse("packet", problem));
+    }
+    Ok(Transport::Quic)
 }
 
 /// The control of a flow; none for datagrams. Web sessions have Reno unless they name another.

@@ -101,6 +101,7 @@ pub const NOISES: &[&str] = &["uniform", "gaussian"];
 pub const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "emultcp"];
 /// Directions of a flow.
 pub const DIRECTIONS: &[&str] = &["forward", "reverse"];
+pub const TRANSPORTS: &[&str] = &["tcp", "quic"];
 /// Largest number of flows.
 pub const MOST_FLOWS: u64 = 100_000;
 /// Largest packet, bytes (IPv4).
@@ -432,6 +433,12 @@ pub static FLOW: Section = Section {
         ),
         key("object", Form::Size, "12 kB", "web: mean size of an object"),
         key("params", Form::Params, "(the control's defaults)", "parameters of the control"),
+        key(
+            "transport",
+            Form::Word(TRANSPORTS),
+            "tcp",
+            "quic: quinn's endpoints, with TLS, in simulated time; packets of at least 1228 B",
+        ),
         key("count", Form::Whole(1, MOST_FLOWS), "1", "as many flows of this kind"),
         key("rtt", Form::Time, "(the links' delays)", "propagation round trip; sets the access delay"),
         key("access", Form::RateOrUnlimited, "unlimited", "rate of the access link"),

@@ -263,6 +263,8 @@ pub struct Flow {
     pub params: Vec<(String, ParamValue)>,
     /// What it sends and when.
     pub traffic: Traffic,
+    /// What carries it.
+    pub transport: Transport,
     /// Propagation round trip.
     pub rtt: Span,
     /// Rate of its access link; `None` is unlimited.
@@ -304,6 +306,15 @@ impl ParamValue {
             ParamValue::Flag(flag) => Value::Flag(*flag),
         }
     }
+}
+
+/// What carries a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// The simulator's TCP.
+    Tcp,
+    /// QUIC endpoints that are real but for their time.
+    Quic,
 }
 
 /// What a flow sends and when.

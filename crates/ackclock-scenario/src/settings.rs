@@ -4,7 +4,7 @@ use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 use serde_json::{Map, json};
 
-use crate::model::{Flow, Growth, Profile, Recovery, Start};
+use crate::model::{Flow, Growth, Profile, Recovery, Start, Transport};
 
 impl Profile {
     /// Its name in scenarios.
@@ -30,6 +30,17 @@ impl Recovery {
     }
 }
 
+impl Transport {
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Quic => "quic",
+        }
+    }
+}
+
 impl Flow {
     /// Every effective setting of the flow under its name in scenarios; parameters of the control are those
     /// of `catalogue` where the scenario gives none.
@@ -45,6 +56,7 @@ impl Flow {
         json!({
             "controller": self.controller,
             "params": self.all_params(catalogue),
+            "transport": self.transport.name(),
             "rtt": self.rtt.to_string(),
             "access": self.access.map_or_else(unlimited, |rate| json!(rate.to_string())),
             "direction": if self.path == [1] && self.back == [0] { "reverse" } else { "forward" },

@@ -34,7 +34,7 @@ const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, 
     min_rto, max_rto, initial_rto, clock, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
     growth, pacing, hystart, ecn";
 const FILE_KEYS: &str = "run, tcp, dumbbell, parking_lot, node, link, flow, event";
-const FLOW_KEYS: &str = "name, controller, source, rate, on, off, shape, think, objects, object, params, count, rtt, \
+const FLOW_KEYS: &str = "name, controller, source, rate, on, off, shape, think, objects, object, params, transport, count, rtt, \
                          access, direction, from, to, start, stop, bytes, rtt_noise";
 
 /// The names of the controls, as messages list them.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::{self as scenario, Flow, Limit, Queue, Scenario};
 use ackclock_trace::Digest;
 use ackclock_units::{Rate, Span, Time};
 
 use crate::director::noise_model;
 use crate::endpoint::Endpoint;
-use crate::ends::{Place, make_ends};
+use crate::ends::{Makers, Place, make_ends};
 use crate::link::Link;
 use crate::loss::LossModel;
 use crate::network::{Hop, Network, Tally};
@@ -35,7 +34,7 @@ pub struct Parts {
 ///
 /// # Errors
 /// When a flow names an unknown control or parameters that it refuses.
-pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result<Parts, String> {
+pub fn build(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Parts, String> {
     let flows = scenario.flows.len() as u32;
     let seed = scenario.run.seed;
     let links = scenario
@@ -63,7 +62,7 @@ pub fn build(scenario: &Scenario, catalogue: &dyn Catalogue, run: u64) -> Result
         measured.push(window);
         let (there, back) = topology.routes(flow, &scenario.links);
         let place = Place { id, seed, run, there, back, start, stop, measured: window };
-        endpoints.extend(make_ends(flow, &place, catalogue, &mut groups)?);
+        endpoints.extend(make_ends(flow, &place, makers, &mut groups)?);
     }
     let network = Network {
         links: topology.links,

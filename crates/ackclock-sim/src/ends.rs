@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::Catalogue;
 use ackclock_cc::{Parameters, Start};
-use ackclock_scenario::{Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
+use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
 use ackclock_units::Time;
 
 use crate::endpoint::Endpoint;
@@ -17,6 +17,29 @@ use crate::rate::{RateSender, RateSettings};
 use crate::source::{Sink, Source, SourceSettings};
 use crate::tcp::recovery::{DuplicateAcks, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, Timer};
+
+/// Makes the ends of flows that are carried by something else than the simulator's TCP.
+pub trait Transport {
+    /// Sender and receiver of `flow`, which has `control`.
+    ///
+    /// # Errors
+    /// One line, when it cannot.
+    fn make_ends(
+        &self,
+        flow: &Flow,
+        place: &Place,
+        control: Box<dyn ErasedController>,
+    ) -> Result<[Box<dyn Endpoint>; 2], String>;
+}
+
+/// What makes the controls and ends of flows.
+#[derive(Clone, Copy)]
+pub struct Makers<'a> {
+    /// Controls by name.
+    pub catalogue: &'a dyn Catalogue,
+    /// QUIC, where there is any.
+    pub quic: Option<&'a dyn Transport>,
+}
 
 /// Where and when a flow is.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +78,13 @@ pub type Groups = BTreeMap<usize, Arc<Group>>;
 pub fn make_ends(
     flow: &Flow,
     place: &Place,
-    catalogue: &dyn Catalogue,
+    makers: Makers<'_>,
     groups: &mut Groups,
 ) -> Result<[Box<dyn Endpoint>; 2], String> {
+    if flow.transport == scenario::Transport::Quic {
+        let quic = makers.quic.ok_or_else(|| format!("flow {}: there is no QUIC here", flow.name))?;
+        return quic.make_ends(flow, place, make_control(flow, makers.catalogue)?);
+    }
     let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
     let application = match flow.traffic {
         Traffic::Datagrams(datagrams) => return Ok(datagram_ends(flow, place, datagrams, total)),
@@ -75,7 +102,7 @@ pub fn make_ends(
     {
         return Ok(ends);
     }
-    let control = make_control(flow, catalogue)?;
+    let control = make_control(flow, makers.catalogue)?;
     let receiver = Receiver::new(ReceiverSettings {
         flow: place.id,
         route: place.back,

@@ -26,5 +26,6 @@ pub mod tcp;
 pub mod wire;
 
 pub use build::make_link;
+pub use ends::{Makers, Place, Transport};
 pub use rate::BuiltIn;
 pub use simulation::Simulation;

@@ -10,6 +10,7 @@ use ackclock_units::{Span, Time};
 use crate::build::{Parts, build};
 use crate::director::Director;
 use crate::endpoint::{Context, Endpoint, JournalEntry};
+use crate::ends::Makers;
 use crate::network::{Network, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{Kind, Packet};
@@ -44,7 +45,15 @@ impl Simulation {
         run: u64,
         record: bool,
     ) -> Result<Self, String> {
-        let Parts { network, endpoints, measured } = build(&scenario, catalogue, run)?;
+        Simulation::with(scenario, Makers { catalogue, quic: None }, run, record)
+    }
+
+    /// As [`Simulation::new`], with other makers of controls and ends: QUIC is made elsewhere.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
+        let Parts { network, endpoints, measured } = build(&scenario, makers, run)?;
         // Links, endpoints, and the director of events.
         let mut schedule = Schedule::new(network.links.len() + endpoints.len() + 1);
         let director = Director::new(

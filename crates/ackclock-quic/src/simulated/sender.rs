@@ -1,0 +1,184 @@
+//! The end that sends.
+
+use std::sync::Arc;
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_scenario::Flow;
+use ackclock_sim::Place;
+use ackclock_sim::endpoint::{Context, Endpoint, SenderView};
+use ackclock_sim::packet::{Kind, Packet};
+use ackclock_sim::tcp::RttStatistics;
+use ackclock_trace::Counters;
+use ackclock_units::Time;
+use quinn_proto::{Dir, Event, StreamId};
+
+use super::peer::Peer;
+use super::watched::{OneFactory, Watched};
+
+/// Bytes that the application writes at once.
+static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Connects at the flow's start and writes into one stream.
+pub struct Sender {
+    peer: Peer,
+    watched: Watched,
+    flow: u32,
+    route: u32,
+    start: Time,
+    stop: Time,
+    measured: (Time, Time),
+    stream: Option<StreamId>,
+    /// Bytes to be written; none for no end.
+    left: Option<u64>,
+    has_started: bool,
+    has_stopped: bool,
+    sent: u64,
+    rtts: RttStatistics,
+    /// When quinn wants to be woken: asking it needs more than a look.
+    due: Time,
+}
+
+impl Sender {
+    /// The sender of `flow`, with its congestion control.
+    #[must_use]
+    pub fn new(peer: Peer, flow: &Flow, place: &Place, control: Box<dyn ErasedController>) -> Sender {
+        Sender {
+            peer,
+            watched: Watched::new(control, place.start),
+            flow: place.id,
+            route: place.there,
+            start: place.start,
+            stop: place.stop,
+            measured: place.measured,
+            stream: None,
+            left: flow.bytes.map(|bytes| bytes.0),
+            has_started: false,
+            has_stopped: false,
+            sent: 0,
+            rtts: RttStatistics::default(),
+            due: Time::NEVER,
+        }
+    }
+
+    /// The application's part: opens the stream when the connection stands, writes while there is room.
+    fn drive(&mut self) {
+        while let Some(event) = self.peer.poll() {
+            if matches!(event, Event::Connected)
+                && let Some(connection) = self.peer.connection()
+            {
+                self.stream = connection.streams().open(Dir::Uni);
+            }
+        }
+        let (Some(id), false) = (self.stream, self.has_stopped) else { return };
+        let Some(connection) = self.peer.connection() else { return };
+        let mut stream = connection.send_stream(id);
+        loop {
+            let wanted = self.left.map_or(BLOCK.len(), |left| left.min(BLOCK.len() as u64) as usize);
+            if wanted == 0 {
+                let _ = stream.finish();
+                self.has_stopped = true;
+                return;
+            }
+            // An error is a full window, or the end.
+            let Ok(written) = stream.write(&BLOCK[..wanted]) else { return };
+            self.left = self.left.map(|left| left - written as u64);
+        }
+    }
+
+    /// Does `act`, and writes what it meant for the window.
+    fn note(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
+        let window = self.watched.decided().window.0;
+        let (losses, timeouts) = {
+            let seen = self.watched.seen();
+            (seen.losses, seen.timeouts)
+        };
+        act(self);
+        self.drive();
+        let after = self.watched.decided().window.0;
+        let mut seen = self.watched.seen();
+        for (count, before, kind) in [(seen.losses, losses, "loss"), (seen.timeouts, timeouts, "timeout")] {
+            if count > before {
+                context.write(self.flow, kind, window, after);
+            }
+        }
+        if let Some(rtt) = seen.fresh_rtt.take()
+            && (self.measured.0..self.measured.1).contains(&context.now)
+        {
+            self.rtts.record(rtt);
+        }
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        let now = context.now;
+        self.note(context, |sender| sender.peer.receive(now, packet));
+    }
+
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        if !self.has_started && now >= self.start {
+            self.has_started = true;
+            let window = self.watched.decided().window.0;
+            context.write(self.flow, "start", window, window);
+            self.peer.connect(now, Arc::new(OneFactory(self.watched.clone())));
+        }
+        if !self.has_stopped && now >= self.stop {
+            self.has_stopped = true;
+            let window = self.watched.decided().window.0;
+            context.write(self.flow, "stop", window, window);
+            if let (Some(id), Some(connection)) = (self.stream, self.peer.connection()) {
+                let _ = connection.send_stream(id).reset(0_u32.into());
+            }
+        }
+        self.note(context, |sender| sender.peer.wake(now));
+    }
+
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
+            // Nothing more now: this is when the timers are what they will be.
+            self.due = self.peer.wakeup();
+            return None;
+        };
+        self.sent += 1;
+        let mut packet = Packet::new(Kind::Data, self.flow, self.route, number, context.now, bytes);
+        packet.set_ecn(ecn);
+        Some(packet)
+    }
+
+    fn wakeup(&self) -> Time {
+        let start = if self.has_started { Time::NEVER } else { self.start };
+        let stop = if self.has_stopped { Time::NEVER } else { self.stop };
+        self.due.min(start).min(stop)
+    }
+
+    fn window_bits(&self) -> u64 {
+        self.watched.decided().window.0.to_bits()
+    }
+
+    fn sender(&self) -> Option<SenderView<'_>> {
+        let decided = self.watched.decided();
+        // QUIC sends lost frames again, not packets: one packet for each that was lost. This asks the control, too.
+        let lost = self.peer.connection_now().map_or(0, |connection| connection.stats().path.lost_packets);
+        let seen = self.watched.seen();
+        Some(SenderView {
+            counters: Counters {
+                sent_packets: self.sent,
+                retransmitted_packets: lost,
+                dropped_packets: 0,
+                loss_events: seen.losses,
+                timeouts: seen.timeouts,
+            },
+            window: decided.window.0,
+            ssthresh: decided.ssthresh.0,
+            window_integral: seen.window_integral,
+            window_since: seen.since,
+            in_flight: seen.in_flight,
+            round: seen.round,
+            rtt: seen.rtt,
+            rtts: Some(&self.rtts),
+            started: self.start,
+            control: Some(&self.watched),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! A control whose decisions the simulator sees while quinn has it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::{Decision, Signal};
+use ackclock_sim::endpoint::Internals;
+use ackclock_units::{Span, Time};
+use quinn_proto::congestion::{Controller, ControllerFactory};
+
+use crate::controller::Adapter;
+
+/// What the simulator sees.
+pub struct Seen {
+    control: Box<dyn ErasedController>,
+    /// Quinn counts a connection's time from its beginning; the simulator from its own.
+    started: Time,
+    /// Integral of the window over time up to `since`, packets times picoseconds.
+    pub window_integral: f64,
+    /// Since when the window is what it is.
+    pub since: Time,
+    /// Loss signals.
+    pub losses: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Round trips.
+    pub round: u64,
+    /// Packets in the network.
+    pub in_flight: u64,
+    /// The last RTT sample; taken by who counts them.
+    pub rtt: Option<Span>,
+    /// A sample that has not been counted.
+    pub fresh_rtt: Option<Span>,
+}
+
+/// A control that two have: quinn tells it, the simulator looks at it.
+#[derive(Clone)]
+pub struct Watched(Arc<Mutex<Seen>>);
+
+impl Watched {
+    /// Watches `control`, whose connection starts at `started`.
+    #[must_use]
+    pub fn new(control: Box<dyn ErasedController>, started: Time) -> Watched {
+        Watched(Arc::new(Mutex::new(Seen {
+            control,
+            started,
+            window_integral: 0.0,
+            since: started,
+            losses: 0,
+            timeouts: 0,
+            round: 0,
+            in_flight: 0,
+            rtt: None,
+            fresh_rtt: None,
+        })))
+    }
+
+    /// What is to be seen now.
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the control decides.
+    #[must_use]
+    pub fn decided(&self) -> Decision {
+        self.seen().control.decision()
+    }
+}
+
+impl ErasedController for Watched {
+    fn on(&mut self, now: Time, signal: Signal) -> Decision {
+        let mut seen = self.seen();
+        let now = seen.started + now.since(Time::ZERO);
+        let before = seen.control.decision().window.0;
+        let decision = seen.control.on(now, signal);
+        seen.window_integral += before * now.since(seen.since).0 as f64;
+        seen.since = now;
+        match signal {
+            Signal::Ack(ack) => {
+                (seen.round, seen.in_flight) = (ack.round, ack.in_flight.0);
+                (seen.rtt, seen.fresh_rtt) = (ack.rtt, ack.rtt);
+            }
+            Signal::Loss { .. } => seen.losses += 1,
+            Signal::Timeout { .. } => seen.timeouts += 1,
+            Signal::Recovered | Signal::Undo | Signal::Idle => {}
+        }
+        decision
+    }
+
+    fn decision(&self) -> Decision {
+        self.decided()
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.seen().control.internals(visit);
+    }
+
+    fn wants_rate(&self) -> bool {
+        false
+    }
+
+    fn duplicate(&self) -> Box<dyn ErasedController> {
+        // quinn duplicates controls for new paths of a connection; in a simulation there is one path.
+        Box::new(self.clone())
+    }
+}
+
+impl Internals for Watched {
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        ErasedController::internals(self, visit);
+    }
+}
+
+/// Gives the one connection of a flow its control.
+pub struct OneFactory(pub Watched);
+
+impl ControllerFactory for OneFactory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        Box::new(Adapter::new(Box::new(self.0.clone()), now, current_mtu))
+    }
+}

@@ -1,0 +1,155 @@
+//! Real QUIC endpoints in virtual time, beside the simulated TCP on the same path.
+#![cfg(feature = "simulate")]
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_quic::simulated::Quic;
+use ackclock_scenario::{Scenario, read_toml};
+use ackclock_sim::{Makers, Simulation};
+use qlog::events::EventData;
+use qlog::reader::{Event, QlogSeqReader};
+
+fn scenario(text: &str) -> Scenario {
+    read_toml(text, "test.toml", &[], &BuiltIn).unwrap_or_else(|error| panic!("{error}")).scenario
+}
+
+fn run(scenario: Scenario, run: u64) -> serde_json::Value {
+    let makers = Makers { catalogue: &BuiltIn, quic: Some(&Quic::default()) };
+    let mut simulation = Simulation::with(scenario, makers, run, true).unwrap();
+    while !simulation.advance(1 << 20) {}
+    serde_json::to_value(simulation.finish(&BuiltIn).unwrap().0).unwrap()
+}
+
+/// 20 Mbit/s, 40 ms, a queue of 100 packets of 1500 bytes. TCP as QUIC is: growth per packet, an ACK per 2 packets
+/// with a timer of 25 ms, RACK, pacing.
+fn path(control: &str, transport: &str, loss: &str) -> Scenario {
+    let tcp = if transport == "tcp" {
+        "growth = \"per_packet\"\ndelayed_ack = 2\ndelayed_ack_timer = \"25 ms\"\nrecovery = \"rack\"\npacing = true\n"
+    } else {
+        ""
+    };
+    scenario(&format!(
+        "[run]\nduration = \"120 s\"\nwarmup = \"20 s\"\n[dumbbell]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
+         queue = {{ kind = \"droptail\", limit = \"100 packets\" }}\nloss = {{ kind = \"bernoulli\", rate = \"{loss}\" }}\n\
+         [[flow]]\ncontroller = \"{control}\"\ntransport = \"{transport}\"\nrtt = \"40 ms\"\npacket = \"1500 B\"\n\
+         initial_window = 10\n{tcp}"
+    ))
+}
+
+#[test]
+fn a_qlog_file_has_what_the_sender_did() {
+    let directory = std::env::temp_dir().join(format!("ackclock-qlog-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let quic = Quic { qlog: Some(directory.clone()) };
+    let makers = Makers { catalogue: &BuiltIn, quic: Some(&quic) };
+    let mut scenario = path("reno", "quic", "1 %");
+    scenario.run.duration = ackclock_units::Span::from_seconds(21);
+    let mut simulation = Simulation::with(scenario.clone(), makers, 0, false).unwrap();
+    while !simulation.advance(1 << 20) {}
+    let summary = serde_json::to_value(simulation.finish(&BuiltIn).unwrap().0).unwrap();
+    let file = std::fs::File::open(directory.join(format!("{}.sqlog", scenario.flows[0].name))).unwrap();
+    let reader = QlogSeqReader::new(Box::new(std::io::BufReader::new(file))).unwrap();
+    let (mut sent, mut lost, mut last) = (0_u64, 0, 0.0);
+    for event in reader {
+        // Whatever is no event of the qlog crate's types does not come this far.
+        let Event::Qlog(event) = event else { panic!("{event:?}") };
+        assert!(f64::from(event.time) >= last);
+        last = f64::from(event.time);
+        match event.data {
+            EventData::PacketSent(_) => sent += 1,
+            EventData::PacketLost(_) => lost += 1,
+            _ => {}
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+    let counted = |key: &str| summary["flows"][0]["whole_run"][key].as_u64().unwrap();
+    // A datagram of the handshake may hold two packets.
+    assert!(sent >= counted("sent_packets") && sent <= counted("sent_packets") + 5, "{sent}");
+    assert_eq!(lost, counted("retransmitted_packets"));
+    // Milliseconds of simulated time.
+    assert!((20_000.0..21_001.0).contains(&last), "{last}");
+}
+
+fn number(summary: &serde_json::Value, key: &str) -> f64 {
+    summary["flows"][0][key].as_f64().unwrap_or_else(|| panic!("{key}: {summary}"))
+}
+
+#[test]
+fn the_window_is_that_of_the_simulated_tcp() {
+    let mut report = String::new();
+    let mut all = true;
+    for control in ["reno", "illinois", "bic", "fit", "cubic"] {
+        let (tcp, quic) = (run(path(control, "tcp", "0 %"), 0), run(path(control, "quic", "0 %"), 0));
+        let of = |key| (number(&tcp, key), number(&quic, key));
+        let (windows, goodputs) = (of("mean_window"), of("goodput_mbps"));
+        report += &format!(
+            "{control}: windows {windows:?}, goodputs {goodputs:?}, events {:?}\n",
+            of("loss_events")
+        );
+        all &= (windows.1 / windows.0 - 1.0).abs() < 0.05 && (goodputs.1 / goodputs.0 - 1.0).abs() < 0.03;
+    }
+    assert!(all, "{report}");
+    eprintln!("{report}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_packets() {
+    for loss in ["0 %", "1 %"] {
+        let digests = [0, 0, 1].map(|number| run(path("cubic", "quic", loss), number)["digest"].clone());
+        assert_eq!(digests[0], digests[1]);
+        // Another run has other losses, where there are any.
+        assert!(loss == "0 %" || digests[0] != digests[2]);
+    }
+}
+
+#[test]
+fn a_finite_transfer_ends_and_a_flow_stops() {
+    let text = |rest: &str| {
+        format!(
+            "[run]\nduration = \"20 s\"\n[dumbbell]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
+             queue = {{ kind = \"droptail\", limit = \"100 packets\" }}\nloss = {{ kind = \"bernoulli\", rate = \"1 %\" }}\n\
+             [[flow]]\ncontroller = \"reno\"\ntransport = \"quic\"\npacket = \"1500 B\"\n{rest}"
+        )
+    };
+    let done = run(scenario(&text("bytes = \"1 MB\"\nstart = \"1 s\"\n")), 0);
+    // A handshake of a round trip, 1 MB at 20 Mbit/s for 0.4 s, and half a round trip at least.
+    let completion = number(&done, "completion_s");
+    assert!((0.46..10.0).contains(&completion), "{completion}");
+    let stopped = run(scenario(&text("stop = \"5 s\"\n")), 0);
+    let sent = stopped["flows"][0]["whole_run"]["sent_packets"].as_u64().unwrap();
+    // At most 5 s of 20 Mbit/s, and what was under way.
+    assert!((500..9500).contains(&sent), "{sent}");
+}
+
+#[test]
+fn tcp_and_quic_share_a_link() {
+    let text = "[run]\nduration = \"60 s\"\nwarmup = \"20 s\"\n[dumbbell]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
+                queue = { kind = \"droptail\", limit = \"100 packets\" }\n[tcp]\npacket = \"1500 B\"\n\
+                [[flow]]\ncontroller = \"reno\"\n[[flow]]\ncontroller = \"reno\"\ntransport = \"quic\"\n";
+    let summary = run(scenario(text), 0);
+    let utilisation = summary["links"][0]["utilisation"].as_f64().unwrap();
+    assert!(utilisation > 0.9, "{summary}");
+    assert!(summary["jain"].as_f64().unwrap() > 0.8, "{summary}");
+}
+
+#[test]
+fn what_quic_has_not_is_refused() {
+    let refuse = |flow: &str| {
+        let text = format!(
+            "[run]\nduration = \"1 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             queue = {{ kind = \"droptail\", limit = \"9 packets\" }}\n[[flow]]\ntransport = \"quic\"\n{flow}"
+        );
+        read_toml(&text, "f", &[], &BuiltIn).unwrap_err().to_string()
+    };
+    assert!(
+        refuse("controller = \"reno\"\n").ends_with("packet: must be at least 1.228 kB over quic, is 1 kB"),
+        "{}",
+        refuse("controller = \"reno\"\n")
+    );
+    let large = "packet = \"1500 B\"\n";
+    assert!(refuse(&format!("controller = \"bbr\"\n{large}")).contains("\"bbr\" works by rates"));
+    assert!(
+        refuse(&format!("controller = \"reno\"\nrecovery = \"sack\"\n{large}"))
+            .contains("no meaning over quic")
+    );
+    assert!(refuse(&format!("source = \"cbr\"\nrate = \"1 kbit/s\"\n{large}")).contains("leave out source"));
+}
