@@ -12,7 +12,7 @@ from typing import IO, Annotated, cast
 
 import typer
 
-from ackclock import api, live, run
+from ackclock import api, run
 from ackclock.programs import AS_IT_IS, become, program
 
 app = typer.Typer(
@@ -78,6 +78,8 @@ def trace(
       sudo ackclock kernel trace -o fit --duration-s 30
       sudo ackclock kernel trace -o fit --sample-ms 10        # until Ctrl-C
     """
+    from ackclock import live
+
     with run.new_result(output, force=force) as directory:
         text = _record(duration_s)
         if not text.count("\n") > 1:

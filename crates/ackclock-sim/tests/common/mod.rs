@@ -39,6 +39,7 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
         params: Vec::new(),
         rtt,
         traffic: Traffic::Bulk,
+        transport: Transport::Tcp,
         access: None,
         path: vec![0],
         back: vec![1],
