@@ -39,7 +39,7 @@ TURNS = {"Reno": ("reno", "reno"), "CUBIC": ("cubic", "cubic"), "FIT": ("ack_fit
 RTT_NOISE = {"as it is": "0 ms", "RTT noise 0.5 ms": "0.5 ms"}
 PERIOD_S, MEASURED_FROM_S = 40, 15
 
-PAIRS, TRANSFER_S = 40, 1
+PAIRS, TRANSFER_S = 64, 1
 LARGEST_COST = 1.05
 
 
