@@ -71,6 +71,9 @@ fn remove(namespace: &str) {
     for process in ip(&format!("netns pids {namespace}")).unwrap_or_default().split_whitespace() {
         let _ = Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status();
     }
+    // Connections that say goodbye into a path that is gone would hold their controls for minutes. A kernel that
+    // cannot end them lets them wait.
+    let _ = ip(&format!("netns exec {namespace} ss --kill --tcp --numeric state connected"));
     let _ = ip(&format!("netns del {namespace}"));
 }
 
