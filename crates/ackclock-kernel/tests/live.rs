@@ -68,10 +68,9 @@ impl Drop for Process {
     }
 }
 
-/// An emulated path with an iperf3 server at its far end.
+/// An emulated path.
 struct Stand {
     hosts: Hosts,
-    _server: Process,
     pump: Pump,
 }
 
@@ -87,12 +86,15 @@ impl Stand {
         let hosts = Hosts::new(None).unwrap();
         let emulator = Emulator::new(&checked.scenario, TOLERANCE).unwrap();
         let pump = Pump::start(emulator, hosts.devices(1000).unwrap()).unwrap();
-        Stand { _server: serve(&hosts.server), hosts, pump }
+        Stand { hosts, pump }
     }
 
     /// Two seconds of iperf3 with a control, which `ss` shows meanwhile.
     fn transfer(&self, in_kernel: &str) {
         let Host { namespace, .. } = &self.hosts.client;
+        // One for each transfer: where packets are lost, the last one's server may still wait for its client's goodbye,
+        // and would refuse this one.
+        let _server = serve(&self.hosts.server);
         let arguments = [
             "netns",
             "exec",
@@ -107,10 +109,12 @@ impl Stand {
         ];
         let client = Command::new("ip").args(arguments).stdout(Stdio::null()).spawn().unwrap();
         let mut client = Process(client);
-        let mut tries = 0..40;
+        // Where packets are lost, the connections of iperf3 may need several tries, of 1, 2 and 4 s.
+        let mut tries = 0..200;
         while !must(&format!("ip netns exec {namespace} ss -tin dst {}", self.hosts.server.address))
             .contains(in_kernel)
         {
+            assert!(client.0.try_wait().unwrap().is_none(), "{in_kernel}: iperf3 ended before ss showed it");
             assert!(tries.next().is_some(), "{in_kernel}: ss does not show it");
             sleep(Duration::from_millis(50));
         }
@@ -129,6 +133,22 @@ fn serve(host: &Host) -> Process {
     // Its later output goes nowhere, and must not fill the pipe.
     spawn(move || lines.for_each(drop));
     Process(server)
+}
+
+/// A control in the kernel, until this is dropped.
+struct Loaded(&'static str);
+
+impl Loaded {
+    fn new(name: &'static str) -> Loaded {
+        kernel::load(name).unwrap();
+        Loaded(name)
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let _ = kernel::unload(self.0);
+    }
 }
 
 /// BPF maps of the machine that have our names; empty without `bpftool`.
@@ -154,7 +174,7 @@ fn every_control_loads_carries_transfers_and_goes_away() {
     let namespaces: Vec<_> =
         stands.iter().flat_map(|one| [one.hosts.client.clone(), one.hosts.server.clone()]).collect();
     for name in kernel::names() {
-        kernel::load(name).unwrap();
+        let _loaded = Loaded::new(name);
         kernel::load(name).unwrap();
         let status = kernel::status().unwrap();
         let own = status.iter().find(|one| one.name == name).unwrap();
@@ -196,7 +216,7 @@ fn a_trace_tells_every_change() {
     let _turn = TURN.lock();
     let file = std::env::temp_dir().join(format!("ackclock-trace-{}.csv", std::process::id()));
     let stand = Stand::new("1 %");
-    kernel::load("fit").unwrap();
+    let loaded = Loaded::new("fit");
     let goes_on = AtomicBool::new(true);
     let missed = scope(|scope| {
         let tracing = scope.spawn(|| {
@@ -214,7 +234,7 @@ fn a_trace_tells_every_change() {
         goes_on.store(false, Ordering::Relaxed);
         tracing.join().unwrap()
     });
-    kernel::unload("fit").unwrap();
+    drop(loaded);
     assert_eq!((missed, trace::listener()), (0, None));
     let text = fs::read_to_string(&file).unwrap();
     fs::remove_file(&file).unwrap();

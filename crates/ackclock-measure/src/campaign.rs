@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -20,6 +19,7 @@ use crate::client::{self, Outcome, Slot};
 use crate::clock;
 use crate::session::LOOK;
 use crate::token::Token;
+use crate::transport::{Dialer, Transport};
 use crate::wire::{Answer, Request};
 
 const PLAN: &str = "campaign.json";
@@ -33,7 +33,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 pub struct Plan {
     /// The server, as the user wrote it.
     pub server: String,
-    /// Controls in the order of their turns, names of the server's kernel.
+    /// What carries it.
+    #[serde(default)]
+    pub transport: Transport,
+    /// The fingerprint of the server's certificate, over QUIC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// Controls in the order of their turns, as the server calls them.
     pub controls: Vec<String>,
     /// Length of a slot, seconds.
     pub period_s: u64,
@@ -53,17 +59,18 @@ pub struct Campaign {
     tries: Vec<u64>,
 }
 
-/// What the server offers: controls in the order of their turns.
+/// What the server offers: controls in the order of their turns; and the fingerprint of its certificate, over QUIC.
 ///
 /// # Errors
 /// One line, when it cannot be asked, or does not give slots of `period_s` with `references`.
 pub fn offer(
-    server: SocketAddr,
+    dialer: &dyn Dialer,
     token: &Token,
     period_s: u64,
     references: u32,
-) -> Result<Vec<String>, String> {
-    let (_, answer) = client::ask(server, token, &Request::Offer)?;
+) -> Result<(Vec<String>, Option<String>), String> {
+    let server = dialer.server();
+    let (connection, answer) = client::ask(dialer, token, &Request::Offer)?;
     let Answer::Offer { controls, longest_slot_s, most_references } = answer else {
         return Err(format!("{server}: offers nothing"));
     };
@@ -73,7 +80,7 @@ pub fn offer(
     if references > most_references {
         return Err(format!("{server}: gives at most {most_references} references"));
     }
-    Ok(controls)
+    Ok((controls, connection.identity()))
 }
 
 impl Campaign {
@@ -87,6 +94,10 @@ impl Campaign {
         match fs::read(&file) {
             Ok(text) => {
                 let before: Plan = serde_json::from_slice(&text).map_err(|error| explain(&file, &error))?;
+                if (Plan { identity: plan.identity.clone(), ..before.clone() }) == plan && before != plan {
+                    let hint = "began with another certificate of the server; find out why, or choose another directory";
+                    return Err(explain(directory, &hint));
+                }
                 if before != plan {
                     let hint = "holds another campaign; go on with its settings, or choose another directory";
                     return Err(explain(directory, &hint));
@@ -126,7 +137,7 @@ impl Campaign {
     /// One line, when patience ends or the log cannot be written.
     pub fn run(
         &mut self,
-        server: SocketAddr,
+        dialer: &dyn Dialer,
         token: &Token,
         patience: Duration,
         stop: &AtomicBool,
@@ -138,7 +149,7 @@ impl Campaign {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let outcome = self.fetch(server, token, number, stop)?;
+            let outcome = self.fetch(dialer, token, number, stop)?;
             tell(number, outcome.as_ref().map_err(String::as_str));
             match outcome {
                 Ok(Outcome { complete: true, .. }) => {
@@ -164,7 +175,7 @@ impl Campaign {
 
     fn fetch(
         &mut self,
-        server: SocketAddr,
+        dialer: &dyn Dialer,
         token: &Token,
         number: u64,
         stop: &AtomicBool,
@@ -176,7 +187,7 @@ impl Campaign {
         let slot = Slot { number, seconds: self.plan.period_s, references: self.plan.references };
         let mut problem = None;
         let log = &mut self.log;
-        let outcome = client::fetch(server, token, &slot, stop, |control, sample| {
+        let outcome = client::fetch(dialer, token, &slot, stop, |control, sample| {
             let line = json!({ "event": "sample", "control": control });
             let sample = serde_json::to_value(sample).unwrap_or_default();
             if let Err(error) = write(log, &mark, joined(line, sample)) {

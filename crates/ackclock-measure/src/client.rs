@@ -1,7 +1,6 @@
 //! The receiver: one slot of a campaign, fetched and logged every second.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::scope;
@@ -10,10 +9,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::info::{self, Info};
+use crate::info::Info;
 use crate::session::{LOOK, Line};
 use crate::token::Token;
-use crate::wire::{self, Answer, Fault, LONGEST_LINE, PATIENCE, Request};
+use crate::transport::{Connection, Dialer};
+use crate::wire::{self, Answer, Fault, Request};
 
 /// The server speaks every second; after this silence it is taken for gone.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ pub struct Sample {
     pub second: f64,
     /// Which flow; 0 has the control.
     pub flow: u32,
-    /// What its kernel knows; received bytes are the application's.
+    /// What that side knows; received bytes are the application's.
     #[serde(flatten)]
     pub info: Info,
 }
@@ -71,12 +71,16 @@ pub struct Outcome {
 ///
 /// # Errors
 /// One line.
-pub fn ask(server: SocketAddr, token: &Token, request: &Request) -> Result<(TcpStream, Answer), String> {
-    let explain = |fault: &dyn std::fmt::Display| format!("{server}: {fault}");
-    let mut stream = TcpStream::connect_timeout(&server, PATIENCE).map_err(|error| explain(&error))?;
-    match wire::ask(&mut stream, token, request).map_err(|fault| explain(&fault))? {
+pub fn ask(
+    dialer: &dyn Dialer,
+    token: &Token,
+    request: &Request,
+) -> Result<(Arc<dyn Connection>, Answer), String> {
+    let explain = |fault: &dyn std::fmt::Display| format!("{}: {fault}", dialer.server());
+    let connection = dialer.connect().map_err(|error| explain(&error))?;
+    match wire::ask(connection.as_ref(), token, request).map_err(|fault| explain(&fault))? {
         Answer::Refused { why } => Err(explain(&why)),
-        answer => Ok((stream, answer)),
+        answer => Ok((connection, answer)),
     }
 }
 
@@ -85,40 +89,35 @@ pub fn ask(server: SocketAddr, token: &Token, request: &Request) -> Result<(TcpS
 /// # Errors
 /// One line, when it could not begin.
 pub fn fetch(
-    server: SocketAddr,
+    dialer: &dyn Dialer,
     token: &Token,
     slot: &Slot,
     stop: &AtomicBool,
     mut note: impl FnMut(&str, &Sample),
 ) -> Result<Outcome, String> {
     let Slot { number, seconds, references } = *slot;
-    let (control_stream, answer) =
-        ask(server, token, &Request::Session { slot: number, seconds, references })?;
+    let (conversation, answer) =
+        ask(dialer, token, &Request::Session { slot: number, seconds, references })?;
     let Answer::Session { session, control } = answer else {
-        return Err(format!("{server}: {}", Fault::Nonsense));
+        return Err(format!("{}: {}", dialer.server(), Fault::Nonsense));
     };
     let flows = (0..=references)
-        .map(|flow| Ok(ask(server, token, &Request::Flow { session: session.clone(), flow })?.0))
+        .map(|flow| Ok(ask(dialer, token, &Request::Flow { session: session.clone(), flow })?.0))
         .collect::<Result<Vec<_>, String>>()?;
-    let gone = |error: std::io::Error| format!("{server}: {error}");
     let received: Vec<_> = flows.iter().map(|_| AtomicU64::new(0)).collect();
     let counts = || received.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
     let start = clock::now();
     let (mut complete, mut measured) = (false, None);
     scope(|scope| {
         for (flow, count) in flows.iter().zip(&received) {
-            flow.set_read_timeout(Some(SILENCE)).map_err(gone)?;
-            scope.spawn(|| drain(flow, count));
+            scope.spawn(|| drain(flow.as_ref(), count));
         }
-        control_stream.set_read_timeout(Some(SILENCE)).map_err(gone)?;
         let (sender, lines) = channel();
-        let listening = &control_stream;
+        let listening = conversation.as_ref();
         scope.spawn(move || {
-            let mut lines = BufReader::new(listening.take(u64::MAX)).split(b'\n');
             // Ends with the connection, with silence, or when nobody wants to hear more.
-            while let Some(Ok(line)) = lines.next()
-                && line.len() <= LONGEST_LINE
-                && let Ok(line) = serde_json::from_slice::<Line>(&line)
+            while let Ok(line) = wire::read_line(listening, SILENCE)
+                && let Ok(line) = serde_json::from_str::<Line>(&line)
                 && sender.send(line).is_ok()
             {}
         });
@@ -146,7 +145,7 @@ pub fn fetch(
                 second += 1;
                 for (number, (flow, count)) in flows.iter().zip(&received).enumerate() {
                     let received_bytes = count.load(Ordering::Relaxed);
-                    let info = Info { received_bytes, ..info::read(flow).unwrap_or_default() };
+                    let info = Info { received_bytes, ..flow.info().unwrap_or_default() };
                     let second = start.elapsed().as_secs_f64();
                     note(&control, &Sample { side: Which::Client, second, flow: number as u32, info });
                 }
@@ -157,9 +156,8 @@ pub fn fetch(
         }
         // What comes after its time is not the slot's.
         measured.get_or_insert_with(|| (start.elapsed().as_secs_f64(), counts()));
-        flows.iter().chain([&control_stream]).for_each(info::abort);
-        Ok::<_, String>(())
-    })?;
+        flows.iter().chain([&conversation]).for_each(|one| one.abort());
+    });
     let (seconds, received_bytes) = measured.unwrap_or_default();
     Ok(Outcome { control, seconds, received_bytes, complete })
 }
@@ -178,9 +176,9 @@ fn next(lines: &Receiver<Line>, wait: Duration) -> Next {
     }
 }
 
-fn drain(mut flow: &TcpStream, count: &AtomicU64) {
+fn drain(flow: &dyn Connection, count: &AtomicU64) {
     let mut buffer = vec![0; BUFFER];
-    while let Ok(length @ 1..) = flow.read(&mut buffer) {
+    while let Ok(length @ 1..) = flow.receive(&mut buffer, SILENCE) {
         count.fetch_add(length as u64, Ordering::Relaxed);
     }
 }

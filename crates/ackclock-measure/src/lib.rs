@@ -13,4 +13,5 @@ pub mod info;
 pub mod server;
 pub mod session;
 pub mod token;
+pub mod transport;
 pub mod wire;

@@ -2,17 +2,19 @@
 
 use std::fs::File;
 use std::io::{Write, stderr, stdout};
-use std::net::{TcpListener, ToSocketAddrs};
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ackclock_measure::campaign::{Campaign, Plan, offer};
-use ackclock_measure::info::offered_controls;
 use ackclock_measure::server::{Limits, Server};
 use ackclock_measure::token::Token;
+use ackclock_measure::transport::quic::{self, Fingerprint, Identity};
+use ackclock_measure::transport::tcp::{Tcp, offered_controls};
+use ackclock_measure::transport::{Dialer, Listener, Transport};
 use ackclock_units::{Rate, Span};
 use clap::{Parser, Subcommand};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -29,6 +31,8 @@ const PORT: u16 = 5210;
 ///   ackclock-measure token secret                                   # then copy the file to the other machine
 ///   ackclock-measure serve --token secret --controls reno,cubic,ack_fit
 ///   ackclock-measure run HOST --token secret --period 60s --duration 1h -o campaign
+///   ackclock-measure serve --quic --token secret                    # QUIC in user space, no root, no kernel's control
+///   ackclock-measure run HOST --quic --token secret -o campaign
 ///   ackclock measure report campaign
 ///
 /// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; the same command goes on where it was.
@@ -51,10 +55,18 @@ enum Verb {
         /// The file of the token.
         #[arg(long, value_name = "FILE")]
         token: PathBuf,
+        /// Serve QUIC instead of TCP, with ackclock's own controls and quinn's.
+        #[arg(long)]
+        quic: bool,
+        /// QUIC: the file of the server's key and certificate, made if it is not there; by default beside the token,
+        /// with .identity added.
+        #[arg(long, value_name = "FILE", requires = "quic")]
+        identity: Option<PathBuf>,
         /// Where to listen; [::]:5210 for IPv6.
         #[arg(long, default_value = "0.0.0.0:5210", value_name = "ADDRESS")]
         listen: String,
-        /// Controls in the order of their turns, as the kernel calls them; by default all that it offers.
+        /// Controls in the order of their turns, as the kernel calls them; by default all that it offers. Over QUIC as
+        /// ackclock calls them, or quinn-reno, quinn-cubic, quinn-bbr; by default reno, cubic, illinois, fit, quinn-cubic.
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         controls: Vec<String>,
         /// Longest slot.
@@ -80,6 +92,13 @@ enum Verb {
         /// The file of the token.
         #[arg(long, value_name = "FILE")]
         token: PathBuf,
+        /// Over QUIC instead of TCP; the server was started with --quic, too.
+        #[arg(long)]
+        quic: bool,
+        /// QUIC: the fingerprint that the server tells when it starts. Without it the token proves the server at first,
+        /// and the campaign keeps its fingerprint.
+        #[arg(long, value_name = "HEX", requires = "quic")]
+        fingerprint: Option<Fingerprint>,
         /// Directory of the campaign; one that is there goes on.
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
@@ -124,12 +143,41 @@ fn whole_seconds(span: Span, name: &str) -> Result<u64, Failure> {
     Ok(seconds as u64)
 }
 
+/// The first address of a host, with the usual port if it names none.
+fn resolve(host: &str) -> Result<SocketAddr, Failure> {
+    let with_port = if host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        host.to_owned()
+    } else {
+        format!("{host}:{PORT}")
+    };
+    let mut addresses = with_port.to_socket_addrs().map_err(|error| bad(format!("{host}: {error}")))?;
+    addresses.next().ok_or_else(|| bad(format!("{host}: no address")))
+}
+
+/// Where connections arrive, and how that is told.
+fn listen(listen: &str, identity: Option<&Path>) -> Result<(Box<dyn Listener>, String), Failure> {
+    let refuse = |error: String| Failure(format!("cannot listen on {listen}: {error}"), 1);
+    let Some(file) = identity else {
+        let listener = TcpListener::bind(listen).map_err(|error| refuse(error.to_string()))?;
+        let address = listener.local_addr().map_err(|error| refuse(error.to_string()))?;
+        return Ok((Box::new(listener), format!("Listening on {address}")));
+    };
+    let identity = Identity::open(file).map_err(bad)?;
+    let fingerprint = identity.fingerprint();
+    let listener = quic::Listener::bind(resolve(listen)?, identity).map_err(refuse)?;
+    let address = listener.address().map_err(refuse)?;
+    let line = format!("Listening on {address}, QUIC, fingerprint {fingerprint}");
+    Ok((Box::new(listener), line))
+}
+
 fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
     match verb {
         Verb::Token { file } => Ok(Token::make(&file)?),
         Verb::Serve {
             token,
-            listen,
+            quic,
+            identity,
+            listen: address,
             controls,
             max_period,
             max_connections,
@@ -137,8 +185,19 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             max_rate,
             log,
         } => {
+            let identity = quic.then(|| {
+                identity.unwrap_or_else(|| {
+                    let mut beside = token.clone().into_os_string();
+                    beside.push(".identity");
+                    beside.into()
+                })
+            });
             let token = Token::read(&token).map_err(bad)?;
-            let controls = if controls.is_empty() { offered_controls()? } else { controls };
+            let controls = match controls.is_empty() {
+                false => controls,
+                true if quic => quic::DEFAULT_CONTROLS.map(str::to_owned).to_vec(),
+                true => offered_controls()?,
+            };
             let limits = Limits {
                 slot_s: whole_seconds(max_period, "max-period")?,
                 connections: max_connections.into(),
@@ -156,30 +215,30 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
                 ),
             };
             let turns = controls.join(", ");
-            let server = Server::new(token, controls, limits, output, Arc::clone(stop)).map_err(bad)?;
-            let listener =
-                TcpListener::bind(&listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
-            let address = listener.local_addr().map_or(listen, |address| address.to_string());
-            say(&format!("Listening on {address}; turns: {turns}"));
-            Ok(server.serve(&listener)?)
+            let (listener, line) = listen(&address, identity.as_deref())?;
+            let server =
+                Server::new(listener, token, controls, limits, output, Arc::clone(stop)).map_err(bad)?;
+            say(&format!("{line}; turns: {turns}"));
+            Ok(server.serve()?)
         }
-        Verb::Run { server, token, output, period, duration, references, patience } => {
+        Verb::Run { server, token, quic, fingerprint, output, period, duration, references, patience } => {
             let token = Token::read(&token).map_err(bad)?;
             let period_s = whole_seconds(period, "period")?;
             let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
-            let with_port = if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-                server.clone()
-            } else {
-                format!("{server}:{PORT}")
+            let address = resolve(&server)?;
+            let dial = |pinned: Option<Fingerprint>| match quic {
+                true => quic::Dialer::new(address, pinned).map(|one| Box::new(one) as Box<dyn Dialer>),
+                false => Ok(Box::new(Tcp { server: address }) as Box<dyn Dialer>),
             };
-            let addresses = with_port.to_socket_addrs().map_err(|error| bad(format!("{server}: {error}")))?;
-            let address = addresses.into_iter().next().ok_or_else(|| bad(format!("{server}: no address")))?;
-            let controls = offer(address, &token, period_s, references)?;
-            let plan = Plan { server, controls, period_s, slots, references };
+            let (controls, identity) = offer(dial(fingerprint)?.as_ref(), &token, period_s, references)?;
+            let pinned = identity.as_deref().map(str::parse).transpose()?;
+            let transport = if quic { Transport::Quic } else { Transport::Tcp };
+            let plan = Plan { server, transport, identity, controls, period_s, slots, references };
+            let dialer = dial(pinned)?;
             let mut campaign = Campaign::open(&output, plan).map_err(bad)?;
             say(&format!("{} of {slots} slots of {period_s} s are complete", campaign.done()));
             let patience = Duration::from_secs_f64(patience.as_seconds());
-            campaign.run(address, &token, patience, stop, |number, outcome| match outcome {
+            campaign.run(dialer.as_ref(), &token, patience, stop, |number, outcome| match outcome {
                 Ok(one) => {
                     let rate = one.received_bytes[0] as f64 * 8e-6 / one.seconds;
                     let note = if one.complete { "" } else { ", not complete" };

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 use crate::clock;
 use crate::door::{Door, Permit};
-use crate::info::{self, Info};
+use crate::info::Info;
 use crate::session::{LOOK, Line, Session, Told};
 use crate::token::Token;
-use crate::wire::{self, Answer, Asked, Fault, PATIENCE, Request};
+use crate::transport::{Arrival, Connection, Listener};
+use crate::wire::{self, Answer, Asked, Fault, Request};
 
 /// What references have.
 const REFERENCE: &str = "reno";
 /// How long the flows of a session may take to come.
 const FLOWS_WITHIN: Duration = Duration::from_secs(10);
+/// How often it is told who was not let in.
+const TELL: Duration = Duration::from_secs(1);
 /// Of a thread for a connection, bytes.
 const STACK: usize = 256 << 10;
 
@@ -41,6 +41,7 @@ pub struct Limits {
 
 /// A sender.
 pub struct Server {
+    listener: Box<dyn Listener>,
     token: Token,
     /// In the order of their turns.
     controls: Vec<String>,
@@ -66,12 +67,13 @@ struct Entry<'a> {
 }
 
 impl Server {
-    /// A server of `controls`, names of the kernel, that writes a line of JSON to `log` for everything that happens, and
-    /// ends soon after `stop` is set.
+    /// A server of `controls` that writes a line of JSON to `log` for everything that happens, and ends soon after
+    /// `stop` is set.
     ///
     /// # Errors
-    /// One line, when the kernel does not offer a control.
+    /// One line, when `listener` does not offer a control.
     pub fn new(
+        listener: Box<dyn Listener>,
         token: Token,
         controls: Vec<String>,
         limits: Limits,
@@ -81,13 +83,9 @@ impl Server {
         if controls.is_empty() {
             return Err("no control takes turns; name some with --controls".into());
         }
-        let offered = info::offered_controls()?;
-        if let Some(missing) = controls.iter().find(|control| !offered.contains(control)) {
-            let offered = offered.join(", ");
-            let hint = "sudo ackclock kernel load NAME loads those of ackclock";
-            return Err(format!("this kernel does not offer {missing}; it offers {offered}; {hint}"));
-        }
+        listener.check(&controls)?;
         Ok(Arc::new(Server {
+            listener,
             token,
             controls,
             door: Door::new(limits.connections),
@@ -102,26 +100,33 @@ impl Server {
     ///
     /// # Errors
     /// One line, when it cannot listen any more.
-    pub fn serve(self: &Arc<Server>, listener: &TcpListener) -> Result<(), String> {
-        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
-        let wait = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::ZERO);
+    pub fn serve(self: &Arc<Server>) -> Result<(), String> {
+        let mut told = clock::now();
         while !self.stop.load(Ordering::Relaxed) {
-            let mut descriptors = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
-            // Interrupted by a signal, which is looked at above.
-            let _ = poll(&mut descriptors, wait);
-            while let Ok((stream, address)) = listener.accept() {
-                let Some(permit) = self.door.enter(address.ip().to_canonical()) else { continue };
+            if let Some(Arrival { permit, connection }) = self.listener.next(&self.door, LOOK)? {
                 let server = Arc::clone(self);
-                let handle = move || server.handle(stream, permit);
+                let handle = move || server.handle(connection, permit);
                 // Without a thread for it the connection is closed.
                 let _ = Builder::new().name("connection".into()).stack_size(STACK).spawn(handle);
             }
-            let turned_away = self.door.take_turned_away();
-            if turned_away > 0 {
-                self.note("-", "turned away", None, Some(format!("{turned_away} connections")), Vec::new());
+            if told.elapsed() >= TELL {
+                told = clock::now();
+                self.tell_turned_away();
             }
         }
         Ok(())
+    }
+
+    /// What came to the door and was not let in: told together, so that a flood does not flood the log.
+    fn tell_turned_away(&self) {
+        let turned_away = self.door.take_turned_away();
+        if turned_away > 0 {
+            self.note("-", "turned away", None, Some(format!("{turned_away} connections")), Vec::new());
+        }
+        let strays = self.listener.take_strays();
+        if strays > 0 {
+            self.note("-", "strays", None, Some(format!("{strays} datagrams of no connection")), Vec::new());
+        }
     }
 
     fn note(
@@ -140,11 +145,13 @@ impl Server {
         let _ = log.write_all(b"\n").and_then(|()| log.flush());
     }
 
-    fn handle(&self, mut stream: TcpStream, permit: Permit) {
+    fn handle(&self, connection: Result<Arc<dyn Connection>, String>, permit: Permit) {
         let address = permit.address().to_string();
-        let _ = stream.set_nonblocking(false);
-        let asked = match wire::hear(&mut stream, &self.token) {
-            Ok(asked) => asked,
+        let heard = connection
+            .map_err(Fault::Gone)
+            .and_then(|connection| Ok((wire::hear(connection.as_ref(), &self.token)?, connection)));
+        let (asked, connection) = match heard {
+            Ok(heard) => heard,
             Err(fault) => {
                 permit.note_fault();
                 self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
@@ -153,45 +160,48 @@ impl Server {
         };
         permit.forgive();
         let done = match &asked.request {
-            Request::Offer => self.offer(&mut stream, &asked),
+            Request::Offer => self.offer(connection.as_ref(), &asked),
             Request::Session { slot, seconds, references } => {
-                self.session(&mut stream, &asked, &permit, (*slot, *seconds, *references))
+                self.session(connection.as_ref(), &asked, &permit, (*slot, *seconds, *references))
             }
-            Request::Flow { session, flow } => self.flow(stream, &asked, permit, session, *flow),
+            Request::Flow { session, flow } => self.flow(&connection, &asked, permit, session, *flow),
         };
+        if !matches!((&asked.request, &done), (Request::Flow { .. }, Ok(()))) {
+            connection.finish();
+        }
         if let Err(fault) = done {
             self.note(&address, "ended", None, Some(fault.to_string()), Vec::new());
         }
     }
 
-    fn offer(&self, stream: &mut TcpStream, asked: &Asked) -> Result<(), Fault> {
+    fn offer(&self, connection: &dyn Connection, asked: &Asked) -> Result<(), Fault> {
         let answer = Answer::Offer {
             controls: self.controls.clone(),
             longest_slot_s: self.limits.slot_s,
             most_references: self.limits.references,
         };
-        asked.answer(stream, &self.token, &answer)
+        asked.answer(connection, &self.token, &answer)
     }
 
-    fn refuse(&self, stream: &mut TcpStream, asked: &Asked, why: &str) -> Result<(), Fault> {
-        asked.answer(stream, &self.token, &Answer::Refused { why: why.to_owned() })?;
+    fn refuse(&self, connection: &dyn Connection, asked: &Asked, why: &str) -> Result<(), Fault> {
+        asked.answer(connection, &self.token, &Answer::Refused { why: why.to_owned() })?;
         Err(Fault::Gone(format!("refused: {why}")))
     }
 
     fn session(
         &self,
-        stream: &mut TcpStream,
+        connection: &dyn Connection,
         asked: &Asked,
         permit: &Permit,
         (slot, seconds, references): (u64, u64, u32),
     ) -> Result<(), Fault> {
         if seconds == 0 || seconds > self.limits.slot_s {
             let why = format!("a slot has 1 to {} s here", self.limits.slot_s);
-            return self.refuse(stream, asked, &why);
+            return self.refuse(connection, asked, &why);
         }
         if references > self.limits.references {
             return self.refuse(
-                stream,
+                connection,
                 asked,
                 &format!("at most {} references here", self.limits.references),
             );
@@ -200,7 +210,7 @@ impl Server {
         let session = Arc::new(Session::new(permit.address(), control.clone(), seconds, references + 1));
         self.sessions().insert(session.name.clone(), Arc::clone(&session));
         let answer = Answer::Session { session: session.name.clone(), control: control.clone() };
-        let done = asked.answer(stream, &self.token, &answer).and_then(|()| {
+        let done = asked.answer(connection, &self.token, &answer).and_then(|()| {
             let flows = session.wait(FLOWS_WITHIN);
             let flows = flows.ok_or_else(|| Fault::Gone("the flows of the session did not come".into()))?;
             let mut told = Ok(());
@@ -210,7 +220,7 @@ impl Server {
                     let flow = Some(format!("slot {slot}, flow {flow}"));
                     self.note(&address, "sample", Some(control), flow, vec![*info]);
                 }
-                told = wire::write_line(stream, line);
+                told = wire::write_line(connection, line);
                 told.is_ok()
             });
             self.note(&address, "slot", Some(control), detail, infos);
@@ -222,7 +232,7 @@ impl Server {
 
     fn flow(
         &self,
-        mut stream: TcpStream,
+        connection: &Arc<dyn Connection>,
         asked: &Asked,
         permit: Permit,
         session: &str,
@@ -230,20 +240,20 @@ impl Server {
     ) -> Result<(), Fault> {
         let found = self.sessions().get(session).map(Arc::clone);
         let Some(session) = found else {
-            return self.refuse(&mut stream, asked, "there is no such session");
+            return self.refuse(connection.as_ref(), asked, "there is no such session");
         };
         let control = if number == 0 { session.control.as_str() } else { REFERENCE };
-        if let Err(error) = info::set_control(&stream, control) {
-            return self.refuse(&mut stream, asked, &format!("{control} is no longer offered: {error}"));
+        if let Err(error) = connection.set_control(control) {
+            let why = format!("{control} is no longer offered: {error}");
+            return self.refuse(connection.as_ref(), asked, &why);
         }
-        let gone = |error: std::io::Error| Fault::Gone(error.to_string());
         if let Some(limit) = self.limits.flow_bytes_per_s {
-            info::limit_rate(&stream, limit).map_err(gone)?;
+            connection.limit_rate(limit).map_err(|error| Fault::Gone(error.to_string()))?;
         }
-        asked.answer(&mut stream, &self.token, &Answer::Flow)?;
-        stream.set_write_timeout(Some(LOOK)).map_err(gone)?;
-        debug_assert!(PATIENCE > LOOK);
-        session.join(number, Arc::new(stream), permit).map_err(|why| Fault::Gone(why.to_owned()))
+        asked.answer(connection.as_ref(), &self.token, &Answer::Flow)?;
+        session
+            .join(number, Arc::clone(connection), permit)
+            .map_err(|why| Fault::Gone(why.to_owned()))
     }
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Session>>> {

@@ -1,8 +1,8 @@
 //! A slot of a campaign on the sender's side: its flows, and what is told about them every second. Knows no
-//! transport but by [`Flow`].
+//! transport but by [`Connection`].
 
-use std::io::{self, ErrorKind, Write};
-use std::net::{IpAddr, TcpStream};
+use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{scope, sleep};
@@ -12,45 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::door::Permit;
-use crate::info::{self, Info};
+use crate::info::Info;
 use crate::token::random;
+use crate::transport::Connection;
 
 /// Bytes that are handed over at once.
 const BLOCK: usize = 1 << 16;
 /// How often a sender that waits looks whether it is over.
 pub const LOOK: Duration = Duration::from_millis(200);
-
-/// A connection that data go out on.
-pub trait Flow: Send + Sync {
-    /// Sends some of `data`; returns how many bytes.
-    ///
-    /// # Errors
-    /// `WouldBlock` or `TimedOut` when it takes nothing for a while; anything else when it is over.
-    fn send(&self, data: &[u8]) -> io::Result<usize>;
-
-    /// What is known of it.
-    ///
-    /// # Errors
-    /// When it is over.
-    fn info(&self) -> io::Result<Info>;
-
-    /// Ends it at once, with all that it still holds.
-    fn abort(&self);
-}
-
-impl Flow for TcpStream {
-    fn send(&self, data: &[u8]) -> io::Result<usize> {
-        (&mut &*self).write(data)
-    }
-
-    fn info(&self) -> io::Result<Info> {
-        info::read(self)
-    }
-
-    fn abort(&self) {
-        info::abort(self);
-    }
-}
 
 /// What the sender tells about a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +28,7 @@ pub struct Told {
     pub second: f64,
     /// Which flow; 0 has the control.
     pub flow: u32,
-    /// What the kernel knows of it.
+    /// What this end knows of it.
     #[serde(flatten)]
     pub info: Info,
 }
@@ -79,7 +48,7 @@ pub enum Line {
 
 /// A flow that has arrived, with its permit to be inside.
 struct Arrived {
-    flow: Arc<dyn Flow>,
+    flow: Arc<dyn Connection>,
     _permit: Permit,
 }
 
@@ -114,7 +83,7 @@ impl Session {
     ///
     /// # Errors
     /// One line, when it comes from elsewhere, or has come already.
-    pub fn join(&self, number: u32, flow: Arc<dyn Flow>, permit: Permit) -> Result<(), &'static str> {
+    pub fn join(&self, number: u32, flow: Arc<dyn Connection>, permit: Permit) -> Result<(), &'static str> {
         if permit.address() != self.address {
             return Err("this session belongs to another address");
         }
@@ -132,7 +101,7 @@ impl Session {
 
     /// Waits for its flows; none if they have not all come in time.
     #[must_use]
-    pub fn wait(&self, patience: Duration) -> Option<Vec<Arc<dyn Flow>>> {
+    pub fn wait(&self, patience: Duration) -> Option<Vec<Arc<dyn Connection>>> {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let some_missing = |places: &mut Vec<Option<Arrived>>| places.iter().any(Option::is_none);
         let (places, _) = self
@@ -146,7 +115,7 @@ impl Session {
     /// what is known of the flows at the end.
     pub fn run(
         &self,
-        flows: &[Arc<dyn Flow>],
+        flows: &[Arc<dyn Connection>],
         stop: &AtomicBool,
         mut tell: impl FnMut(&Line) -> bool,
     ) -> Vec<Info> {
@@ -193,9 +162,9 @@ impl Session {
     }
 }
 
-fn send(flow: &dyn Flow, block: &[u8], over: &AtomicBool) {
+fn send(flow: &dyn Connection, block: &[u8], over: &AtomicBool) {
     while !over.load(Ordering::Relaxed) {
-        match flow.send(block) {
+        match flow.send(block, LOOK) {
             Ok(_) => {}
             Err(error)
                 if matches!(

@@ -22,6 +22,15 @@ pub enum Side {
     Server,
 }
 
+/// What makes one conversation different from all others.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    /// The server's challenge and the client's.
+    pub challenges: [[u8; NONCE_BYTES]; 2],
+    /// What the two ends of the connection know and nobody between them: a proof is none on another connection.
+    pub binding: Vec<u8>,
+}
+
 /// A shared secret.
 #[derive(Clone)]
 pub struct Token(Vec<u8>);
@@ -66,31 +75,27 @@ impl Token {
         writeln!(output, "{}", hex::encode(random())).map_err(refuse)
     }
 
-    /// The proof of `side` for `message` under both challenges: HMAC-SHA256 (RFC 2104).
+    /// The proof of `side` for `message` in a conversation: HMAC-SHA256 (RFC 2104).
     #[must_use]
-    pub fn proof(&self, side: Side, challenges: [&[u8; NONCE_BYTES]; 2], message: &str) -> Vec<u8> {
-        self.mac(side, challenges, message).finalize().into_bytes().to_vec()
+    pub fn proof(&self, side: Side, conversation: &Conversation, message: &str) -> Vec<u8> {
+        self.mac(side, conversation, message).finalize().into_bytes().to_vec()
     }
 
     /// Whether `proof` is that of `side`; compared in constant time.
     #[must_use]
-    pub fn accepts(
-        &self,
-        proof: &[u8],
-        side: Side,
-        challenges: [&[u8; NONCE_BYTES]; 2],
-        message: &str,
-    ) -> bool {
-        self.mac(side, challenges, message).verify_slice(proof).is_ok()
+    pub fn accepts(&self, proof: &[u8], side: Side, conversation: &Conversation, message: &str) -> bool {
+        self.mac(side, conversation, message).verify_slice(proof).is_ok()
     }
 
-    fn mac(&self, side: Side, challenges: [&[u8; NONCE_BYTES]; 2], message: &str) -> Hmac<Sha256> {
+    fn mac(&self, side: Side, conversation: &Conversation, message: &str) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("any length is a key");
         mac.update(match side {
             Side::Client => b"ackclock-measure client",
             Side::Server => b"ackclock-measure server",
         });
-        challenges.iter().for_each(|challenge| mac.update(*challenge));
+        conversation.challenges.iter().for_each(|challenge| mac.update(challenge));
+        mac.update(&(conversation.binding.len() as u64).to_be_bytes());
+        mac.update(&conversation.binding);
         mac.update(message.as_bytes());
         mac
     }

@@ -3,14 +3,14 @@
 //! The server begins with a challenge. The client answers with its own, a request, and the proof that it knows the
 //! token; the server with its proof and an answer. Without the client's proof nothing more is said.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock;
-use crate::token::{NONCE_BYTES, Side, Token, random};
+use crate::token::{Conversation, NONCE_BYTES, Side, Token, random};
+use crate::transport::Connection;
 
 /// Of what is spoken here.
 pub const PROTOCOL: u32 = 1;
@@ -116,7 +116,7 @@ impl std::fmt::Display for Fault {
 ///
 /// # Errors
 /// When it is too long, too late, or the connection ends.
-pub fn read_line(stream: &mut TcpStream, patience: Duration) -> Result<String, Fault> {
+pub fn read_line(connection: &dyn Connection, patience: Duration) -> Result<String, Fault> {
     let gone = |error: std::io::Error| Fault::Gone(error.to_string());
     let end = clock::now() + patience;
     let mut line = Vec::new();
@@ -126,8 +126,7 @@ pub fn read_line(stream: &mut TcpStream, patience: Duration) -> Result<String, F
         if left.is_zero() {
             return Err(Fault::Gone("said nothing in time".into()));
         }
-        stream.set_read_timeout(Some(left)).map_err(gone)?;
-        match stream.read(&mut byte) {
+        match connection.receive(&mut byte, left) {
             Ok(0) => return Err(Fault::Gone("hung up".into())),
             Ok(_) if byte[0] == b'\n' => return String::from_utf8(line).map_err(|_| Fault::Nonsense),
             Ok(_) if line.len() >= LONGEST_LINE => return Err(Fault::Nonsense),
@@ -146,11 +145,17 @@ pub fn read_line(stream: &mut TcpStream, patience: Duration) -> Result<String, F
 ///
 /// # Errors
 /// When the connection fails or takes nothing for too long.
-pub fn write_line(stream: &mut TcpStream, line: &impl Serialize) -> Result<(), Fault> {
+pub fn write_line(connection: &dyn Connection, line: &impl Serialize) -> Result<(), Fault> {
     let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)? + "\n";
-    let gone = |error: std::io::Error| Fault::Gone(error.to_string());
-    stream.set_write_timeout(Some(PATIENCE)).map_err(gone)?;
-    stream.write_all(text.as_bytes()).map_err(gone)
+    let mut left = text.as_bytes();
+    while !left.is_empty() {
+        match connection.send(left, PATIENCE) {
+            Ok(length) => left = &left[length..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Fault::Gone(error.to_string())),
+        }
+    }
+    Ok(())
 }
 
 fn parse<T: DeserializeOwned>(line: &str) -> Result<T, Fault> {
@@ -171,23 +176,23 @@ fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
 pub struct Asked {
     /// What the client asks for.
     pub request: Request,
-    challenges: [[u8; NONCE_BYTES]; 2],
+    conversation: Conversation,
 }
 
 /// The server's part: challenges who has connected and hears what it asks for.
 ///
 /// # Errors
 /// When it does not know the token, or does not answer as it should.
-pub fn hear(stream: &mut TcpStream, token: &Token) -> Result<Asked, Fault> {
+pub fn hear(connection: &dyn Connection, token: &Token) -> Result<Asked, Fault> {
     let own = random();
-    write_line(stream, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
-    let asking: Asking = parse(&read_line(stream, PATIENCE)?)?;
-    let challenges = [own, nonce(&asking.nonce)?];
-    let both = [&challenges[0], &challenges[1]];
-    if !token.accepts(&bytes(&asking.proof)?, Side::Client, both, &asking.request) {
+    write_line(connection, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
+    let asking: Asking = parse(&read_line(connection, PATIENCE)?)?;
+    let conversation =
+        Conversation { challenges: [own, nonce(&asking.nonce)?], binding: connection.binding() };
+    if !token.accepts(&bytes(&asking.proof)?, Side::Client, &conversation, &asking.request) {
         return Err(Fault::Stranger);
     }
-    Ok(Asked { request: parse(&asking.request)?, challenges })
+    Ok(Asked { request: parse(&asking.request)?, conversation })
 }
 
 impl Asked {
@@ -195,11 +200,10 @@ impl Asked {
     ///
     /// # Errors
     /// When the connection fails.
-    pub fn answer(&self, stream: &mut TcpStream, token: &Token, answer: &Answer) -> Result<(), Fault> {
+    pub fn answer(&self, connection: &dyn Connection, token: &Token, answer: &Answer) -> Result<(), Fault> {
         let text = serde_json::to_string(answer).map_err(|_| Fault::Nonsense)?;
-        let both = [&self.challenges[0], &self.challenges[1]];
-        let proof = hex::encode(token.proof(Side::Server, both, &text));
-        write_line(stream, &Answering { answer: text, proof })
+        let proof = hex::encode(token.proof(Side::Server, &self.conversation, &text));
+        write_line(connection, &Answering { answer: text, proof })
     }
 }
 
@@ -207,23 +211,24 @@ impl Asked {
 ///
 /// # Errors
 /// When the server does not know the token, or does not answer as it should.
-pub fn ask(stream: &mut TcpStream, token: &Token, request: &Request) -> Result<Answer, Fault> {
-    let greeting: Greeting = parse(&read_line(stream, PATIENCE)?)?;
+pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Result<Answer, Fault> {
+    let greeting: Greeting = parse(&read_line(connection, PATIENCE)?)?;
     if greeting.ackclock_measure != PROTOCOL {
         return Err(Fault::Nonsense);
     }
-    let challenges = [nonce(&greeting.nonce)?, random()];
-    let both = [&challenges[0], &challenges[1]];
+    let own = random();
+    let conversation =
+        Conversation { challenges: [nonce(&greeting.nonce)?, own], binding: connection.binding() };
     let text = serde_json::to_string(request).map_err(|_| Fault::Nonsense)?;
-    let proof = hex::encode(token.proof(Side::Client, both, &text));
-    write_line(stream, &Asking { nonce: hex::encode(challenges[1]), request: text, proof })?;
-    let line = read_line(stream, PATIENCE).map_err(|fault| match fault {
+    let proof = hex::encode(token.proof(Side::Client, &conversation, &text));
+    write_line(connection, &Asking { nonce: hex::encode(own), request: text, proof })?;
+    let line = read_line(connection, PATIENCE).map_err(|fault| match fault {
         // The server says nothing to strangers.
         Fault::Gone(_) => Fault::Gone("the server hung up: is it the same token?".into()),
         other => other,
     })?;
     let answering: Answering = parse(&line)?;
-    if !token.accepts(&bytes(&answering.proof)?, Side::Server, both, &answering.answer) {
+    if !token.accepts(&bytes(&answering.proof)?, Side::Server, &conversation, &answering.answer) {
         return Err(Fault::Stranger);
     }
     parse(&answering.answer)

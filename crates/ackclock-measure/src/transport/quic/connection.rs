@@ -1,0 +1,157 @@
+//! A QUIC connection as client and server use it: from threads that wait.
+
+use std::any::Any;
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use quinn::rustls::pki_types::CertificateDer;
+use quinn::{ReadError, RecvStream, SendStream, WriteError};
+use tokio::time::timeout;
+
+use super::control::{self, Choice, Watched};
+use super::{Fingerprint, RUNTIME};
+use crate::clock;
+use crate::info::Info;
+use crate::transport::Connection;
+
+/// RFC 9266, section 2.
+const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
+const BINDING_BYTES: usize = 32;
+/// What was said last may take so long to arrive.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// A limited flow sends what it may in so much time at once.
+const PORTION: Duration = Duration::from_millis(5);
+
+/// A connection with its one stream.
+pub struct Quic {
+    connection: quinn::Connection,
+    outgoing: Mutex<SendStream>,
+    incoming: Mutex<RecvStream>,
+    choice: Arc<Choice>,
+    pace: Mutex<Option<Pace>>,
+}
+
+/// A limit of what is sent.
+struct Pace {
+    bytes_per_s: u64,
+    next: Instant,
+}
+
+impl Quic {
+    /// Of a connection, its stream, and what its control is chosen by.
+    pub fn new(
+        connection: quinn::Connection,
+        (outgoing, incoming): (SendStream, RecvStream),
+        choice: Arc<Choice>,
+    ) -> Quic {
+        let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(incoming));
+        Quic { connection, outgoing, incoming, choice, pace: Mutex::default() }
+    }
+
+    /// quinn's own.
+    pub const fn inner(&self) -> &quinn::Connection {
+        &self.connection
+    }
+
+    /// Waits until the limit lets something go, at most for `patience`; how many of `bytes` may go then.
+    fn wait_turn(&self, bytes: usize, patience: Duration) -> Option<usize> {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Pace { bytes_per_s, next }) = pace.as_mut() else { return Some(bytes) };
+        let wait = next.saturating_duration_since(clock::now());
+        sleep(wait.min(patience));
+        let now = clock::now();
+        if *next > now {
+            return None;
+        }
+        let portion = (*bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
+        let bytes = bytes.min(portion as usize);
+        // What was not used before is not made up for.
+        *next = now + Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
+        Some(bytes)
+    }
+}
+
+fn over(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::new(ErrorKind::ConnectionAborted, error)
+}
+
+impl Connection for Quic {
+    fn send(&self, data: &[u8], patience: Duration) -> io::Result<usize> {
+        let Some(bytes) = self.wait_turn(data.len(), patience) else {
+            return Err(ErrorKind::TimedOut.into());
+        };
+        let mut stream = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let written: Result<Result<usize, WriteError>, _> =
+            RUNTIME.block_on(async { timeout(patience, stream.write(&data[..bytes])).await });
+        written.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)
+    }
+
+    fn receive(&self, buffer: &mut [u8], patience: Duration) -> io::Result<usize> {
+        let mut stream = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
+        let read: Result<Result<Option<usize>, ReadError>, _> =
+            RUNTIME.block_on(async { timeout(patience, stream.read(buffer)).await });
+        Ok(read.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)?.unwrap_or(0))
+    }
+
+    fn binding(&self) -> Vec<u8> {
+        let mut binding = vec![0; BINDING_BYTES];
+        self.connection
+            .export_keying_material(&mut binding, BINDING, b"")
+            .expect("a connection whose handshake is done exports 32 bytes");
+        binding
+    }
+
+    fn identity(&self) -> Option<String> {
+        let shown: Box<dyn Any> = self.connection.peer_identity()?;
+        let chain = shown.downcast::<Vec<CertificateDer<'static>>>().ok()?;
+        chain.first().map(|certificate| Fingerprint::of(certificate).to_string())
+    }
+
+    fn info(&self) -> io::Result<Info> {
+        if let Some(reason) = self.connection.close_reason() {
+            return Err(over(reason));
+        }
+        let path = self.connection.stats().path;
+        let mtu = f64::from(path.current_mtu.max(1));
+        let control = self.connection.congestion_state();
+        let ssthresh = control.metrics().ssthresh;
+        let seen = control.into_any().downcast::<Watched>().ok().map(|watched| *watched.seen());
+        Ok(Info {
+            acked_bytes: seen.map_or(0, |seen| seen.acked_bytes),
+            // What the application counts: quinn does not.
+            received_bytes: 0,
+            sent_packets: path.sent_packets,
+            retransmitted_packets: path.lost_packets,
+            rtt_ms: path.rtt.as_secs_f64() * 1000.0,
+            least_rtt_ms: path.min_rtt.as_secs_f64() * 1000.0,
+            window: (path.cwnd as f64 / mtu) as u32,
+            ssthresh: ssthresh.map(|bytes| (bytes as f64 / mtu) as u32),
+            delivery_rate_mbps: seen.map_or(0.0, |seen| seen.delivery_rate_mbps),
+        })
+    }
+
+    fn set_control(&self, name: &str) -> Result<(), String> {
+        self.choice.choose(control::find(name)?);
+        Ok(())
+    }
+
+    fn limit_rate(&self, bytes_per_s: u64) -> io::Result<()> {
+        *self.pace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Pace { bytes_per_s, next: clock::now() });
+        Ok(())
+    }
+
+    fn finish(&self) {
+        let mut stream = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        if stream.finish().is_ok() {
+            // Nobody hears whether it has arrived.
+            let _ = RUNTIME.block_on(async { timeout(FAREWELL, stream.stopped()).await });
+        }
+    }
+
+    fn abort(&self) {
+        self.connection.close(0_u32.into(), b"over");
+    }
+}
