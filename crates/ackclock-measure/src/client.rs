@@ -96,8 +96,7 @@ pub fn fetch(
     mut note: impl FnMut(&str, &Sample),
 ) -> Result<Outcome, String> {
     let Slot { number, seconds, references } = *slot;
-    let (conversation, answer) =
-        ask(dialer, token, &Request::Session { slot: number, seconds, references })?;
+    let (conversation, answer) = ask(dialer, token, &Request::Session { slot: number, seconds, references })?;
     let Answer::Session { session, control } = answer else {
         return Err(format!("{}: {}", dialer.server(), Fault::Nonsense));
     };

@@ -214,8 +214,8 @@ impl Server {
             let flows = session.wait(FLOWS_WITHIN);
             let flows = flows.ok_or_else(|| Fault::Gone("the flows of the session did not come".into()))?;
             let mut told = Ok(());
-            let (address, detail) = (permit.address().to_string(), Some(format!("slot {slot}")));
-            let infos = session.run(&flows, &self.stop, |line| {
+            let address = permit.address().to_string();
+            let (infos, lasted) = session.run(&flows, &self.stop, |line| {
                 if let Line::Flow(Told { flow, info, .. }) = line {
                     let flow = Some(format!("slot {slot}, flow {flow}"));
                     self.note(&address, "sample", Some(control), flow, vec![*info]);
@@ -223,7 +223,9 @@ impl Server {
                 told = wire::write_line(connection, line);
                 told.is_ok()
             });
-            self.note(&address, "slot", Some(control), detail, infos);
+            let event = if lasted >= seconds as f64 { "slot" } else { "cut short" };
+            let detail = format!("slot {slot}, {lasted:.1} of {seconds} s");
+            self.note(&address, event, Some(control), Some(detail), infos);
             told
         });
         self.sessions().remove(&session.name);
@@ -251,9 +253,7 @@ impl Server {
             connection.limit_rate(limit).map_err(|error| Fault::Gone(error.to_string()))?;
         }
         asked.answer(connection.as_ref(), &self.token, &Answer::Flow)?;
-        session
-            .join(number, Arc::clone(connection), permit)
-            .map_err(|why| Fault::Gone(why.to_owned()))
+        session.join(number, Arc::clone(connection), permit).map_err(|why| Fault::Gone(why.to_owned()))
     }
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Session>>> {

@@ -112,13 +112,13 @@ impl Session {
     }
 
     /// Sends on all flows until the time is over, `stop` is set, `tell` says false, or all flows have ended. Returns
-    /// what is known of the flows at the end.
+    /// what is known of the flows at the end, and how long it was, seconds.
     pub fn run(
         &self,
         flows: &[Arc<dyn Connection>],
         stop: &AtomicBool,
         mut tell: impl FnMut(&Line) -> bool,
-    ) -> Vec<Info> {
+    ) -> (Vec<Info>, f64) {
         let over = AtomicBool::new(false);
         let alive = AtomicUsize::new(flows.len());
         let start = clock::now();
@@ -157,8 +157,9 @@ impl Session {
             last
         });
         flows.iter().for_each(|flow| flow.abort());
-        tell(&Line::End { seconds: start.elapsed().as_secs_f64() });
-        last
+        let seconds = start.elapsed().as_secs_f64();
+        tell(&Line::End { seconds });
+        (last, seconds)
     }
 }
 

@@ -1,140 +1,91 @@
-//! Who does not know the token, or does not behave, gets nothing and harms nobody. All over loopback.
+//! Who does not know the token, or does not behave, gets nothing and harms nobody, whatever the transport. All over
+//! loopback.
+
+mod running;
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{JoinHandle, sleep, spawn};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::sync::atomic::AtomicBool;
+use std::thread::spawn;
 use std::time::Duration;
 
 use ackclock_measure::client::{self, Slot};
 use ackclock_measure::door::Door;
-use ackclock_measure::server::{Limits, Server};
-use ackclock_measure::token::{Side, Token, random};
+use ackclock_measure::server::Limits;
+use ackclock_measure::token::{Conversation, Side, Token, random};
+use ackclock_measure::transport::Transport;
+use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::wire::{self, Answer, Request};
 use proptest::prelude::*;
+use running::{Running, TOKEN, limits};
 
-const TOKEN: &[u8] = b"a token of this test";
-
-/// A server that ends with its owner, and what it has logged.
-struct Running {
-    address: SocketAddr,
-    log: Arc<Mutex<Vec<u8>>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), String>>>,
-}
-
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(data);
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn limits() -> Limits {
-    Limits { slot_s: 5, connections: 20, references: 2, flow_bytes_per_s: None }
-}
-
-impl Running {
-    fn new(limits: Limits) -> Running {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (log, stop) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
-        let controls = vec!["reno".to_owned(), "cubic".to_owned()];
-        let token = Token::new(TOKEN).unwrap();
-        let server =
-            Server::new(token, controls, limits, Box::new(Log(Arc::clone(&log))), Arc::clone(&stop)).unwrap();
-        let thread = Some(spawn(move || server.serve(&listener)));
-        Running { address, log, stop, thread }
-    }
-
-    fn log(&self) -> String {
-        String::from_utf8(self.log.lock().unwrap().clone()).unwrap()
-    }
-
-    fn wait_for(&self, text: &str) {
-        let mut tries = 0..250;
-        while !self.log().contains(text) {
-            assert!(tries.next().is_some(), "no {text:?} in {}", self.log());
-            sleep(Duration::from_millis(40));
-        }
-    }
-
-    /// It still serves who knows the token.
-    fn still_serves(&self) {
-        let (_, answer) = client::ask(self.address, &Token::new(TOKEN).unwrap(), &Request::Offer).unwrap();
-        let controls = vec!["reno".to_owned(), "cubic".to_owned()];
-        assert_eq!(answer, Answer::Offer { controls, longest_slot_s: 5, most_references: 2 });
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().unwrap().unwrap();
-    }
-}
+const BOTH: [Transport; 2] = [Transport::Tcp, Transport::Quic];
 
 fn fetch(running: &Running, slot: &Slot) -> Result<client::Outcome, String> {
-    client::fetch(running.address, &Token::new(TOKEN).unwrap(), slot, &AtomicBool::new(false), |_, _| {})
+    client::fetch(
+        running.dialer().as_ref(),
+        &Token::new(TOKEN).unwrap(),
+        slot,
+        &AtomicBool::new(false),
+        |_, _| {},
+    )
 }
 
 #[test]
 fn controls_take_turns() {
-    let running = Running::new(limits());
-    for (number, control) in [(0, "reno"), (1, "cubic"), (2, "reno")] {
-        let mut samples = Vec::new();
-        let outcome = client::fetch(
-            running.address,
-            &Token::new(TOKEN).unwrap(),
-            &Slot { number, seconds: 1, references: 1 },
-            &AtomicBool::new(false),
-            |name, sample| samples.push((name.to_owned(), sample.clone())),
-        )
-        .unwrap();
-        assert_eq!((outcome.control.as_str(), outcome.complete), (control, true));
-        assert!(outcome.received_bytes.iter().all(|bytes| *bytes > 0) && outcome.received_bytes.len() == 2);
-        // Each side once for each flow.
-        assert!(samples.len() >= 3 && samples.iter().all(|(name, _)| name == control), "{samples:?}");
+    for transport in BOTH {
+        let running = Running::new(transport, limits());
+        for (number, control) in [(0, "reno"), (1, "cubic"), (2, "reno")] {
+            let mut samples = Vec::new();
+            let outcome = client::fetch(
+                running.dialer().as_ref(),
+                &Token::new(TOKEN).unwrap(),
+                &Slot { number, seconds: 1, references: 1 },
+                &AtomicBool::new(false),
+                |name, sample| samples.push((name.to_owned(), sample.clone())),
+            )
+            .unwrap();
+            assert_eq!((outcome.control.as_str(), outcome.complete), (control, true));
+            assert!(
+                outcome.received_bytes.iter().all(|bytes| *bytes > 0) && outcome.received_bytes.len() == 2
+            );
+            // Each side once for each flow.
+            assert!(samples.len() >= 3 && samples.iter().all(|(name, _)| name == control), "{samples:?}");
+        }
+        running.wait_for("\"event\":\"slot\"");
     }
-    running.wait_for("\"event\":\"slot\"");
 }
 
 #[test]
 fn a_rate_is_not_exceeded() {
-    let running = Running::new(Limits { flow_bytes_per_s: Some(1_000_000), ..limits() });
-    let outcome = fetch(&running, &Slot { number: 0, seconds: 2, references: 0 }).unwrap();
-    // 1 MB/s for 2 s; the kernel lets the first window out at once, and a segment of 64 kB or two more.
-    let bytes = outcome.received_bytes[0];
-    assert!((1_000_000..2_400_000).contains(&bytes), "{bytes}");
+    for transport in BOTH {
+        let running = Running::new(transport, Limits { flow_bytes_per_s: Some(1_000_000), ..limits() });
+        let outcome = fetch(&running, &Slot { number: 0, seconds: 2, references: 0 }).unwrap();
+        // 1 MB/s for 2 s; the kernel lets the first window out at once, and a segment of 64 kB or two more.
+        let bytes = outcome.received_bytes[0];
+        assert!((1_000_000..2_400_000).contains(&bytes), "{bytes}");
+    }
 }
 
 #[test]
 fn what_exceeds_the_limits_is_refused_with_the_reason() {
-    let running = Running::new(limits());
-    let refuse = |seconds, references| fetch(&running, &Slot { number: 0, seconds, references }).unwrap_err();
-    let address = running.address;
-    assert_eq!(refuse(6, 0), format!("{address}: a slot has 1 to 5 s here"));
-    assert_eq!(refuse(0, 0), format!("{address}: a slot has 1 to 5 s here"));
-    assert_eq!(refuse(1, 3), format!("{address}: at most 2 references here"));
-    let request = Request::Flow { session: "none".into(), flow: 0 };
-    let refused = client::ask(address, &Token::new(TOKEN).unwrap(), &request).unwrap_err();
-    assert_eq!(refused, format!("{address}: there is no such session"));
+    for transport in BOTH {
+        let running = Running::new(transport, limits());
+        let refuse =
+            |seconds, references| fetch(&running, &Slot { number: 0, seconds, references }).unwrap_err();
+        let address = running.address;
+        assert_eq!(refuse(6, 0), format!("{address}: a slot has 1 to 5 s here"));
+        assert_eq!(refuse(0, 0), format!("{address}: a slot has 1 to 5 s here"));
+        assert_eq!(refuse(1, 3), format!("{address}: at most 2 references here"));
+        let request = Request::Flow { session: "none".into(), flow: 0 };
+        let refused = running.ask(TOKEN, &request).unwrap_err();
+        assert_eq!(refused, format!("{address}: there is no such session"));
+    }
 }
 
 #[test]
 fn strangers_hear_nothing_but_the_challenge() {
-    let running = Running::new(limits());
-    let wrong = Token::new(b"some other token!").unwrap();
-    let refused = client::ask(running.address, &wrong, &Request::Offer).unwrap_err();
-    assert_eq!(refused, format!("{}: the server hung up: is it the same token?", running.address));
-    running.wait_for("does not know the token");
+    let running = Running::new(Transport::Tcp, limits());
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 10_000], b"{}\n", b"\n"] {
         let mut stream = TcpStream::connect(running.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
@@ -144,42 +95,62 @@ fn strangers_hear_nothing_but_the_challenge() {
         // One line: who it is, and its challenge.
         assert!(heard.len() < 200 && heard.iter().filter(|byte| **byte == b'\n').count() <= 1);
     }
-    // Five wrong answers: this address stays out for a while, whatever it knows.
-    assert!(client::ask(running.address, &Token::new(TOKEN).unwrap(), &Request::Offer).is_err());
+}
+
+#[test]
+fn five_wrong_answers_and_an_address_stays_out() {
+    for transport in BOTH {
+        let running = Running::new(transport, limits());
+        running.still_serves();
+        for _ in 0..5 {
+            let refused = running.ask(b"some other token!", &Request::Offer).unwrap_err();
+            assert_eq!(refused, format!("{}: the server hung up: is it the same token?", running.address));
+        }
+        running.wait_for("does not know the token");
+        // For a while, whatever it knows.
+        assert!(running.ask(TOKEN, &Request::Offer).is_err());
+        running.wait_for("turned away");
+    }
 }
 
 #[test]
 fn a_proof_is_good_for_one_challenge_and_one_side() {
     let token = Token::new(TOKEN).unwrap();
     let (one, other) = (random(), random());
-    let proof = token.proof(Side::Client, [&one, &other], "request");
-    assert!(token.accepts(&proof, Side::Client, [&one, &other], "request"));
-    assert!(!token.accepts(&proof, Side::Server, [&one, &other], "request"));
-    assert!(!token.accepts(&proof, Side::Client, [&other, &one], "request"));
-    assert!(!token.accepts(&proof, Side::Client, [&one, &other], "requesT"));
-    assert!(!token.accepts(&proof[..31], Side::Client, [&one, &other], "request"));
-    assert!(!token.accepts(&[], Side::Client, [&one, &other], "request"));
+    let of = |challenges, binding: &[u8]| Conversation { challenges, binding: binding.to_vec() };
+    let talk = of([one, other], b"this connection");
+    let proof = token.proof(Side::Client, &talk, "request");
+    assert!(token.accepts(&proof, Side::Client, &talk, "request"));
+    assert!(!token.accepts(&proof, Side::Server, &talk, "request"));
+    assert!(!token.accepts(&proof, Side::Client, &of([other, one], b"this connection"), "request"));
+    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"that connection"), "request"));
+    // What is bound does not flow into what is said.
+    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"this connectionre"), "quest"));
+    assert!(!token.accepts(&proof, Side::Client, &talk, "requesT"));
+    assert!(!token.accepts(&proof[..31], Side::Client, &talk, "request"));
+    assert!(!token.accepts(&[], Side::Client, &talk, "request"));
     assert!(Token::new(b"  short  ").is_err());
 }
 
 #[test]
 fn who_stops_reading_or_vanishes_is_forgotten() {
-    let running = Running::new(limits());
-    let token = Token::new(TOKEN).unwrap();
-    // Asks for a slot and its flow, and reads neither.
-    let request = Request::Session { slot: 0, seconds: 2, references: 0 };
-    let (_control, answer) = client::ask(running.address, &token, &request).unwrap();
-    let Answer::Session { session, .. } = answer else { panic!("{answer:?}") };
-    let request = Request::Flow { session, flow: 0 };
-    let (_flow, answer) = client::ask(running.address, &token, &request).unwrap();
-    assert_eq!(answer, Answer::Flow);
-    running.still_serves();
-    running.wait_for("\"detail\":\"slot 0\"");
-    // Asks for a slot whose flow never comes, and hangs up.
-    let request = Request::Session { slot: 1, seconds: 1, references: 0 };
-    drop(client::ask(running.address, &token, &request).unwrap());
-    running.wait_for("the flows of the session did not come");
-    running.still_serves();
+    for transport in BOTH {
+        let running = Running::new(transport, limits());
+        // Asks for a slot and its flow, and reads neither.
+        let request = Request::Session { slot: 0, seconds: 2, references: 0 };
+        let (_control, answer) = running.ask(TOKEN, &request).unwrap();
+        let Answer::Session { session, .. } = answer else { panic!("{answer:?}") };
+        let request = Request::Flow { session, flow: 0 };
+        let (_flow, answer) = running.ask(TOKEN, &request).unwrap();
+        assert_eq!(answer, Answer::Flow);
+        running.still_serves();
+        running.wait_for("\"detail\":\"slot 0, 2.0 of 2 s\"");
+        // Asks for a slot whose flow never comes, and hangs up.
+        let request = Request::Session { slot: 1, seconds: 1, references: 0 };
+        drop(running.ask(TOKEN, &request).unwrap());
+        running.wait_for("the flows of the session did not come");
+        running.still_serves();
+    }
 }
 
 #[test]
@@ -190,12 +161,13 @@ fn a_server_that_does_not_know_the_token_is_not_believed() {
         let (mut stream, _) = listener.accept().unwrap();
         let greeting = format!("{{\"ackclock_measure\":1,\"nonce\":\"{}\"}}\n", hex::encode(random()));
         stream.write_all(greeting.as_bytes()).unwrap();
-        wire::read_line(&mut stream, Duration::from_secs(5)).unwrap();
+        wire::read_line(&stream, Duration::from_secs(5)).unwrap();
         let answer = "{\\\"answer\\\":\\\"flow\\\"}";
         let line = format!("{{\"answer\":\"{answer}\",\"proof\":\"{}\"}}\n", hex::encode(random()));
         stream.write_all(line.as_bytes()).unwrap();
     });
-    let refused = client::ask(address, &Token::new(TOKEN).unwrap(), &Request::Offer).unwrap_err();
+    let refused =
+        client::ask(&Tcp { server: address }, &Token::new(TOKEN).unwrap(), &Request::Offer).unwrap_err();
     impostor.join().unwrap();
     assert_eq!(refused, format!("{address}: does not know the token"));
 }
@@ -237,7 +209,8 @@ proptest! {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.write_all(&bytes);
         });
-        prop_assert!(client::ask(address, &Token::new(TOKEN).unwrap(), &Request::Offer).is_err());
+        let tcp = Tcp { server: address };
+        prop_assert!(client::ask(&tcp, &Token::new(TOKEN).unwrap(), &Request::Offer).is_err());
         server.join().unwrap();
     }
 }

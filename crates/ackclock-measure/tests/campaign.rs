@@ -1,81 +1,48 @@
 //! The program as a user has it: a campaign over loopback, killed, and gone on with.
 
+mod stand;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-measure");
-
-/// A directory, a token in it, and a server; all go away with it.
-struct Stand {
-    directory: PathBuf,
-    server: Child,
-    address: String,
-}
-
-fn measure(arguments: &[&str]) -> Output {
-    Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output().unwrap()
-}
-
-impl Stand {
-    fn new(name: &str) -> Stand {
-        let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let token = directory.join("token");
-        assert!(measure(&["token", token.to_str().unwrap()]).status.success());
-        let mut server = Command::new(PROGRAM)
-            .args(["serve", "--listen", "127.0.0.1:0", "--controls", "reno,cubic", "--token"])
-            .arg(&token)
-            .args(["--max-rate", "80Mbit/s", "--log"])
-            .arg(directory.join("server.jsonl"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let address =
-            line.strip_prefix("Listening on ").and_then(|rest| rest.split(';').next()).unwrap().to_owned();
-        Stand { directory, server, address }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.directory.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn run(&self, duration: &str) -> Command {
-        let mut run = Command::new(PROGRAM);
-        run.args(["run", &self.address, "--token", &self.path("token"), "-o", &self.path("campaign")]);
-        run.args(["--period", "1s", "--duration", duration, "--patience", "2s"]);
-        run.stdin(Stdio::null()).stderr(Stdio::piped());
-        run
-    }
-
-    fn log(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("campaign/log.jsonl")).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-impl Drop for Stand {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use stand::{Stand, measure, text};
 
 #[test]
 fn a_killed_campaign_goes_on_where_it_was() {
-    let stand = Stand::new("killed");
+    killed_and_gone_on_with(&Stand::new("killed", &[]));
+}
+
+#[test]
+fn a_killed_campaign_over_quic_goes_on_where_it_was() {
+    let stand = Stand::new("killed-quic", &["--quic"]);
+    killed_and_gone_on_with(&stand);
+    // The first answer has told who the server is, and another is none.
+    let plan: Value =
+        serde_json::from_str(&fs::read_to_string(stand.path("campaign/campaign.json")).unwrap()).unwrap();
+    let identity = plan["identity"].as_str().unwrap().to_owned();
+    assert_eq!((plan["transport"].as_str(), identity.as_str()), (Some("quic"), stand.fingerprint.as_str()));
+    let other = identity.replace(|digit| digit != '0', "0");
+    let pinned = stand.run("4s").args(["--fingerprint", &other]).output().unwrap();
+    assert_eq!(pinned.status.code(), Some(1));
+    let line = format!("shows another certificate than the pinned one, with fingerprint {identity}");
+    assert!(text(&pinned).contains(&line) && text(&pinned).lines().count() == 1, "{}", text(&pinned));
+    let right = stand.run("4s").args(["--fingerprint", &identity]).output().unwrap();
+    assert!(right.status.success(), "{}", text(&right));
+    // A server with another certificate does not get into this campaign, token or not.
+    let mut stand = stand;
+    fs::remove_file(stand.path("token.identity")).unwrap();
+    stand.restart();
+    let changed = stand.run("4s").output().unwrap();
+    assert_eq!(changed.status.code(), Some(2));
+    assert!(text(&changed).contains("began with another certificate of the server"), "{}", text(&changed));
+}
+
+fn killed_and_gone_on_with(stand: &Stand) {
     let mut killed = stand.run("4s").spawn().unwrap();
     let lines = BufReader::new(killed.stderr.take().unwrap()).lines();
     // In the middle of the second slot.
@@ -111,7 +78,7 @@ fn a_killed_campaign_goes_on_where_it_was() {
 
 #[test]
 fn interrupted_is_130_and_another_campaign_is_refused() {
-    let stand = Stand::new("interrupted");
+    let stand = Stand::new("interrupted", &[]);
     let mut client = stand.run("60s").spawn().unwrap();
     while !Path::new(&stand.path("campaign/log.jsonl")).exists() {
         sleep(Duration::from_millis(20));
@@ -127,7 +94,7 @@ fn interrupted_is_130_and_another_campaign_is_refused() {
 
 #[test]
 fn a_server_that_goes_away_is_waited_for_but_not_for_ever() {
-    let mut stand = Stand::new("gone");
+    let mut stand = Stand::new("gone", &[]);
     let mut client = stand.run("60s").spawn().unwrap();
     let lines = BufReader::new(client.stderr.take().unwrap()).lines();
     let mut lines = lines.map(Result::unwrap);
@@ -141,7 +108,7 @@ fn a_server_that_goes_away_is_waited_for_but_not_for_ever() {
 
 #[test]
 fn bad_input_is_one_line() {
-    let stand = Stand::new("bad");
+    let stand = Stand::new("bad", &[]);
     let token = stand.path("token");
     let refuse = |arguments: &[&str], part: &str| {
         let done = measure(arguments);
@@ -151,6 +118,10 @@ fn bad_input_is_one_line() {
     refuse(
         &["serve", "--token", &token, "--controls", "renno"],
         "this kernel does not offer renno; it offers ",
+    );
+    refuse(
+        &["serve", "--quic", "--token", &token, "--controls", "bbr"],
+        "bbr works by rates, which quinn neither measures nor obeys; over QUIC there are ",
     );
     refuse(&["serve", "--token", "none"], "none: No such file");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");

@@ -1,5 +1,6 @@
 //! What carries a campaign. Client, server and what they say to each other know a transport by these traits alone.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub enum Transport {
 }
 
 /// A connection: bytes in order, both ways. Several threads may use it, one of them to send and one to receive.
-pub trait Connection: Send + Sync {
+pub trait Connection: fmt::Debug + Send + Sync {
     /// Sends some of `data` within `patience`; returns how many bytes.
     ///
     /// # Errors
@@ -70,6 +71,7 @@ pub trait Connection: Send + Sync {
 }
 
 /// Who has come in.
+#[derive(Debug)]
 pub struct Arrival {
     /// To be inside.
     pub permit: Permit,

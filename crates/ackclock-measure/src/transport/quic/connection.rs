@@ -25,6 +25,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const PORTION: Duration = Duration::from_millis(5);
 
 /// A connection with its one stream.
+#[derive(Debug)]
 pub struct Quic {
     connection: quinn::Connection,
     outgoing: Mutex<SendStream>,
@@ -34,6 +35,7 @@ pub struct Quic {
 }
 
 /// A limit of what is sent.
+#[derive(Debug)]
 struct Pace {
     bytes_per_s: u64,
     next: Instant,
@@ -127,7 +129,9 @@ impl Connection for Quic {
             rtt_ms: path.rtt.as_secs_f64() * 1000.0,
             least_rtt_ms: path.min_rtt.as_secs_f64() * 1000.0,
             window: (path.cwnd as f64 / mtu) as u32,
-            ssthresh: ssthresh.map(|bytes| (bytes as f64 / mtu) as u32),
+            ssthresh: ssthresh
+                .filter(|bytes| *bytes < u32::MAX.into())
+                .map(|bytes| (bytes as f64 / mtu) as u32),
             delivery_rate_mbps: seen.map_or(0.0, |seen| seen.delivery_rate_mbps),
         })
     }

@@ -1,6 +1,7 @@
 //! The controls of a QUIC connection, and what they have seen.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -37,7 +38,8 @@ pub fn find(name: &str) -> Result<Factory, String> {
 /// Names of all controls that a QUIC connection can have: those of ackclock that work by windows, and quinn's own.
 #[must_use]
 pub fn controls() -> Vec<&'static str> {
-    let ours = BuiltIn.entries().iter().map(|entry| entry.name).filter(|name| ackclock_quic::factory(name).is_ok());
+    let ours =
+        BuiltIn.entries().iter().map(|entry| entry.name).filter(|name| ackclock_quic::factory(name).is_ok());
     ours.chain(OWN).collect()
 }
 
@@ -50,6 +52,12 @@ impl Choice {
     pub fn choose(&self, control: Factory) {
         // Asked for once in a connection's life.
         let _ = self.0.set(control);
+    }
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Choice").field("is_chosen", &self.0.get().is_some()).finish()
     }
 }
 
@@ -150,11 +158,7 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Watched {
-            choice: Arc::clone(&self.choice),
-            control: self.control.clone_box(),
-            ..*self
-        })
+        Box::new(Watched { choice: Arc::clone(&self.choice), control: self.control.clone_box(), ..*self })
     }
 
     fn initial_window(&self) -> u64 {

@@ -77,10 +77,14 @@ impl crate::transport::Dialer for Dialer {
         match RUNTIME.block_on(async { timeout(PATIENCE, self.connect()).await }) {
             Ok(Ok(connection)) => Ok(Arc::new(connection)),
             Ok(Err(error)) => Err(match self.pin.refused() {
-                Some(shown) => format!("shows another certificate than the pinned one, with fingerprint {shown}"),
+                Some(shown) => {
+                    format!("shows another certificate than the pinned one, with fingerprint {shown}")
+                }
                 None => error.to_string(),
             }),
-            Err(_) => Err("no answer; is it a server of QUIC (serve --quic), and does UDP get through?".into()),
+            Err(_) => {
+                Err("no answer; is it a server of QUIC (serve --quic), and does UDP get through?".into())
+            }
         }
     }
 }

@@ -66,7 +66,9 @@ impl Identity {
                 return Err(refuse(&"others may read this key; chmod 600 it"));
             }
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => make(file).map_err(|error| refuse(&error))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make(file).map_err(|error| refuse(&error))?
+            }
             Err(error) => return Err(refuse(&error)),
         }
         let text = fs::read(file).map_err(|error| refuse(&error))?;

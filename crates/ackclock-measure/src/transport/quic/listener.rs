@@ -9,15 +9,15 @@ use quinn::crypto::rustls::QuicServerConfig;
 use quinn::rustls::crypto::ring;
 use quinn::rustls::version::TLS13;
 use quinn::{ConnectionError, Endpoint, Incoming, ServerConfig, VarInt, rustls};
-use tokio::{pin, select};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep, timeout};
+use tokio::{pin, select};
 
 use super::connection::Quic;
 use super::control::{self, Choice};
 use super::identity::Identity;
 use super::socket::{self, Counted};
-use super::{FLOW_WINDOW_BYTES, PROTOCOL, RUNTIME, SILENCE, transport};
+use super::{FLOW_WINDOW_BYTES, PROTOCOL, RUNTIME, transport};
 use crate::clock;
 use crate::door::{Door, Permit};
 use crate::transport::{Arrival, Connection};
@@ -28,6 +28,8 @@ const MOST_WAITING: usize = 64;
 const WAITING_BYTES: u64 = 1 << 14;
 /// Fewer datagrams of no connection are not worth a word: connections leave some behind.
 const FEW_STRAYS: u64 = 100;
+/// How long datagrams of a closed connection may still come.
+const ECHO: Duration = Duration::from_secs(1);
 
 /// A handshake's end: a permit, and the connection or why there is none.
 type Welcomed = (Permit, Result<Quic, String>);
@@ -179,7 +181,7 @@ impl crate::transport::Listener for Listener {
             if connection.close_reason().is_some() {
                 // What is still on its way to a closed connection is its own.
                 let closed = *closed.get_or_insert(now);
-                if now.duration_since(closed) > SILENCE {
+                if now.duration_since(closed) > ECHO {
                     *before += received;
                     return false;
                 }

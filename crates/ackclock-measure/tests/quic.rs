@@ -1,0 +1,283 @@
+//! What only QUIC has to stand: forged addresses, floods of handshakes and of datagrams, and who stands between client
+//! and server. The server is the program as a user has it, so that its memory can be looked at. All over loopback,
+//! whose many addresses are as many strangers.
+
+#[allow(dead_code, reason = "shared with the campaigns' tests")]
+mod stand;
+
+use std::fs;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep, spawn};
+use std::time::Duration;
+
+use ackclock_measure::client;
+use ackclock_measure::clock;
+use ackclock_measure::door::Door;
+use ackclock_measure::token::Token;
+use ackclock_measure::transport::{Connection, Dialer, Listener, quic};
+use ackclock_measure::wire::{Answer, Request};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use quinn::rustls::RootCertStore;
+use quinn::rustls::pki_types::CertificateDer;
+use quinn::rustls::pki_types::pem::PemObject;
+use quinn::{ClientConfig, Endpoint};
+use stand::{Stand, text};
+
+/// What a server may need beyond its beginning, whatever comes: 16 MiB that a flow may have on its way, and room for
+/// what its allocator keeps.
+const ROOM_BYTES: u64 = 64 << 20;
+
+impl Stand {
+    /// What the server has needed at most.
+    fn most_memory_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.server.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
+    }
+
+    fn socket_address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
+    }
+
+    /// Who knows the certificate.
+    fn trust(&self) -> ClientConfig {
+        let pem = fs::read(self.path("token.identity")).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(&pem).unwrap()).unwrap();
+        let crypto =
+            quinn::rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        let mut crypto = crypto;
+        crypto.alpn_protocols = vec![b"ackclock-measure".to_vec()];
+        let crypto = quinn::crypto::rustls::QuicClientConfig::try_from(crypto).unwrap();
+        ClientConfig::new(Arc::new(crypto))
+    }
+
+    /// The first datagram of a handshake.
+    fn first_datagram(&self) -> Vec<u8> {
+        let mut endpoint = quinn_proto::Endpoint::new(Arc::default(), None, false, None);
+        let now = clock::now();
+        let (_, mut connection) =
+            endpoint.connect(now, self.trust(), self.socket_address(), "ackclock-measure").unwrap();
+        let mut datagram = Vec::new();
+        let transmit = connection.poll_transmit(now, 1, &mut datagram).unwrap();
+        assert_eq!(transmit.size, datagram.len());
+        datagram
+    }
+
+    fn server_log(&self) -> String {
+        fs::read_to_string(self.path("server.jsonl")).unwrap()
+    }
+
+    fn wait_for(&self, text: &str) {
+        let mut tries = 0..500;
+        while !self.server_log().contains(text) {
+            assert!(tries.next().is_some(), "no {text:?} in {}", self.server_log());
+            sleep(Duration::from_millis(40));
+        }
+    }
+
+    fn token(&self) -> Token {
+        Token::read(self.path("token").as_ref()).unwrap()
+    }
+
+    fn still_serves(&self) {
+        let dialer = quic::Dialer::new(self.socket_address(), None).unwrap();
+        let (_, answer) = client::ask(&dialer, &self.token(), &Request::Offer).unwrap();
+        assert!(matches!(answer, Answer::Offer { .. }));
+    }
+}
+
+#[test]
+fn a_forged_address_gets_less_than_three_times_what_came_from_it() {
+    let stand = Stand::new("forged", &["--quic"]);
+    let datagram = stand.first_datagram();
+    // RFC 9000, section 14.1: a first datagram is at least 1200 bytes long.
+    assert!(datagram.len() >= 1200);
+    let before = stand.most_memory_bytes();
+    for _ in 0..200 {
+        let socket = UdpSocket::bind("127.0.0.9:0").unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        socket.send_to(&datagram, &stand.address).unwrap();
+        let mut heard = [0; 2048];
+        let length = socket.recv(&mut heard).unwrap();
+        // A Retry packet (RFC 9000, section 17.2.5), and no certificate.
+        assert!(heard[0] & 0xf0 == 0xf0 && length < datagram.len(), "{length} bytes: {:x?}", &heard[..8]);
+        socket.set_nonblocking(true).unwrap();
+        assert!(socket.recv(&mut heard).is_err(), "more than one answer");
+    }
+    // Whoever was asked is forgotten: nothing more is said, and nothing kept.
+    let socket = UdpSocket::bind("127.0.0.9:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(4))).unwrap();
+    socket.send_to(&datagram, &stand.address).unwrap();
+    let mut received = 0;
+    while let Ok(length) = socket.recv(&mut [0; 2048]) {
+        received += length;
+    }
+    assert!(received < 3 * datagram.len(), "{received}");
+    assert!(stand.most_memory_bytes() - before < 8 << 20);
+    stand.still_serves();
+}
+
+#[test]
+fn a_flood_of_handshakes_leaves_room_for_others() {
+    let stand = Stand::new("flood", &["--quic"]);
+    let before = stand.most_memory_bytes();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let flood = runtime.block_on(async {
+        let endpoint = Endpoint::client("127.0.0.2:0".parse().unwrap()).unwrap();
+        let tries = (0..500).map(|_| {
+            let connecting =
+                endpoint.connect_with(stand.trust(), stand.socket_address(), "ackclock-measure").unwrap();
+            tokio::spawn(connecting.into_future())
+        });
+        let tries: Vec<_> = tries.collect();
+        let mut inside = Vec::new();
+        for one in tries {
+            inside.extend(one.await.unwrap());
+        }
+        // They have shaken hands, say nothing, and stay.
+        inside
+    });
+    // Half of the 64 places, at most, and none for who is banned.
+    assert!(!flood.is_empty() && flood.len() <= 32, "{}", flood.len());
+    stand.still_serves();
+    stand.wait_for("turned away");
+    stand.wait_for("said nothing in time");
+    stand.still_serves();
+    let grown = stand.most_memory_bytes() - before;
+    assert!(grown < ROOM_BYTES, "{grown}");
+}
+
+#[test]
+fn ten_seconds_of_nonsense_do_not_stop_a_campaign() {
+    let stand = Stand::new("nonsense", &["--quic"]);
+    stand.still_serves();
+    let before = stand.most_memory_bytes();
+    let datagram = stand.first_datagram();
+    let goes_on = AtomicBool::new(true);
+    let done = scope(|scope| {
+        scope.spawn(|| {
+            let socket = UdpSocket::bind("127.0.0.3:0").unwrap();
+            let config =
+                Config { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() };
+            let mut random = TestRunner::new(config).new_rng();
+            let mut bytes = [0; 1500];
+            while goes_on.load(Ordering::Relaxed) {
+                random.fill_bytes(&mut bytes);
+                let length = random.random_range(0..=bytes.len());
+                let _ = socket.send_to(&bytes[..length], &stand.address);
+                // Cut off, and with a byte changed.
+                let _ = socket.send_to(&datagram[..length.min(datagram.len())], &stand.address);
+                let mut changed = datagram.clone();
+                changed[length % datagram.len()] ^= bytes[0];
+                let _ = socket.send_to(&changed, &stand.address);
+            }
+        });
+        let done = stand.run("10s").output().unwrap();
+        goes_on.store(false, Ordering::Relaxed);
+        done
+    });
+    assert!(done.status.success(), "{}", text(&done));
+    stand.wait_for("datagrams of no connection");
+    stand.still_serves();
+    let grown = stand.most_memory_bytes() - before;
+    assert!(grown < ROOM_BYTES, "{grown}");
+}
+
+#[test]
+fn who_stops_reading_costs_no_more_than_a_window() {
+    let stand = Stand::new("deaf", &["--quic"]);
+    let before = stand.most_memory_bytes();
+    let dialer = quic::Dialer::new(stand.socket_address(), None).unwrap();
+    let ask = |request: &Request| client::ask(&dialer, &stand.token(), request).unwrap();
+    let (_control, answer) = ask(&Request::Session { slot: 0, seconds: 8, references: 0 });
+    let Answer::Session { session, .. } = answer else { panic!("{answer:?}") };
+    let (_flow, _) = ask(&Request::Flow { session, flow: 0 });
+    // 8 s at 80 Mbit/s are 80 MB; nobody reads them.
+    sleep(Duration::from_secs(4));
+    stand.still_serves();
+    stand.wait_for("\"event\":\"slot\"");
+    let grown = stand.most_memory_bytes() - before;
+    assert!(grown < ROOM_BYTES, "{grown}");
+}
+
+#[test]
+fn who_vanishes_is_noticed_and_may_come_again() {
+    let stand = Stand::new("vanished", &["--quic"]);
+    let mut client = stand.run_by("60s", "60s").spawn().unwrap();
+    stand.wait_for("\"event\":\"sample\"");
+    client.kill().unwrap();
+    client.wait().unwrap();
+    // Well before its minute is over: nothing is heard of it for 10 s.
+    stand.wait_for("\"event\":\"cut short\"");
+    stand.still_serves();
+}
+
+/// Carries bytes from the one to the other until one ends.
+fn carry(from: &dyn Connection, to: &dyn Connection) {
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = from.receive(&mut buffer, Duration::from_secs(5)) {
+        if to.send(&buffer[..length], Duration::from_secs(5)).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn nobody_can_stand_between_client_and_server() {
+    let stand = Stand::new("between", &["--quic"]);
+    let file = stand.directory.join("other.identity");
+    let relay =
+        quic::Listener::bind("127.0.0.1:0".parse().unwrap(), quic::Identity::open(&file).unwrap()).unwrap();
+    let address = relay.address().unwrap();
+    let onward = quic::Dialer::new(stand.socket_address(), None).unwrap();
+    // It has a certificate of its own and hands on every word.
+    let relaying = spawn(move || {
+        let door = Door::new(8);
+        let mut tries = 0..50;
+        let arrival = loop {
+            assert!(tries.next().is_some(), "nobody came");
+            if let Some(arrival) = relay.next(&door, Duration::from_millis(200)).unwrap() {
+                break arrival;
+            }
+        };
+        let (near, far) = (arrival.connection.unwrap(), onward.connect().unwrap());
+        scope(|scope| {
+            scope.spawn(|| carry(far.as_ref(), near.as_ref()));
+            carry(near.as_ref(), far.as_ref());
+            far.abort();
+        });
+    });
+    let dialer = quic::Dialer::new(address, None).unwrap();
+    let refused = client::ask(&dialer, &stand.token(), &Request::Offer).unwrap_err();
+    assert_eq!(refused, format!("{address}: the server hung up: is it the same token?"));
+    stand.wait_for("does not know the token");
+    drop(dialer);
+    relaying.join().unwrap();
+}
+
+#[test]
+fn a_client_survives_nonsense_too() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let ends = Arc::clone(&stop);
+    let server = spawn(move || {
+        socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let mut heard = [0; 2048];
+        while !ends.load(Ordering::Relaxed) {
+            let Ok((length, from)) = socket.recv_from(&mut heard) else { continue };
+            // What came, cut off and changed.
+            heard[length / 3] ^= 0x5a;
+            let _ = socket.send_to(&heard[..length / 2], from);
+        }
+    });
+    let dialer = quic::Dialer::new(address, None).unwrap();
+    let problem = dialer.connect().unwrap_err();
+    stop.store(true, Ordering::Relaxed);
+    server.join().unwrap();
+    assert_eq!(problem.lines().count(), 1);
+}

@@ -1,0 +1,101 @@
+//! The program's server, and its client.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-measure");
+
+/// A directory, a token in it, and a server; all go away with it.
+pub struct Stand {
+    pub directory: PathBuf,
+    pub server: Child,
+    pub address: String,
+    /// Of the server's certificate, over QUIC.
+    pub fingerprint: String,
+    transport: Vec<&'static str>,
+}
+
+pub fn measure(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+impl Stand {
+    /// `transport` are the options of both ends.
+    pub fn new(name: &str, transport: &[&'static str]) -> Stand {
+        let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        assert!(measure(&["token", directory.join("token").to_str().unwrap()]).status.success());
+        let transport = transport.to_vec();
+        let (server, address, fingerprint) = serve(&directory, &transport, "127.0.0.1:0");
+        Stand { directory, server, address, fingerprint, transport }
+    }
+
+    /// Another server, at the same address.
+    pub fn restart(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+        (self.server, _, self.fingerprint) = serve(&self.directory, &self.transport, &self.address);
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.directory.join(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn run(&self, duration: &str) -> Command {
+        self.run_by("1s", duration)
+    }
+
+    /// A campaign of slots of `period`.
+    pub fn run_by(&self, period: &str, duration: &str) -> Command {
+        let mut run = Command::new(PROGRAM);
+        run.arg("run").args(&self.transport);
+        run.args([&self.address, "--token", &self.path("token"), "-o", &self.path("campaign")]);
+        run.args(["--period", period, "--duration", duration, "--patience", "2s"]);
+        run.stdin(Stdio::null()).stderr(Stdio::piped());
+        run
+    }
+
+    pub fn log(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("campaign/log.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// What a program has told people.
+pub fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A server, its address and fingerprint.
+fn serve(directory: &Path, transport: &[&str], listen: &str) -> (Child, String, String) {
+    let mut server = Command::new(PROGRAM)
+        .arg("serve")
+        .args(transport)
+        .args(["--listen", listen, "--controls", "reno,cubic", "--token"])
+        .arg(directory.join("token"))
+        .args(["--max-rate", "80Mbit/s", "--log"])
+        .arg(directory.join("server.jsonl"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let end = |one: char| one == ';' || one == ',';
+    let address =
+        line.strip_prefix("Listening on ").and_then(|rest| rest.split(end).next()).expect("an address");
+    let fingerprint =
+        line.split_once("fingerprint ").and_then(|(_, rest)| rest.split(end).next()).unwrap_or("");
+    (server, address.to_owned(), fingerprint.to_owned())
+}
