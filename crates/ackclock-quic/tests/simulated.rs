@@ -20,10 +20,11 @@ fn run(scenario: Scenario, run: u64) -> serde_json::Value {
 }
 
 /// 20 Mbit/s, 40 ms, a queue of 100 packets of 1500 bytes. TCP as QUIC is: growth per packet, an ACK per 2 packets
-/// with a timer of 25 ms, RACK, pacing.
+/// with a timer of 25 ms, RACK, pacing by 1.25 windows per round trip, at least 2 packets.
 fn path(control: &str, transport: &str, loss: &str) -> Scenario {
     let tcp = if transport == "tcp" {
-        "growth = \"per_packet\"\ndelayed_ack = 2\ndelayed_ack_timer = \"25 ms\"\nrecovery = \"rack\"\npacing = true\n"
+        "growth = \"per_packet\"\ndelayed_ack = 2\ndelayed_ack_timer = \"25 ms\"\nrecovery = \"rack\"\npacing = true\n\
+         pacing_gain = 1.25\nslow_start_gain = 1.25\nmin_window = 2\n"
     } else {
         ""
     };

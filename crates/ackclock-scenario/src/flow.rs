@@ -5,7 +5,8 @@ use ackclock_cc::registry::{Catalogue, Entry, Kind};
 use ackclock_units::{Bytes, Packets, Span, Window};
 
 use crate::keys::{
-    GROWTHS, LARGEST_PACKET, MOST_FLOWS, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES, TRANSPORTS,
+    GROWTHS, LARGEST_PACKET, LEAST_GAIN, MOST_FLOWS, MOST_GAIN, MOST_PACKETS, PROFILES, RECOVERIES, SOURCES,
+    TRANSPORTS,
 };
 use crate::model::{Flow, Growth, ParamValue, Profile, Recovery, Run, Start, Tcp, Traffic, Transport};
 use crate::read::{Read, Table, did_you_mean};
@@ -119,6 +120,9 @@ const TCP_ONLY: &[&str] = &[
     "overhead",
     "growth",
     "pacing",
+    "pacing_gain",
+    "slow_start_gain",
+    "min_window",
     "rtt_noise",
 ];
 /// Smallest packet over QUIC: a datagram of 1200 bytes (RFC 9000, section 14) with IP and UDP headers.
@@ -263,6 +267,10 @@ fn profile(name: &str) -> Tcp {
         overhead: Span::ZERO,
         growth: Growth::PerAck,
         pacing: false,
+        // As in Linux.
+        pacing_gain: 1.2,
+        slow_start_gain: 2.0,
+        min_window: Packets(1),
         hystart: false,
         ecn: false,
     };
@@ -339,6 +347,11 @@ fn override_settings(table: &Table<'_>, under: Tcp) -> Read<Tcp> {
         overhead: table.time("overhead")?.unwrap_or(under.overhead),
         growth: growth.unwrap_or(under.growth),
         pacing: table.flag("pacing")?.unwrap_or(under.pacing),
+        pacing_gain: table.number("pacing_gain", LEAST_GAIN, MOST_GAIN)?.unwrap_or(under.pacing_gain),
+        slow_start_gain: table
+            .number("slow_start_gain", LEAST_GAIN, MOST_GAIN)?
+            .unwrap_or(under.slow_start_gain),
+        min_window: table.whole("min_window", 1, MOST_PACKETS)?.map_or(under.min_window, Packets),
         hystart: table.flag("hystart")?.unwrap_or(under.hystart),
         ecn: table.flag("ecn")?.unwrap_or(under.ecn),
     })

@@ -108,6 +108,9 @@ pub const MOST_FLOWS: u64 = 100_000;
 pub const LARGEST_PACKET: u64 = 65_535;
 /// Largest number of packets in a window or queue: memory stays bounded.
 pub const MOST_PACKETS: u64 = 1_000_000_000;
+/// Bounds of a gain of pacing.
+pub const LEAST_GAIN: f64 = 0.01;
+pub const MOST_GAIN: f64 = 100.0;
 
 /// The whole file.
 pub static FILE: Section = Section {
@@ -188,7 +191,15 @@ pub static TCP: Section = Section {
             "pacing",
             Form::Flag,
             "false",
-            "2 W/srtt in slow start, 1.2 W/srtt after; a control's own rate is always obeyed",
+            "spread packets over the round trip, at a gain times W/srtt; a control's own rate is always obeyed",
+        ),
+        key("pacing_gain", Form::Number(LEAST_GAIN, MOST_GAIN), "1.2", "gain of pacing after slow start"),
+        key("slow_start_gain", Form::Number(LEAST_GAIN, MOST_GAIN), "2", "gain of pacing in slow start"),
+        key(
+            "min_window",
+            Form::Whole(1, MOST_PACKETS),
+            "1",
+            "packets that may be in flight however small the window is (QUIC: 2)",
         ),
         key("hystart", Form::Flag, "false", "HyStart++ in slow start (RFC 9406)"),
         key(

@@ -424,6 +424,12 @@ pub struct Tcp {
     pub growth: Growth,
     /// Spread packets over the round trip.
     pub pacing: bool,
+    /// Gain of pacing after slow start.
+    pub pacing_gain: f64,
+    /// Gain of pacing in slow start.
+    pub slow_start_gain: f64,
+    /// Packets that may be in flight however small the window is.
+    pub min_window: Packets,
     /// HyStart++ in slow start.
     pub hystart: bool,
     /// Packets can be marked, and a mark counts as a loss event (RFC 3168).

@@ -86,6 +86,9 @@ impl Flow {
                 Growth::PerPacket => "per_packet",
             },
             "pacing": tcp.pacing,
+            "pacing_gain": tcp.pacing_gain,
+            "slow_start_gain": tcp.slow_start_gain,
+            "min_window": tcp.min_window.0,
             "hystart": tcp.hystart,
             "ecn": tcp.ecn,
         })

@@ -297,3 +297,31 @@ fn a_web_session_needs_a_window() {
         "a.toml:13: flow.0.controller: \"tfrc\" has no window; a web session needs one that has"
     );
 }
+
+const STEADY: &str = r#"
+[run]
+duration = "40 s"
+warmup = "10 s"
+[dumbbell]
+rate = "100 Mbit/s"
+delay = "50 ms"
+queue = { kind = "droptail", limit = "100 packets" }
+[[flow]]
+controller = "constant"
+params = { window = 10 }
+packet = "1000 B"
+rtt = "100 ms"
+"#;
+
+/// A steady window of 10 packets paced at half of it per round trip, or one of 2 of which 5 are the least: 5 packets of
+/// 8000 bits per 100 ms are 0.4 Mbit/s. A packet's own 0.08 ms at 100 Mbit/s is below 1 % of a round trip.
+#[test]
+fn gains_of_pacing_and_the_least_window_are_obeyed() {
+    let paced = ["flow.0.pacing=true", "flow.0.pacing_gain=0.5", "flow.0.slow_start_gain=0.25"];
+    let after = [&paced[..], &["flow.0.initial_ssthresh=2"]].concat();
+    let least = ["flow.0.params.window=2", "flow.0.min_window=5"];
+    for (settings, expected) in [(&paced[..], 0.2), (&after[..], 0.4), (&least[..], 0.4), (&[][..], 0.8)] {
+        let goodput = run(STEADY, settings).flows[0].goodput_mbps.unwrap();
+        assert!((goodput / expected - 1.0).abs() < 0.01, "{settings:?}: {goodput}");
+    }
+}

@@ -95,20 +95,26 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let window = prop_oneof![(1_u64..60), Just(100_000)].prop_map(|packets| Some(Packets(packets)));
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
     let flags = any::<[bool; 4]>();
-    ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), flags).prop_map(
-        |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), flags)| Tcp {
-            recovery,
-            growth,
-            receive_window,
-            max_burst,
-            overhead: Span::from_micros(overhead),
-            delayed_ack,
-            packet: Bytes(packet),
-            limited_transmit: flags[0],
-            pacing: flags[1],
-            hystart: flags[2],
-            ecn: flags[3],
-            ..common::tcp()
+    let pacing = (0.5..3.0_f64, 0.5..3.0_f64, 1_u64..4);
+    ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), pacing, flags).prop_map(
+        |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), pacing, flags)| {
+            Tcp {
+                recovery,
+                growth,
+                receive_window,
+                max_burst,
+                overhead: Span::from_micros(overhead),
+                delayed_ack,
+                packet: Bytes(packet),
+                limited_transmit: flags[0],
+                pacing: flags[1],
+                pacing_gain: pacing.0,
+                slow_start_gain: pacing.1,
+                min_window: Packets(pacing.2),
+                hystart: flags[2],
+                ecn: flags[3],
+                ..common::tcp()
+            }
         },
     )
 }

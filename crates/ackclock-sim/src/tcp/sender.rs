@@ -34,8 +34,10 @@ pub struct Settings {
     pub ecn: bool,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
-    /// Spread packets over the round trip when the control gives no rate.
-    pub pacing: bool,
+    /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.
+    pub pacing_gains: Option<(f64, f64)>,
+    /// Packets that may be in flight however small the window is.
+    pub min_window: u64,
     /// When the flow starts.
     pub start: Time,
     /// When it stops sending.
@@ -49,9 +51,6 @@ pub struct Settings {
 /// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
 /// slow start of a control like Hybla, which multiplies its window by 2^rho per round trip, would fill the memory.
 const MOST_IN_FLIGHT: u64 = 1 << 24;
-
-/// Pacing gain in slow start and after it, as in Linux: the scenario format promises these.
-const PACING_GAINS: (f64, f64) = (2.0, 1.2);
 
 /// Sends one flow, with recovery `R`.
 pub struct Sender<R> {
@@ -297,12 +296,13 @@ impl<R: Recovery> Sender<R> {
     /// The rate to pace at, if any.
     fn pacing_rate(&self) -> Option<Rate> {
         let packet = Bytes(u64::from(self.settings.packet_bytes));
-        if self.decision.pacing_rate.is_some() || !self.settings.pacing {
-            return self.decision.pacing_rate.map(|rate| rate.on_wire(packet));
+        if let Some(rate) = self.decision.pacing_rate {
+            return Some(rate.on_wire(packet));
         }
+        let (slow_start_gain, gain) = self.settings.pacing_gains?;
         let smoothed = self.timer.smoothed()?.as_seconds();
         let slow_start = self.decision.window < self.decision.ssthresh;
-        let gain = if slow_start { PACING_GAINS.0 } else { PACING_GAINS.1 };
+        let gain = if slow_start { slow_start_gain } else { gain };
         Some(PacketRate(gain * self.decision.window.0 / smoothed).on_wire(packet))
     }
 
@@ -311,7 +311,7 @@ impl<R: Recovery> Sender<R> {
         let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < receive_window;
-        let window = self.decision.window.whole().0;
+        let window = self.decision.window.whole().0.max(self.settings.min_window);
         match self.recovery.next(self.flight, window, has_data && admitted) {
             Next::Again(sequence) => Some((sequence, true)),
             Next::New => Some((self.flight.next, false)),

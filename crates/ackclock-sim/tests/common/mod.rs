@@ -26,6 +26,9 @@ pub fn tcp() -> Tcp {
         overhead: Span::ZERO,
         growth: Growth::PerAck,
         pacing: false,
+        pacing_gain: 1.2,
+        slow_start_gain: 2.0,
+        min_window: Packets(1),
         hystart: false,
         ecn: false,
     }
