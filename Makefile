@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench bench-kernel docs reproduction clean setup kernel kernel-deps kernel-test
+.PHONY: run test fuzz bench bench-kernel bench-quic docs reproduction clean setup kernel kernel-deps kernel-test measure
 
 setup: .venv/extension
 
@@ -29,10 +29,13 @@ test: setup
 	else echo "make test: the controls in the kernel were not tried; make kernel-deps installs what that needs"; fi
 	@echo "make test: everything passed"
 
-# The controls in the kernel's TCP, the emulated path, the campaigns: programs of their own. The first needs
-# clang and libelf.
-kernel:
-	cargo build --quiet --release --package ackclock-kernel --package ackclock-link --package ackclock-measure --features ackclock-kernel/load
+# The emulated path and the campaigns: programs of their own.
+measure:
+	cargo build --quiet --release --package ackclock-link --package ackclock-measure
+
+# With the controls in the kernel's TCP, which need clang and libelf to be built.
+kernel: measure
+	cargo build --quiet --release --package ackclock-kernel --features load
 
 kernel-test:
 	cargo clippy --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
@@ -63,6 +66,11 @@ bench: setup
 # The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, and what a control costs; half an hour, as root.
 bench-kernel: setup kernel
 	$(BIN)/python benches/kernel.py
+
+# The controls over QUIC: in virtual time, over the emulated link and loopback, and the adapter's share; ten minutes, as
+# root, with perf (linux-perf).
+bench-quic: setup measure
+	$(BIN)/python benches/quic.py
 
 # Everything of the five papers, what was tried on what differs, and docs/reproduction.md.
 reproduction: setup

@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+from shared import COMMAND, ROOT, SERVER, campaign, path, put, run
 
 import ackclock
 from ackclock import plots
 from ackclock.metrics.intervals import bootstrap
 from ackclock.run import Run
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "kernel.md"
-COMMAND = str(Path(sys.executable).parent / "ackclock")
-SERVER = "10.77.0.2"
 
 CONTROLS = {"Illinois": "illinois", "FIT": "fit", "Africa": "africa", "BIC": "bic"}
 # As the reference measurements of Linux 6.12; 948 bytes of 1000 are the application's.
@@ -43,23 +40,13 @@ PAIRS, TRANSFER_S = 64, 1
 LARGEST_COST = 1.05
 
 
-def _run(*command: str, **settings: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, check=True, text=True, capture_output=True, **settings)
-
-
-def _path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:
-    random = {"loss": {"kind": "bernoulli", "rate": loss}} if loss else {}
-    queue_kind = {"kind": "droptail", "limit": f"{queue} packets"}
-    return {"rate": rate, "delay": f"{rtt_ms / 2:g} ms", "queue": queue_kind, **random}
-
-
 @contextmanager
 def _loaded(*controls: str) -> Iterator[None]:
-    _run(COMMAND, "kernel", "load", *controls)
+    run(COMMAND, "kernel", "load", *controls)
     try:
         yield
     finally:
-        _run(COMMAND, "kernel", "unload", *controls)
+        run(COMMAND, "kernel", "unload", *controls)
 
 
 def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict[str, Any]]:
@@ -72,7 +59,7 @@ def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict
             stdout=subprocess.DEVNULL,
         )  # fmt: skip
         time.sleep(1)
-        _run(
+        run(
             COMMAND, "link", str(scenario), "--mtu", str(PACKET), "--server", "iperf3 -s",
             "--report", str(report), "--", "iperf3", "-c", SERVER, "-t", str(DURATION_S),
             "-C", f"ack_{control}",
@@ -101,7 +88,7 @@ def agreement() -> list[str]:
                     "run": {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s",
                             "sample": "50 ms"},
                     "tcp": {"profile": "linux", "packet": f"{PACKET} B"},
-                    "dumbbell": _path("10 Mbit/s", 60, 50, loss),
+                    "dumbbell": path("10 Mbit/s", 60, 50, loss),
                     "flow": [{"controller": control, "rtt": "60 ms"}],
                 }  # fmt: skip
                 runs = {"simulator": ackclock.simulate(scenario)}
@@ -140,8 +127,8 @@ def _beside(place: str, title: str, runs: dict[str, Run]) -> str:
 
 
 def _overlay(panel: Any, title: str, runs: dict[str, Run]) -> None:
-    for number, (name, run) in enumerate(runs.items()):
-        panel.plot(run.windows["time_s"], run.windows["window"], label=name, **plots.style(number))
+    for number, (name, one) in enumerate(runs.items()):
+        panel.plot(one.windows["time_s"], one.windows["window"], label=name, **plots.style(number))
     panel.set(ylabel=f"{title}\nwindow (packets)", xlim=(0, DURATION_S), ylim=(0, None))
 
 
@@ -163,7 +150,12 @@ def losses() -> list[str]:
     ]
     for rtt_ms in DELAYS_MS:
         queue = round(100e6 / 12_000 * rtt_ms / 1000)
-        measured = _campaign(rtt_ms, queue)
+        with _loaded("fit"):
+            measured = campaign(
+                [in_kernel for in_kernel, _ in TURNS.values()], PERIOD_S, MEASURED_FROM_S,
+                ["--rate", "100Mbit/s", "--delay", f"{rtt_ms / 2}ms", "--queue", str(queue),
+                 "--loss", "1%", "--both", "--set", "dumbbell.loss.rate=0%"],
+            )  # fmt: skip
         cells = []
         for in_kernel, control in TURNS.values():
             cells.append(f"{measured[in_kernel]:.1f}")
@@ -180,36 +172,11 @@ def _simulated(control: str, rtt_ms: float, queue: int, noise: str) -> float:
     scenario = {
         "run": {"duration": f"{PERIOD_S} s", "warmup": f"{MEASURED_FROM_S} s"},
         "tcp": {"profile": "linux", "packet": "1500 B", "pacing": True},
-        "dumbbell": _path("100 Mbit/s", rtt_ms, queue, 0.01),
+        "dumbbell": path("100 Mbit/s", rtt_ms, queue, 0.01),
         "flow": [{"controller": control, "rtt": f"{rtt_ms} ms", "rtt_noise": noise}],
     }
-    runs = [ackclock.simulate(scenario, run=run, record=False) for run in range(8)]
-    return float(np.mean([run.summary["flows"][0]["goodput_mbps"] * 1448 / 1500 for run in runs]))
-
-
-def _campaign(rtt_ms: float, queue: int) -> dict[str, float]:
-    """Mean goodput by control, Mbit/s."""
-    controls = ",".join(in_kernel for in_kernel, _ in TURNS.values())
-    with tempfile.TemporaryDirectory() as folder, _loaded("fit"):
-        token, output = Path(folder) / "token", Path(folder) / "campaign"
-        _run(COMMAND, "measure", "token", str(token))
-        serve = f"{COMMAND} measure serve --token {token} --controls {controls}"
-        _run(
-            COMMAND, "link", "--rate", "100Mbit/s", "--delay", f"{rtt_ms / 2}ms", "--queue",
-            str(queue), "--loss", "1%", "--both", "--set", "dumbbell.loss.rate=0%", "--server",
-            serve, "--", COMMAND, "measure", "run", SERVER, "--token", str(token), "-o",
-            str(output), "--period", f"{PERIOD_S}s", "--duration", f"{PERIOD_S * len(TURNS)}s",
-        )  # fmt: skip
-        from ackclock import campaign
-
-        samples = campaign.read(output).samples.filter(pl.col("side") == "client")
-    found = {}
-    for (control,), own in samples.group_by("control"):
-        after = own.filter(pl.col("second") >= MEASURED_FROM_S - 0.5).sort("second")
-        spans = after["second"].to_numpy()[[0, -1]]
-        sizes = after["received_bytes"].to_numpy()[[0, -1]]
-        found[str(control)] = float(np.diff(sizes)[0] * 8e-6 / np.diff(spans)[0])
-    return found
+    runs = [ackclock.simulate(scenario, run=one, record=False) for one in range(8)]
+    return float(np.mean([one.summary["flows"][0]["goodput_mbps"] * 1448 / 1500 for one in runs]))
 
 
 @contextmanager
@@ -218,12 +185,12 @@ def _cable() -> Iterator[tuple[str, str]]:
     client, server = (f"ackbench-{os.getpid()}-{end}" for end in ("client", "server"))
     try:
         for name in (client, server):
-            _run("ip", "netns", "add", name)
+            run("ip", "netns", "add", name)
         ends = ["netns", client, "type", "veth", "peer", "name", "cable", "netns", server]
-        _run("ip", "link", "add", "cable", *ends)
+        run("ip", "link", "add", "cable", *ends)
         for name, address in ((client, "10.78.0.1/24"), (server, "10.78.0.2/24")):
-            _run("ip", "-n", name, "addr", "add", address, "dev", "cable")
-            _run("ip", "-n", name, "link", "set", "cable", "up")
+            run("ip", "-n", name, "addr", "add", address, "dev", "cable")
+            run("ip", "-n", name, "link", "set", "cable", "up")
         listening = subprocess.Popen(
             ["ip", "netns", "exec", server, "iperf3", "-s"], stdout=subprocess.DEVNULL
         )
@@ -247,7 +214,7 @@ def _busy_s() -> float:
 def _cost(client: str, address: str, control: str) -> tuple[float, float]:
     """CPU nanoseconds per kB of a transfer over the cable, and its Gbit/s."""
     begin = _busy_s()
-    done = _run(
+    done = run(
         "ip", "netns", "exec", client, "iperf3", "-c", address, "-A", "0,1", "-t", str(TRANSFER_S),
         "-J", "-C", control,
     )  # fmt: skip
@@ -294,12 +261,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {"agreement": agreement, "losses": l
 def main() -> None:
     """Measure what is named, or all, and put the tables into docs/kernel.md. Needs root."""
     for name in sys.argv[1:] or PARTS:
-        lines = PARTS[name]()
-        begin, end = f"<!-- {name}: made by `make bench-kernel` -->", f"<!-- end of {name} -->"
-        text = PAGE.read_text(encoding="utf-8")
-        before, rest = text.split(begin)
-        after = rest.split(end)[1]
-        PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", "utf-8")
+        put(PAGE, name, "bench-kernel", PARTS[name]())
 
 
 if __name__ == "__main__":

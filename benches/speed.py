@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from shared import ROOT, put
+
 PAGE = ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- speed: made by `make bench` -->", "<!-- end of speed -->"
 REPETITIONS = 3
 
 
@@ -134,7 +134,6 @@ def main() -> None:
     print(costs.stdout, end="")
     cost_rows = [f"| {line.replace(',', ' | ')} |" for line in costs.stdout.splitlines()]
     section = [
-        BEGIN,
         f"Whole processes (`ackclock simulate FILE --json`), timed from outside, median of "
         f"{REPETITIONS}; packets are data packets, retransmissions included; peak is the largest.",
         "",
@@ -148,13 +147,8 @@ def main() -> None:
         "| control | ns per ACK |",
         "| --- | --- |",
         *cost_rows,
-        END,
     ]
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Speed\n\n{BEGIN}\n{END}\n"
-    if BEGIN not in text or END not in text:
-        sys.exit(f"{PAGE} has no section between {BEGIN} and {END}")
-    before, rest = text.split(BEGIN, 1)
-    PAGE.write_text(before + "\n".join(section) + rest.split(END, 1)[1], encoding="utf-8")
+    put(PAGE, "speed", "bench", section)
     print(f"written to {PAGE.relative_to(ROOT)}")
 
 

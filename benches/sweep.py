@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from shared import ROOT, put
+
 PAGE = ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- sweeps: made by `make bench` -->", "<!-- end of sweeps -->"
 REPETITIONS = 3
 WORKERS = 2
 
@@ -130,10 +130,7 @@ def main() -> None:
         os.chdir(directory)
         lines = _measure()
         os.chdir(ROOT)
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}", "utf-8")
+    put(PAGE, "sweeps", "bench", lines)
     print("\n".join(lines))
 
 

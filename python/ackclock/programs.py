@@ -47,7 +47,8 @@ def program(name: str) -> Path:
     for candidate in candidates:
         if candidate.is_file():
             return candidate
-    raise api.SimulationError(f"there is no program {name}; make kernel-deps kernel builds it")
+    target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
+    raise api.SimulationError(f"there is no program {name}; make {target} builds it")
 
 
 def become(name: str, arguments: list[str]) -> NoReturn:

@@ -1,0 +1,189 @@
+"""The controls over QUIC: beside the simulated TCP, on live paths, and what the adapter costs."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from shared import ROOT, campaign, path, put, run
+
+import ackclock
+
+PAGE, SPEED = ROOT / "docs" / "quic.md", ROOT / "docs" / "performance.md"
+
+SIMULATED = ("reno", "illinois", "bic", "fit", "cubic")
+# TCP as QUIC is.
+AS_QUIC = {
+    "growth": "per_packet", "delayed_ack": 2, "delayed_ack_timer": "25 ms", "recovery": "rack",
+    "pacing": True, "pacing_gain": 1.25, "slow_start_gain": 1.25, "min_window": 2,
+}  # fmt: skip
+LARGEST_WINDOW, LARGEST_GOODPUT = 0.05, 0.03
+
+TURNS = {
+    "Reno": "reno", "CUBIC": "cubic", "Illinois": "illinois", "FIT": "fit",
+    "quinn's own CUBIC": "quinn-cubic",
+}  # fmt: skip
+RTT_MS, LOSS, PERIOD_S, MEASURED_FROM_S = 100, 0.01, 60, 15
+LEAST_UNLIMITED_MBPS = 300
+
+TRANSFERS, SAMPLES_PER_S = 10, 4999
+LARGEST_COST = 0.01
+
+
+def _beside(control: str, transport: str) -> dict[str, Any]:
+    scenario = {
+        "run": {"duration": "120 s", "warmup": "20 s"},
+        "dumbbell": path("20 Mbit/s", 40, 100, 0),
+        "flow": [
+            {"controller": control, "transport": transport, "rtt": "40 ms", "packet": "1500 B",
+             "initial_window": 10} | (AS_QUIC if transport == "tcp" else {}),
+        ],
+    }  # fmt: skip
+    flow: dict[str, Any] = ackclock.simulate(scenario, record=False).summary["flows"][0]
+    return flow
+
+
+def simulated() -> list[str]:
+    """Run each control on the simulated TCP and on quinn's endpoints in virtual time."""
+    lines = [
+        "| control | mean window, TCP | QUIC | goodput, Mbit/s, TCP | QUIC | loss events |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for control in SIMULATED:
+        tcp, quic = _beside(control, "tcp"), _beside(control, "quic")
+        limits = (("mean_window", LARGEST_WINDOW), ("goodput_mbps", LARGEST_GOODPUT))
+        for key, limit in limits:
+            if abs(quic[key] / tcp[key] - 1) > limit:
+                raise SystemExit(f"{control}: {key} {tcp[key]}, {quic[key]}")
+        lines.append(
+            f"| {control} | {tcp['mean_window']:.1f} | {quic['mean_window']:.1f} | "
+            f"{tcp['goodput_mbps']:.2f} | {quic['goodput_mbps']:.2f} | "
+            f"{tcp['loss_events']}, {quic['loss_events']} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def _lossy(control: str) -> str:
+    """Mean goodput of eight simulated runs of QUIC on the lossy path, Mbit/s."""
+    if control.startswith("quinn-"):
+        return ""
+    scenario = {
+        "run": {"duration": f"{PERIOD_S} s", "warmup": f"{MEASURED_FROM_S} s"},
+        "dumbbell": path("100 Mbit/s", RTT_MS, _product(), LOSS),
+        "flow": [{"controller": control, "transport": "quic", "rtt": f"{RTT_MS} ms",
+                  "packet": "1500 B"}],
+    }  # fmt: skip
+    runs = [ackclock.simulate(scenario, run=one, record=False) for one in range(8)]
+    return f"{np.mean([one.summary['flows'][0]['goodput_mbps'] for one in runs]):.1f}"
+
+
+def _product() -> int:
+    """Bandwidth-delay product of the lossy path, packets of 1500 bytes."""
+    return round(100e6 / 12_000 * RTT_MS / 1000)
+
+
+def live() -> list[str]:
+    """Let the controls take turns over the emulated link and over loopback."""
+    quic = ("--quic",)
+    lossy = campaign(
+        list(TURNS.values()), PERIOD_S, MEASURED_FROM_S,
+        ["--rate", "100Mbit/s", "--delay", f"{RTT_MS / 2:g}ms", "--queue", str(_product()),
+         "--loss", f"{LOSS:.0%}", "--both", "--set", "dumbbell.loss.rate=0%"],
+        quic,
+    )  # fmt: skip
+    unlimited = campaign(
+        list(TURNS.values()), 10, 2,
+        ["--rate", "100Gbit/s", "--delay", "0ms", "--queue", "10000", "--both"], quic,
+    )  # fmt: skip
+    loopback = campaign(list(TURNS.values()), 10, 2, None, quic)
+    lines = [
+        f"Goodput of the application in Mbit/s. Lossy: {RTT_MS} ms, {LOSS:.0%} random loss, a "
+        f"queue of {_product()} packets, seconds {MEASURED_FROM_S} to {PERIOD_S} of a turn; "
+        "beside it quinn's endpoints in virtual time on the same path, mean of eight runs. "
+        "Unlimited: the emulated link without rate and delay. Both ends and the link on two cores.",
+        "",
+        "| control | 100 Mbit/s, lossy | simulated | unlimited | loopback |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for title, control in TURNS.items():
+        if unlimited[control] < LEAST_UNLIMITED_MBPS:
+            print(f"{title}: {unlimited[control]:.0f} Mbit/s of {LEAST_UNLIMITED_MBPS}")
+        lines.append(
+            f"| {title} | {lossy[control]:.1f} | {_lossy(control)} | {unlimited[control]:.0f} | "
+            f"{loopback[control]:.0f} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def profile() -> list[str]:
+    """Sample where a transfer over loopback spends its time, with `perf`."""
+    run("cargo", "build", "--quiet", "--release", "-p", "ackclock-quic", "--example", "transfer",
+        cwd=ROOT)  # fmt: skip
+    program = ROOT / "target" / "release" / "examples" / "transfer"
+    lines = [
+        f"Samples of the processor's time ({SAMPLES_PER_S} per second, `perf record -e cpu-clock`) "
+        f"of {TRANSFERS} transfers of 100 MB over loopback, sender and receiver in one process "
+        "(`crates/ackclock-quic/examples/transfer.rs`): the share of the adapter and the control "
+        "behind it, and what else there is.",
+        "",
+        "| control | adapter and control | quinn, tokio, the example | TLS | C library | kernel |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for title, control in TURNS.items():
+        if control.startswith("quinn-"):
+            continue
+        shares = _shares(program, control)
+        lines.append(f"| {title} | " + " | ".join(f"{share:.2%}" for share in shares) + " |")
+        print(lines[-1], flush=True)
+        if shares[0] >= LARGEST_COST:
+            print(f"{title}: {shares[0]:.2%} is not below {LARGEST_COST:.0%}")
+    return lines
+
+
+def _shares(program: Path, control: str) -> list[float]:
+    with tempfile.TemporaryDirectory() as folder:
+        data = str(Path(folder) / "perf.data")
+        transfers = f"for i in $(seq {TRANSFERS}); do {program} {control}; done"
+        try:
+            run("perf", "record", "-q", "-e", "cpu-clock", "-F", str(SAMPLES_PER_S), "-o", data,
+                "--", "sh", "-c", transfers)  # fmt: skip
+        except FileNotFoundError:
+            raise SystemExit("perf is missing; apt-get install linux-perf") from None
+        report = run("perf", "report", "-i", data, "--stdio", "--sort", "dso,symbol")
+    kinds = {
+        r"ackclock_(cc|quic|units)|libm\.so": 0,
+        r"ring_core|ring::|rustls|aes_gcm": 2,
+        r"libc\.so|ld-linux|\[vdso\]": 3,
+        r"\[k\]": 4,
+    }
+    shares = [0.0] * 5
+    for line in report.stdout.splitlines():
+        if found := re.match(r"\s*([\d.]+)%\s+(.*)", line):
+            kind = next((kind for name, kind in kinds.items() if re.search(name, found[2])), 1)
+            shares[kind] += float(found[1]) / 100
+    return shares
+
+
+PARTS: dict[str, tuple[Path, Callable[[], list[str]]]] = {
+    "simulated": (PAGE, simulated),
+    "live": (PAGE, live),
+    "profile": (SPEED, profile),
+}
+
+
+def main() -> None:
+    """Measure what is named, or all, and put the tables into the pages. Needs root and perf."""
+    for name in sys.argv[1:] or PARTS:
+        page, measure = PARTS[name]
+        put(page, name, "bench-quic", measure())
+
+
+if __name__ == "__main__":
+    main()
