@@ -16,7 +16,8 @@ app = typer.Typer(
     help="Measuring campaigns over real paths: a server gives every period another congestion "
     "control its turn, a client fetches and logs.",
     epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
-    "on the other machine ackclock measure run HOST --token secret -o campaign",
+    "on the other machine ackclock measure run HOST --token secret -o campaign. "
+    "With --quic after serve and run: over QUIC in user space.",
 )
 PROGRAM = "ackclock-measure"
 REPORT = frozenset(

@@ -1,49 +1,35 @@
 //! Sends 100 MB over QUIC to itself with any control: `cargo run --release --example transfer -- illinois`.
+use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
-use std::error::Error;
-use std::net::Ipv4Addr;
-use std::sync::Arc;
-
-use rustls::pki_types::PrivatePkcs8KeyDer;
-
-const BYTES: usize = 100_000_000;
+use quinn::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let control = std::env::args().nth(1).unwrap_or_else(|| "fit".to_owned());
-    let mut transport = quinn::TransportConfig::default();
+    let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(ackclock_quic::factory(&control)?);
 
-    let identity = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
-    let certificate = identity.cert.der().clone();
-    let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
-    let mut settings = quinn::ServerConfig::with_single_cert(vec![certificate.clone()], key.into())?;
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".into()])?;
+    let key = rustls::pki_types::PrivateKeyDer::try_from(signing_key.serialize_der())?;
+    let mut settings = ServerConfig::with_single_cert(vec![cert.der().clone()], key)?;
     settings.transport_config(Arc::new(transport));
-    let server = quinn::Endpoint::server(settings, (Ipv4Addr::LOCALHOST, 0).into())?;
-    let address = server.local_addr()?;
-    let sending = tokio::spawn(async move {
+    let server = Endpoint::server(settings, (Ipv4Addr::LOCALHOST, 0).into())?;
+    let send = async {
         let connection = server.accept().await.ok_or("nobody came")?.await?;
         let mut stream = connection.open_uni().await?;
-        stream.write_all(&vec![0; BYTES]).await?;
+        stream.write_all(&vec![0; 100_000_000]).await?;
         stream.finish()?;
         connection.closed().await;
-        Ok::<_, Box<dyn Error + Send + Sync>>(connection.stats().path)
-    });
+        Ok::<_, Box<dyn Error>>(connection.stats().path)
+    };
 
     let mut trusted = rustls::RootCertStore::empty();
-    trusted.add(certificate)?;
-    let mut client = quinn::Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
-    client.set_default_client_config(quinn::ClientConfig::with_root_certificates(Arc::new(trusted))?);
-    let connection = client.connect(address, "localhost")?.await?;
-    let received = connection.accept_uni().await?.read_to_end(BYTES).await?;
-    connection.close(0_u32.into(), b"done");
-    client.wait_idle().await;
-    let path = sending.await?.map_err(|error| error.to_string())?;
-    println!(
-        "{control}: {} bytes, window {} bytes, {} packets lost",
-        received.len(),
-        path.cwnd,
-        path.lost_packets
-    );
+    trusted.add(cert.der().clone())?;
+    let client = Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
+    let config = ClientConfig::with_root_certificates(Arc::new(trusted))?;
+    let connecting = client.connect_with(config, server.local_addr()?, "localhost")?;
+    let receive = async { Ok(connecting.await?.accept_uni().await?.read_to_end(usize::MAX).await?.len()) };
+    let (path, bytes) = tokio::try_join!(send, receive)?;
+    println!("{control}: {bytes} bytes, window {} bytes, {} packets lost", path.cwnd, path.lost_packets);
     Ok(())
 }
