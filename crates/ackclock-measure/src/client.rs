@@ -13,7 +13,7 @@ use crate::info::Info;
 use crate::session::{LOOK, Line};
 use crate::token::Token;
 use crate::transport::{Connection, Dialer};
-use crate::wire::{self, Answer, Fault, Request};
+use crate::wire::{self, Answer, Fault, Lines, Request};
 
 /// The server speaks every second; after this silence it is taken for gone.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -100,9 +100,13 @@ pub fn fetch(
     let Answer::Session { session, control } = answer else {
         return Err(format!("{}: {}", dialer.server(), Fault::Nonsense));
     };
-    let flows = (0..=references)
-        .map(|flow| Ok(ask(dialer, token, &Request::Flow { session: session.clone(), flow })?.0))
-        .collect::<Result<Vec<_>, String>>()?;
+    // All at once: the server waits for them, and each needs several round trips.
+    let flows = scope(|scope| {
+        let ask = |flow| ask(dialer, token, &Request::Flow { session: session.clone(), flow });
+        let asking: Vec<_> = (0..=references).map(|flow| scope.spawn(move || ask(flow))).collect();
+        let done = asking.into_iter().map(|one| one.join().expect("asking does not panic"));
+        done.map(|one| Ok(one?.0)).collect::<Result<Vec<_>, String>>()
+    })?;
     let received: Vec<_> = flows.iter().map(|_| AtomicU64::new(0)).collect();
     let counts = || received.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
     let start = clock::now();
@@ -115,7 +119,8 @@ pub fn fetch(
         let listening = conversation.as_ref();
         scope.spawn(move || {
             // Ends with the connection, with silence, or when nobody wants to hear more.
-            while let Ok(line) = wire::read_line(listening, SILENCE)
+            let mut lines = Lines::new(listening);
+            while let Ok(line) = lines.read(SILENCE)
                 && let Ok(line) = serde_json::from_str::<Line>(&line)
                 && sender.send(line).is_ok()
             {}

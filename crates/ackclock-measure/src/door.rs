@@ -1,7 +1,7 @@
 //! Who comes in: bounds on connections, and on those that do not know the token.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,13 +35,21 @@ pub struct Permit {
     address: IpAddr,
 }
 
+/// Who counts as one: an address, and over IPv6 the network that one host has for itself.
+const fn host(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),
+    }
+}
+
 /// A lock whose holder cannot have left anything half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Door {
-    /// A door for so many connections, of which one address has at most half.
+    /// A door for so many connections, of which one host has at most half.
     #[must_use]
     pub fn new(most_connections: usize) -> Arc<Door> {
         Arc::new(Door { most_connections, state: Mutex::default() })
@@ -51,16 +59,17 @@ impl Door {
     #[must_use]
     pub fn enter(self: &Arc<Door>, address: IpAddr) -> Option<Permit> {
         let mut state = lock(&self.state);
-        let banned = state.faults.get(&address).is_some_and(|(count, last)| {
+        let host = host(address);
+        let banned = state.faults.get(&host).is_some_and(|(count, last)| {
             *count >= MOST_FAULTS && clock::now().duration_since(*last) < BANNED
         });
         let all: usize = state.inside.values().sum();
-        let own = state.inside.get(&address).copied().unwrap_or(0);
+        let own = state.inside.get(&host).copied().unwrap_or(0);
         if banned || all >= self.most_connections || own >= self.most_connections.div_ceil(2) {
             state.turned_away += 1;
             return None;
         }
-        *state.inside.entry(address).or_default() += 1;
+        *state.inside.entry(host).or_default() += 1;
         Some(Permit { door: Arc::clone(self), address })
     }
 
@@ -87,23 +96,24 @@ impl Permit {
             let oldest = state.faults.iter().min_by_key(|(_, (_, last))| *last).map(|(address, _)| *address);
             oldest.map(|address| state.faults.remove(&address));
         }
-        let (count, last) = state.faults.entry(self.address).or_insert((0, now));
+        let (count, last) = state.faults.entry(host(self.address)).or_insert((0, now));
         (*count, *last) = (*count + 1, now);
     }
 
     /// It knew the token.
     pub fn forgive(&self) {
-        lock(&self.door.state).faults.remove(&self.address);
+        lock(&self.door.state).faults.remove(&host(self.address));
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = lock(&self.door.state);
-        if let Some(count) = state.inside.get_mut(&self.address) {
+        let host = host(self.address);
+        if let Some(count) = state.inside.get_mut(&host) {
             *count -= 1;
             if *count == 0 {
-                state.inside.remove(&self.address);
+                state.inside.remove(&host);
             }
         }
     }

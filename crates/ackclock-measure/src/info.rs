@@ -10,7 +10,7 @@ pub struct Info {
     pub acked_bytes: u64,
     /// Bytes that have come in order.
     pub received_bytes: u64,
-    /// Packets with data that were sent, retransmissions included.
+    /// Packets with data that were sent, retransmissions included; over QUIC all packets, acknowledgements too.
     pub sent_packets: u64,
     /// Retransmissions.
     pub retransmitted_packets: u64,

@@ -4,7 +4,7 @@
 //! A campaign goes over the kernel's TCP or over QUIC in user space; only [`transport`] knows which.
 //!
 //! Client and server share a token that never crosses the wire: each answers the other's challenge ([`token`]). The
-//! server sends nothing to anyone who has not answered, and bounds what it gives ([`server::Limits`]). A campaign
+//! server sends nothing but that challenge to anyone who has not answered, and bounds what it gives ([`server::Limits`]). A campaign
 //! ([`campaign`]) keeps what it has measured whatever happens, and goes on where it was.
 
 pub mod campaign;

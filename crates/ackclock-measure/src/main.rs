@@ -157,14 +157,15 @@ fn resolve(host: &str) -> Result<SocketAddr, Failure> {
 /// Where connections arrive, and how that is told.
 fn listen(listen: &str, identity: Option<&Path>) -> Result<(Box<dyn Listener>, String), Failure> {
     let refuse = |error: String| Failure(format!("cannot listen on {listen}: {error}"), 1);
+    let address = resolve(listen)?;
     let Some(file) = identity else {
-        let listener = TcpListener::bind(listen).map_err(|error| refuse(error.to_string()))?;
+        let listener = TcpListener::bind(address).map_err(|error| refuse(error.to_string()))?;
         let address = listener.local_addr().map_err(|error| refuse(error.to_string()))?;
         return Ok((Box::new(listener), format!("Listening on {address}")));
     };
     let identity = Identity::open(file).map_err(bad)?;
     let fingerprint = identity.fingerprint();
-    let listener = quic::Listener::bind(resolve(listen)?, identity).map_err(refuse)?;
+    let listener = quic::Listener::bind(address, identity).map_err(refuse)?;
     let address = listener.address().map_err(refuse)?;
     let line = format!("Listening on {address}, QUIC, fingerprint {fingerprint}");
     Ok((Box::new(listener), line))

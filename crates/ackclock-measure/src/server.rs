@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
+use std::thread::{Builder, sleep};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -106,13 +106,18 @@ impl Server {
             if let Some(Arrival { permit, connection }) = self.listener.next(&self.door, LOOK)? {
                 let server = Arc::clone(self);
                 let handle = move || server.handle(connection, permit);
-                // Without a thread for it the connection is closed.
+                // Without a thread for it the connection is closed, as it is dropped.
                 let _ = Builder::new().name("connection".into()).stack_size(STACK).spawn(handle);
             }
             if told.elapsed() >= TELL {
                 told = clock::now();
                 self.tell_turned_away();
             }
+        }
+        // They look every so often, and tell how they ended.
+        let end = clock::now() + 5 * LOOK;
+        while !self.sessions().is_empty() && clock::now() < end {
+            sleep(LOOK / 10);
         }
         Ok(())
     }

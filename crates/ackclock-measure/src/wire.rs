@@ -4,7 +4,7 @@
 //! token; the server with its proof and an answer. Without the client's proof nothing more is said.
 
 use std::io::ErrorKind;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -112,46 +112,82 @@ impl std::fmt::Display for Fault {
     }
 }
 
+/// Lines as they come.
+pub struct Lines<'a> {
+    connection: &'a dyn Connection,
+    /// What is taken at once.
+    portion: usize,
+    /// What has come after the last line.
+    rest: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    /// Of all that comes from now on; what comes after the last line that is read is lost.
+    #[must_use]
+    pub fn new(connection: &'a dyn Connection) -> Lines<'a> {
+        Lines { connection, portion: LONGEST_LINE, rest: Vec::new() }
+    }
+
+    /// Reads a line that comes whole within `patience`.
+    ///
+    /// # Errors
+    /// When it is too long, too late, or the connection ends.
+    pub fn read(&mut self, patience: Duration) -> Result<String, Fault> {
+        let end = clock::now() + patience;
+        let mut looked_at = 0;
+        loop {
+            if let Some(length) = self.rest[looked_at..].iter().position(|byte| *byte == b'\n') {
+                let mut line: Vec<u8> = self.rest.drain(..=looked_at + length).collect();
+                line.pop();
+                return String::from_utf8(line).map_err(|_| Fault::Nonsense);
+            }
+            looked_at = self.rest.len();
+            if looked_at > LONGEST_LINE {
+                return Err(Fault::Nonsense);
+            }
+            let mut portion = [0; LONGEST_LINE];
+            match self.connection.receive(&mut portion[..self.portion], left(end)?) {
+                Ok(0) => return Err(Fault::Gone("hung up".into())),
+                Ok(length) => self.rest.extend_from_slice(&portion[..length]),
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(Fault::Gone(error.to_string())),
+            }
+        }
+    }
+}
+
+/// What is left until `end`.
+fn left(end: Instant) -> Result<Duration, Fault> {
+    let left = end.saturating_duration_since(clock::now());
+    if left.is_zero() { Err(Fault::Gone("said nothing in time".into())) } else { Ok(left) }
+}
+
+/// Whether to try again.
+fn is_passing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
 /// Reads a line that comes whole within `patience`; nothing after it is taken.
 ///
 /// # Errors
 /// When it is too long, too late, or the connection ends.
 pub fn read_line(connection: &dyn Connection, patience: Duration) -> Result<String, Fault> {
-    let gone = |error: std::io::Error| Fault::Gone(error.to_string());
-    let end = clock::now() + patience;
-    let mut line = Vec::new();
-    let mut byte = [0];
-    loop {
-        let left = end.saturating_duration_since(clock::now());
-        if left.is_zero() {
-            return Err(Fault::Gone("said nothing in time".into()));
-        }
-        match connection.receive(&mut byte, left) {
-            Ok(0) => return Err(Fault::Gone("hung up".into())),
-            Ok(_) if byte[0] == b'\n' => return String::from_utf8(line).map_err(|_| Fault::Nonsense),
-            Ok(_) if line.len() >= LONGEST_LINE => return Err(Fault::Nonsense),
-            Ok(_) => line.push(byte[0]),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                ) => {}
-            Err(error) => return Err(gone(error)),
-        }
-    }
+    Lines { connection, portion: 1, rest: Vec::new() }.read(patience)
 }
 
 /// Writes a line.
 ///
 /// # Errors
-/// When the connection fails or takes nothing for too long.
+/// When the connection fails or does not take it whole in time.
 pub fn write_line(connection: &dyn Connection, line: &impl Serialize) -> Result<(), Fault> {
     let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)? + "\n";
-    let mut left = text.as_bytes();
-    while !left.is_empty() {
-        match connection.send(left, PATIENCE) {
-            Ok(length) => left = &left[length..],
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+    let end = clock::now() + PATIENCE;
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        match connection.send(rest, left(end).map_err(|_| Fault::Gone("takes nothing".into()))?) {
+            Ok(0) => return Err(Fault::Gone("takes nothing".into())),
+            Ok(length) => rest = &rest[length..],
+            Err(error) if is_passing(&error) => {}
             Err(error) => return Err(Fault::Gone(error.to_string())),
         }
     }

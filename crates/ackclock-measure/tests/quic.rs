@@ -7,6 +7,7 @@ mod stand;
 
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep, spawn};
@@ -23,7 +24,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::CertificateDer;
 use quinn::rustls::pki_types::pem::PemObject;
-use quinn::{ClientConfig, Endpoint};
+use quinn::{ClientConfig, ConnectionError, Endpoint};
 use stand::{Stand, text};
 
 /// What a server may need beyond its beginning, whatever comes: 16 MiB that a flow may have on its way, and room for
@@ -149,6 +150,43 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
     stand.still_serves();
     let grown = stand.most_memory_bytes() - before;
     assert!(grown < ROOM_BYTES, "{grown}");
+}
+
+#[test]
+fn a_stranger_who_stays_is_shown_out() {
+    let stand = Stand::new("stays", &["--quic"]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let why = runtime.block_on(async {
+        let endpoint = Endpoint::client("127.0.0.4:0".parse().unwrap()).unwrap();
+        let mut settings = quinn::TransportConfig::default();
+        settings.keep_alive_interval(Some(Duration::from_millis(100)));
+        let mut config = stand.trust();
+        config.transport_config(Arc::new(settings));
+        let connecting = endpoint.connect_with(config, stand.socket_address(), "ackclock-measure").unwrap();
+        let connection = connecting.await.unwrap();
+        let (mut sending, _receiving) = connection.accept_bi().await.unwrap();
+        sending.write_all(b"{}\n").await.unwrap();
+        tokio::time::timeout(Duration::from_secs(3), connection.closed()).await
+    });
+    assert!(matches!(why, Ok(ConnectionError::ApplicationClosed(_))), "{why:?}");
+    stand.wait_for("does not speak as ackclock measure");
+}
+
+#[test]
+fn an_identity_is_made_once_and_read_by_nobody_else() {
+    let file = std::env::temp_dir().join(format!("ackclock-once-{}", std::process::id()));
+    let fingerprint = quic::Identity::open(&file).unwrap().fingerprint();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(quic::Identity::open(&file).unwrap().fingerprint(), fingerprint);
+    // As openssl writes it.
+    let text = fingerprint.to_string().to_uppercase();
+    let pairs: Vec<_> = text.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap()).collect();
+    assert_eq!(pairs.join(":").parse(), Ok(fingerprint));
+    assert!("12ab".parse::<quic::Fingerprint>().is_err());
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    let refused = quic::Identity::open(&file).unwrap_err();
+    fs::remove_file(&file).unwrap();
+    assert!(refused.ends_with("others may read this key; chmod 600 it"), "{refused}");
 }
 
 #[test]

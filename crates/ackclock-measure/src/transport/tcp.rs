@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -74,6 +75,10 @@ impl Listener for TcpListener {
         self.set_nonblocking(true).map_err(|error| error.to_string())?;
         let end = clock::now() + wait;
         loop {
+            let left = end.saturating_duration_since(clock::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
             match self.accept() {
                 Ok((stream, address)) => {
                     if let Some(permit) = door.enter(address.ip().to_canonical()) {
@@ -83,10 +88,6 @@ impl Listener for TcpListener {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let left = end.saturating_duration_since(clock::now());
-                    if left.is_zero() {
-                        return Ok(None);
-                    }
                     let mut descriptors = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
                     let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
                     // Ends early by a signal, which the caller looks at.
@@ -95,10 +96,7 @@ impl Listener for TcpListener {
                     }
                 }
                 // Connections that were gone already, or too many open files: time mends it.
-                Err(_) => {
-                    std::thread::sleep(wait.min(Duration::from_millis(10)));
-                    return Ok(None);
-                }
+                Err(_) => sleep(left.min(Duration::from_millis(10))),
             }
         }
     }

@@ -7,11 +7,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use quinn::rustls::pki_types::CertificateDer;
-use quinn::{ReadError, RecvStream, SendStream, WriteError};
+use quinn::{RecvStream, SendStream};
 use tokio::time::timeout;
 
 use super::control::{self, Choice, Watched};
-use super::{Fingerprint, RUNTIME};
+use super::{FLOW_WINDOW_BYTES, Fingerprint, RUNTIME};
 use crate::clock;
 use crate::info::Info;
 use crate::transport::Connection;
@@ -23,6 +23,8 @@ const BINDING_BYTES: usize = 32;
 const FAREWELL: Duration = Duration::from_secs(2);
 /// A limited flow sends what it may in so much time at once.
 const PORTION: Duration = Duration::from_millis(5);
+/// What may wait to be sent at least, bytes.
+const LEAST_BACKLOG: u64 = 64 << 10;
 
 /// A connection with its one stream.
 #[derive(Debug)]
@@ -69,9 +71,30 @@ impl Quic {
         }
         let portion = (*bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
         let bytes = bytes.min(portion as usize);
-        // What was not used before is not made up for.
-        *next = now + Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
+        // A late waking is made up for, by a portion at most: what was not used before is not.
+        let due = (*next).max(now.checked_sub(PORTION).unwrap_or(now));
+        *next = due + Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
         Some(bytes)
+    }
+
+    /// Bounds what waits to be sent or acknowledged: twice the congestion window keeps every control busy, and what a
+    /// limited flow may send in a round trip is all that it needs. Whatever were more would leave in a burst as soon as
+    /// the path takes it.
+    fn bound_backlog(&self) {
+        let path = self.connection.stats().path;
+        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = pace.as_ref().map_or(u64::MAX, |pace| {
+            (pace.bytes_per_s as f64 * (path.rtt + 2 * PORTION).as_secs_f64()) as u64
+        });
+        let backlog = path.cwnd.saturating_mul(2).min(most).max(LEAST_BACKLOG);
+        self.connection.set_send_window(backlog.min(FLOW_WINDOW_BYTES.into()));
+    }
+}
+
+impl Drop for Quic {
+    /// Nobody else ends it: what counts its datagrams has it, too.
+    fn drop(&mut self) {
+        self.connection.close(0_u32.into(), b"");
     }
 }
 
@@ -84,16 +107,15 @@ impl Connection for Quic {
         let Some(bytes) = self.wait_turn(data.len(), patience) else {
             return Err(ErrorKind::TimedOut.into());
         };
+        self.bound_backlog();
         let mut stream = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
-        let written: Result<Result<usize, WriteError>, _> =
-            RUNTIME.block_on(async { timeout(patience, stream.write(&data[..bytes])).await });
+        let written = RUNTIME.block_on(async { timeout(patience, stream.write(&data[..bytes])).await });
         written.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)
     }
 
     fn receive(&self, buffer: &mut [u8], patience: Duration) -> io::Result<usize> {
         let mut stream = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
-        let read: Result<Result<Option<usize>, ReadError>, _> =
-            RUNTIME.block_on(async { timeout(patience, stream.read(buffer)).await });
+        let read = RUNTIME.block_on(async { timeout(patience, stream.read(buffer)).await });
         Ok(read.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)?.unwrap_or(0))
     }
 
@@ -112,9 +134,6 @@ impl Connection for Quic {
     }
 
     fn info(&self) -> io::Result<Info> {
-        if let Some(reason) = self.connection.close_reason() {
-            return Err(over(reason));
-        }
         let path = self.connection.stats().path;
         let mtu = f64::from(path.current_mtu.max(1));
         let control = self.connection.congestion_state();
@@ -156,6 +175,6 @@ impl Connection for Quic {
     }
 
     fn abort(&self) {
-        self.connection.close(0_u32.into(), b"over");
+        self.connection.close(0_u32.into(), b"");
     }
 }

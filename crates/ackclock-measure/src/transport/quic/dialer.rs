@@ -1,7 +1,8 @@
 //! The client's side of QUIC.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::rustls::crypto::ring;
@@ -13,14 +14,15 @@ use super::connection::Quic;
 use super::control::Choice;
 use super::identity::{Fingerprint, Pin};
 use super::socket;
-use super::{FLOW_WINDOW_BYTES, NAME, PROTOCOL, RUNTIME, SIGN_OF_LIFE, transport};
+use super::{FLOW_WINDOW_BYTES, GOODBYE, NAME, PROTOCOL, RUNTIME, SIGN_OF_LIFE, explain, transport};
 use crate::transport::Connection;
 use crate::wire::PATIENCE;
 
 /// Connects by QUIC.
 pub struct Dialer {
     server: SocketAddr,
-    endpoint: Endpoint,
+    /// One for each connection, so that each is a flow of its own to whatever tells flows apart on the path.
+    endpoints: Mutex<Vec<Endpoint>>,
     crypto: Arc<QuicClientConfig>,
     pin: Arc<Pin>,
 }
@@ -29,7 +31,7 @@ impl Dialer {
     /// For the server with this fingerprint; for any while none is known.
     ///
     /// # Errors
-    /// One line, when this machine gives no socket.
+    /// One line, when TLS cannot be set up.
     pub fn new(server: SocketAddr, fingerprint: Option<Fingerprint>) -> Result<Dialer, String> {
         let pin = Pin::new(fingerprint);
         let mut crypto = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -40,13 +42,22 @@ impl Dialer {
             .with_no_client_auth();
         crypto.alpn_protocols = vec![PROTOCOL.to_vec()];
         let crypto = Arc::new(QuicClientConfig::try_from(crypto).map_err(|error| error.to_string())?);
-        let any: IpAddr =
-            if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let (endpoint, _) = socket::endpoint((any, 0).into(), None).map_err(|error| error.to_string())?;
-        Ok(Dialer { server, endpoint, crypto, pin })
+        Ok(Dialer { server, endpoints: Mutex::default(), crypto, pin })
     }
 
-    async fn connect(&self) -> Result<Quic, ConnectionError> {
+    fn endpoint(&self) -> io::Result<Endpoint> {
+        let any: IpAddr = match self.server {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let (endpoint, _) = socket::endpoint((any, 0).into(), None)?;
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.retain(|one| one.open_connections() > 0);
+        endpoints.push(endpoint.clone());
+        Ok(endpoint)
+    }
+
+    async fn connect(&self, endpoint: &Endpoint) -> Result<Quic, ConnectionError> {
         let choice = Arc::<Choice>::default();
         let mut settings = transport();
         settings
@@ -57,14 +68,26 @@ impl Dialer {
             .congestion_controller_factory(Arc::clone(&choice) as Arc<_>);
         let mut config = ClientConfig::new(Arc::clone(&self.crypto) as Arc<_>);
         config.transport_config(Arc::new(settings));
-        // The name is valid and the endpoint open, so that only the other end can refuse.
-        let connecting = self
-            .endpoint
-            .connect_with(config, self.server, NAME)
-            .map_err(|_| ConnectionError::LocallyClosed)?;
+        let connecting =
+            endpoint.connect_with(config, self.server, NAME).map_err(|_| ConnectionError::LocallyClosed)?;
         let connection = connecting.await?;
         let streams = connection.accept_bi().await?;
         Ok(Quic::new(connection, streams, choice))
+    }
+}
+
+impl Drop for Dialer {
+    /// Lets what was said last go out.
+    fn drop(&mut self) {
+        let endpoints = std::mem::take(self.endpoints.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let _ = RUNTIME.block_on(async {
+            timeout(GOODBYE, async {
+                for endpoint in &endpoints {
+                    endpoint.wait_idle().await;
+                }
+            })
+            .await
+        });
     }
 }
 
@@ -74,13 +97,14 @@ impl crate::transport::Dialer for Dialer {
     }
 
     fn connect(&self) -> Result<Arc<dyn Connection>, String> {
-        match RUNTIME.block_on(async { timeout(PATIENCE, self.connect()).await }) {
+        let endpoint = self.endpoint().map_err(|error| error.to_string())?;
+        match RUNTIME.block_on(async { timeout(PATIENCE, self.connect(&endpoint)).await }) {
             Ok(Ok(connection)) => Ok(Arc::new(connection)),
-            Ok(Err(error)) => Err(match self.pin.refused() {
+            Ok(Err(error)) => Err(match self.pin.take_refused() {
                 Some(shown) => {
                     format!("shows another certificate than the pinned one, with fingerprint {shown}")
                 }
-                None => error.to_string(),
+                None => explain(&error),
             }),
             Err(_) => {
                 Err("no answer; is it a server of QUIC (serve --quic), and does UDP get through?".into())

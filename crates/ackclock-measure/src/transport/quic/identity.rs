@@ -84,7 +84,7 @@ impl Identity {
     }
 }
 
-/// Makes an identity's file, whole or not at all; nobody else may read it.
+/// Makes an identity's file, whole or not at all, unless another has made it meanwhile; nobody else may read it.
 fn make(file: &Path) -> Result<(), String> {
     let key = KeyPair::generate_for(&PKCS_ED25519).map_err(|error| error.to_string())?;
     let parameters = CertificateParams::new([NAME.to_owned()]).map_err(|error| error.to_string())?;
@@ -93,16 +93,19 @@ fn make(file: &Path) -> Result<(), String> {
     draft.push(format!(".{}", std::process::id()));
     let mut open = OpenOptions::new();
     let text = certificate.pem() + &key.serialize_pem();
-    open.write(true)
+    let made = open
+        .write(true)
         .create_new(true)
         .mode(0o600)
         .open(&draft)
         .and_then(|mut output| output.write_all(text.as_bytes()).and_then(|()| output.sync_all()))
-        .and_then(|()| fs::rename(&draft, file))
-        .map_err(|error| {
-            let _ = fs::remove_file(&draft);
-            error.to_string()
+        .and_then(|()| match fs::hard_link(&draft, file) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            other => other,
         })
+        .map_err(|error| error.to_string());
+    let _ = fs::remove_file(&draft);
+    made
 }
 
 /// Lets in the server of one fingerprint, or any while none is known: then the token has to prove it.
@@ -120,10 +123,10 @@ impl Pin {
         Arc::new(Pin { expected, refused: Mutex::default(), provider: Arc::new(ring::default_provider()) })
     }
 
-    /// The fingerprint that was refused last.
+    /// The fingerprint that was refused since this was last asked.
     #[must_use]
-    pub fn refused(&self) -> Option<Fingerprint> {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn take_refused(&self) -> Option<Fingerprint> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

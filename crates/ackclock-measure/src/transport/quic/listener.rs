@@ -17,7 +17,7 @@ use super::connection::Quic;
 use super::control::{self, Choice};
 use super::identity::Identity;
 use super::socket::{self, Counted};
-use super::{FLOW_WINDOW_BYTES, PROTOCOL, RUNTIME, transport};
+use super::{FLOW_WINDOW_BYTES, GOODBYE, PROTOCOL, RUNTIME, explain, transport};
 use crate::clock;
 use crate::door::{Door, Permit};
 use crate::transport::{Arrival, Connection};
@@ -26,7 +26,9 @@ use crate::wire::{LONGEST_LINE, PATIENCE};
 /// Connections that wait to be looked at, and bytes that each and all of them may have sent before.
 const MOST_WAITING: usize = 64;
 const WAITING_BYTES: u64 = 1 << 14;
-/// Fewer datagrams of no connection are not worth a word: connections leave some behind.
+/// First datagrams of a handshake, which quinn does not count: before and after the address is validated.
+const GREETINGS: u64 = 2;
+/// Fewer datagrams of no connection at once are not worth a word: handshakes that fail leave some behind.
 const FEW_STRAYS: u64 = 100;
 /// How long datagrams of a closed connection may still come.
 const ECHO: Duration = Duration::from_secs(1);
@@ -101,7 +103,7 @@ impl Listener {
     /// answer is shorter than what was received, and needs no memory here.
     fn welcome(&self, incoming: Incoming, door: &Arc<Door>) {
         if !incoming.remote_address_validated() {
-            // One that cannot be asked again has asked with a forged token.
+            // Who has not been validated may be asked.
             let _ = incoming.retry();
             return;
         }
@@ -132,11 +134,19 @@ impl Listener {
 }
 
 async fn shake(incoming: Incoming, config: ServerConfig, choice: Arc<Choice>) -> Result<Quic, String> {
-    let explain = |error: ConnectionError| format!("handshake: {error}");
+    let explain = |error: ConnectionError| format!("handshake: {}", explain(&error));
     let connecting = incoming.accept_with(Arc::new(config)).map_err(explain)?;
     let connection = connecting.await.map_err(explain)?;
     let streams = connection.open_bi().await.map_err(explain)?;
     Ok(Quic::new(connection, streams, choice))
+}
+
+impl Drop for Listener {
+    /// Says goodbye to all.
+    fn drop(&mut self) {
+        self.endpoint.close(0_u32.into(), b"");
+        let _ = RUNTIME.block_on(async { timeout(GOODBYE, self.endpoint.wait_idle()).await });
+    }
 }
 
 impl crate::transport::Listener for Listener {
@@ -166,6 +176,7 @@ impl crate::transport::Listener for Listener {
             if let Ok(quic) = &quic {
                 let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.connections.push((quic.inner().clone(), None));
+                known.before += GREETINGS;
             }
             Arrival { permit, connection: quic.map(|quic| Arc::new(quic) as Arc<dyn Connection>) }
         }))
@@ -192,10 +203,7 @@ impl crate::transport::Listener for Listener {
         let strays =
             self.socket.received().saturating_sub(own + *before + self.turned_away.load(Ordering::Relaxed));
         let new = strays.saturating_sub(*told);
-        if new < FEW_STRAYS {
-            return 0;
-        }
         *told = strays;
-        new
+        if new < FEW_STRAYS { 0 } else { new }
     }
 }

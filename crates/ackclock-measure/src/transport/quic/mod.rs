@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use quinn::{IdleTimeout, MtuDiscoveryConfig, TransportConfig, VarInt};
+use quinn::{ConnectionError, IdleTimeout, TransportConfig, VarInt};
 use tokio::runtime::{Builder, Runtime};
 
 mod connection;
@@ -26,10 +26,12 @@ pub use listener::Listener;
 const PROTOCOL: &[u8] = b"ackclock-measure";
 /// The name that a certificate is asked for; the fingerprint says which it is.
 const NAME: &str = "ackclock-measure";
-/// What a flow may have on its way, bytes: 16 MiB carry 670 Mbit/s over 200 ms.
+/// What a flow may have on its way at most, bytes: 16 MiB carry 670 Mbit/s over 200 ms.
 const FLOW_WINDOW_BYTES: u32 = 16 << 20;
 /// A connection is gone after this silence.
 const SILENCE: Duration = Duration::from_secs(10);
+/// How long the last words of a process may take.
+const GOODBYE: Duration = Duration::from_secs(1);
 /// The client shows so often that it is there.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
@@ -43,7 +45,15 @@ fn transport() -> TransportConfig {
     transport
         .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(SILENCE.as_millis() as u32))))
         .max_concurrent_uni_streams(VarInt::from_u32(0))
-        .datagram_receive_buffer_size(None)
-        .mtu_discovery_config(Some(MtuDiscoveryConfig::default()));
+        .datagram_receive_buffer_size(None);
     transport
+}
+
+/// Why a connection is over, in one line; what the other end gives as its reason is not repeated.
+fn explain(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ConnectionClosed(close) => format!("the other end refuses: {}", close.error_code),
+        ConnectionError::ApplicationClosed(close) => format!("the other end hung up: {}", close.error_code),
+        other => other.to_string(),
+    }
 }
