@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::io::{self, ErrorKind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub struct Quic {
     incoming: Mutex<RecvStream>,
     choice: Arc<Choice>,
     pace: Mutex<Option<Pace>>,
+    /// The last bound of what waits, bytes.
+    backlog: AtomicU64,
 }
 
 /// A limit of what is sent.
@@ -51,7 +54,7 @@ impl Quic {
         choice: Arc<Choice>,
     ) -> Quic {
         let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(incoming));
-        Quic { connection, outgoing, incoming, choice, pace: Mutex::default() }
+        Quic { connection, outgoing, incoming, choice, pace: Mutex::default(), backlog: AtomicU64::new(0) }
     }
 
     /// quinn's own.
@@ -77,17 +80,22 @@ impl Quic {
         Some(bytes)
     }
 
-    /// Bounds what waits to be sent or acknowledged: twice the congestion window keeps every control busy, and what a
-    /// limited flow may send in a round trip is all that it needs. Whatever were more would leave in a burst as soon as
-    /// the path takes it.
+    /// Bounds what waits to be sent or acknowledged. All after the oldest hole waits, and one whose repair is lost again
+    /// lasts for four round trips: eight windows keep every control busy. A limited flow has what it may send in two
+    /// round trips: more would leave in a burst as soon as the path takes it.
     fn bound_backlog(&self) {
         let path = self.connection.stats().path;
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let most = pace.as_ref().map_or(u64::MAX, |pace| {
-            (pace.bytes_per_s as f64 * (path.rtt + 2 * PORTION).as_secs_f64()) as u64
+            (pace.bytes_per_s as f64 * (2 * path.rtt + 2 * PORTION).as_secs_f64()) as u64
         });
-        let backlog = path.cwnd.saturating_mul(2).min(most).max(LEAST_BACKLOG);
-        self.connection.set_send_window(backlog.min(FLOW_WINDOW_BYTES.into()));
+        drop(pace);
+        let needed = path.cwnd.saturating_mul(8).min(most).clamp(LEAST_BACKLOG, FLOW_WINDOW_BYTES.into());
+        // In large steps, because each wakes the connection.
+        let backlog = needed.next_power_of_two();
+        if self.backlog.swap(backlog, Ordering::Relaxed) != backlog {
+            self.connection.set_send_window(backlog);
+        }
     }
 }
 
