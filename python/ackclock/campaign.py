@@ -181,13 +181,17 @@ def picture(campaigns: Sequence[Campaign]) -> Figure:
     Returns
     -------
     Figure
-        Mbit/s against hours, a curve per control, a mark per slot.
+        Mbit/s against time, a curve per control, a mark per slot. Hours; minutes where an hour
+        is too long.
     """
     import polars as pl
 
     from ackclock import plots
 
     controls = list(dict.fromkeys(name for one in campaigns for name in one.plan["controls"]))
+    longest = max(one.slots["hours"].to_numpy().max() for one in campaigns)
+    unit, per_hour = ("min", 60) if longest < 1 else ("h", 1)
+    curves = {}
     with plots.in_style():
         columns = 2 if len(campaigns) > 1 else 1
         rows = -(-len(campaigns) // columns)
@@ -197,13 +201,14 @@ def picture(campaigns: Sequence[Campaign]) -> Figure:
                 slots = campaign.slots.filter(pl.col("control") == control).sort("hours")
                 if slots.height:
                     marks = {"marker": ".", "markersize": 3, "label": control}
-                    panel.plot(
-                        slots["hours"], slots["goodput_mbps"], **marks, **plots.style(number)
-                    )
-            panel.set(xlabel="time (h)", ylabel="goodput (Mbit/s)", ylim=(0, None))
+                    times = slots["hours"] * per_hour
+                    line = panel.plot(times, slots["goodput_mbps"], **marks, **plots.style(number))
+                    curves[control] = line[0]
+            panel.set(xlabel=f"time ({unit})", ylabel="goodput (Mbit/s)", ylim=(0, None))
             if len(campaigns) > 1:
                 panel.set_title(campaign.name, loc="right")
         for panel in panels[len(campaigns) :]:
             panel.set_visible(False)
-        plots.legend(panels[0], 4)
+        handles, names = list(curves.values()), list(curves)
+        figure.legend(handles, names, loc="outside upper left", ncols=4, handlelength=3)
         return figure
