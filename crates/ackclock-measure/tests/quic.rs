@@ -142,8 +142,8 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
         // They have shaken hands, say nothing, and stay.
         inside
     });
-    // Half of the 64 places, at most, and none for who is banned.
-    assert!(!flood.is_empty() && flood.len() <= 32, "{}", flood.len());
+    // Half of the 64 places, and those of four that have left before the fifth fault bans them all.
+    assert!(!flood.is_empty() && flood.len() <= 32 + 4, "{}", flood.len());
     stand.still_serves();
     stand.wait_for("turned away");
     stand.wait_for("said nothing in time");
@@ -214,7 +214,8 @@ fn ten_seconds_of_nonsense_do_not_stop_a_campaign() {
                 let _ = socket.send_to(&changed, &stand.address);
             }
         });
-        let done = stand.run("10s").output().unwrap();
+        // A datagram of its own may be lost among so many, and a slot tried again.
+        let done = stand.run_by("1s", "10s", "60s").output().unwrap();
         goes_on.store(false, Ordering::Relaxed);
         done
     });
@@ -245,7 +246,7 @@ fn who_stops_reading_costs_no_more_than_a_window() {
 #[test]
 fn who_vanishes_is_noticed_and_may_come_again() {
     let stand = Stand::new("vanished", &["--quic"]);
-    let mut client = stand.run_by("60s", "60s").spawn().unwrap();
+    let mut client = stand.run_by("60s", "60s", "2s").spawn().unwrap();
     stand.wait_for("\"event\":\"sample\"");
     client.kill().unwrap();
     client.wait().unwrap();

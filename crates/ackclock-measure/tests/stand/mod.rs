@@ -46,15 +46,15 @@ impl Stand {
     }
 
     pub fn run(&self, duration: &str) -> Command {
-        self.run_by("1s", duration)
+        self.run_by("1s", duration, "2s")
     }
 
-    /// A campaign of slots of `period`.
-    pub fn run_by(&self, period: &str, duration: &str) -> Command {
+    /// A campaign of slots of `period` that gives up after `patience`.
+    pub fn run_by(&self, period: &str, duration: &str, patience: &str) -> Command {
         let mut run = Command::new(PROGRAM);
         run.arg("run").args(&self.transport);
         run.args([&self.address, "--token", &self.path("token"), "-o", &self.path("campaign")]);
-        run.args(["--period", period, "--duration", duration, "--patience", "2s"]);
+        run.args(["--period", period, "--duration", duration, "--patience", patience]);
         run.stdin(Stdio::null()).stderr(Stdio::piped());
         run
     }

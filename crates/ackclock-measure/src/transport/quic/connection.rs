@@ -72,17 +72,23 @@ impl Quic {
         if *next > now {
             return None;
         }
-        let portion = (*bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
-        let bytes = bytes.min(portion as usize);
         // A late waking is made up for, by a portion at most: what was not used before is not.
-        let due = (*next).max(now.checked_sub(PORTION).unwrap_or(now));
-        *next = due + Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
-        Some(bytes)
+        *next = (*next).max(now.checked_sub(PORTION).unwrap_or(now));
+        let portion = (*bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
+        Some(bytes.min(portion as usize))
+    }
+
+    /// So much has gone.
+    fn charge(&self, bytes: usize) {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Pace { bytes_per_s, next }) = pace.as_mut() {
+            *next += Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
+        }
     }
 
     /// Bounds what waits to be sent or acknowledged. All after the oldest hole waits, and one whose repair is lost again
     /// lasts for four round trips: eight windows keep every control busy. A limited flow has what it may send in two
-    /// round trips: more would leave in a burst as soon as the path takes it.
+    /// round trips, at most twice that: more would leave in a burst as soon as the path takes it.
     fn bound_backlog(&self) {
         let path = self.connection.stats().path;
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +124,9 @@ impl Connection for Quic {
         self.bound_backlog();
         let mut stream = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner);
         let written = RUNTIME.block_on(async { timeout(patience, stream.write(&data[..bytes])).await });
-        written.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)
+        let length = written.map_err(|_| io::Error::from(ErrorKind::TimedOut))?.map_err(over)?;
+        self.charge(length);
+        Ok(length)
     }
 
     fn receive(&self, buffer: &mut [u8], patience: Duration) -> io::Result<usize> {
