@@ -259,11 +259,11 @@ def test_killed_and_gone_on(tmp_path):
     )
     cache = tmp_path / "out" / ".cache"
     deadline = time.monotonic() + 60
-    while not list(cache.glob("*/*/summary.json")) and time.monotonic() < deadline:
+    while not list(cache.glob("*/[!.]*/summary.json")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
-    kept = {file: file.stat().st_mtime_ns for file in cache.glob("*/*/summary.json")}
+    kept = {file: file.stat().st_mtime_ns for file in cache.glob("*/[!.]*/summary.json")}
     assert kept
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
