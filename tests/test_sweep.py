@@ -102,7 +102,7 @@ def test_nothing_is_lost_or_repeated_by_kills(file: Path, tmp_path: Path) -> Non
         process = subprocess.Popen(
             [*COMMAND, str(file), "-o", str(tmp_path / "killed")], stdout=subprocess.DEVNULL
         )
-        # Long enough to start now and then, so that the work gets done; the first has no time to do it all.
+        # Long enough to start now and then, so that the work gets done; the first cannot do it all.
         patience = draw.uniform(0.3, 1.2) if kills else 0.3
         try:
             process.wait(timeout=patience if kills < 12 else 60.0)
