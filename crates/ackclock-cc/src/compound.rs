@@ -5,13 +5,13 @@
 //! else `dwnd = max(0, dwnd - zeta*diff)`. Per loss event `cwnd /= 2` and
 //! `dwnd = max(0, W(1-beta) - cwnd/2)`. dwnd is 0 in slow start and below low_window.
 //!
-//! The RTT of a round trip is the smallest of its samples. `compound-linux` has no low_window, and counts
-//! dwnd and its steps in whole packets.
+//! The RTT of a round trip is the smallest of its samples; the step is taken at the first acknowledgement after it
+//! that may grow. What the port to Linux does is `compound-linux`.
 
 use ackclock_units::{Span, Time};
 
 use crate::parts::{Base, RoundTrips};
-use crate::{Ack, Controller, Decision, Parameters, Signal, Start};
+use crate::{Ack, Controller, Decision, Signal, Start};
 
 crate::parameters! {
     /// Parameters of Compound TCP.
@@ -31,22 +31,6 @@ crate::parameters! {
     }
 }
 
-crate::parameters! {
-    /// Parameters of Compound TCP as its Linux port has it.
-    pub struct CompoundLinuxParams {
-        /// factor of the increase of dwnd
-        alpha: f64 = 0.125, Domain::Number { minimum: 0.0, maximum: 1e3 };
-        /// fraction of the window cut at a loss event
-        beta: f64 = 0.5, Domain::Number { minimum: 0.001, maximum: 0.999 };
-        /// exponent of the increase of dwnd
-        k: f64 = 0.75, Domain::Number { minimum: 0.0, maximum: 1.0 };
-        /// packets queued in the network at which dwnd starts to shrink
-        gamma: f64 = 30.0, Domain::Number { minimum: 0.0, maximum: 1e9 };
-        /// factor of the decrease of dwnd
-        zeta: f64 = 1.0, Domain::Number { minimum: 0.0, maximum: 1e3 };
-    }
-}
-
 impl CompoundParams {
     /// dwnd after a round trip, packets, from `dwnd` and the window `w` before it and the packets `diff`
     /// queued in the network.
@@ -60,87 +44,51 @@ impl CompoundParams {
     }
 }
 
-/// Whose text a control follows.
-pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
-    /// Its parameters.
-    type Params: Parameters;
-    /// They as the paper has them.
-    fn params(params: Self::Params) -> CompoundParams;
-    /// dwnd as it is counted.
-    fn counted(dwnd: f64) -> f64;
-}
-
-/// The paper and the draft.
-#[derive(Clone, Debug)]
-pub struct Paper;
-
-impl Source for Paper {
-    type Params = CompoundParams;
-    fn params(params: CompoundParams) -> CompoundParams {
-        params
-    }
-    fn counted(dwnd: f64) -> f64 {
-        dwnd
-    }
-}
-
-/// The Linux port.
-#[derive(Clone, Debug)]
-pub struct Linux;
-
-impl Source for Linux {
-    type Params = CompoundLinuxParams;
-    fn params(p: CompoundLinuxParams) -> CompoundParams {
-        let CompoundLinuxParams { alpha, beta, k, gamma, zeta } = p;
-        CompoundParams { alpha, beta, k, gamma, zeta, low_window: 0.0 }
-    }
-    fn counted(dwnd: f64) -> f64 {
-        libm::floor(dwnd)
-    }
-}
-
 /// The control.
 #[derive(Clone, Debug)]
-pub struct Compound<S: Source> {
+pub struct Compound {
     params: CompoundParams,
     /// The whole window, cwnd + dwnd.
     base: Base,
     dwnd: f64,
     rounds: RoundTrips,
     base_rtt: Span,
-    source: core::marker::PhantomData<S>,
+    /// The smallest RTT of a completed round trip whose step is yet to be taken.
+    due: Option<Span>,
 }
 
-impl<S: Source> Compound<S> {
+impl Compound {
     /// Changes the delay-based part, and the window with it.
     fn set_dwnd(&mut self, dwnd: f64) {
-        let counted = S::counted(dwnd);
-        self.base.add(counted - self.dwnd);
-        self.dwnd = counted;
+        self.base.add(dwnd - self.dwnd);
+        self.dwnd = dwnd;
     }
 
     fn round_trip(&mut self, rtt: Span, ack: &Ack) {
         let w = self.base.window();
+        self.due = None;
         if self.base.in_slow_start() || w < self.params.low_window {
             self.set_dwnd(0.0);
         } else if ack.growth() > 0.0 {
             let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt.as_seconds());
             self.set_dwnd(self.params.dwnd(self.dwnd, w, diff));
+        } else if !ack.recovering {
+            self.due = Some(rtt);
         }
     }
 }
 
-impl<S: Source> Controller for Compound<S> {
-    type Params = S::Params;
+impl Controller for Compound {
+    type Params = CompoundParams;
 
-    fn new(params: S::Params, start: Start) -> Self {
+    fn new(params: CompoundParams, start: Start) -> Self {
         Compound {
-            params: S::params(params),
+            params,
             base: Base::new(start),
             dwnd: 0.0,
             rounds: RoundTrips::default(),
             base_rtt: Span::MAX,
-            source: core::marker::PhantomData,
+            due: None,
         }
     }
 
@@ -151,8 +99,9 @@ impl<S: Source> Controller for Compound<S> {
                     // A zero RTT would divide by zero below; nothing real is shorter than a picosecond.
                     self.base_rtt = self.base_rtt.min(rtt).max(Span(1));
                 }
-                if let Some(completed) = self.rounds.on(&ack) {
-                    self.round_trip(completed.least.max(Span(1)), &ack);
+                let completed = self.rounds.on(&ack).map(|completed| completed.least.max(Span(1)));
+                if let Some(rtt) = completed.or(self.due) {
+                    self.round_trip(rtt, &ack);
                 }
                 let growth = self.base.slow_start(&ack);
                 self.base.add(growth / self.base.window());
@@ -160,7 +109,7 @@ impl<S: Source> Controller for Compound<S> {
             Signal::Loss { .. } => {
                 let w = self.base.window();
                 let cwnd = (w - self.dwnd) / 2.0;
-                self.dwnd = S::counted((w * (1.0 - self.params.beta) - cwnd).max(0.0));
+                self.dwnd = (w * (1.0 - self.params.beta) - cwnd).max(0.0);
                 self.base.cut_to(cwnd + self.dwnd);
             }
             Signal::Timeout { .. } => {

@@ -2,9 +2,10 @@
 //!
 //! Per acknowledgement `W += alpha/W` with `alpha = 2 (1 - beta) alpha(D)`, at least 1, where D is the time
 //! since the last loss event, `alpha(D) = 1 + 10 (D - D_L) + ((D - D_L)/2)^2` beyond `D_L = 1 s`, else 1. Per
-//! loss event the window keeps `beta = RTTmin/RTTmax`, between 0.5 and 0.8, or 0.5 when the throughput changed
-//! by more than 20 % since the loss event before. RTTmin is of the connection, RTTmax of the last epoch.
-//! RTT scaling is off.
+//! loss event the window keeps `beta = RTTmin/RTTmax`, between 0.5 and 0.8, or 0.5 when the throughput before it
+//! differs by more than 20 % from that before the last one. RTTmin is of the connection, RTTmax of the last epoch,
+//! and the throughput is that of the best round trip of the epoch. RTT scaling is off. What Linux does is
+//! `htcp-linux`.
 
 use ackclock_units::Time;
 
@@ -46,9 +47,12 @@ pub struct Htcp {
     /// Seconds: RTTmin of the connection, RTTmax of the epoch.
     rtt_min: f64,
     rtt_max: f64,
-    /// Packets delivered in this epoch, when it began, and the throughput of the last one, packets per second.
+    /// Packets delivered in this round trip, and when it began; none in recovery.
     delivered: u64,
-    epoch_began: Option<Time>,
+    trip_began: Option<Time>,
+    round: u64,
+    /// The highest throughput of a round trip of this epoch, and that of the last one, packets per second.
+    throughput: Option<f64>,
     last_throughput: Option<f64>,
 }
 
@@ -58,10 +62,26 @@ impl Htcp {
             self.rtt_min = self.rtt_min.min(rtt);
             self.rtt_max = self.rtt_max.max(rtt);
         }
-        if self.epoch_began.is_none() {
-            self.epoch_began = Some(now);
+        match self.trip_began {
+            Some(began) if ack.round > self.round => {
+                let seconds = now.since(began).as_seconds();
+                if seconds > 0.0 {
+                    let measured = self.delivered as f64 / seconds;
+                    self.throughput = Some(self.throughput.map_or(measured, |best| best.max(measured)));
+                }
+                (self.trip_began, self.delivered) = (Some(now), 0);
+            }
+            None if ack.growth() > 0.0 => (self.trip_began, self.delivered) = (Some(now), 0),
+            _ => {}
         }
+        self.round = ack.round;
         self.delivered = self.delivered.saturating_add(ack.delivered.0);
+    }
+
+    /// A new epoch begins at a loss.
+    fn begin(&mut self, now: Time) {
+        self.last_loss = Some(now);
+        (self.trip_began, self.throughput, self.rtt_max) = (None, None, 0.0);
     }
 
     /// The increase now, packets per round trip.
@@ -72,9 +92,7 @@ impl Htcp {
 
     /// beta at a loss event now; a new epoch begins.
     fn adapt(&mut self, now: Time) {
-        let span = self.epoch_began.map_or(0.0, |began| now.since(began).as_seconds());
-        let throughput = (span > 0.0).then(|| self.delivered as f64 / span);
-        let steady = match (throughput, self.last_throughput) {
+        let steady = match (self.throughput, self.last_throughput) {
             (Some(new), Some(old)) => {
                 let change = if new > old { new - old } else { old - new };
                 change <= self.params.delta_b * old
@@ -87,9 +105,8 @@ impl Htcp {
         } else {
             self.params.beta_min
         };
-        self.last_throughput = throughput.or(self.last_throughput);
-        (self.last_loss, self.epoch_began) = (Some(now), Some(now));
-        (self.delivered, self.rtt_max) = (0, 0.0);
+        self.last_throughput = self.throughput.or(self.last_throughput);
+        self.begin(now);
     }
 }
 
@@ -105,7 +122,9 @@ impl Controller for Htcp {
             rtt_min: f64::INFINITY,
             rtt_max: 0.0,
             delivered: 0,
-            epoch_began: None,
+            trip_began: None,
+            round: 0,
+            throughput: None,
             last_throughput: None,
         }
     }
@@ -125,8 +144,8 @@ impl Controller for Htcp {
             }
             Signal::Timeout { .. } => {
                 self.base.react(signal, 1.0);
-                (self.last_loss, self.epoch_began) = (Some(now), Some(now));
-                (self.delivered, self.rtt_max, self.last_throughput) = (0, 0.0, None);
+                self.begin(now);
+                self.last_throughput = None;
             }
             _ => self.base.react(signal, 1.0),
         }

@@ -38,6 +38,7 @@ pub mod bbr;
 pub mod bic;
 pub mod bic_linux;
 pub mod compound;
+pub mod compound_linux;
 pub mod constant;
 pub mod contract;
 pub mod cubic;
@@ -48,6 +49,7 @@ pub mod fit;
 pub mod gaimd;
 pub mod hstcp;
 pub mod htcp;
+pub mod htcp_linux;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
@@ -143,6 +145,13 @@ pub enum Signal {
     },
     /// The last `Loss` or `Timeout` was a false alarm.
     Undo,
+    /// At the end of an episode the sender had so much less in flight than ssthresh that the window falls to
+    /// `window` packets, unless it is smaller; ssthresh stays. Only some senders do this
+    /// (`tcp_moderate_cwnd` of Linux 2.6).
+    Moderated {
+        /// The window to fall to, at least 1.
+        window: Packets,
+    },
     /// The connection was idle for longer than the retransmission timeout and sends again.
     Idle,
 }

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use crate::erased::ErasedController;
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bic, bic_linux,
-    compound, constant, cubic, fast, fit, gaimd, hstcp, htcp, hybla, illinois, ledbat, multcp, reno,
-    scalable, vegas, veno, westwood, yeah,
+    compound, compound_linux, constant, cubic, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla, illinois,
+    ledbat, multcp, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -49,6 +49,16 @@ fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
     Ok(params)
 }
 
+/// What the code of a control in Linux 2.6 tells the kernel's recovery: `min_cwnd`, and whose `cong_avoid` it calls.
+/// The default is that of a control which says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Linux26 {
+    /// In an episode the window falls to half of ssthresh, and from there slow start leads back to ssthresh.
+    pub half_floor: bool,
+    /// The window grows by what is acknowledged, also where an acknowledgement came too early to count.
+    pub counts_bytes: bool,
+}
+
 /// One control that scenarios can name.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -60,6 +70,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What its code in Linux 2.6 says besides the rules of its window.
+    pub linux_2_6: Linux26,
     build: Option<&'static Build>,
     check: &'static Check,
 }
@@ -79,6 +91,7 @@ impl Entry {
             kind: Kind::Window,
             source,
             parameters: <C::Params as Parameters>::LIST,
+            linux_2_6: Linux26 { half_floor: false, counts_bytes: false },
             build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
             check: &|given| read::<C::Params>(given).map(|_| ()),
         }
@@ -92,6 +105,7 @@ impl Entry {
             kind: Kind::Rate,
             source,
             parameters: P::LIST,
+            linux_2_6: Linux26 { half_floor: false, counts_bytes: false },
             build: None,
             check: &|given| read::<P>(given).map(|_| ()),
         }
@@ -106,7 +120,20 @@ impl Entry {
         build: &'static Build,
         check: &'static Check,
     ) -> Self {
-        Entry { name, kind: Kind::Window, source, parameters, build: Some(build), check }
+        let linux_2_6 = Linux26 { half_floor: false, counts_bytes: false };
+        Entry { name, kind: Kind::Window, source, parameters, linux_2_6, build: Some(build), check }
+    }
+
+    /// The same control, whose code in Linux 2.6 lets the window fall to half of ssthresh.
+    #[must_use]
+    pub const fn half_floor(self) -> Self {
+        Entry { linux_2_6: Linux26 { half_floor: true, ..self.linux_2_6 }, ..self }
+    }
+
+    /// The same control, whose code in Linux 2.6 counts acknowledged bytes.
+    #[must_use]
+    pub const fn counts_bytes(self) -> Self {
+        Entry { linux_2_6: Linux26 { counts_bytes: true, ..self.linux_2_6 }, ..self }
     }
 
     /// The same control under another name.
@@ -160,40 +187,49 @@ impl Catalogue for BuiltIn {
 }
 
 const ENTRIES: &[Entry] = &[
-    Entry::of::<reno::Reno>("reno", "RFC 5681"),
+    Entry::of::<reno::Reno>("reno", "RFC 5681").half_floor().counts_bytes(),
     Entry::of::<gaimd::Gaimd>("gaimd", "Yang, Lam, ICNP 2000"),
     Entry::of::<aimd::Aimd>("aimd", "Chiu, Jain 1989; with the defaults of Xu, Harfoush, Rhee, INFOCOM 2004"),
     Entry::of::<multcp::Multcp>("multcp", "Crowcroft, Oechslin, CCR 28(3), 1998"),
-    Entry::of::<hstcp::Hstcp<hstcp::ClosedForm>>("hstcp", "RFC 3649, section 5"),
-    Entry::of::<hstcp::Hstcp<hstcp::Table>>("hstcp-table", "RFC 3649, appendix B, applied as Linux does"),
-    Entry::of::<scalable::Scalable>("scalable", "Kelly, CCR 33(2), 2003"),
+    Entry::of::<hstcp::Hstcp<hstcp::ClosedForm>>("hstcp", "RFC 3649, section 5").half_floor(),
+    Entry::of::<hstcp::Hstcp<hstcp::Table>>("hstcp-table", "RFC 3649, appendix B, applied as Linux does")
+        .half_floor(),
+    Entry::of::<scalable::Scalable>("scalable", "Kelly, CCR 33(2), 2003").half_floor(),
     Entry::of::<illinois::Illinois<illinois::Paper>>(
         "illinois",
         "Liu, Basar, Srikant, Performance Evaluation 65 (2008), section 3",
-    ),
-    Entry::of::<illinois::Illinois<illinois::Linux>>("illinois-linux", "Linux tcp_illinois.c (behaviour)"),
+    )
+    .half_floor(),
+    Entry::of::<illinois::Illinois<illinois::Linux>>("illinois-linux", "Linux tcp_illinois.c (behaviour)")
+        .half_floor(),
     Entry::of::<bic::Bic>("bic", "Xu, Harfoush, Rhee, INFOCOM 2004, section VI-A"),
     Entry::of::<bic_linux::BicLinux>("bic-linux", "Linux tcp_bic.c (behaviour)"),
-    Entry::of::<compound::Compound<compound::Paper>>(
+    Entry::of::<compound::Compound>(
         "compound",
         "Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp",
-    ),
-    Entry::of::<compound::Compound<compound::Linux>>(
+    )
+    .half_floor(),
+    Entry::of::<compound_linux::CompoundLinux>(
         "compound-linux",
         "Linux port of Compound TCP in ns-2 (behaviour)",
-    ),
+    )
+    .half_floor(),
     Entry::of::<cubic::Cubic<cubic::Rfc9438>>("cubic", "RFC 9438"),
     Entry::of::<cubic::Cubic<cubic::Rfc8312>>("cubic-8312", "RFC 8312"),
     Entry::of::<htcp::Htcp>("htcp", "Leith, Shorten, PFLDnet 2004; draft-leith-tcp-htcp"),
-    Entry::of::<vegas::Vegas>("vegas", "Brakmo, Peterson, JSAC 13(8), 1995"),
+    Entry::of::<htcp_linux::HtcpLinux>("htcp-linux", "Linux tcp_htcp.c (behaviour)"),
+    Entry::of::<vegas::Vegas>("vegas", "Brakmo, Peterson, JSAC 13(8), 1995").half_floor(),
     Entry::of::<fast::Fast>("fast", "Jin, Wei, Low, INFOCOM 2004"),
-    Entry::of::<westwood::Westwood<westwood::Paper>>("westwood", "Mascolo, Grieco, CCR 34(2), 2004"),
-    Entry::of::<westwood::Westwood<westwood::Linux>>("westwood-linux", "Linux tcp_westwood.c (behaviour)"),
+    Entry::of::<westwood::Westwood<westwood::Paper>>("westwood", "Mascolo, Grieco, CCR 34(2), 2004")
+        .counts_bytes(),
+    Entry::of::<westwood::Westwood<westwood::Linux>>("westwood-linux", "Linux tcp_westwood.c (behaviour)")
+        .counts_bytes(),
     Entry::of::<veno::Veno>("veno", "Fu, Liew, JSAC 21(2), 2003"),
     Entry::of::<africa::Africa>("africa", "King, Baraniuk, Riedi, INFOCOM 2005, section III"),
     Entry::of::<fit::Fit>("fit", "Wang, Wen, Zhang, Han, INFOCOM 2011, section III"),
-    Entry::of::<hybla::Hybla>("hybla", "Caini, Firrincieli, Int. J. Satellite Communications 22, 2004"),
-    Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007"),
+    Entry::of::<hybla::Hybla>("hybla", "Caini, Firrincieli, Int. J. Satellite Communications 22, 2004")
+        .half_floor(),
+    Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007").half_floor(),
     Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
     Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
     Entry::of::<constant::Constant>("constant", "a window that stays, for tests"),

@@ -3,6 +3,7 @@ mod common;
 
 use ackclock_cc::fast::{Fast, FastParams};
 use ackclock_cc::htcp::{Htcp, HtcpParams};
+use ackclock_cc::htcp_linux::{HtcpLinux, HtcpLinuxParams};
 use ackclock_cc::vegas::{Statistic, Vegas, VegasParams};
 use ackclock_cc::veno::{Veno, VenoParams, queued};
 use ackclock_cc::westwood::{Filter, Linux, Paper, Westwood, WestwoodParams};
@@ -135,20 +136,117 @@ fn htcp_alpha() {
     near(params.alpha(5.0), 45.0, 1e-12);
 }
 
-/// Two epochs of the same throughput with RTTs of 70 to 100 ms: 0.7 is kept at the second loss event; at the
-/// first there is nothing to compare with: half. Then 2 (1 - 0.7) * 22 = 13.2 packets per round trip 3 s on.
+/// An epoch whose one round trip of a second delivers `packets`, with RTTs of 70 and 100 ms, and the loss at its end.
+fn epoch<C: Controller>(control: &mut C, began_s: u64, round: u64, packets: u64) {
+    let now = |seconds| Time::ZERO + Span::from_seconds(seconds);
+    for number in 0..packets {
+        control.on(now(began_s), common::ack(if number == 0 { 70 } else { 100 }, round));
+    }
+    control.on(now(began_s + 1), common::ack(100, round + 1));
+    control.on(now(began_s + 1), Signal::Loss { ecn: false });
+}
+
+/// Of a window of a million packets, to which an ACK adds nothing worth mentioning. At the first loss event there is
+/// nothing to compare with: half is kept. The second epoch has the same throughput, 3 packets per second, and RTTs of
+/// 70 to 100 ms: 0.7 is kept, and 3 s later an ACK adds 2 (1 - 0.7) 22 = 13.2 packets per window. The third has twice
+/// the throughput: half again.
 #[test]
 fn htcp_adapts() {
-    let mut htcp = Htcp::new(HtcpParams::default(), at(100.0));
-    let now = |seconds| Time::ZERO + Span::from_seconds(seconds);
-    htcp.on(now(0), common::measured(70, 0));
-    htcp.on(now(10), common::measured(100, 0));
-    htcp.on(now(10), Signal::Loss { ecn: false });
-    near(window(&htcp), 50.0, 1e-12);
-    htcp.on(now(12), common::measured(100, 0));
-    htcp.on(now(20), common::measured(70, 0));
-    htcp.on(now(20), Signal::Loss { ecn: false });
-    near(window(&htcp), 35.0, 1e-12);
-    htcp.on(now(23), Signal::Ack(Ack::of_one_packet()));
-    near(window(&htcp), 35.0 + 13.2 / 35.0, 1e-12);
+    let mut htcp = Htcp::new(HtcpParams::default(), at(1e6));
+    epoch(&mut htcp, 0, 0, 3);
+    near(window(&htcp), 5e5, 1.0);
+    epoch(&mut htcp, 2, 2, 3);
+    near(window(&htcp), 3.5e5, 1.0);
+    let mut later = htcp.clone();
+    let before = window(&later);
+    later.on(Time::ZERO + Span::from_seconds(6), Signal::Ack(Ack { round: 3, ..Ack::of_one_packet() }));
+    near(window(&later) - before, 13.2 / 3.5e5, 1e-7);
+    epoch(&mut htcp, 4, 4, 6);
+    near(window(&htcp), 1.75e5, 1.0);
+}
+
+/// What the recovery delivers is nobody's throughput: the second epoch has three packets in recovery besides, and yet
+/// 0.7 is kept.
+#[test]
+fn htcp_does_not_measure_in_recovery() {
+    let mut htcp = Htcp::new(HtcpParams::default(), at(1e6));
+    epoch(&mut htcp, 0, 0, 3);
+    for _ in 0..30 {
+        htcp.on(Time::ZERO + Span::from_seconds(1), common::measured(100, 2));
+    }
+    epoch(&mut htcp, 2, 3, 3);
+    near(window(&htcp), 3.5e5, 1.0);
+}
+
+/// Plays `seconds` of Linux' H-TCP on a path of 100 ms and, from `queued_s` before the end, of 120 ms: a hundred ACKs
+/// per round trip. The window is a hundred packets, so a round trip is a measurement of 1000 packets per second.
+fn htcp_linux_epoch(
+    control: &mut HtcpLinux,
+    began_ms: u64,
+    seconds: u64,
+    queued_s: u64,
+    round: &mut u64,
+) -> u64 {
+    for trip in 0..seconds * 10 {
+        *round += 1;
+        for number in 0..100 {
+            let now = Time::ZERO + Span::from_millis(began_ms + trip * 100 + number);
+            let rtt = if trip >= (seconds - queued_s) * 10 { 120 } else { 100 };
+            let ack = Ack { rtt: Some(Span::from_millis(rtt)), round: *round, ..Ack::of_one_packet() };
+            // The window stays, so that every measurement is of a round trip.
+            control.on(now, Signal::Ack(Ack { credit: if number == 0 { 1e-9 } else { 0.0 }, ..ack }));
+        }
+    }
+    began_ms + seconds * 1000
+}
+
+/// At the first loss event the throughput has no predecessor: half is kept, and the switch is set off. The second has
+/// the same throughput, but only now is the switch set: half again. At the third RTTmin/RTTmax counts: RTTmin 100 ms,
+/// RTTmax 120 ms of the second epoch, 5 % of its distance faded at the loss event, and again 120 ms:
+/// 100/120 = 0.833, limited to 102/128.
+#[test]
+fn htcp_of_linux_adapts_at_the_third_loss_event() {
+    let start = |window| Start { window: Window(window), ssthresh: Window(window), hystart: false };
+    let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start(100.0));
+    let (mut now, mut round) = (0, 0);
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        now = htcp_linux_epoch(&mut htcp, now, 5, 2, &mut round);
+        let before = window(&htcp);
+        htcp.on(Time::ZERO + Span::from_millis(now), Signal::Loss { ecn: false });
+        kept.push(window(&htcp) / before);
+        htcp.on(Time::ZERO + Span::from_millis(now), Signal::Undo);
+    }
+    assert_eq!(kept[..2], [0.5, 0.5]);
+    // floor(100 * 102/128) = floor(79.6) = 79.
+    near(kept[2], 0.79, 1e-9);
+}
+
+/// 3 s after the end of a recovery of 2 s, which began 5 s ago, the polynomial is 22: 2 (1 - 1/2) 22 = 22 packets per
+/// round trip with an RTTmin of 100 ms, whose scale is 8/8. A window of 44 packets grows by one with the third ACK:
+/// two are counted, and 2 * 22 = 44 is enough.
+#[test]
+fn htcp_of_linux_counts_from_the_end_of_recovery() {
+    let start = Start { window: Window(88.0), ssthresh: Window(88.0), hystart: false };
+    let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start);
+    let at = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
+    htcp.on(at(0), common::ack(100, 0));
+    htcp.on(at(1000), Signal::Loss { ecn: false });
+    assert_eq!(window(&htcp), 44.0);
+    htcp.on(at(2000), common::measured(100, 1));
+    htcp.on(at(3000), common::ack(100, 2));
+    // alpha is known anew only when the window grows: it was 1 * 1 at the loss event, so 44 ACKs make a packet.
+    for _ in 0..43 {
+        htcp.on(at(6000), common::ack(100, 3));
+    }
+    assert_eq!(window(&htcp), 44.0, "one was counted at 3 s, 43 since");
+    htcp.on(at(6000), common::ack(100, 3));
+    assert_eq!(window(&htcp), 45.0);
+    near(common::internal(&htcp, "alpha"), 22.0, 1e-9);
+    for _ in 0..3 {
+        htcp.on(at(6000), common::ack(100, 3));
+    }
+    assert_eq!(window(&htcp), 45.0, "3 * 22 = 66 is enough for 45, but is looked at with the next");
+    htcp.on(at(6000), common::ack(100, 3));
+    assert_eq!(window(&htcp), 46.0);
 }

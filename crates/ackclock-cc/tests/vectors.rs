@@ -5,6 +5,7 @@ use ackclock_cc::africa::{Africa, AfricaParams, is_fast};
 use ackclock_cc::aimd::{Aimd, AimdParams};
 use ackclock_cc::bic_linux::{AckRatio, BicLinuxParams};
 use ackclock_cc::compound::CompoundParams;
+use ackclock_cc::compound_linux::{CompoundLinux, CompoundLinuxParams};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::fit::{Fit, FitParams, next_n};
 use ackclock_cc::gaimd::{Gaimd, GaimdParams};
@@ -14,7 +15,7 @@ use ackclock_cc::multcp::{Multcp, MultcpParams};
 use ackclock_cc::reno::{Reno, RenoParams};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Parameters, Signal};
-use ackclock_units::{Span, Time};
+use ackclock_units::{Packets, Span, Time};
 use common::{at, near};
 
 /// RFC 3649, appendix B, all of its 73 rows: the largest window, a, b. The RFC prints a row where a passes the next
@@ -105,6 +106,45 @@ fn compound_dwnd() {
     assert_eq!(params.dwnd(10.0, 256.0, 40.0), 0.0);
     // 8^0.75/8 is less than 1: never a decrease while little is queued.
     assert_eq!(params.dwnd(10.0, 8.0, 0.0), 10.0);
+}
+
+/// The port: floor(256^0.75)/8 - 1 = 7 whole packets; diff in half packets: 256 - floor(512 * 100/112)/2 =
+/// 256 - 228.5 = 27.5 lies below 30; with 120 ms 256 - floor(426.7)/2 = 43, which dwnd loses.
+#[test]
+fn compound_of_linux_dwnd() {
+    let params = CompoundLinuxParams::default();
+    assert_eq!(params.dwnd(10.0, 256.0, 0.100, 0.112), 17.0);
+    assert_eq!(params.dwnd(100.0, 256.0, 0.100, 0.120), 57.0);
+    assert_eq!(params.dwnd(10.0, 256.0, 0.100, 0.120), 0.0);
+    // floor(37^0.75) = 15, 15/8 = 1: no step.
+    assert_eq!(params.dwnd(10.0, 37.0, 0.1, 0.1), 10.0);
+}
+
+/// Twelve round trips of 210 packets add floor(210^0.75) = 55, 55/8 = 6, 6 - 1 = 5 packets each to dwnd: a window of 40
+/// is 100 then. A loss event leaves 50 and no dwnd, and Reno's part grows by a packet per window: with the 50th ACK. The
+/// next round trip counts what was delivered since the last step: 260 packets, floor(260^0.75) = 64, 8 - 1 = 7.
+#[test]
+fn compound_of_linux_after_a_loss() {
+    let mut control = CompoundLinux::new(CompoundLinuxParams::default(), at(40.0));
+    let rtt = Some(Span::from_millis(100));
+    let ack = |control: &mut CompoundLinux, delivered, round, credit| {
+        let ack = Ack { rtt, delivered: Packets(delivered), round, credit, ..Ack::of_one_packet() };
+        control.on(Time::ZERO, Signal::Ack(ack));
+        control.decision().window.0
+    };
+    for round in 1..=12 {
+        (0..3).for_each(|_| {
+            ack(&mut control, 70, round - 1, 0.0);
+        });
+        near(ack(&mut control, 0, round, 1e-9), 40.0 + 5.0 * round as f64, 1e-6);
+    }
+    control.on(Time::ZERO, Signal::Loss { ecn: false });
+    assert_eq!(control.decision().window.0, 50.0);
+    control.on(Time::ZERO, Signal::Recovered);
+    for number in 1..=50 {
+        assert_eq!(ack(&mut control, 1, 12, 1.0), if number < 50 { 50.0 } else { 51.0 });
+    }
+    assert_eq!(ack(&mut control, 210, 13, 1e-9), 58.0);
 }
 
 /// 10 + 1/10, then a halving; a timeout gives 1 and half of the window for ssthresh, a second one keeps it.

@@ -149,6 +149,7 @@ impl Twin {
             Signal::Undo => unsafe { (self.functions.undo)(state) },
             // SAFETY: see `new`.
             Signal::Idle => unsafe { (self.functions.idle)(state) },
+            Signal::Moderated { window } => self.state[0] = self.state[0].min(window.0.min(1 << 30) << 32),
             Signal::Recovered => {}
         }
     }

@@ -174,6 +174,8 @@ impl Own {
                 object.call_method1(intern!(py, "on_timeout"), (Timeout { now_s, first },))?;
             }
             Signal::Recovered => optional(intern!(py, "on_recovered"))?,
+            // Only for built-in controls whose entry asks for it.
+            Signal::Moderated { .. } => {}
             Signal::Undo => optional(intern!(py, "on_undo"))?,
             Signal::Idle => optional(intern!(py, "on_idle"))?,
         }

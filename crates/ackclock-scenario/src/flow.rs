@@ -311,6 +311,7 @@ fn override_settings(table: &Table<'_>, under: Tcp) -> Read<Tcp> {
         "reno" => Recovery::Reno,
         "newreno" => Recovery::NewReno,
         "sack" => Recovery::Sack,
+        "linux-2.6" => Recovery::Linux26,
         _ => Recovery::Rack,
     });
     let growth = table.word("growth", GROWTHS)?.map(|word| match word {

@@ -88,7 +88,7 @@ const NONE: &str = "(none)";
 /// Profiles.
 pub const PROFILES: &[&str] = &["ns2", "linux"];
 /// Recovery styles.
-pub const RECOVERIES: &[&str] = &["reno", "newreno", "sack", "rack"];
+pub const RECOVERIES: &[&str] = &["reno", "newreno", "sack", "rack", "linux-2.6"];
 /// What the window grows by.
 pub const GROWTHS: &[&str] = &["per_ack", "per_packet"];
 /// Queue disciplines.
@@ -170,7 +170,7 @@ pub static TCP: Section = Section {
             "recovery",
             Form::Word(RECOVERIES),
             "sack (linux: rack)",
-            "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937",
+            "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
         ),
         key("min_rto", Form::Time, "200 ms", "smallest retransmission timeout"),
         key("max_rto", Form::Time, "64 s", "largest retransmission timeout"),

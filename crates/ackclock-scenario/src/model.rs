@@ -456,6 +456,8 @@ pub enum Recovery {
     Sack,
     /// RFC 8985 with proportional rate reduction.
     Rack,
+    /// FACK and rate halving, as TCP-Linux of ns-2 has them.
+    Linux26,
 }
 
 /// What the window grows by.

@@ -26,6 +26,7 @@ impl Recovery {
             Recovery::NewReno => "newreno",
             Recovery::Sack => "sack",
             Recovery::Rack => "rack",
+            Recovery::Linux26 => "linux-2.6",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::Catalogue;
+use ackclock_cc::registry::{Catalogue, Linux26 as Linux26OfControl};
 use ackclock_cc::{Parameters, Start};
 use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
 use ackclock_units::Time;
@@ -15,8 +15,8 @@ use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
 use crate::rate::{RateSender, RateSettings};
 use crate::source::{Sink, Source, SourceSettings};
-use crate::tcp::recovery::{DuplicateAcks, Rack, Sack};
-use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, Timer};
+use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
+use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
 
 /// Makes the ends of flows that are carried by something else than the simulator's TCP.
 pub trait Transport {
@@ -103,17 +103,19 @@ pub fn make_ends(
         return Ok(ends);
     }
     let control = make_control(flow, makers.catalogue)?;
+    let linux_2_6 =
+        makers.catalogue.find(&flow.control).map_or_else(Linux26OfControl::default, |entry| entry.linux_2_6);
     let receiver = Receiver::new(ReceiverSettings {
         flow: place.id,
         route: place.back,
         ack_bytes: flow.tcp.ack.0 as u16,
         delayed_ack: flow.tcp.delayed_ack,
         delayed_ack_timer: flow.tcp.delayed_ack_timer,
-        sack: matches!(flow.tcp.recovery, Recovery::Sack | Recovery::Rack),
+        sack: !matches!(flow.tcp.recovery, Recovery::Reno | Recovery::NewReno),
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         total,
     });
-    Ok([make_sender(flow, place, control, application), Box::new(receiver)])
+    Ok([make_sender(flow, place, (control, linux_2_6), application), Box::new(receiver)])
 }
 
 fn datagram_ends(flow: &Flow, place: &Place, datagrams: Datagrams, total: u64) -> [Box<dyn Endpoint>; 2] {
@@ -184,7 +186,7 @@ fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn Erased
 fn make_sender(
     flow: &Flow,
     place: &Place,
-    control: Box<dyn ErasedController>,
+    (control, linux_2_6): (Box<dyn ErasedController>, Linux26OfControl),
     application: Application,
 ) -> Box<dyn Endpoint> {
     let tcp = &flow.tcp;
@@ -194,8 +196,9 @@ fn make_sender(
         packet_bytes: tcp.packet.0 as u16,
         receive_window: tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
         max_burst: tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
-        overhead: tcp.overhead,
+        overhead: if tcp.recovery == Recovery::Linux26 { tcp.overhead.max(TIE_BREAK) } else { tcp.overhead },
         growth_per_packet: tcp.growth == Growth::PerPacket,
+        counts_bytes: linux_2_6.counts_bytes,
         ecn: tcp.ecn,
         rtt_noise: flow.rtt_noise,
         pacing_gains: tcp.pacing.then_some((tcp.slow_start_gain, tcp.pacing_gain)),
@@ -215,6 +218,10 @@ fn make_sender(
         }
         Recovery::Sack => {
             let recovery = Sack::new(tcp.limited_transmit);
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+        }
+        Recovery::Linux26 => {
+            let recovery = Linux26::new(tcp.limited_transmit, linux_2_6.half_floor);
             Box::new(Sender::new(settings, control, application, recovery, timer, streams))
         }
         Recovery::Rack => {

@@ -130,6 +130,7 @@ impl Base {
             }
             // RFC 5681, section 4.1: no more than the initial window after an idle time.
             Signal::Idle => self.window = self.window.min(self.restart),
+            Signal::Moderated { window } => self.set(self.window.min(window.0 as f64)),
             Signal::Ack(_) | Signal::Recovered => {}
         }
     }

@@ -83,7 +83,7 @@ impl ErasedController for Watched {
             }
             Signal::Loss { .. } => seen.losses += 1,
             Signal::Timeout { .. } => seen.timeouts += 1,
-            Signal::Recovered | Signal::Undo | Signal::Idle => {}
+            Signal::Recovered | Signal::Undo | Signal::Moderated { .. } | Signal::Idle => {}
         }
         decision
     }

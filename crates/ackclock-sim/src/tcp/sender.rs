@@ -30,6 +30,8 @@ pub struct Settings {
     pub overhead: Span,
     /// Growth per packet delivered instead of per acknowledgement.
     pub growth_per_packet: bool,
+    /// Where the window must be full to grow, congestion avoidance grows all the same: it counts bytes.
+    pub counts_bytes: bool,
     /// Packets can be marked.
     pub ecn: bool,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
@@ -51,6 +53,9 @@ pub struct Settings {
 /// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
 /// slow start of a control like Hybla, which multiplies its window by 2^rho per round trip, would fill the memory.
 const MOST_IN_FLIGHT: u64 = 1 << 24;
+
+/// A random delay of at most this only decides which of two packets is first that would be sent at one instant.
+pub const TIE_BREAK: Span = Span(1000);
 
 /// Sends one flow, with recovery `R`.
 pub struct Sender<R> {
@@ -162,6 +167,7 @@ impl<R: Recovery> Sender<R> {
             Signal::Recovered => "recovered",
             Signal::Timeout { .. } => "timeout",
             Signal::Undo => "undo",
+            Signal::Moderated { .. } => "moderated",
         };
         self.write(context, kind, before);
     }
@@ -198,6 +204,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         let was_recovering = self.recovery.recovering();
+        let grows = self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window());
         let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
@@ -222,7 +229,7 @@ impl<R: Recovery> Sender<R> {
             delivered: Packets(outcome.delivered),
             rtt,
             in_flight: Packets(self.recovery.in_flight(self.flight)),
-            window_limited: self.window_limited,
+            window_limited: grows,
             round: self.round,
             recovering: was_recovering,
             rate,
@@ -234,7 +241,7 @@ impl<R: Recovery> Sender<R> {
         }
         if self.flight.outstanding() == 0 {
             self.timer.stop();
-        } else if advances && !outcome.keep_timer || outcome.lost {
+        } else if advances && !outcome.keep_timer || outcome.lost || outcome.restarts_timer {
             self.timer.restart(context.now);
         }
         if advances
@@ -246,12 +253,31 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
+    /// Whether what is in flight fills the window; congestion avoidance that counts bytes need not ask.
+    fn fills_window(&self) -> bool {
+        let Decision { window, ssthresh, .. } = self.decision;
+        self.settings.counts_bytes && window >= ssthresh
+            || self.recovery.in_flight(self.flight) >= window.whole().0
+    }
+
+    /// Sending begins anew, unless a random delay is yet to end.
+    fn begin_burst(&mut self) {
+        self.burst = 0;
+        if !matches!(self.gate, Gate::OpensAt(_)) {
+            let delayed = self.gate == Gate::Open && self.settings.overhead > TIE_BREAK;
+            self.recovery.begin_burst(self.flight, delayed);
+        }
+    }
+
     fn follow(&mut self, context: &mut Context<'_>, outcome: Outcome) {
         if outcome.undone {
             self.signal(context, Signal::Undo);
         }
         if outcome.recovered {
             self.signal(context, Signal::Recovered);
+        }
+        if let Some(window) = outcome.moderated {
+            self.signal(context, Signal::Moderated { window: Packets(window) });
         }
         if outcome.lost {
             self.counters.loss_events += 1;
@@ -371,13 +397,12 @@ impl<R: Recovery> Sender<R> {
 
 impl<R: Recovery> Endpoint for Sender<R> {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        self.burst = 0;
         self.on_ack(packet, context);
+        self.begin_burst();
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        self.burst = 0;
         if self.phase == Phase::NotStarted && now >= self.settings.start {
             self.phase = Phase::Sending;
             self.phase_ends = self.settings.stop;
@@ -401,10 +426,11 @@ impl<R: Recovery> Endpoint for Sender<R> {
         } else if now >= self.recovery.wakeup() {
             let outcome = self.recovery.on_timer(now, self.flight);
             self.follow(context, outcome);
-            if outcome.acts {
+            if outcome.restarts_timer {
                 self.timer.restart(now);
             }
         }
+        self.begin_burst();
     }
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {

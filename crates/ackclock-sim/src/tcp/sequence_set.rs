@@ -100,6 +100,14 @@ impl SequenceSet {
         (end - 1 - u64::from(self.slot(end - 1).back), end)
     }
 
+    /// Forgets every number; the base stays.
+    pub fn clear(&mut self) {
+        if self.len > 0 {
+            self.slots.fill(Slot::default());
+            self.len = 0;
+        }
+    }
+
     /// Moves the base up to `base`, forgetting all below.
     pub fn advance(&mut self, base: u64) {
         if self.len > 0 {

@@ -3,6 +3,7 @@
 //! One trait, one implementation per style; the sender knows none of them. Windows are the congestion
 //! control's; this side owns duplicate acknowledgements, inflation, the pipe and the end of an episode.
 
+mod linux26;
 mod rack;
 mod reno;
 mod sack;
@@ -11,6 +12,7 @@ use ackclock_units::Time;
 
 use crate::packet::SackBlocks;
 
+pub use linux26::Linux26;
 pub use rack::Rack;
 pub use reno::DuplicateAcks;
 pub use sack::Sack;
@@ -46,8 +48,10 @@ pub struct Outcome {
     pub recovered: bool,
     /// The last episode or timeout was a false alarm.
     pub undone: bool,
-    /// A timer made something to be sent: the retransmission timer is to be restarted.
-    pub acts: bool,
+    /// The window falls to so many packets if it is larger, after the end of the episode.
+    pub moderated: Option<u64>,
+    /// The retransmission timer is to be restarted even if no new data was acknowledged.
+    pub restarts_timer: bool,
     /// The retransmission timer is not to be restarted although new data was acknowledged.
     pub keep_timer: bool,
 }
@@ -67,6 +71,9 @@ pub enum Next {
 
 /// A style of loss detection and recovery.
 pub trait Recovery: std::fmt::Debug + Send {
+    /// Whether the window grows only on acknowledgements before which it was full.
+    const GROWS_WHEN_FULL: bool = false;
+
     /// An acknowledgement up to `cumulative` arrived at `now`, with selective blocks if it has any. `flight` is as it
     /// was before; the sender moves `oldest` afterwards.
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
@@ -83,6 +90,12 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
     fn wakeup(&self) -> Time {
         Time::NEVER
+    }
+
+    /// The sender begins to send what the window lets out: after an acknowledgement or a timer, or once a random delay
+    /// is over (`delayed`).
+    fn begin_burst(&mut self, flight: Flight, delayed: bool) {
+        let _ = (flight, delayed);
     }
 
     /// What to send next under a window of `window` packets, when new data is available or not.

@@ -317,14 +317,14 @@ impl Recovery for Rack {
             if self.recovering {
                 self.reduction.newly.get_or_insert((1, false));
             }
-            outcome.acts = true;
+            outcome.restarts_timer = true;
         }
         if now >= self.probe.alarm {
             self.probe.alarm = self.probe.deadline;
             if now >= self.probe.deadline {
                 (self.probe.deadline, self.probe.alarm) = (Time::NEVER, Time::NEVER);
                 self.probe.due = self.probe.end.is_none() && flight.outstanding() > 0;
-                outcome.acts |= self.probe.due;
+                outcome.restarts_timer |= self.probe.due;
             }
         }
         outcome

@@ -95,7 +95,7 @@ fn the_tail_is_probed() {
     assert_eq!(rack.next(flight, 3, false), Next::WindowFull);
     // The first alarm was for a single packet and lies later.
     assert_eq!(rack.wakeup(), at(300));
-    assert!(rack.on_timer(at(300), flight).acts);
+    assert!(rack.on_timer(at(300), flight).restarts_timer);
     assert_eq!(rack.next(flight, 3, false), Next::Again(3));
     rack.on_sent(at(300), 3, flight);
     assert_eq!(rack.next(flight, 3, false), Next::WindowFull);

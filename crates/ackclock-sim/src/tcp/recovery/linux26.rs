@@ -1,0 +1,273 @@
+//! Recovery as TCP-Linux of ns-2 has it, which the papers of 2006 to 2011 ran: forward acknowledgements, rate halving
+//! and moderation of the window, after Linux 2.6. Source: the behaviour of ns-2.35, `tcp/tcp-linux.cc` and
+//! `tcp/scoreboard1.cc`; Mathis and Mahdavi, SIGCOMM 1996, for forward acknowledgements.
+//!
+//! - A packet is lost when one was reported that lies four above it; so a hole is seen at once however few reports
+//!   there are. A retransmission is lost when a packet was reported that was first sent after it, or when one was
+//!   delivered that was sent again more than four retransmissions later.
+//! - In an episode one packet goes out for two that leave the network, until what is in flight has come down to the
+//!   floor: ssthresh, or half of it for controls that say so. At the end a window below ssthresh becomes what is in
+//!   flight and three more, and slow start leads back to ssthresh.
+//! - At the end of an episode all reports are forgotten; what the next ones tell begins a new episode.
+//! - Every acknowledgement starts the retransmission timer anew, a duplicate, too.
+//! - After a timeout everything unreported is lost; a loss seen then begins an episode.
+//!
+//! The window grows only when it was full before the acknowledgement. With a random delay before each send
+//! (`overhead_`) that stops most growth, which is a property of this sender and of no network; docs/validation.md
+//! has the proof. What such a delay restores of the halved rate is here, too.
+//!
+//! Not taken over: RTT samples that duplicate acknowledgements give to the timer.
+
+use ackclock_units::Time;
+
+use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use crate::packet::SackBlocks;
+use crate::tcp::SequenceSet;
+use crate::tcp::retransmissions::{Fate, Retransmissions};
+
+/// How far below the highest report a packet is lost, and how many places before the latest delivered retransmission
+/// another one is.
+const LOST_DISTANCE: u64 = DUPLICATE_THRESHOLD + 1;
+/// Packets that may go at once after an episode, whatever is in flight.
+const MODERATE_BURST: u64 = 3;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// State of TCP-Linux.
+#[derive(Clone, Debug, Default)]
+pub struct Linux26 {
+    limited_transmit: bool,
+    /// The floor of an episode is half of ssthresh.
+    half_floor: bool,
+    /// Packets above the oldest that were reported.
+    reported: SequenceSet,
+    /// The highest number reported, plus 1; 0 for none.
+    highest: u64,
+    /// Unreported packets below this are lost or were sent again.
+    frontier: u64,
+    /// Packets below this that are unreported were sent again.
+    resent_below: u64,
+    again: Retransmissions,
+    /// Place of the latest retransmission that was delivered, plus 1.
+    delivered_place: u64,
+    /// Lost packets that are to be sent again.
+    lost: u64,
+    state: State,
+    /// Where the episode ends.
+    recovery_point: u64,
+    halving: Halving,
+}
+
+/// Rate halving: packets in flight that an episode allows above its floor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Halving {
+    limit: u64,
+    /// What holds until the burst under way has gone.
+    of_burst: u64,
+    /// The burst comes after a random delay; what it takes from the limit is given back.
+    delayed: bool,
+    floor: u64,
+}
+
+impl Halving {
+    fn begin_burst(&mut self, in_flight: u64, delayed: bool) {
+        self.delayed = delayed;
+        self.lower(in_flight + 1);
+    }
+
+    fn on_sent(&mut self, in_flight: u64) {
+        self.lower(in_flight.saturating_sub(1).max(1));
+    }
+
+    fn lower(&mut self, limit: u64) {
+        self.of_burst = self.limit.min(limit);
+        if !self.delayed || self.of_burst <= self.floor {
+            self.limit = self.of_burst;
+        }
+    }
+}
+
+impl Linux26 {
+    /// The state at the start of a connection, for a control whose floor in an episode is ssthresh or half of it.
+    #[must_use]
+    pub fn new(limited_transmit: bool, half_floor: bool) -> Self {
+        Linux26 { limited_transmit, half_floor, ..Linux26::default() }
+    }
+
+    /// A packet that was not reported has arrived.
+    fn deliver(&mut self, sequence: u64) {
+        let fate = self.again.deliver(sequence);
+        let never_resent = sequence < self.frontier && sequence >= self.resent_below;
+        self.lost -= u64::from(fate == Fate::Lost || never_resent);
+        if let Fate::UnderWay(place) = fate {
+            self.delivered_place = self.delivered_place.max(place + 1);
+        }
+    }
+
+    /// Takes in the cumulative part. Returns how many packets it newly reports.
+    fn acknowledge(&mut self, cumulative: u64, oldest: u64) -> u64 {
+        let mut newly = cumulative - oldest;
+        if !self.reported.is_empty() || self.lost > 0 || !self.again.is_empty() {
+            newly = 0;
+            let mut sequence = self.reported.next_missing(oldest);
+            while sequence < cumulative {
+                newly += 1;
+                self.deliver(sequence);
+                sequence = self.reported.next_missing(sequence + 1);
+            }
+        }
+        self.reported.advance(cumulative);
+        self.frontier = self.frontier.max(cumulative);
+        self.resent_below = self.resent_below.max(cumulative);
+        newly
+    }
+
+    /// Takes in a block. Returns how many packets it newly reports.
+    fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
+        let end = block.1.min(flight.next);
+        let mut newly = 0;
+        let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
+        while sequence < end {
+            self.deliver(sequence);
+            self.reported.insert(sequence);
+            newly += 1;
+            self.highest = self.highest.max(sequence + 1);
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        newly
+    }
+
+    /// Marks what the reports show to be lost. Returns whether there is any.
+    fn detect(&mut self) -> bool {
+        let before = self.lost;
+        self.move_frontier(self.highest.saturating_sub(LOST_DISTANCE));
+        while let Some(first) = self.again.first() {
+            if first.next >= self.highest && first.place + LOST_DISTANCE + 1 >= self.delivered_place {
+                break;
+            }
+            self.again.lose_first();
+            self.lost += 1;
+        }
+        self.lost > before
+    }
+
+    /// Moves the frontier up: what is unreported below it is lost.
+    fn move_frontier(&mut self, frontier: u64) {
+        let mut sequence = self.reported.next_missing(self.frontier);
+        while sequence < frontier {
+            self.lost += 1;
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        self.frontier = self.frontier.max(frontier);
+    }
+
+    /// The end of an episode: every report is forgotten.
+    fn forget(&mut self, oldest: u64) {
+        self.reported.clear();
+        self.again.clear();
+        (self.highest, self.delivered_place, self.lost) = (0, 0, 0);
+        (self.frontier, self.resent_below) = (oldest, oldest);
+    }
+}
+
+impl Recovery for Linux26 {
+    const GROWS_WHEN_FULL: bool = true;
+
+    fn on_ack(&mut self, _: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
+        let mut outcome = Outcome { restarts_timer: true, ..Outcome::default() };
+        let mut now = flight;
+        if cumulative > flight.oldest {
+            outcome.delivered = self.acknowledge(cumulative, flight.oldest);
+            now.oldest = cumulative;
+        }
+        for block in blocks.into_iter().flatten() {
+            outcome.delivered += self.report(block, now);
+        }
+        let newly_lost = self.detect();
+        if self.state != State::Open && now.oldest >= self.recovery_point {
+            self.forget(now.oldest);
+            if self.state == State::Recovery {
+                outcome.recovered = true;
+                outcome.moderated = self.half_floor.then_some(now.outstanding() + MODERATE_BURST);
+            }
+            self.state = State::Open;
+        } else if newly_lost && self.state != State::Recovery {
+            self.state = State::Recovery;
+            self.recovery_point = now.next;
+            self.halving.limit = u64::MAX;
+            outcome.lost = true;
+        }
+        outcome
+    }
+
+    fn on_timeout(&mut self, _: Time, flight: Flight) {
+        self.state = State::Loss;
+        self.recovery_point = flight.next;
+        self.again.clear();
+        self.delivered_place = 0;
+        self.resent_below = flight.oldest;
+        self.lost = 0;
+        self.frontier = flight.oldest;
+        self.move_frontier(flight.next);
+    }
+
+    fn begin_burst(&mut self, flight: Flight, delayed: bool) {
+        if self.state == State::Recovery {
+            self.halving.begin_burst(self.in_flight(flight), delayed);
+        }
+    }
+
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+        let mut limit = window;
+        if self.state == State::Recovery {
+            self.halving.floor = if self.half_floor { (window / 2).max(1) } else { window };
+            limit = self.halving.floor.max(self.halving.of_burst);
+        }
+        if self.in_flight(flight) >= limit {
+            return Next::WindowFull;
+        }
+        if self.lost > 0 {
+            let first = self.reported.next_missing(self.resent_below);
+            let first = (first < self.frontier).then_some(first);
+            // The lowest goes first, whether it was sent again before or not.
+            if let Some(sequence) = first.into_iter().chain(self.again.lowest_lost()).min() {
+                return Next::Again(sequence);
+            }
+        }
+        if new_data { Next::New } else { Next::NoData }
+    }
+
+    fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
+        let is_new = sequence >= flight.next;
+        if !is_new {
+            if self.again.fate(sequence) != Fate::Lost {
+                self.resent_below = sequence + 1;
+            }
+            self.again.send(sequence, flight.next, flight.oldest);
+            self.lost -= 1;
+        }
+        if self.state == State::Recovery {
+            self.halving.on_sent(self.in_flight(flight) + u64::from(is_new));
+        }
+    }
+
+    fn in_flight(&self, flight: Flight) -> u64 {
+        let counts = self.limited_transmit || self.state != State::Open;
+        let reported = if counts { self.reported.len() } else { 0 };
+        flight.outstanding() - reported - self.lost
+    }
+
+    fn recovering(&self) -> bool {
+        self.state == State::Recovery
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! Packets that were sent again and are not acknowledged: in the order in which that happened, and by their number.
+//! Every operation looks at a fixed number of them on average; nothing is allocated but for doubling.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What became of a packet's last retransmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// There was none.
+    #[default]
+    Never,
+    /// It is under way; its place in the order of retransmissions.
+    UnderWay(u64),
+    /// It is taken for lost.
+    Lost,
+}
+
+/// One retransmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Retransmission {
+    /// The packet.
+    sequence: u64,
+    /// Its place in the order.
+    pub place: u64,
+    /// The first new packet that is sent after it.
+    pub next: u64,
+}
+
+/// Retransmissions between the oldest unacknowledged packet and the next new one.
+#[derive(Clone, Debug, Default)]
+pub struct Retransmissions {
+    /// In a ring by packet; a slot may be another packet's.
+    fates: Vec<(u64, Fate)>,
+    /// The oldest first, with some that were delivered since.
+    order: VecDeque<Retransmission>,
+    /// Packets to be sent once more, with some that were delivered since.
+    lost: BinaryHeap<Reverse<u64>>,
+    /// Place of the next one.
+    place: u64,
+}
+
+impl Retransmissions {
+    /// What became of the last retransmission of `sequence`.
+    #[must_use]
+    pub fn fate(&self, sequence: u64) -> Fate {
+        let mask = self.fates.len().wrapping_sub(1);
+        match self.fates.get(sequence as usize & mask) {
+            Some((of, fate)) if *of == sequence => *fate,
+            _ => Fate::Never,
+        }
+    }
+
+    fn set(&mut self, sequence: u64, fate: Fate) {
+        let mask = self.fates.len() - 1;
+        self.fates[sequence as usize & mask] = (sequence, fate);
+    }
+
+    /// `sequence` is sent again, before the new packet `next`; `oldest` is the oldest unacknowledged packet.
+    pub fn send(&mut self, sequence: u64, next: u64, oldest: u64) {
+        while sequence - oldest >= self.fates.len() as u64 {
+            self.grow(oldest);
+        }
+        self.set(sequence, Fate::UnderWay(self.place));
+        self.order.push_back(Retransmission { sequence, place: self.place, next });
+        self.place += 1;
+    }
+
+    /// `sequence` has arrived. Returns what was thought of it before.
+    pub fn deliver(&mut self, sequence: u64) -> Fate {
+        let fate = self.fate(sequence);
+        if fate != Fate::Never {
+            self.set(sequence, Fate::Never);
+        }
+        fate
+    }
+
+    /// The oldest retransmission under way.
+    pub fn first(&mut self) -> Option<Retransmission> {
+        while let Some(&first) = self.order.front() {
+            if self.fate(first.sequence) == Fate::UnderWay(first.place) {
+                return Some(first);
+            }
+            self.order.pop_front();
+        }
+        None
+    }
+
+    /// The oldest retransmission under way is lost, too.
+    pub fn lose_first(&mut self) {
+        if let Some(first) = self.first() {
+            self.order.pop_front();
+            self.set(first.sequence, Fate::Lost);
+            self.lost.push(Reverse(first.sequence));
+        }
+    }
+
+    /// The lowest packet whose retransmission is lost.
+    pub fn lowest_lost(&mut self) -> Option<u64> {
+        while let Some(&Reverse(sequence)) = self.lost.peek() {
+            if self.fate(sequence) == Fate::Lost {
+                return Some(sequence);
+            }
+            self.lost.pop();
+        }
+        None
+    }
+
+    /// Whether there is nothing to look at.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty() && self.lost.is_empty()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        while let Some(Retransmission { sequence, .. }) = self.order.pop_front() {
+            self.deliver(sequence);
+        }
+        while let Some(Reverse(sequence)) = self.lost.pop() {
+            self.deliver(sequence);
+        }
+        self.place = 0;
+    }
+
+    #[cold]
+    fn grow(&mut self, oldest: u64) {
+        let capacity = (self.fates.len() * 2).max(64);
+        let mut fates = vec![(0, Fate::Never); capacity];
+        for sequence in oldest..oldest + self.fates.len() as u64 {
+            fates[sequence as usize & (capacity - 1)] = (sequence, self.fate(sequence));
+        }
+        self.fates = fates;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list: every packet with its fate, the order kept by its places.
+        #[test]
+        fn agrees_with_a_plain_list(steps in prop::collection::vec((0_u8..6, 0_u64..300), 1..400)) {
+            let mut tried = Retransmissions::default();
+            let mut model: Vec<(u64, Fate)> = Vec::new();
+            let (mut oldest, mut place) = (0, 0);
+            let by_place = |model: &[(u64, Fate)]| {
+                let mut places: Vec<_> = model
+                    .iter()
+                    .filter_map(|(sequence, fate)| match fate {
+                        Fate::UnderWay(place) => Some((*place, *sequence)),
+                        _ => None,
+                    })
+                    .collect();
+                places.sort_unstable();
+                places.first().copied()
+            };
+            for (step, pick) in steps {
+                let chosen = oldest + pick;
+                match step {
+                    0..=2 => {
+                        tried.send(chosen, 1000, oldest);
+                        model.retain(|(sequence, _)| *sequence != chosen);
+                        model.push((chosen, Fate::UnderWay(place)));
+                        place += 1;
+                    }
+                    3 => {
+                        let before = model.iter().find(|(sequence, _)| *sequence == chosen);
+                        prop_assert_eq!(tried.deliver(chosen), before.map_or(Fate::Never, |(_, fate)| *fate));
+                        model.retain(|(sequence, _)| *sequence != chosen);
+                    }
+                    4 => {
+                        tried.lose_first();
+                        if let Some((_, sequence)) = by_place(&model) {
+                            model.retain(|(other, _)| *other != sequence);
+                            model.push((sequence, Fate::Lost));
+                        }
+                    }
+                    _ if pick < 290 => {
+                        (oldest..oldest + pick / 10).for_each(|sequence| { tried.deliver(sequence); });
+                        oldest += pick / 10;
+                        model.retain(|(sequence, _)| *sequence >= oldest);
+                    }
+                    _ => {
+                        tried.clear();
+                        (model, place) = (Vec::new(), 0);
+                    }
+                }
+                prop_assert_eq!(tried.first().map(|first| (first.place, first.sequence)), by_place(&model));
+                let lost = model.iter().filter(|(_, fate)| *fate == Fate::Lost).map(|(sequence, _)| *sequence).min();
+                prop_assert_eq!(tried.lowest_lost(), lost);
+            }
+        }
+    }
+}
