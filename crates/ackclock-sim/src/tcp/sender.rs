@@ -176,12 +176,16 @@ impl<R: Recovery> Sender<R> {
         context.write(self.settings.flow, kind, window_before, self.decision.window.0);
     }
 
-    /// The RTT that an acknowledgement measures: never of a retransmission (Karn).
-    fn sample_rtt(&mut self, now: Time, ack: &Packet) -> Option<Span> {
+    /// The RTT that an acknowledgement measures: never of a retransmission (Karn). With time stamps the timer learns from
+    /// these, too, when new data is acknowledged (RFC 7323, section 4.1).
+    fn sample_rtt(&mut self, now: Time, ack: &Packet, advances: bool) -> Option<Span> {
+        let rtt = now.since(ack.sent);
         if ack.is_retransmission() {
+            if R::TIMESTAMPS && advances {
+                self.timer.sample(rtt);
+            }
             return None;
         }
-        let rtt = now.since(ack.sent);
         self.last_rtt = Some(rtt);
         if now >= self.settings.measure_from && now <= self.settings.measure_to {
             self.rtts.record(rtt);
@@ -205,6 +209,7 @@ impl<R: Recovery> Sender<R> {
         }
         let was_recovering = self.recovery.recovering();
         let grows = self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window());
+        self.recovery.on_echo(ack.sent);
         let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
@@ -214,7 +219,7 @@ impl<R: Recovery> Sender<R> {
                 self.round_end = self.flight.next;
             }
         }
-        let rtt = self.sample_rtt(context.now, ack);
+        let rtt = self.sample_rtt(context.now, ack, advances);
         let rate = match &mut self.delivery_rate {
             Some(measure) => measure.on_ack(context.now, ack.sent, outcome.delivered),
             None => None,

@@ -35,11 +35,18 @@ pub struct SentList {
     first: u64,
     last: u64,
     in_flight: u64,
+    again_in_flight: u64,
 }
 
 impl Default for SentList {
     fn default() -> Self {
-        SentList { slots: vec![Slot::default(); 64], first: NONE, last: NONE, in_flight: 0 }
+        SentList {
+            slots: vec![Slot::default(); 64],
+            first: NONE,
+            last: NONE,
+            in_flight: 0,
+            again_in_flight: 0,
+        }
     }
 }
 
@@ -79,6 +86,29 @@ impl SentList {
         self.in_flight
     }
 
+    /// Of these, retransmissions.
+    #[inline]
+    #[must_use]
+    pub const fn again_in_flight(&self) -> u64 {
+        self.again_in_flight
+    }
+
+    /// `sequence`, taken for lost, is in flight after all, and its last transmission is older than that of all that are.
+    pub fn restore(&mut self, sequence: u64) {
+        let next = self.first;
+        let slot = self.slot(sequence);
+        (slot.previous, slot.next, slot.state) = (NONE, next, State::InFlight);
+        let again = slot.again;
+        if next == NONE {
+            self.last = sequence;
+        } else {
+            self.slot(next).previous = sequence;
+        }
+        self.first = sequence;
+        self.in_flight += 1;
+        self.again_in_flight += u64::from(again);
+    }
+
     /// `sequence` is sent at `now`, for the first time or `again`; `oldest` is the oldest unacknowledged packet.
     pub fn send(&mut self, now: Time, sequence: u64, again: bool, oldest: u64) {
         while sequence - oldest >= self.slots.len() as u64 {
@@ -96,6 +126,7 @@ impl SentList {
         }
         self.last = sequence;
         self.in_flight += 1;
+        self.again_in_flight += u64::from(again);
     }
 
     /// `sequence` is no longer in flight but in `state`.
@@ -122,6 +153,7 @@ impl SentList {
             self.slot(slot.next).previous = slot.previous;
         }
         self.in_flight -= 1;
+        self.again_in_flight -= u64::from(slot.again);
     }
 
     #[cold]

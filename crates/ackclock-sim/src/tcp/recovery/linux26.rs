@@ -16,7 +16,9 @@
 //! (`overhead_`) that stops most growth, which is a property of this sender and of no network; docs/validation.md
 //! has the proof. What such a delay restores of the halved rate is here, too.
 //!
-//! Not taken over: RTT samples that duplicate acknowledgements give to the timer.
+//! Not taken over: RTT samples that duplicate acknowledgements give to the timer. A packet is sent up to a nanosecond
+//! late, at random: so chance decides which of two flows is first whose packets would come at one instant, and not
+//! their numbers. In ns-2 the rounding of its clock decides (docs/validation.md).
 
 use ackclock_units::Time;
 
@@ -179,6 +181,7 @@ impl Linux26 {
 
 impl Recovery for Linux26 {
     const GROWS_WHEN_FULL: bool = true;
+    const TIMESTAMPS: bool = true;
 
     fn on_ack(&mut self, _: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome { restarts_timer: true, ..Outcome::default() };

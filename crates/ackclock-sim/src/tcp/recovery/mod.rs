@@ -74,6 +74,14 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether the window grows only on acknowledgements before which it was full.
     const GROWS_WHEN_FULL: bool = false;
 
+    /// Whether packets carry time stamps (RFC 7323), so that a retransmission measures the round trip, too.
+    const TIMESTAMPS: bool = false;
+
+    /// The acknowledgement that comes next echoes the time stamp of a packet sent at `sent`.
+    fn on_echo(&mut self, sent: Time) {
+        let _ = sent;
+    }
+
     /// An acknowledgement up to `cumulative` arrived at `now`, with selective blocks if it has any. `flight` is as it
     /// was before; the sender moves `oldest` afterwards.
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;

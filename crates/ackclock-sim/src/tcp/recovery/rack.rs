@@ -7,8 +7,14 @@
 //!
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
 //! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
-//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7). An episode all of
-//! whose retransmissions the receiver reports as duplicates (RFC 2883) is undone.
+//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7).
+//!
+//! An episode or timeout is undone when the receiver reports all of its retransmissions as duplicates (RFC 2883), or when
+//! new data is acknowledged whose time stamp is older than the first retransmission: the packet was late, not lost
+//! (Eifel, RFC 3522). In an episode that waits until no retransmission is under way, as in Linux.
+//!
+//! Linux adapts the number of reports that mean a loss when it sees reordering; here that would change nothing, because
+//! reordering once seen opens the window of time whatever that number is.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,12 +63,18 @@ pub struct Rack {
     /// Retransmissions since the last episode or timeout began that are not reported as duplicates; none when there
     /// is nothing to undo.
     doubtful: Option<u64>,
+    /// When the first of them was sent.
+    first_resent: Option<Time>,
+    /// When the packet was sent that the last acknowledgement answers.
+    echo: Time,
+    /// The window that was last allowed.
+    window: u64,
 }
 
 /// Proportional rate reduction: what goes out in an episode follows what arrives.
 #[derive(Clone, Debug, Default)]
 struct Reduction {
-    /// Packets outstanding when the episode began.
+    /// The window when the episode began; Linux divides by it where RFC 6937 has the packets outstanding.
     at_start: u64,
     delivered: u64,
     sent: u64,
@@ -186,8 +198,8 @@ impl Rack {
         }
         self.recovering = true;
         self.recovery_point = flight.next;
-        self.reduction = Reduction { at_start: flight.outstanding().max(1), ..Reduction::default() };
-        self.doubtful = Some(0);
+        self.reduction = Reduction { at_start: self.window.max(1), ..Reduction::default() };
+        (self.doubtful, self.first_resent) = (Some(0), None);
         self.window_persists = self.window_persists.saturating_sub(1);
         if self.window_persists == 0 {
             self.window_quarters = 1;
@@ -207,6 +219,23 @@ impl Rack {
             }
             _ => false,
         }
+    }
+
+    /// Whether an acknowledgement of new data shows that the last episode or timeout was a false alarm, by its time stamp.
+    fn was_late(&self, after: Flight) -> bool {
+        let older = self.first_resent.is_some_and(|first| self.echo < first);
+        let waits = self.recovering && after.oldest < self.recovery_point && self.sent.again_in_flight() > 0;
+        self.doubtful.is_some() && older && !waits
+    }
+
+    /// The episode was a false alarm: what was taken for lost is on its way.
+    fn undo(&mut self) {
+        (self.recovering, self.doubtful, self.first_resent) = (false, None, None);
+        let mut late: Vec<_> = self.lost.drain().map(|Reverse(sequence)| sequence).collect();
+        late.retain(|sequence| self.sent.state(*sequence) == State::Lost);
+        late.sort_unstable_by_key(|sequence| Reverse((self.sent.last(*sequence).0, *sequence)));
+        late.dedup();
+        late.into_iter().for_each(|sequence| self.sent.restore(sequence));
     }
 
     /// What an episode lets out after an acknowledgement (RFC 6937, section 3), as a limit of packets in flight.
@@ -252,6 +281,12 @@ impl Rack {
 }
 
 impl Recovery for Rack {
+    const TIMESTAMPS: bool = true;
+
+    fn on_echo(&mut self, sent: Time) {
+        self.echo = sent;
+    }
+
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome::default();
         let mut after = flight;
@@ -268,11 +303,11 @@ impl Recovery for Rack {
             outcome.delivered += self.report(now, block, after);
         }
         self.note_rtt(outcome.delivered);
-        if reports_duplicate(blocks, after.oldest) && self.note_duplicate() {
+        let twice = reports_duplicate(blocks, after.oldest) && self.note_duplicate();
+        if twice || advances && self.was_late(after) {
             outcome.undone = true;
             outcome.recovered = false;
-            self.recovering = false;
-            self.doubtful = None;
+            self.undo();
         }
         let newly_lost = self.detect(now);
         if newly_lost {
@@ -307,7 +342,7 @@ impl Recovery for Rack {
         self.recovery_point = flight.next;
         self.reordering_ends = Time::NEVER;
         self.probe.deadline = Time::NEVER;
-        self.doubtful = Some(0);
+        (self.doubtful, self.first_resent) = (Some(0), None);
     }
 
     fn on_timer(&mut self, now: Time, flight: Flight) -> Outcome {
@@ -335,6 +370,7 @@ impl Recovery for Rack {
     }
 
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+        self.window = window;
         if self.probe.due {
             if new_data {
                 return Next::New;
@@ -365,6 +401,7 @@ impl Recovery for Rack {
             }
             if let Some(count) = &mut self.doubtful {
                 *count += 1;
+                self.first_resent.get_or_insert(now);
             }
         }
         self.sent.send(now, sequence, again, flight.oldest);

@@ -50,6 +50,7 @@ fn a_lost_retransmission_is_seen() {
     assert!(!outcome.lost, "the same episode");
     assert_eq!(rack.next(flight, 5, true), Next::Again(0));
     rack.on_sent(at(210), 0, flight);
+    rack.on_echo(at(210));
     assert!(rack.on_ack(at(310), 11, None, flight).recovered);
     assert_eq!(rack.in_flight(Flight { oldest: 11, next: 11 }), 0);
 }
@@ -67,7 +68,7 @@ fn the_rate_is_reduced_in_proportion() {
     for arrived in 2..=20 {
         rack.on_ack(at(99 + arrived), 0, blocks(1, arrived), flight);
         loop {
-            match rack.next(flight, 10, true) {
+            match rack.next(flight, if rack.recovering() { 10 } else { 20 }, true) {
                 Next::Again(sequence) => rack.on_sent(at(99 + arrived), sequence, flight),
                 Next::New if rack.recovering() => {
                     rack.on_sent(at(99 + arrived), flight.next, flight);
@@ -110,12 +111,51 @@ fn a_false_alarm_is_undone() {
     assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
     assert_eq!(rack.next(flight, 5, true), Next::Again(0));
     rack.on_sent(at(103), 0, flight);
+    rack.on_echo(at(103));
     rack.on_ack(at(104), 5, None, flight);
     let flight = Flight { oldest: 5, next: 10 };
     let outcome = rack.on_ack(at(203), 5, blocks(0, 1), flight);
     assert!(outcome.undone && !outcome.recovered);
     assert!(!rack.recovering());
     assert_eq!(rack.reordering_window(), Span::from_millis(50));
+}
+
+/// Packet 0 was only late: what acknowledges it echoes 0 ms, before its retransmission at 103 ms. While that is under way
+/// the episode waits; when it is over, at packet 10, it is undone (RFC 3522).
+#[test]
+fn an_old_time_stamp_shows_a_false_alarm() {
+    let (mut rack, flight) = ten();
+    rack.on_ack(at(103), 0, blocks(1, 4), flight);
+    rack.on_sent(at(103), 0, flight);
+    assert_eq!(rack.sent.again_in_flight(), 1);
+    rack.on_echo(at(0));
+    let outcome = rack.on_ack(at(110), 10, None, flight);
+    assert!(outcome.undone && !outcome.recovered && !rack.recovering());
+    // The same with the retransmission's own time stamp is a recovery.
+    let (mut rack, flight) = ten();
+    rack.on_ack(at(103), 0, blocks(1, 4), flight);
+    rack.on_sent(at(103), 0, flight);
+    rack.on_echo(at(103));
+    assert!(rack.on_ack(at(203), 10, None, flight).recovered);
+}
+
+/// A timeout at 130 ms was too early: 0 and 1 are taken for lost and 0 is sent again when the acknowledgement of 0 comes,
+/// which echoes 0 ms. 1 is in flight after all, before everything else in the order of sending.
+#[test]
+fn a_timeout_that_came_too_early_is_undone() {
+    let (mut rack, flight) = ten();
+    rack.on_ack(at(100), 1, None, flight);
+    let flight = Flight { oldest: 1, next: 10 };
+    rack.on_timeout(at(127), flight);
+    // RTT 100 ms and a window of 25 ms: 1 and 2, sent at 1 and 2 ms, are lost; seven are in flight.
+    assert_eq!((rack.in_flight(flight), rack.next(flight, 1, true)), (7, Next::WindowFull));
+    assert_eq!(rack.next(flight, 8, true), Next::Again(1));
+    rack.on_sent(at(127), 1, flight);
+    rack.on_echo(at(1));
+    let outcome = rack.on_ack(at(128), 2, None, flight);
+    assert!(outcome.undone);
+    let flight = Flight { oldest: 2, next: 10 };
+    assert_eq!((rack.in_flight(flight), rack.sent.first()), (8, Some((at(2), 2))));
 }
 
 /// Section 6.3: at a timeout the oldest is lost and what was sent an RTT ago; what was sent since stays.
