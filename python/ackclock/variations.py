@@ -74,6 +74,7 @@ VARIATIONS: dict[str, Callable[[Scenario], None]] = {
     "twice the buffer": _buffer(2.0),
     "NewReno": _recovery("newreno"),
     "SACK": _recovery("sack"),
+    "TCP-Linux": _recovery("linux-2.6"),
     "min. RTO 1 s": _min_rto("1 s"),
     "overhead x 10": _overhead(10.0),
     "other seeds": _seed,

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+RECOVERIES = {
+    "reno": "newreno",
+    "illinois": "newreno",
+    "bic-linux": "linux-2.6",
+    "compound-linux": "linux-2.6",
+}
+"""Of the controls that do not run on SACK."""
+
 MEASURED_FROM_S = 200.0
 SAMPLE_S = 0.02
 OVERHEAD = "80 us"
@@ -20,7 +28,11 @@ SETTING = (
         "NewReno",
         "the paper keeps 'all the features of TCP-NewReno' in Illinois; Reno is given the same",
     ),
-    ("recovery of BIC and C-TCP", "SACK", "footnote 9"),
+    (
+        "recovery of BIC and C-TCP",
+        "linux-2.6",
+        "footnote 9: SACK; the paper ran the Linux implementation for ns-2, whose recovery this is",
+    ),
     (
         "recovery of HS-TCP",
         "SACK; in figure 8 also Reno and NewReno",
@@ -127,8 +139,10 @@ def flow(
     dict
         An entry of ``[[flow]]``.
     """
-    usual = "newreno" if controller in ("reno", "illinois") else "sack"
-    made: dict[str, Any] = {"controller": controller, "recovery": recovery or usual}
+    made: dict[str, Any] = {
+        "controller": controller,
+        "recovery": recovery or RECOVERIES.get(controller, "sack"),
+    }
     if beta is not None:
         made["params"] = {"beta_min": beta, "beta_max": beta}
     if controller == "vegas":

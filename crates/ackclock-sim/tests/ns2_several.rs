@@ -1,0 +1,387 @@
+//! Agreement with ns-2.35 where flows compete: means over seeds, ns-2's from `tests/data/ns2/flows.csv` (made by the
+//! script beside it), ours over four runs. D: two Reno flows and two of another control, RTT 100 ms. C: four flows of one
+//! control, RTT 60, 80, 100 and 120 ms. 100 Mbit/s, 100 packets, 200 s, measured from 60 s. docs/validation.md, *Several
+//! flows*, has the numbers side by side.
+//!
+//! Tolerances are two standard errors of both means, as the scatter of single seeds gives it, or what the rounding of one
+//! loss event more or less makes; single flows scatter more than pairs, and the longest of four most.
+mod common;
+
+use std::fmt::Write as _;
+
+use ackclock_scenario::read_toml;
+use ackclock_sim::BuiltIn;
+use ackclock_trace::Column;
+
+const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
+const EPISODES: &str = include_str!("../../../tests/data/ns2/episodes.csv");
+const RUNS: u64 = 4;
+/// A gap of so many seconds without a drop ends an episode.
+const BETWEEN_EPISODES_S: f64 = 1.0;
+
+/// What is compared: names of the columns of `flows.csv`.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Goodput,
+    Cuts,
+}
+
+/// A path and what runs on it.
+struct Case {
+    /// As `flows.csv` calls it.
+    name: &'static str,
+    /// Controls with their RTTs in ms, in the order of their starts.
+    flows: Vec<(&'static str, f64)>,
+    recovery: &'static str,
+    overhead: &'static str,
+    poisson: &'static str,
+    path: &'static str,
+}
+
+const PATH: &str =
+    "rate = \"100 Mbit/s\"\ndelay = \"DELAY\"\nqueue = { kind = \"droptail\", limit = \"100 packets\" }\n";
+const STARTS_S: [f64; 4] = [0.0, 0.37, 0.71, 1.13];
+
+impl Case {
+    fn new(name: &'static str, recovery: &'static str, flows: &[(&'static str, f64)]) -> Case {
+        Case { name, flows: flows.to_vec(), recovery, overhead: "0 s", poisson: "", path: PATH }
+    }
+
+    fn d(name: &'static str, recovery: &'static str, other: &'static str) -> Case {
+        Case::new(name, recovery, &[("reno", 100.0), ("reno", 100.0), (other, 100.0), (other, 100.0)])
+    }
+
+    fn c(name: &'static str, recovery: &'static str, control: &'static str) -> Case {
+        Case::new(name, recovery, &[60.0, 80.0, 100.0, 120.0].map(|rtt| (control, rtt)))
+    }
+
+    fn overhead(self, overhead: &'static str) -> Case {
+        Case { overhead, ..self }
+    }
+
+    fn poisson(self, poisson: &'static str) -> Case {
+        Case { poisson, ..self }
+    }
+
+    fn toml(&self) -> String {
+        // The bottleneck has the delay of the shortest flow, whose access links have none.
+        let shortest = self.flows.iter().map(|(_, rtt)| *rtt).fold(f64::INFINITY, f64::min);
+        let path = self.path.replace("DELAY", &format!("{} us", shortest * 500.0));
+        let mut text = format!(
+            "[run]\nduration = \"200 s\"\nwarmup = \"60 s\"\n[tcp]\nrecovery = \"{}\"\noverhead = \"{}\"\n[dumbbell]\n{path}",
+            self.recovery, self.overhead,
+        );
+        for ((control, rtt), start) in self.flows.iter().zip(STARTS_S) {
+            let control = match *control {
+                // The CUBIC of 2.6.22 keeps 819/1024.
+                "cubic" => "cubic\"\nparams = { beta = 0.7998046875 }\nname = \"cubic",
+                other => other,
+            };
+            let times = format!("rtt = \"{} us\"\nstart = \"{start} s\"\n", rtt * 1000.0);
+            write!(text, "[[flow]]\ncontroller = \"{control}\"\n{times}").unwrap();
+        }
+        if !self.poisson.is_empty() {
+            write!(text, "[[flow]]\nsource = \"poisson\"\nrate = \"{}\"\n", self.poisson).unwrap();
+        }
+        text
+    }
+
+    fn runs(
+        &self,
+        record: bool,
+    ) -> Vec<(ackclock_trace::Summary, Vec<(&'static str, ackclock_trace::Table)>)> {
+        let scenario = read_toml(&self.toml(), self.name, &[], &BuiltIn).unwrap().scenario;
+        (0..RUNS).map(|run| common::run_with(&scenario, run, record, u64::MAX)).collect()
+    }
+
+    /// Compares means of groups of flows; each group with its tolerance.
+    fn agrees(&self, what: What, groups: &[(&[usize], f64)]) {
+        let runs = self.runs(false);
+        for (flows, tolerance) in groups {
+            let reference = mean(flows.iter().map(|flow| reference(self.name, *flow, what)));
+            let ours = mean(runs.iter().flat_map(|(summary, _)| {
+                flows.iter().map(|flow| match what {
+                    What::Goodput => summary.flows[*flow].goodput_mbps.unwrap(),
+                    // ns-2 counts a timeout among the cuts.
+                    What::Cuts => {
+                        let counters = &summary.flows[*flow].whole_run;
+                        (counters.loss_events + counters.timeouts) as f64
+                    }
+                })
+            }));
+            let off = ours / reference - 1.0;
+            println!(
+                "{}: flows {flows:?}: ns-2 {reference:.2}, ours {ours:.2}, {:+.1} %",
+                self.name,
+                100.0 * off
+            );
+            assert!(
+                off.abs() <= *tolerance,
+                "{}: flows {flows:?}: {ours:.2} beside {reference:.2}",
+                self.name
+            );
+        }
+    }
+
+    /// Compares the spacing of congestion episodes, their drops, and the flows that each hits.
+    fn episodes_agree(&self, [spacing, drops, flows]: [f64; 3]) {
+        let (mut count, mut spaces, mut spanned, mut hit, mut dropped) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for (summary, tables) in self.runs(true) {
+            let cuts = loss_events(&tables);
+            let mut own: Vec<Vec<(f64, u64)>> = Vec::new();
+            for (time, flow) in cuts.into_iter().filter(|(time, _)| *time > 60.0) {
+                match own.last_mut() {
+                    Some(last) if time - last[last.len() - 1].0 <= BETWEEN_EPISODES_S => {
+                        last.push((time, flow))
+                    }
+                    _ => own.push(vec![(time, flow)]),
+                }
+            }
+            count += own.len() as f64;
+            spaces += own.len() as f64 - 1.0;
+            spanned += own[own.len() - 1][0].0 - own[0][0].0;
+            dropped += summary.flows.iter().map(|flow| flow.counters.dropped_packets as f64).sum::<f64>();
+            for episode in &mut own {
+                episode.sort_by_key(|(_, flow)| *flow);
+                episode.dedup_by_key(|(_, flow)| *flow);
+                hit += episode.len() as f64;
+            }
+        }
+        let ours = [spanned / spaces, dropped / count, hit / count];
+        let columns = ["spacing_s", "drops_per_episode", "flows_per_episode"];
+        for ((column, ours), tolerance) in columns.into_iter().zip(ours).zip([spacing, drops, flows]) {
+            let reference = mean(rows(EPISODES, self.name).map(|row| number(EPISODES, &row, column)));
+            let off = ours / reference - 1.0;
+            println!("{}: {column}: ns-2 {reference:.2}, ours {ours:.2}, {:+.1} %", self.name, 100.0 * off);
+            assert!(off.abs() <= tolerance, "{}: {column}: {ours:.2} beside {reference:.2}", self.name);
+        }
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+fn rows(table: &'static str, case: &str) -> impl Iterator<Item = Vec<&'static str>> {
+    let rows: Vec<Vec<_>> =
+        table.lines().map(|line| line.split(',').collect()).filter(|row: &Vec<_>| row[0] == case).collect();
+    assert!(!rows.is_empty(), "there is no {case}");
+    rows.into_iter()
+}
+
+fn number(table: &str, row: &[&str], column: &str) -> f64 {
+    let at = table.lines().next().unwrap().split(',').position(|name| name == column).unwrap();
+    row[at].parse().unwrap()
+}
+
+fn reference(case: &str, flow: usize, what: What) -> f64 {
+    let column = if what == What::Goodput { "goodput_mbps" } else { "cuts" };
+    let of_flow = rows(FLOWS, case).filter(|row| number(FLOWS, row, "flow") == flow as f64);
+    mean(of_flow.map(|row| number(FLOWS, &row, column)))
+}
+
+/// Times and flows of the loss events of a run, in order.
+fn loss_events(tables: &[(&'static str, ackclock_trace::Table)]) -> Vec<(f64, u64)> {
+    let events = &tables.iter().find(|(name, _)| *name == "events").unwrap().1;
+    let column = |wanted| &events.columns.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let (Column::Real(times), Column::Id(flows), Column::Word(kinds)) =
+        (column("time_s"), column("flow"), column("kind"))
+    else {
+        panic!("events have times, flows and kinds");
+    };
+    let all = times.iter().zip(flows).zip(kinds);
+    all.filter(|(_, kind)| **kind == "loss").map(|((time, flow), _)| (*time, u64::from(*flow))).collect()
+}
+
+const RENOS: &[usize] = &[0, 1];
+const OTHERS: &[usize] = &[2, 3];
+
+/// Each flow with a tolerance of its own.
+fn each(tolerances: [f64; 4]) -> [(&'static [usize], f64); 4] {
+    [(&[0], tolerances[0]), (&[1], tolerances[1]), (&[2], tolerances[2]), (&[3], tolerances[3])]
+}
+
+#[test]
+fn reno_beside_highspeed_on_sack() {
+    let case = Case::d("D sack1 hstcp 0.5 ms", "sack", "hstcp").overhead("500 us");
+    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.05)]);
+    case.agrees(What::Cuts, &[(RENOS, 0.12), (OTHERS, 0.12)]);
+    case.episodes_agree([0.15, 0.08, 0.05]);
+}
+
+#[test]
+fn highspeed_of_four_rtts_on_sack() {
+    let case = Case::c("C sack1 hstcp 0.5 ms", "sack", "hstcp").overhead("500 us");
+    case.agrees(What::Goodput, &each([0.08, 0.20, 0.15, 0.20]));
+}
+
+#[test]
+fn reno_beside_highspeed_on_sack_with_a_packets_time_of_overhead() {
+    let case = Case::d("D sack1 hstcp 80 us", "sack", "hstcp").overhead("80 us");
+    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.05)]);
+}
+
+#[test]
+fn reno_beside_gaimd_on_sack() {
+    let case = Case::d("D sack1 gaimd 0.5 ms", "sack", "gaimd").overhead("500 us");
+    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.12)]);
+}
+
+#[test]
+fn reno_of_four_rtts_on_newreno() {
+    let case = Case::c("C newreno 80 us", "newreno", "reno").overhead("80 us");
+    case.agrees(What::Goodput, &each([0.10, 0.10, 0.12, 0.25]));
+}
+
+/// ns-2's Linux agent without overhead, beside `sack`: phases lock, but alike in both.
+#[test]
+fn reno_beside_the_controls_of_linux_without_overhead() {
+    for (name, control) in [
+        ("D linux bic", "bic-linux"),
+        ("D linux highspeed", "hstcp-table"),
+        ("D linux illinois", "illinois-linux"),
+        ("D linux compound", "compound-linux"),
+    ] {
+        Case::d(name, "sack", control).agrees(What::Goodput, &[(RENOS, 0.12), (OTHERS, 0.03)]);
+    }
+}
+
+#[test]
+fn bic_of_four_rtts_with_other_traffic() {
+    // The rounding of ns-2's clock lets the flow of the shorter RTT be first in every pair of these, from 64 s on
+    // (`rounding_decides_who_is_first_in_ns2`): 2 us between the RTTs do so here.
+    let flows = [60.0, 80.002, 100.004, 120.006].map(|rtt| ("bic-linux", rtt));
+    let case = Case::new("C linux bic poisson", "sack", &flows).poisson("5 Mbit/s");
+    case.agrees(What::Goodput, &each([0.02, 0.10, 0.15, 0.30]));
+}
+
+#[test]
+fn reno_beside_highspeed_with_other_traffic() {
+    let case = Case::d("D linux highspeed poisson", "sack", "hstcp-table").poisson("5 Mbit/s");
+    case.agrees(What::Goodput, &[(RENOS, 0.12), (OTHERS, 0.08)]);
+    case.agrees(What::Cuts, &[(RENOS, 0.15), (OTHERS, 0.15)]);
+}
+
+#[test]
+fn reno_beside_illinois_with_other_traffic() {
+    let case = Case::d("D linux illinois poisson", "sack", "illinois-linux").poisson("5 Mbit/s");
+    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.10)]);
+}
+
+/// With an overhead ns-2's Linux agent grows only on the first acknowledgement of each delayed send, and `linux-2.6` does.
+#[test]
+fn bic_of_four_rtts_on_linux_2_6() {
+    let case = Case::c("C linux bic 0.5 ms", "linux-2.6", "bic-linux").overhead("500 us");
+    case.agrees(What::Goodput, &each([0.08, 0.15, 0.15, 0.30]));
+    case.agrees(What::Cuts, &each([0.12; 4]));
+}
+
+#[test]
+fn highspeed_of_four_rtts_on_linux_2_6() {
+    let case = Case::c("C linux highspeed 0.5 ms", "linux-2.6", "hstcp-table").overhead("500 us");
+    case.agrees(What::Goodput, &each([0.12, 0.12, 0.20, 0.20]));
+}
+
+#[test]
+fn others_of_four_rtts_on_linux_2_6() {
+    for (name, control) in [
+        ("C linux compound 0.5 ms", "compound-linux"),
+        ("C linux htcp 0.5 ms", "htcp-linux"),
+        ("C linux cubic 0.5 ms", "cubic"),
+        ("C linux illinois 0.5 ms", "illinois-linux"),
+    ] {
+        let case = Case::c(name, "linux-2.6", control).overhead("500 us");
+        case.agrees(What::Goodput, &each([0.15, 0.15, 0.20, 0.40]));
+    }
+}
+
+/// Reno lies above ns-2 beside highspeed and Illinois, 11 and 17 % with six seeds each; docs/validation.md says what was
+/// tried to find out why.
+#[test]
+fn reno_beside_others_on_linux_2_6() {
+    for (name, control, [reno, other]) in [
+        ("D linux bic 0.5 ms", "bic-linux", [0.20, 0.06]),
+        ("D linux highspeed 0.5 ms", "hstcp-table", [0.20, 0.08]),
+        ("D linux compound 0.5 ms", "compound-linux", [0.15, 0.05]),
+        ("D linux htcp 0.5 ms", "htcp-linux", [0.20, 0.05]),
+        ("D linux cubic 0.5 ms", "cubic", [0.15, 0.06]),
+        ("D linux illinois 0.5 ms", "illinois-linux", [0.30, 0.12]),
+    ] {
+        let case = Case::d(name, "linux-2.6", control).overhead("500 us");
+        case.agrees(What::Goodput, &[(RENOS, reno), (OTHERS, other)]);
+    }
+    let case = Case::d("D linux highspeed 0.5 ms", "linux-2.6", "hstcp-table").overhead("500 us");
+    case.episodes_agree([0.10, 0.10, 0.10]);
+}
+
+/// Which of two flows is first at the bottleneck when its packet and one of the other flow would come at one instant, in
+/// the double-precision clock of ns-2 from `from_s` on: 0 or 1, or none where it varies. A saturated bottleneck sends a
+/// packet per slot, and the clock adds a slot's length each time; a packet that left in a slot comes back after two
+/// hops of the bottleneck and four of its access links of 10 Gbit/s, each an addition to the clock. The packet of the
+/// longer RTT left as many slots earlier as the RTTs differ by.
+fn first_in_ns2(rate_mbps: f64, [short_ms, long_ms]: [f64; 2], from_s: f64) -> Option<usize> {
+    let (slot, ack) = (8000.0 / (rate_mbps * 1e6), 320.0 / (rate_mbps * 1e6));
+    let (packet_at_access, ack_at_access) = (8000.0 / 1e10, 320.0 / 1e10);
+    let delay = short_ms / 2e3;
+    let returns = |left: f64, rtt_ms: f64| {
+        let access = (rtt_ms / 1e3 / 2.0 - delay) / 2.0;
+        let there = left + (slot + delay) + (packet_at_access + access);
+        there
+            + (ack_at_access + access)
+            + (ack + delay)
+            + (ack_at_access + access)
+            + (packet_at_access + access)
+    };
+    let apart = ((long_ms - short_ms) / 1e3 / slot).round() as usize;
+    let slots: Vec<f64> =
+        std::iter::successors(Some(from_s), |time| Some(time + slot)).take(apart + 2000).collect();
+    let mut first = (apart..slots.len()).map(|index| {
+        let (short, long) = (returns(slots[index], short_ms), returns(slots[index - apart], long_ms));
+        assert!((short - long).abs() < 1e-9, "they come at different times");
+        usize::from(long < short)
+    });
+    let one = first.next()?;
+    first.all(|other| other == one).then_some(one)
+}
+
+/// Within a power of two the rounding of a sum of equal terms goes one way, so all ties of a run go to one flow, and at
+/// 64 s or 128 s possibly to the other. Seen in ns-2 on 200 Mbit/s, RTTs of 60 and 160 ms, a buffer of 1333 packets: BIC's
+/// longer flow falls to 365 packets/s by 128 s and climbs to 6200 by 200 s.
+#[test]
+fn rounding_decides_who_is_first_in_ns2() {
+    for from_s in [64.0, 128.0] {
+        for rtts in [[60.0, 80.0], [60.0, 100.0], [60.0, 120.0]] {
+            assert_eq!(first_in_ns2(100.0, rtts, from_s), Some(0));
+        }
+        assert_eq!(first_in_ns2(80.0, [60.0, 162.0], from_s), Some(1));
+    }
+    assert_eq!(first_in_ns2(200.0, [60.0, 160.0], 64.0), Some(0));
+    assert_eq!(first_in_ns2(200.0, [60.0, 160.0], 128.0), Some(1));
+    // So ns-2 without the two microseconds is ns-2 with the longer flow first, and not with the shorter.
+    for control in ["cubic", "illinois", "veno"] {
+        let of = |who: &str| reference(&format!("ratio 2.7 {control} {who}"), 1, What::Goodput);
+        assert!((of("tie") / of("long first") - 1.0).abs() < 0.25, "{control}");
+        assert!(of("tie") > 1.5 * of("short first"), "{control}");
+    }
+}
+
+/// RTTs of 1 : 2.7 and a buffer of a third of the longer path: where two packets come to the full queue at one instant,
+/// who is first decides the shares. Two microseconds on one RTT decide it, in ns-2 as here.
+#[test]
+fn who_comes_first_decides_between_unequal_rtts() {
+    const EIGHTY: &str =
+        "rate = \"80 Mbit/s\"\ndelay = \"DELAY\"\nqueue = { kind = \"droptail\", limit = \"540 packets\" }\n";
+    for (control, names) in [
+        ("cubic", ["ratio 2.7 cubic long first", "ratio 2.7 cubic short first"]),
+        ("illinois-linux", ["ratio 2.7 illinois long first", "ratio 2.7 illinois short first"]),
+        ("bic-linux", ["ratio 2.7 bic long first", "ratio 2.7 bic short first"]),
+        ("veno", ["ratio 2.7 veno long first", "ratio 2.7 veno short first"]),
+    ] {
+        for (name, rtts) in names.into_iter().zip([[60.002, 162.0], [60.0, 162.002]]) {
+            let flows = rtts.map(|rtt| (control, rtt));
+            let case = Case { path: EIGHTY, ..Case::new(name, "linux-2.6", &flows).poisson("4 Mbit/s") };
+            case.agrees(What::Goodput, &[(&[0], 0.10), (&[1], 0.25)]);
+        }
+    }
+}
