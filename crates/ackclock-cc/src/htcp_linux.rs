@@ -113,7 +113,7 @@ impl HtcpLinux {
         let mut factor = libm::floor(HtcpParams::default().alpha(now.since(self.since).as_seconds()));
         if self.params.rtt_scaling && self.rtt_min > 0.0 {
             // In eighths, as the kernel counts them.
-            let scale = libm::floor(0.8 / self.rtt_min).max(4.0).min(80.0);
+            let scale = libm::floor(0.8 / self.rtt_min).clamp(4.0, 80.0);
             factor = libm::floor(8.0 * factor / scale).max(1.0);
         }
         2.0 * factor * (1.0 - self.beta)
@@ -126,7 +126,7 @@ impl HtcpLinux {
         if self.params.bandwidth_switch && !steady {
             (self.beta, self.adaptive) = (BETA_MIN, false);
         } else if self.adaptive && self.rtt_min > LEAST_RTT_MIN && self.rtt_max > 0.0 {
-            self.beta = (self.rtt_min / self.rtt_max).max(BETA_MIN).min(BETA_MAX);
+            self.beta = (self.rtt_min / self.rtt_max).clamp(BETA_MIN, BETA_MAX);
         } else {
             (self.beta, self.adaptive) = (BETA_MIN, true);
         }

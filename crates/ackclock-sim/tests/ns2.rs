@@ -26,6 +26,34 @@ fn reno_on_newreno() {
     agrees("reno", Recovery::NewReno, 80.54, 1016.2);
 }
 
+/// What ns-2's Linux agent ran, with the recovery of that agent.
+#[test]
+fn controls_of_linux_on_its_recovery() {
+    for (controller, goodput, window) in [
+        ("reno", 80.17, 1011.2),
+        ("hstcp-table", 88.70, 1124.2),
+        ("bic-linux", 96.57, 1221.9),
+        ("htcp-linux", 92.00, 1163.0),
+        ("compound-linux", 80.51, 1027.5),
+        ("illinois-linux", 93.80, 1223.9),
+        ("veno", 83.04, 1054.7),
+    ] {
+        agrees(controller, Recovery::Linux26, goodput, window);
+    }
+}
+
+/// H-TCP by its draft finds the same cycle as Linux' code.
+#[test]
+fn htcp() {
+    agrees("htcp", Recovery::Sack, 92.00, 1163.0);
+    agrees("htcp-linux", Recovery::Sack, 92.00, 1163.0);
+}
+
+#[test]
+fn compound_of_linux() {
+    agrees("compound-linux", Recovery::Sack, 80.51, 1027.5);
+}
+
 #[test]
 fn highspeed_by_its_table() {
     agrees("hstcp-table", Recovery::Sack, 88.70, 1124.2);

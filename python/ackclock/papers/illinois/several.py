@@ -200,10 +200,10 @@ GROWERS = (
     "the link (docs/theory.md, Illinois beside Reno): near congestion Reno adds ten times as many "
     "packets as Illinois and has most losses. Tried: a random delay of 2 ms before each send "
     "brings the ratio of windows from 8 to 1.3, 5 % Poisson traffic to 1.4; with twice the "
-    "buffer, or an overhead of 0.8 ms, Illinois leaves Reno more than HS-TCP does. It depends on the "
-    "agents, too: ns-2's TCP-Linux for both leaves Reno 0.147 beside Illinois and 0.104 beside "
-    "HS-TCP, so there the claim holds (linux-2.6: 0.167 and 0.105); ns-2's own HS-TCP on SACK leaves "
-    "it 0.120. The paper gives Illinois NewReno."
+    "buffer, or an overhead of 0.8 ms, Illinois leaves Reno more than HS-TCP does. It depends on "
+    "the agents, too: with ns-2's TCP-Linux for both, Reno keeps 0.147 beside Illinois and 0.104 "
+    "beside HS-TCP, so there the claim holds (linux-2.6: 0.167 and 0.105); beside ns-2's own "
+    "HS-TCP on SACK it keeps 0.120. The paper gives Illinois NewReno."
 )
 
 FIGURE_11 = Artefact(
