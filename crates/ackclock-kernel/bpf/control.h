@@ -52,6 +52,8 @@ struct ack {
 	u32 delivered;
 	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
 	u8 is_again;
+	/* A loss episode is going on: growth alone does not tell, it is 0 also when something else limits. */
+	u8 recovering;
 };
 
 inline_always u64 limited(u64 window, u64 least)

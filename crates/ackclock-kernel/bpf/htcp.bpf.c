@@ -4,7 +4,8 @@
  *
  * Per ACK W += alpha/W with alpha = 2 (1 - beta) alpha(D), at least 1; D is the time since the last loss event,
  * alpha(D) = 1 + 10 (D - 1 s) + ((D - 1 s)/2)^2 beyond 1 s, else 1. A loss event keeps beta = RTTmin/RTTmax, from 0.5
- * to 0.8, or 0.5 when the throughput changed by more than 20 %.
+ * to 0.8, or 0.5 when the throughput changed by more than 20 %: that of the best round trip since the last loss event,
+ * recovery left out.
  */
 #include "control.h"
 
@@ -16,12 +17,16 @@
 
 struct control {
 	struct base base;
-	/* When the last loss event was, and when the epoch began, microseconds; 0 for never. */
+	/* When the last loss event was, and when this round trip began, microseconds; 0 for never, and for recovery. */
 	u64 last_loss;
-	u64 epoch_began;
-	/* Packets per second times 2^8 in the epoch before; 0 for unknown. */
-	u64 last_throughput;
-	/* Delivered by the beginning of the epoch, and by now. */
+	u64 trip_began;
+	/*
+	 * Packets per second times 2^8, at most 2^24: of the best round trip of this epoch, and of the one before; 0 for
+	 * unknown.
+	 */
+	u32 throughput;
+	u32 last_throughput;
+	/* Delivered before this round trip, or in recovery before this ACK; and by now. */
 	u32 delivered_before;
 	u32 delivered;
 	/* RTTmin of the connection and RTTmax of the epoch, ticks. */
@@ -29,6 +34,7 @@ struct control {
 	u32 rtt_max;
 	/* Kept at the last loss event, times 2^16. */
 	u32 beta;
+	u32 round;
 };
 
 inline_always void control_start(struct control *control)
@@ -53,35 +59,55 @@ inline_always u32 increase(const struct control *control, u64 now)
 	return alpha > NEVER ? NEVER : alpha > ONE ? alpha : ONE;
 }
 
-inline_always void control_ack(struct control *control, const struct ack *ack)
+/* A round trip is over, without the ACK that ends it. */
+inline_always void note_trip(struct control *control, u64 now)
 {
-	u64 growth;
+	u64 packets = control->delivered - control->delivered_before, measured;
 
+	if (now <= control->trip_began)
+		return;
+	measured = ((packets * MICROSECONDS) << 8) / (now - control->trip_began);
+	if (measured > NEVER)
+		measured = NEVER;
+	if (measured > control->throughput)
+		control->throughput = measured;
+}
+
+/* A measurement begins with an ACK that may grow, so not in recovery, and goes from round trip to round trip. */
+inline_always void measure(struct control *control, const struct ack *ack)
+{
 	if (ack->rtt && ack->rtt < control->rtt_min)
 		control->rtt_min = ack->rtt;
 	if (ack->rtt > control->rtt_max)
 		control->rtt_max = ack->rtt;
-	if (!control->epoch_began)
-		control->epoch_began = ack->now;
+	if (!control->trip_began) {
+		/* The kernel tells an ACK's growth after the ACK: what the ACK delivered belongs to the round trip. */
+		if (!ack->is_again)
+			control->delivered_before = control->delivered;
+		if (ack->growth)
+			control->trip_began = ack->now;
+	} else if (ack->round != control->round) {
+		note_trip(control, ack->now);
+		control->trip_began = ack->now;
+		control->delivered_before = control->delivered;
+	}
+	control->round = ack->round;
 	control->delivered = ack->delivered;
+}
+
+inline_always void control_ack(struct control *control, const struct ack *ack)
+{
+	u64 growth;
+
+	measure(control, ack);
 	growth = base_slow_start(&control->base, ack->growth);
 	if (growth)
 		base_grow(&control->base, growth, increase(control, ack->now));
 }
 
-/* Packets per second times 2^8 in this epoch; 0 for unknown. */
-inline_always u64 throughput(const struct control *control, u64 now)
-{
-	u64 packets = control->delivered - control->delivered_before;
-
-	if (!control->epoch_began || now <= control->epoch_began)
-		return 0;
-	return ((packets * MICROSECONDS) << 8) / (now - control->epoch_began);
-}
-
 inline_always u32 control_keep(const struct control *control, u64 now)
 {
-	u64 new = throughput(control, now), old = control->last_throughput;
+	u64 new = control->throughput, old = control->last_throughput;
 	u64 change = new > old ? new - old : old - new;
 	u32 ratio;
 
@@ -94,18 +120,16 @@ inline_always u32 control_keep(const struct control *control, u64 now)
 inline_always void begin(struct control *control, u64 now)
 {
 	control->last_loss = now;
-	control->epoch_began = now;
-	control->delivered_before = control->delivered;
+	control->trip_began = 0;
+	control->throughput = 0;
 	control->rtt_max = 0;
 }
 
 inline_always void control_after_loss(struct control *control, u64 now)
 {
-	u64 new = throughput(control, now);
-
 	control->beta = control_keep(control, now);
-	if (new)
-		control->last_throughput = new;
+	if (control->throughput)
+		control->last_throughput = control->throughput;
 	begin(control, now);
 }
 

@@ -84,6 +84,7 @@ struct connection {
 	/* A cut that may turn out to be a timeout's; a timeout that has been noted. */
 	u8 has_cut;
 	u8 has_timed_out;
+	u8 recovering;
 };
 
 _Static_assert(sizeof(struct connection) <= sizeof(struct inet_connection_sock), "no room for the state");
@@ -157,6 +158,7 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 	}
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
 	ack.round = connection->round;
+	ack.recovering = connection->recovering;
 	control_ack(&connection->control, &ack);
 	return 0;
 }
@@ -233,6 +235,7 @@ SEC("struct_ops") int ack_state(u64 *arguments)
 	}
 	connection->has_cut = 0;
 	connection->has_timed_out = 0;
+	connection->recovering = state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
 	return 0;
 }
 

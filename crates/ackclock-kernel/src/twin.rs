@@ -25,6 +25,7 @@ struct AckOfC {
     round: u32,
     delivered: u32,
     is_again: u8,
+    recovering: u8,
 }
 
 /// As `MOST_INTERNALS` and `NEVER_KNOWN` of `bpf/control.h`.
@@ -135,6 +136,7 @@ impl Twin {
                     round: ack.round as u32,
                     delivered: self.delivered as u32,
                     is_again: 0,
+                    recovering: u8::from(ack.recovering),
                 };
                 // SAFETY: see `new`.
                 unsafe { (self.functions.ack)(state, &raw const ack) }

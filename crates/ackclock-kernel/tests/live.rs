@@ -189,7 +189,7 @@ fn every_control_loads_carries_transfers_and_goes_away() {
     }
     for stand in stands {
         let [forward, _] = stand.pump.stop().unwrap().directions;
-        // 19 transfers of 2 s at 10 Mbit/s are 47 500 packets of 1000 bytes; with 1 % of losses a third of them and
+        // 20 transfers of 2 s at 10 Mbit/s are 50 000 packets of 1000 bytes; with 1 % of losses a third of them and
         // more come through.
         assert!(forward.delivered_packets > 10_000, "{forward:?}");
     }
