@@ -52,8 +52,8 @@ pub struct HtcpLinux {
     count: f64,
     /// The last loss event came with a steady throughput.
     adaptive: bool,
-    /// The end of the last recovery, and before that the start.
-    since: Time,
+    /// The end of the last recovery, and before that when the connection's first packet went out.
+    since: Option<Time>,
     recovering: bool,
     /// Seconds; 0 for unknown.
     smoothed_rtt: f64,
@@ -71,7 +71,12 @@ pub struct HtcpLinux {
 impl HtcpLinux {
     /// Whether so much time has passed since the last recovery that what is measured is the new window's.
     fn has_settled(&self, now: Time) -> bool {
-        now.since(self.since).as_seconds() >= SETTLING_TRIPS * self.rtt_min
+        self.seconds(now) >= SETTLING_TRIPS * self.rtt_min
+    }
+
+    /// How long ago the last recovery ended, or the connection began.
+    fn seconds(&self, now: Time) -> f64 {
+        self.since.map_or(0.0, |since| now.since(since).as_seconds())
     }
 
     fn measure_rtt(&mut self, now: Time) {
@@ -110,7 +115,7 @@ impl HtcpLinux {
 
     /// The increase now, packets per round trip.
     fn increase(&self, now: Time) -> f64 {
-        let mut factor = libm::floor(HtcpParams::default().alpha(now.since(self.since).as_seconds()));
+        let mut factor = libm::floor(HtcpParams::default().alpha(self.seconds(now)));
         if self.params.rtt_scaling && self.rtt_min > 0.0 {
             // In eighths, as the kernel counts them.
             let scale = libm::floor(0.8 / self.rtt_min).clamp(4.0, 80.0);
@@ -134,7 +139,7 @@ impl HtcpLinux {
         if self.rtt_max > self.rtt_min {
             self.rtt_max = self.rtt_min + FADING * (self.rtt_max - self.rtt_min);
         }
-        (self.since, self.recovering, self.count) = (now, true, 0.0);
+        (self.since, self.recovering, self.count) = (Some(now), true, 0.0);
     }
 
     fn grow(&mut self, now: Time, growth: f64) {
@@ -161,7 +166,7 @@ impl Controller for HtcpLinux {
             beta: BETA_MIN,
             count: 0.0,
             adaptive: false,
-            since: Time::ZERO,
+            since: None,
             recovering: false,
             smoothed_rtt: 0.0,
             rtt_min: 0.0,
@@ -181,8 +186,12 @@ impl Controller for HtcpLinux {
                     let smoothed = self.smoothed_rtt;
                     self.smoothed_rtt = if smoothed > 0.0 { smoothed + (rtt - smoothed) / 8.0 } else { rtt };
                 }
+                if self.since.is_none() {
+                    self.began = Time(now.0.saturating_sub(ack.rtt.unwrap_or_default().0));
+                    self.since = Some(self.began);
+                }
                 if self.recovering && ack.growth() > 0.0 {
-                    (self.recovering, self.since) = (false, now);
+                    (self.recovering, self.since) = (false, Some(now));
                 }
                 self.measure_throughput(now, &ack);
                 let growth = self.base.slow_start(&ack);

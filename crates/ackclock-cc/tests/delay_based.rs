@@ -250,3 +250,18 @@ fn htcp_of_linux_counts_from_the_end_of_recovery() {
     htcp.on(at(6000), common::ack(100, 3));
     assert_eq!(window(&htcp), 46.0);
 }
+
+/// Time counts from a flow's own beginning: one that starts 30 s late grows as one that starts after 1 s.
+#[test]
+fn htcp_of_linux_begins_when_its_flow_does() {
+    let grown = |start_s: u64| {
+        let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), at(10.0));
+        for trip in 0..50 {
+            let now = Time::ZERO + Span::from_seconds(start_s) + Span::from_millis(100 * trip);
+            (0..20).for_each(|_| htcp.on(now, common::ack(100, trip)));
+        }
+        window(&htcp)
+    };
+    assert_eq!(grown(1), grown(30));
+    assert!(grown(1) > 20.0, "it grows");
+}
