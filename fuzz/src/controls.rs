@@ -32,7 +32,8 @@ fn signal(u: &mut Unstructured<'_>, round: &mut u64) -> Result<Signal> {
         10..=14 => Signal::Recovered,
         15..=19 => Signal::Timeout { first: u.arbitrary()? },
         20..=22 => Signal::Undo,
-        23..=25 => Signal::Idle,
+        23 => Signal::Moderated { window: Packets(u64::from(u.arbitrary::<u16>()?).max(1)) },
+        24..=25 => Signal::Idle,
         kind => {
             *round = round.saturating_add(u64::from(kind % 3));
             Signal::Ack(Ack {

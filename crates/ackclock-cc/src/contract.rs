@@ -6,7 +6,8 @@ use crate::{Decision, Signal};
 ///
 /// `before` is the decision before `signal`, `after` the one after it. Returns what is broken, if anything is:
 /// the window is finite and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least
-/// 2 and changes at a timeout only if it is the first of its packet; during a loss episode, or when something
+/// 2 and changes at a timeout only if it is the first of its packet; moderation leaves ssthresh and never lets the
+/// window grow; during a loss episode, or when something
 /// else than the window limits sending, the window does not grow.
 #[must_use]
 pub fn violation(before: Decision, signal: Signal, after: Decision) -> Option<&'static str> {
@@ -20,6 +21,10 @@ pub fn violation(before: Decision, signal: Signal, after: Decision) -> Option<&'
             first || after.ssthresh == before.ssthresh,
             "only the first timeout of a packet sets ssthresh",
         )),
+        Signal::Moderated { .. } => broken(
+            window <= before.window.0 && after.ssthresh == before.ssthresh,
+            "a moderated window does not grow, and ssthresh stays",
+        ),
         Signal::Ack(ack) if ack.growth() == 0.0 => {
             broken(window <= before.window.0, "the window does not grow while it must not")
         }

@@ -12,7 +12,8 @@
 //!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it).
 //! - The control owns window, ssthresh and slow start. Its window is finite, at least 1, and at least 2
 //!   after `Loss`, whatever the signals.
-//! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode.
+//! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode. One that follows Linux 2.6
+//!   says at its end how far the window falls (`Moderated`), to controls whose entry has a half floor.
 //!
 //! ```
 //! use ackclock_cc::{Ack, Controller, Signal, Start, reno::{Reno, RenoParams}};

@@ -52,7 +52,7 @@ fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
 /// What the code of a control in Linux 2.6 tells the kernel's recovery: `min_cwnd`, and whose `cong_avoid` it calls.
 /// The default is that of a control which says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Linux26 {
+pub struct Kernel26 {
     /// In an episode the window falls to half of ssthresh, and from there slow start leads back to ssthresh.
     pub half_floor: bool,
     /// The window grows by what is acknowledged, also where an acknowledgement came too early to count.
@@ -71,7 +71,7 @@ pub struct Entry {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// What its code in Linux 2.6 says besides the rules of its window.
-    pub linux_2_6: Linux26,
+    pub linux_2_6: Kernel26,
     build: Option<&'static Build>,
     check: &'static Check,
 }
@@ -91,7 +91,7 @@ impl Entry {
             kind: Kind::Window,
             source,
             parameters: <C::Params as Parameters>::LIST,
-            linux_2_6: Linux26 { half_floor: false, counts_bytes: false },
+            linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
             build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
             check: &|given| read::<C::Params>(given).map(|_| ()),
         }
@@ -105,7 +105,7 @@ impl Entry {
             kind: Kind::Rate,
             source,
             parameters: P::LIST,
-            linux_2_6: Linux26 { half_floor: false, counts_bytes: false },
+            linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
             build: None,
             check: &|given| read::<P>(given).map(|_| ()),
         }
@@ -120,20 +120,20 @@ impl Entry {
         build: &'static Build,
         check: &'static Check,
     ) -> Self {
-        let linux_2_6 = Linux26 { half_floor: false, counts_bytes: false };
+        let linux_2_6 = Kernel26 { half_floor: false, counts_bytes: false };
         Entry { name, kind: Kind::Window, source, parameters, linux_2_6, build: Some(build), check }
     }
 
     /// The same control, whose code in Linux 2.6 lets the window fall to half of ssthresh.
     #[must_use]
     pub const fn half_floor(self) -> Self {
-        Entry { linux_2_6: Linux26 { half_floor: true, ..self.linux_2_6 }, ..self }
+        Entry { linux_2_6: Kernel26 { half_floor: true, ..self.linux_2_6 }, ..self }
     }
 
     /// The same control, whose code in Linux 2.6 counts acknowledged bytes.
     #[must_use]
     pub const fn counts_bytes(self) -> Self {
-        Entry { linux_2_6: Linux26 { counts_bytes: true, ..self.linux_2_6 }, ..self }
+        Entry { linux_2_6: Kernel26 { counts_bytes: true, ..self.linux_2_6 }, ..self }
     }
 
     /// The same control under another name.

@@ -53,6 +53,7 @@ fn signal() -> impl Strategy<Value = Signal> {
         1 => Just(Signal::Recovered),
         1 => any::<bool>().prop_map(|first| Signal::Timeout { first }),
         1 => Just(Signal::Undo),
+        1 => (1_u64..3000).prop_map(|window| Signal::Moderated { window: Packets(window) }),
         1 => Just(Signal::Idle),
     ]
 }

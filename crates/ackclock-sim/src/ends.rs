@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Catalogue, Linux26 as Linux26OfControl};
+use ackclock_cc::registry::{Catalogue, Kernel26};
 use ackclock_cc::{Parameters, Start};
 use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
 use ackclock_units::Time;
@@ -104,7 +104,7 @@ pub fn make_ends(
     }
     let control = make_control(flow, makers.catalogue)?;
     let linux_2_6 =
-        makers.catalogue.find(&flow.control).map_or_else(Linux26OfControl::default, |entry| entry.linux_2_6);
+        makers.catalogue.find(&flow.control).map_or_else(Kernel26::default, |entry| entry.linux_2_6);
     let receiver = Receiver::new(ReceiverSettings {
         flow: place.id,
         route: place.back,
@@ -186,7 +186,7 @@ fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn Erased
 fn make_sender(
     flow: &Flow,
     place: &Place,
-    (control, linux_2_6): (Box<dyn ErasedController>, Linux26OfControl),
+    (control, linux_2_6): (Box<dyn ErasedController>, Kernel26),
     application: Application,
 ) -> Box<dyn Endpoint> {
     let tcp = &flow.tcp;

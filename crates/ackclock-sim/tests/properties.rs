@@ -88,8 +88,13 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
-    let recovery =
-        prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
+    let recovery = prop::sample::select(vec![
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+        Recovery::Rack,
+        Recovery::Linux26,
+    ]);
     let growth = prop::sample::select(vec![Growth::PerAck, Growth::PerPacket]);
     // Some slow starts would fill any memory otherwise.
     let window = prop_oneof![(1_u64..60), Just(100_000)].prop_map(|packets| Some(Packets(packets)));
