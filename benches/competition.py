@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import csv
+import itertools
 import json
 import shlex
 import shutil
@@ -11,12 +11,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind
 from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, loaded, path, put
 
 import ackclock
@@ -27,6 +31,9 @@ DATA = ROOT / "benches" / "data" / "competition.csv"
 QUEUE, PACKET, SEGMENT = 100, 1500, 1448
 STARTS_S = (0.0, 0.4, 0.7, 1.1)
 FIRST_PORT = 5201
+# iperf3 talks for so many round trips before it sends data, by `ss`: the simulated flows start so
+# much later, compared with the one that has the shortest.
+TALK_ROUND_TRIPS = 4
 TURNS, SECONDS = 5, 120
 # The first third of a turn is left out: slow start and what it did to the others.
 LEFT_OUT = 1 / 3
@@ -77,13 +84,13 @@ ROWS += [
 ]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Turn:
-    """What a turn gave: goodputs in Mbit/s, and what the emulator has against it."""
+    """What a turn gave: goodputs in Mbit/s, and what the emulator says about itself."""
 
     goodputs: list[float]
     late_share: float
-    problems: list[str]
+    problems: str
 
 
 def _commands(row: Row, seconds: int, folder: Path) -> tuple[str, str]:
@@ -109,16 +116,20 @@ def _commands(row: Row, seconds: int, folder: Path) -> tuple[str, str]:
 
 def _attend(command: Sequence[str]) -> tuple[int, str]:
     """Run the path to its end. It is let clean up after itself when this program is to end."""
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as link:
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said) as link,
+    ):
         try:
-            _, said = link.communicate()
+            # Polars lets a system call go on after Ctrl-C, so none may last.
+            while link.poll() is None:
+                time.sleep(0.1)
         except BaseException:
             link.terminate()
             link.wait(timeout=30)
             raise
-    return link.returncode, said
+        said.seek(0)
+        return link.returncode, said.read()
 
 
 def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
@@ -145,7 +156,7 @@ def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
             for number, start in enumerate(STARTS_S)
         ]
     late = max(report[way]["lateness"]["late_share"] for way in ("forward", "reverse"))
-    return Turn(goodputs, late, report["problems"])
+    return Turn(goodputs, late, "; ".join(report["problems"]))
 
 
 def _goodput(transfer: dict[str, Any], start_s: float, seconds: int) -> float:
@@ -159,7 +170,7 @@ def _goodput(transfer: dict[str, Any], start_s: float, seconds: int) -> float:
     return float(sum(one["bytes"] for one in inside) * 8e-6 / span)
 
 
-def simulate(row: Row, seconds: int, **tcp: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def simulate(row: Row, seconds: int, **tcp: Any) -> NDArray[np.float64]:
     """Give goodputs of the application in Mbit/s, a row per run and a column per flow."""
     scenario = {
         "run": {"duration": f"{seconds} s", "warmup": f"{LEFT_OUT * seconds} s"},
@@ -168,7 +179,8 @@ def simulate(row: Row, seconds: int, **tcp: Any) -> np.ndarray[Any, np.dtype[np.
                 "overhead": OVERHEAD, **tcp},
         "dumbbell": path("100 Mbit/s", min(row.rtts_ms), QUEUE, 0),
         "flow": [
-            {"start": f"{start} s", "rtt": f"{rtt} ms", "rtt_noise": RTT_NOISE, **CONTROLS[name][1]}
+            {"start": f"{start + TALK_ROUND_TRIPS * (rtt - min(row.rtts_ms)) / 1000} s",
+             "rtt": f"{rtt} ms", "rtt_noise": RTT_NOISE, **CONTROLS[name][1]}
             for name, rtt, start in zip(row.controls, row.rtts_ms, STARTS_S, strict=True)
         ],
     }  # fmt: skip
@@ -178,78 +190,82 @@ def simulate(row: Row, seconds: int, **tcp: Any) -> np.ndarray[Any, np.dtype[np.
     )
 
 
-def difference(row: Row, measured: np.ndarray[Any, Any], simulated: np.ndarray[Any, Any]) -> float:
-    """Give the largest relative difference between the shares of mean goodputs."""
-    kernel, simulator = (
-        np.array([goodputs.mean(axis=0)[kind].sum() for kind in row.kinds()])
-        / goodputs.mean(axis=0).sum()
-        for goodputs in (measured, simulated)
-    )
-    return float(np.abs(kernel / simulator - 1).max())
+def measure(
+    rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = None
+) -> pl.DataFrame:
+    """Let the flows of every row compete in every turn; a row per flow of each attempt."""
+    records: list[dict[str, Any]] = []
+    with loaded(*LOADED):
+        # Row after row in each turn, so that all of them meet an hour in which others are busy.
+        for turn, row in itertools.product(range(1, turns + 1), rows):
+            for attempt in range(1 + REPEATS):
+                place = f"{row.question}-{row.title}-{turn}-{attempt}".replace(" ", "-").lower()
+                found = _turn(row, seconds, kept and kept / place)
+                counts = not found.problems or attempt == REPEATS
+                flows = zip(row.controls, row.rtts_ms, found.goodputs, strict=True)
+                records += [
+                    {"question": row.question, "row": row.title, "turn": turn, "seconds": seconds,
+                     "attempt": attempt, "counts": counts, "flow": flow,
+                     "control": CONTROLS[control][0], "rtt_ms": rtt,
+                     "goodput_mbps": round(goodput, 3), "late_share": round(found.late_share, 5),
+                     "problems": found.problems}
+                    for flow, (control, rtt, goodput) in enumerate(flows)
+                ]  # fmt: skip
+                print(
+                    f"turn {turn} of {turns}, {row.question}, {row.title}: "
+                    f"{', '.join(f'{goodput:.1f}' for goodput in found.goodputs)} Mbit/s; late: "
+                    f"{100 * found.late_share:.2f} %{found.problems and '; ' + found.problems}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                if counts:
+                    break
+    return pl.DataFrame(records)
 
 
-def _cell(goodputs: np.ndarray[Any, Any]) -> str:
+def shares(row: Row, goodputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give what each kind of flow has of the whole, a row per turn or run."""
+    kinds = [goodputs[:, kind].sum(axis=1) for kind in row.kinds()]
+    found: NDArray[np.float64] = np.column_stack(kinds) / goodputs.sum(axis=1, keepdims=True)
+    return found
+
+
+def _cell(goodputs: NDArray[np.float64]) -> str:
     estimate = over_runs(goodputs)
     half = "" if np.isnan(estimate.low) else f" ± {estimate.high - estimate.value:.1f}"
     return f"{estimate.value:.1f}{half}"
 
 
-def _lines(row: Row, measured: np.ndarray[Any, Any], simulated: np.ndarray[Any, Any]) -> str:
-    off = difference(row, measured, simulated)
+def _line(row: Row, measured: NDArray[np.float64], simulated: NDArray[np.float64]) -> str:
+    kernel, simulator = shares(row, measured), shares(row, simulated)
+    most = float(np.abs(kernel.mean(axis=0) / simulator.mean(axis=0) - 1).max())
+    agree = "yes" if most <= LARGEST_DIFFERENCE else "no"
+    chance = "-"
+    if len(kernel) > 1:
+        # Student's test of each kind's share, times their number because the smallest is taken.
+        smallest = float(ttest_ind(kernel, simulator).pvalue.min()) * kernel.shape[1]
+        chance = "less than 0.01" if smallest < 0.01 else f"{min(smallest, 1.0):.2f}"
     cells = [row.title, *map(_cell, measured.T), *map(_cell, simulated.T)]
-    verdict = "yes" if off <= LARGEST_DIFFERENCE else "no"
-    return f"| {' | '.join(cells)} | {verdict}, {off:.0%} |".replace("%", " %")
+    return f"| {' | '.join(cells)} | {agree}, {100 * most:.3g} % | {chance} |"
 
 
 HEADS = {
     ROUND_TRIPS: (
-        "Four flows of one control with round trips of 60, 80, 100 and 120 ms.",
+        "Four flows of one control with round trips of 60, 80, 100 and 120 ms:",
         "control",
         [f"{rtt} ms" for rtt in (60, 80, 100, 120)],
     ),
     BESIDE: (
-        "Two flows of Reno and two of another control, all with 100 ms.",
+        "Two flows of Reno and two of another control, all with 100 ms:",
         "the other control",
         ["Reno", "Reno", "other", "other"],
     ),
 }
 
 
-def table(
-    turns: int = TURNS, seconds: int = SECONDS, kept: Path | None = None, only: str = ""
-) -> list[str]:
-    """Measure every row in every turn, simulate it, and keep the numbers of the turns."""
-    rows = [row for row in ROWS if only in f"{row.question}, {row.title}"]
-    records: list[list[Any]] = []
-    measured: dict[Row, list[list[float]]] = {row: [] for row in rows}
-    repeated = late = 0
-    with loaded(*LOADED):
-        for turn in range(1, turns + 1):
-            for row in rows:
-                for attempt in range(1 + REPEATS):
-                    place = f"{row.question}-{row.title}-{turn}-{attempt}".replace(" ", "-").lower()
-                    found = _turn(row, seconds, kept and kept / place)
-                    is_kept = not found.problems or attempt == REPEATS
-                    for flow, goodput in enumerate(found.goodputs):
-                        records.append(
-                            [row.question, row.title, turn, seconds, attempt, int(is_kept), flow,
-                             CONTROLS[row.controls[flow]][0], row.rtts_ms[flow], f"{goodput:.3f}",
-                             f"{found.late_share:.5f}"],
-                        )  # fmt: skip
-                    print(
-                        f"turn {turn} of {turns}, {row.question}, {row.title}: "
-                        + ", ".join(f"{goodput:.1f}" for goodput in found.goodputs)
-                        + f" Mbit/s; late {found.late_share:.2%}"
-                        + "".join(f"; {problem}" for problem in found.problems),
-                        file=sys.stderr, flush=True,
-                    )  # fmt: skip
-                    if is_kept:
-                        break
-                    repeated += 1
-                late += bool(found.problems)
-                measured[row].append(found.goodputs)
-    if not only:
-        _keep(records)
+def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
+    """Put the numbers of the turns beside the simulator's."""
+    turns, seconds = found["turn"].n_unique(), int(found["seconds"][0])
     lines = [
         f"100 Mbit/s, a droptail queue of {QUEUE} packets of {PACKET} bytes, starts at "
         f"{', '.join(f'{start:g}' for start in STARTS_S)} s. {turns} turns of {seconds} s, of "
@@ -257,45 +273,39 @@ def table(
         f"of iperf3 read it, mean and half of the 95 % interval. Beside it the simulator, {RUNS} "
         f"runs: profile `linux`, pacing, overhead {OVERHEAD}, RTT noise {RTT_NOISE}, CUBIC with "
         "HyStart++. Shares of the goodput (of equal flows together) agree when none differs by "
-        f"more than {100 * LARGEST_DIFFERENCE:.0f} %; the largest difference is given.",
+        f"more than {100 * LARGEST_DIFFERENCE:.0f} %; the largest difference is given, and how "
+        "probable one as large as the clearest is by chance alone, by Student's test.",
     ]
+    counting = found.filter("counts")
     for question, (head, name, flows) in HEADS.items():
-        own = [row for row in rows if row.question == question]
         columns = [
             name,
-            *(f"{flow}, kernel" for flow in flows),
-            *(f"{flow}, simulated" for flow in flows),
+            *(f"{flow}, {where}" for where in ("kernel", "simulated") for flow in flows),
         ]
-        lines += [
-            "",
-            head,
-            "",
-            f"| {' | '.join(columns)} | shares agree |",
-            "| --- |" + " --- |" * 9,
-        ]
-        for row in own:
-            lines.append(_lines(row, np.array(measured[row]), simulate(row, seconds)))
+        lines += ["", head, "", f"| {' | '.join([*columns, 'shares agree', 'chance'])} |"]
+        lines.append("| --- |" + " --- |" * (len(columns) + 1))
+        for row in [row for row in rows if row.question == question]:
+            own = counting.filter(pl.col("question") == question, pl.col("row") == row.title)
+            goodputs = own.sort("turn", "flow")["goodput_mbps"].to_numpy()
+            lines.append(_line(row, goodputs.reshape(-1, len(STARTS_S)), simulate(row, seconds)))
             print(lines[-1], flush=True)
+    first = found.filter(pl.col("flow") == 0)
+    repeated = first.filter(~pl.col("counts")).height
+    late = first.filter(pl.col("counts"), pl.col("problems") != "").height
     lines += [
         "",
-        f"Turns repeated because the path was late (more than 1 % of packets by more than 1 ms): "
-        f"{repeated}. Turns that were late in all of {1 + REPEATS} attempts and count: {late}.",
+        f"Attempts repeated because the path was late (more than 1 % of packets by more than "
+        f"1 ms): {repeated}. Turns that count though all {1 + REPEATS} attempts were late: {late}.",
     ]
     return lines
 
 
-COLUMNS = [
-    *("question", "row", "turn", "seconds", "attempt", "counts"),
-    *("flow", "control", "rtt_ms", "goodput_mbps", "late_share"),
-]
-
-
-def _keep(records: list[list[Any]]) -> None:
+def table(turns: int = TURNS, seconds: int = SECONDS, kept: Path | None = None) -> list[str]:
+    """Measure every row, keep the numbers of the turns, and put the simulator's beside them."""
+    found = measure(ROWS, turns, seconds, kept)
     DATA.parent.mkdir(exist_ok=True)
-    with DATA.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(records)
+    found.write_csv(DATA)
+    return page(found, ROWS)
 
 
 def main() -> None:
@@ -307,16 +317,25 @@ def main() -> None:
     )
     parser.add_argument("--keep", type=Path, help="a folder for all that iperf3 and ss said")
     parser.add_argument(
-        "--only", default="", help="rows whose question and control contain this; only shown"
+        "--only", help="rows whose question and control contain this; shown, not kept"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="the tables again, from the turns that were kept"
     )
     options = parser.parse_args()
     # What ends it politely lets it clean up as Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    lines = table(options.turns, options.seconds, options.keep, options.only)
     if options.only:
-        print("\n".join(lines))
+        rows = [row for row in ROWS if options.only in f"{row.question}, {row.title}"]
+        found = measure(rows, options.turns, options.seconds, options.keep)
+        print("\n".join(page(found, rows)))
+        return
+    if options.again:
+        kept = pl.read_csv(DATA, schema_overrides={"problems": pl.String})
+        lines = page(kept.with_columns(pl.col("problems").fill_null("")), ROWS)
     else:
-        put(KERNEL_PAGE, "competition", "bench-kernel", lines)
+        lines = table(options.turns, options.seconds, options.keep)
+    put(KERNEL_PAGE, "competition", "bench-kernel", lines)
 
 
 if __name__ == "__main__":
