@@ -63,7 +63,8 @@ bench: setup
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/sweep.py
 
-# The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, and what a control costs; half an hour, as root.
+# The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, several flows on one bottleneck, and what a control
+# costs; two and a half hours, as root.
 bench-kernel: setup kernel
 	$(BIN)/python benches/kernel.py
 

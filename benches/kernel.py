@@ -13,15 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import competition
 import numpy as np
-from shared import COMMAND, ROOT, SERVER, campaign, path, put, run
+from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, campaign, loaded, path, put, run
 
 import ackclock
 from ackclock import plots
 from ackclock.metrics.intervals import bootstrap
 from ackclock.run import Run
-
-PAGE = ROOT / "docs" / "kernel.md"
 
 CONTROLS = {"Illinois": "illinois", "FIT": "fit", "Africa": "africa", "BIC": "bic"}
 # As the reference measurements of Linux 6.12; 948 bytes of 1000 are the application's.
@@ -40,19 +39,10 @@ PAIRS, TRANSFER_S = 64, 1
 LARGEST_COST = 1.05
 
 
-@contextmanager
-def _loaded(*controls: str) -> Iterator[None]:
-    run(COMMAND, "kernel", "load", *controls)
-    try:
-        yield
-    finally:
-        run(COMMAND, "kernel", "unload", *controls)
-
-
 def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict[str, Any]]:
     """Trace a transfer over the emulated path; the run and the emulator's own report."""
     report = directory / "report.json"
-    with _loaded(control):
+    with loaded(control):
         trace = subprocess.Popen(
             [COMMAND, "kernel", "trace", "-o", str(directory / "trace"), "--sample-ms", "50",
              "--duration-s", str(DURATION_S + 3), "--warmup-s", str(WARMUP_S)],
@@ -150,7 +140,7 @@ def losses() -> list[str]:
     ]
     for rtt_ms in DELAYS_MS:
         queue = round(100e6 / 12_000 * rtt_ms / 1000)
-        with _loaded("fit"):
+        with loaded("fit"):
             measured = campaign(
                 [in_kernel for in_kernel, _ in TURNS.values()], PERIOD_S, MEASURED_FROM_S,
                 ["--rate", "100Mbit/s", "--delay", f"{rtt_ms / 2}ms", "--queue", str(queue),
@@ -234,7 +224,7 @@ def cost() -> list[str]:
         "| control | ns per kB | the kernel's Reno | ratio | 95 % interval | Gbit/s | Reno's |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    with _loaded(*CONTROLS.values()), _cable() as (client, address):
+    with loaded(*CONTROLS.values()), _cable() as (client, address):
         _cost(client, address, "reno")
         for title, control in CONTROLS.items():
             pairs = []
@@ -255,13 +245,18 @@ def cost() -> list[str]:
     return lines
 
 
-PARTS: dict[str, Callable[[], list[str]]] = {"agreement": agreement, "losses": losses, "cost": cost}
+PARTS: dict[str, Callable[[], list[str]]] = {
+    "agreement": agreement,
+    "losses": losses,
+    "competition": competition.table,
+    "cost": cost,
+}
 
 
 def main() -> None:
     """Measure what is named, or all, and put the tables into docs/kernel.md. Needs root."""
     for name in sys.argv[1:] or PARTS:
-        put(PAGE, name, "bench-kernel", PARTS[name]())
+        put(KERNEL_PAGE, name, "bench-kernel", PARTS[name]())
 
 
 if __name__ == "__main__":

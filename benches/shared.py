@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import polars as pl
 
 ROOT = Path(__file__).resolve().parent.parent
+KERNEL_PAGE = ROOT / "docs" / "kernel.md"
 COMMAND = str(Path(sys.executable).parent / "ackclock")
 SERVER = "10.77.0.2"
 """The sender's address on the emulated link."""
@@ -21,6 +23,17 @@ SERVER = "10.77.0.2"
 def run(*command: str, **settings: Any) -> subprocess.CompletedProcess[str]:
     """Run a command that must succeed; its output is kept."""
     return subprocess.run(command, check=True, text=True, capture_output=True, **settings)
+
+
+@contextmanager
+def loaded(*controls: str) -> Iterator[None]:
+    """Have controls in the kernel meanwhile, whatever happens."""
+    try:
+        run(COMMAND, "kernel", "load", *controls)
+        yield
+    finally:
+        # A load that failed may have loaded some.
+        run(COMMAND, "kernel", "unload", *controls)
 
 
 def path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:

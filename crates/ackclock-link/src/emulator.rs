@@ -8,6 +8,7 @@ use ackclock_sim::packet::{Ecn, Kind, Packet};
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
+use crate::access::Access;
 use crate::report::{Direction, Lateness};
 
 /// Longest packet, bytes: what IP allows.
@@ -15,7 +16,8 @@ pub const LONGEST_PACKET: usize = 65_535;
 /// Most packets on the path at once; more are refused, and the result is then invalid.
 const MOST_PACKETS: usize = 1 << 18;
 /// Both directions, as a scenario numbers them.
-const DIRECTIONS: [usize; 2] = [0, 1];
+const DIRECTIONS: [usize; 2] = [FORWARD, 1];
+const FORWARD: usize = 0;
 
 /// The contents of the packets on the path. Places are used again, so that nothing is allocated per packet.
 #[derive(Debug, Default)]
@@ -61,6 +63,10 @@ struct Late {
 #[derive(Debug)]
 pub struct Emulator {
     ways: [Way; 2],
+    /// Before the forward queue.
+    access: Access,
+    /// Delays there and back, as the path begins with them.
+    round_trip: Span,
     director: Director,
     store: Store,
     tolerance: Span,
@@ -87,30 +93,56 @@ impl Emulator {
         let way = |link, id| Way { link: make_link(link, id, 1, seed, 0), late: Late::default(), refused: 0 };
         Ok(Emulator {
             ways: [way(forward, 0), way(reverse, 1)],
+            access: Access::default(),
+            round_trip: forward.delay + reverse.delay,
             director: Director::new(scenario.events.clone(), &scenario.links, 1, seed, 0),
             store: Store::default(),
             tolerance,
         })
     }
 
+    /// The same path, where packets that go forward to one of `ports` have the propagation round trip that stands with
+    /// it: they wait before the queue, as on an access link. The ports are in order, as [`crate::ports::read`] gives
+    /// them; a later change of the path's delay leaves that wait as it is.
+    ///
+    /// # Errors
+    /// One line, when a round trip is shorter than the path's own.
+    pub fn with_port_rtts(mut self, ports: &[(u16, Span)]) -> Result<Emulator, String> {
+        self.access = Access::new(ports, self.round_trip)?;
+        Ok(self)
+    }
+
     /// A packet enters the path in `direction` (0 forward, 1 reverse) at `now`.
     pub fn arrive(&mut self, now: Time, direction: usize, content: &[u8]) {
-        self.change_links(now);
-        let way = &mut self.ways[direction];
+        self.catch_up(now);
         let Some(place) = self.store.put(content) else {
-            way.refused += 1;
+            self.ways[direction].refused += 1;
             return;
         };
+        let port = if direction == FORWARD { self.access.port_of(content) } else { None };
+        match port {
+            Some(port) => {
+                self.access.push(now, port, place);
+                // Without any delay it is there already.
+                self.catch_up(now);
+            }
+            None => self.enter(now, direction, place),
+        }
+    }
+
+    /// The packet in `place` reaches the queue of `direction`.
+    fn enter(&mut self, now: Time, direction: usize, place: usize) {
+        let content = &self.store.contents[place];
         let bytes = u16::try_from(content.len()).unwrap_or(u16::MAX);
         let mut packet = Packet::new(Kind::Data, 0, 0, place as u64, now, bytes);
         packet.set_ecn(ecn_of(content));
-        way.link.arrive(now, &packet);
+        self.ways[direction].link.arrive(now, &packet);
         self.forget_dropped(direction);
     }
 
     /// Hands the packets over that have reached the far end by `now`, with their direction, in order of time.
     pub fn deliver(&mut self, now: Time, mut hand_over: impl FnMut(usize, &[u8])) {
-        self.change_links(now);
+        self.catch_up(now);
         for direction in DIRECTIONS {
             loop {
                 let way = &mut self.ways[direction];
@@ -137,7 +169,8 @@ impl Emulator {
     #[must_use]
     pub fn next_event(&self) -> Time {
         let [forward, reverse] = &self.ways;
-        forward.link.next_event().min(reverse.link.next_event()).min(self.director.wakeup())
+        let links = forward.link.next_event().min(reverse.link.next_event());
+        links.min(self.director.wakeup()).min(self.access.next())
     }
 
     /// Packets on the path, both directions together.
@@ -149,13 +182,15 @@ impl Emulator {
     /// What has happened by `now`, which is not before the last event: forward, then reverse.
     pub fn report(&mut self, now: Time) -> [Direction; 2] {
         let elapsed = now.since(Time::ZERO);
+        self.catch_up(now);
         DIRECTIONS.map(|direction| {
+            let waiting = if direction == FORWARD { self.access.waiting() } else { 0 };
             let way = &mut self.ways[direction];
             let counters = way.link.counters(now);
             let (longest_queue_packets, _) = way.link.measured();
             let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
             Direction {
-                arrived_packets: counters.arrived,
+                arrived_packets: counters.arrived + waiting as u64,
                 delivered_packets: counters.delivered,
                 random_losses: counters.random_losses,
                 queue_drops: counters.queue_drops,
@@ -172,6 +207,22 @@ impl Emulator {
     /// Longest queues are counted from here on.
     pub fn start_measuring(&mut self) {
         self.ways.iter_mut().for_each(|way| way.link.start_measuring());
+    }
+
+    /// What happens at the near end up to `now`: changes, and packets that reach the queue, each of them at its own time
+    /// however late this is asked.
+    fn catch_up(&mut self, now: Time) {
+        loop {
+            let next = self.access.next();
+            if next > now {
+                break;
+            }
+            self.change_links(next);
+            if let Some((at, place)) = self.access.pop() {
+                self.enter(at, FORWARD, place);
+            }
+        }
+        self.change_links(now);
     }
 
     fn change_links(&mut self, now: Time) {

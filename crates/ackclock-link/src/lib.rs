@@ -5,7 +5,9 @@
 //! through a TUN device in each namespace. It measures its own lateness, and says when a result is not to be
 //! trusted because of it.
 
+mod access;
 pub mod emulator;
 pub mod hosts;
+pub mod ports;
 pub mod pump;
 pub mod report;

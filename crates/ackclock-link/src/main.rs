@@ -12,6 +12,7 @@ use std::time::Duration;
 use ackclock_cc::registry::BuiltIn;
 use ackclock_link::emulator::Emulator;
 use ackclock_link::hosts::{Host, Hosts};
+use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
 use ackclock_link::report::Report;
 use ackclock_scenario::{Scenario, read_toml};
@@ -29,6 +30,8 @@ use nix::unistd::{Pid, geteuid};
 /// Examples:
 ///   sudo ackclock-link --rate 10Mbit/s --delay 30ms --queue 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
 ///   sudo ackclock-link --loss 1% --report path.json
+///   sudo ackclock-link --delay 30ms --port-rtts 5201=60ms,5202=80ms --server 'iperf3 -s -p 5202' \
+///     -- iperf3 -c 10.77.0.2 -p 5202
 ///   sudo ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
 ///     --set dumbbell.loss.to_bad=0.1% --set dumbbell.loss.to_good=20%
 ///
@@ -57,6 +60,11 @@ struct Arguments {
     /// Queue, losses and noise of both directions, not of the forward one alone.
     #[arg(long)]
     both: bool,
+    /// Propagation round trips of packets to TCP and UDP ports of the server, in place of the path's own, for example
+    /// 5201=60ms,5202=80ms: what is more than the path's they wait before the queue, as on an access link. Other packets
+    /// keep the path's.
+    #[arg(long, value_name = "PORT=RTT,...")]
+    port_rtts: Option<String>,
     /// Any key of a scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -155,6 +163,15 @@ impl Arguments {
             read_toml(&text, &file, &settings, &BuiltIn).map_err(|error| refuse(error.to_string()))?;
         Ok(checked.scenario)
     }
+
+    fn emulator(&self) -> Result<Emulator, Failure> {
+        let refuse = |message: String| Failure(message, 2);
+        let emulator = Emulator::new(&self.scenario()?, self.tolerance).map_err(refuse)?;
+        let Some(text) = &self.port_rtts else { return Ok(emulator) };
+        ports::read(text)
+            .and_then(|ports| emulator.with_port_rtts(&ports))
+            .map_err(|message| refuse(format!("--port-rtts: {message}")))
+    }
 }
 
 /// Tells people; it goes on when nobody listens any more.
@@ -236,8 +253,7 @@ fn stand(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8,
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Failure> {
-    let emulator =
-        Emulator::new(&arguments.scenario()?, arguments.tolerance).map_err(|message| Failure(message, 2))?;
+    let emulator = arguments.emulator()?;
     if !geteuid().is_root() {
         return Err("namespaces and devices are made by root: sudo ackclock-link ...".to_owned().into());
     }

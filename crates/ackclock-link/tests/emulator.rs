@@ -2,6 +2,7 @@
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_link::emulator::Emulator;
+use ackclock_link::ports;
 use ackclock_scenario::read_toml;
 use ackclock_units::{Span, Time};
 use proptest::prelude::*;
@@ -19,12 +20,12 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// Everything that leaves up to `us`: when the emulator said so, the direction, the first byte.
+/// Everything that leaves up to `us`: when the emulator said so, the direction, the last byte.
 fn leave(emulator: &mut Emulator, us: u64) -> Vec<(Time, usize, u8)> {
     let mut left = Vec::new();
     while emulator.next_event() <= at(us) {
         let now = emulator.next_event();
-        emulator.deliver(now, |direction, content| left.push((now, direction, content[0])));
+        emulator.deliver(now, |direction, content| left.push((now, direction, *content.last().unwrap())));
     }
     left
 }
@@ -77,6 +78,117 @@ fn changes_happen_at_their_times() {
     let mut emulator = Emulator::new(&checked.scenario, TOLERANCE).unwrap();
     emulator.arrive(at(25_000), 0, &[7; 1000]);
     assert_eq!(leave(&mut emulator, 100_000), [(at(35_800), 0, 7)]);
+}
+
+const RATE_AND_DELAY: &str = "rate = \"10 Mbit/s\"\ndelay = \"30 ms\"\n";
+
+/// The path of 10 Mbit/s and 30 ms with a queue of `limit` packets, where port 5201 has 80 ms and 5202 has 70 ms: 20 and
+/// 10 ms more than twice the path's delay.
+fn with_ports(limit: u32) -> Emulator {
+    let queue = format!("queue = {{ kind = \"droptail\", limit = \"{limit} packets\" }}");
+    let ports = ports::read("5201=80ms,5202=70ms").unwrap();
+    emulator(&format!("{RATE_AND_DELAY}{queue}")).with_port_rtts(&ports).unwrap()
+}
+
+/// 1000 bytes of TCP over IPv4 to `port`; the last byte is `name`.
+fn to(port: u16, name: u8) -> Vec<u8> {
+    let mut packet = vec![0; 1000];
+    (packet[0], packet[9]) = (0x45, 6);
+    packet[22..24].copy_from_slice(&port.to_be_bytes());
+    packet[999] = name;
+    packet
+}
+
+/// 1000 bytes of UDP over IPv6.
+fn over_version_6(port: u16, name: u8) -> Vec<u8> {
+    let mut packet = vec![0; 1000];
+    (packet[0], packet[6]) = (0x60, 17);
+    packet[42..44].copy_from_slice(&port.to_be_bytes());
+    packet[999] = name;
+    packet
+}
+
+/// They reach the queue after 20, 10, 0 and 20 ms, each finds it empty, is sent in 0.8 ms and travels 30 ms: at 0 + 20
+/// ms, 1 + 10 ms, 2 ms and 3 + 20 ms, and 30.8 ms later at the far end. What goes back has no such delay: 3 + 30.8 ms.
+#[test]
+fn a_port_has_its_round_trip() {
+    let mut emulator = with_ports(9);
+    emulator.arrive(at(0), 0, &to(5201, 1));
+    assert_eq!(emulator.next_event(), at(20_000), "it reaches the queue");
+    emulator.arrive(at(1000), 0, &to(5202, 2));
+    emulator.arrive(at(2000), 0, &to(80, 3));
+    emulator.arrive(at(3000), 0, &over_version_6(5201, 4));
+    emulator.arrive(at(3000), 1, &to(5201, 5));
+    assert_eq!((emulator.on_path(), emulator.next_event()), (5, at(11_000)));
+    let expected = [(32_800, 0, 3), (33_800, 1, 5), (41_800, 0, 2), (50_800, 0, 1), (53_800, 0, 4)];
+    assert_eq!(
+        leave(&mut emulator, 100_000),
+        expected.map(|(us, direction, name)| (at(us), direction, name))
+    );
+    assert_eq!((emulator.on_path(), emulator.next_event()), (0, Time::NEVER));
+}
+
+/// At the queue, which is a line: 19.9 ms (the second, no port), 20 ms (the first, 0 + 20 ms), 20 ms (the third, 10 + 10
+/// ms), 20 ms (the fourth, no port, that comes when the others are there). Each takes 0.8 ms: they leave at 20.7, 21.5,
+/// 22.3 and 23.1 ms and arrive 30 ms later. So it is when nobody looks before 100 ms.
+#[test]
+fn the_queue_is_in_order_of_arrival_there() {
+    for looks in [true, false] {
+        let mut emulator = with_ports(9);
+        emulator.arrive(at(0), 0, &to(5201, 1));
+        emulator.arrive(at(10_000), 0, &to(5202, 3));
+        emulator.arrive(at(19_900), 0, &to(80, 2));
+        emulator.arrive(at(20_000), 0, &to(80, 4));
+        if looks {
+            let expected = [(50_700, 2), (51_500, 1), (52_300, 3), (53_100, 4)];
+            assert_eq!(leave(&mut emulator, 100_000), expected.map(|(us, name)| (at(us), 0, name)));
+        } else {
+            let mut names = vec![];
+            emulator.deliver(at(100_000), |_, content| names.push(content[999]));
+            assert_eq!(names, [2, 1, 3, 4]);
+            // (49.3 + 48.5 + 47.7 + 46.9) / 4 ms too late.
+            assert_eq!(emulator.report(at(100_000))[0].lateness.mean_us, 48_100.0);
+        }
+    }
+}
+
+/// Twenty packets wait for the queue, which holds two: they reach it one per ms and each takes 0.8 ms, so that it never
+/// holds more than one. Then three at once: the third finds two.
+#[test]
+fn what_has_not_reached_the_queue_takes_no_place_in_it() {
+    let mut emulator = with_ports(2);
+    emulator.start_measuring();
+    (0..20).for_each(|number| emulator.arrive(at(u64::from(number) * 1000), 0, &to(5201, number)));
+    assert_eq!(emulator.on_path(), 20);
+    // The last of the twenty reaches the queue at 39 ms.
+    assert_eq!(leave(&mut emulator, 39_000), []);
+    let [forward, _] = emulator.report(at(39_000));
+    assert_eq!((forward.arrived_packets, forward.queue_drops, forward.longest_queue_packets), (20, 0, 1));
+    (0..3).for_each(|number| emulator.arrive(at(40_000), 0, &to(5202, 20 + number)));
+    let left = leave(&mut emulator, 200_000);
+    let names: Vec<_> = left.iter().map(|(_, _, name)| *name).collect();
+    assert_eq!(names, (0..22).collect::<Vec<_>>());
+    // 40 + 10 + 2 x 0.8 + 30 ms.
+    assert_eq!(left[21].0, at(81_600));
+    let [forward, _] = emulator.report(at(200_000));
+    assert_eq!((forward.arrived_packets, forward.queue_drops, forward.longest_queue_packets), (23, 1, 2));
+}
+
+/// 60 ms are what the path has itself, so nothing waits: 0.8 + 30 ms. Less cannot be.
+#[test]
+fn a_round_trip_is_at_least_the_path_s() {
+    let path =
+        || emulator(&format!("{RATE_AND_DELAY}queue = {{ kind = \"droptail\", limit = \"9 packets\" }}"));
+    let mut same = path().with_port_rtts(&ports::read("5201=60ms").unwrap()).unwrap();
+    same.arrive(at(0), 0, &to(5201, 1));
+    assert_eq!(leave(&mut same, 100_000), [(at(30_800), 0, 1)]);
+    assert_eq!(
+        path().with_port_rtts(&ports::read("5201=60ms,5202=59ms").unwrap()).unwrap_err(),
+        "port 5202: must be at least the delays of the path there and back (60 ms), is 59 ms"
+    );
+    let uneven = "reverse = { delay = \"10 ms\" }\nqueue = { kind = \"droptail\", limit = \"9 packets\" }";
+    let uneven = emulator(&format!("{RATE_AND_DELAY}{uneven}"));
+    assert!(uneven.with_port_rtts(&ports::read("5201=40ms").unwrap()).is_ok(), "30 ms there and 10 ms back");
 }
 
 /// A header of IPv4 as RFC 791 has it, capable of ECN, with its checksum.
@@ -172,5 +284,38 @@ proptest! {
                 last = Some(number);
             }
         }
+    }
+
+    /// Packets to two ports with delays of their own and to others, looked for now and then. In order of arrival at the
+    /// queue, packets of the same time by their ports, each begins when it is there and the one before it is sent, takes
+    /// 0.8 ms and travels 30 ms: those times, and every packet once.
+    #[test]
+    fn ports_wait_and_the_queue_serves_in_order(
+        arrivals in prop::collection::vec((0..4000_u64, 0..3_usize, any::<bool>()), 1..100),
+    ) {
+        let mut emulator = with_ports(1000);
+        let mut left = vec![];
+        let mut due = vec![];
+        let mut now = 0;
+        for (number, (wait, kind, looks)) in arrivals.iter().enumerate() {
+            now += wait;
+            if *looks {
+                left.extend(leave(&mut emulator, now));
+            }
+            emulator.arrive(at(now), 0, &to([5201, 5202, 80][*kind], number as u8));
+            due.push((now + [20_000, 10_000, 0][*kind], *kind, number as u8));
+        }
+        left.extend(leave(&mut emulator, now + 1_000_000));
+        due.sort();
+        let mut sent = 0;
+        let expected: Vec<_> = due
+            .into_iter()
+            .map(|(there, _, number)| {
+                sent = sent.max(there) + 800;
+                (at(sent + 30_000), 0, number)
+            })
+            .collect();
+        prop_assert_eq!(left, expected);
+        prop_assert_eq!(emulator.on_path(), 0);
     }
 }

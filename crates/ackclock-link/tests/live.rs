@@ -165,4 +165,13 @@ fn bad_input_is_one_line() {
         "ackclock-link: --set dumbbell.rate=fast: dumbbell.rate: no number; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)\n",
     );
     refuse(&["none.toml"], "ackclock-link: none.toml: No such file or directory (os error 2)\n");
+    refuse(
+        &["--delay", "30ms", "--port-rtts", "5201=50ms"],
+        "ackclock-link: --port-rtts: port 5201: must be at least the delays of the path there and back (60 ms), is 50 ms\n",
+    );
+    refuse(&["--port-rtts", "5201=60ms,5201=80ms"], "ackclock-link: --port-rtts: port 5201 is named twice\n");
+    refuse(
+        &["--port-rtts", "5201"],
+        "ackclock-link: --port-rtts: \"5201\": expected PORT=RTT, for example 5201=60ms\n",
+    );
 }
