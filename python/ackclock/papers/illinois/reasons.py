@@ -8,7 +8,12 @@ WHO_GROWS = (
     "overhead (0.1); with half the buffer 1.5."
 )
 
+VEGAS = (
+    "A full droptail queue that ACK clocks feed drops what growing windows add, whoever fills the "
+    "link (docs/theory.md, Illinois beside Reno), and Vegas adds nothing near congestion."
+)
+
 REASONS: dict[str, dict[str, str]] = {
-    "figure-11": {"*": WHO_GROWS},
+    "figure-11": {"Vegas gets very little beside Reno": VEGAS, "*": WHO_GROWS},
     "figure-13": {"*": WHO_GROWS},
 }
