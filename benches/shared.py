@@ -77,7 +77,7 @@ def campaign(
     dict
         Goodput by control, Mbit/s.
     """
-    from ackclock import campaign
+    from ackclock.paths import campaign
 
     with tempfile.TemporaryDirectory() as folder:
         token, output = Path(folder) / "token", Path(folder) / "campaign"

@@ -12,8 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 
-from ackclock import plots, report
-from ackclock.papers import PAPERS
+from ackclock.draw import plots
 from ackclock.predictions import (
     Prediction,
     Simulation,
@@ -28,6 +27,8 @@ from ackclock.predictions import (
     timeouts,
     unfairness,
 )
+from ackclock.reproduction import page
+from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
 SAMPLE_S = 0.5
@@ -204,7 +205,7 @@ def write_reproduction(results: Path) -> None:
         "1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over emulated "
         "paths.",
         "",
-        report.markdown(results, PAPERS.values()),
+        page.markdown(results, PAPERS.values()),
         "## Tables side by side",
     ]
     for paper, name in SIDE_BY_SIDE:

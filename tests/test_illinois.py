@@ -2,17 +2,16 @@
 
 import pytest
 
-from ackclock import sweep
-from ackclock.papers.artefact import FULL, Numbers
-from ackclock.papers.illinois import measure, one_flow
-from ackclock.papers.illinois.setting import flow, scenario
-from ackclock.sweep import Case
+from ackclock.reproduction.artefact import FULL, Numbers
+from ackclock.runs import Case, run_all
+from ackclock_papers.illinois import measure, one_flow
+from ackclock_papers.illinois.setting import flow, scenario
 
 
 def measured(cases):
     found = {}
     for name, case in cases.items():
-        ((run,),) = sweep.run_all([case])
+        ((run,),) = run_all([case])
         found[name] = [one_flow.numbers_of(name, run)]
     return found
 
@@ -60,7 +59,7 @@ def buffer_case(buffer, duration_s=800):
 # At B = 10 and 30 the trains (alpha = 1.4 and 2.4 instead of 10) lengthen the cycle by more.
 @pytest.mark.parametrize(("buffer", "round_trips"), [(20, 101), (40, 200), (50, 246)])
 def test_cycles_for_buffers(buffer, round_trips):
-    ((run,),) = sweep.run_all([buffer_case(buffer, 2000)])
+    ((run,),) = run_all([buffer_case(buffer, 2000)])
     row = measure.one_flow(run, bandwidth_delay_product=75.0, rtt_s=0.06)
     assert row["epoch_round_trips"] == pytest.approx(round_trips, rel=0.03)
 
@@ -97,14 +96,14 @@ def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
 
 def test_square_of_the_queue_grows_as_in_the_paper():
     # alpha = 0.1 B/q packets per round trip, so q^2 grows by 0.2 B = 10 at B = 50.
-    ((run,),) = sweep.run_all([buffer_case(50, 600)])
+    ((run,),) = run_all([buffer_case(50, 600)])
     assert one_flow.parabola(run, 50) == pytest.approx(10, rel=0.03)
 
 
 def test_run_without_losses_has_no_verdict_in_its_favour():
     # 10 s are slow start and its losses at most: nothing is measured after 200 s.
     case = Case(scenario([flow("illinois")], duration_s=201))
-    ((run,),) = sweep.run_all([case])
+    ((run,),) = run_all([case])
     row = measure.one_flow(run, bandwidth_delay_product=1250.0, rtt_s=0.1)
     assert row["epochs"] == 0
     assert not (row["convex"] <= 1.0)

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import ackclock
-from ackclock import campaign, live
-from ackclock.run import Run
+from ackclock.engine import Run
+from ackclock.paths import campaign, kernel
 
-HEAD = ",".join(live.CHANGES)
+HEAD = ",".join(kernel.CHANGES)
 
 
 def change(time_us: int, kind: str, window: float, packets: int, **other: object) -> str:
@@ -22,11 +22,11 @@ def change(time_us: int, kind: str, window: float, packets: int, **other: object
         "retransmitted_packets": 0, "in_flight_packets": 3, "segment_bytes": 1000,
         "source_port": 7, "destination_port": 8, "internals": "n=2 alpha=0.5",
     } | other  # fmt: skip
-    return ",".join(str(row[name]) for name in live.CHANGES)
+    return ",".join(str(row[name]) for name in kernel.CHANGES)
 
 
 def run_of(*lines: str, **settings: float) -> Run:
-    return live.run_of(live.read_changes("\n".join([HEAD, *lines, ""])), **settings)
+    return kernel.run_of(kernel.read_changes("\n".join([HEAD, *lines, ""])), **settings)
 
 
 # One second with 10 packets, one with 20, one with 5; then a connection at the same address begins

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ackclock import parallel
+from ackclock.runs import parallel
 
 
 def test_results_come_in_the_order_of_the_items():

@@ -10,21 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import api, plots, report, reproduction, sweep, variations
+from ackclock import engine
+from ackclock.draw import plots
 from ackclock.metrics import Estimate
-from ackclock.papers import PAPERS, claims
-from ackclock.papers.artefact import (
-    FULL,
-    QUICK,
-    Artefact,
-    Effort,
-    Numbers,
-    Paper,
-    with_reasons,
-)
-from ackclock.papers.bic import analysis
-from ackclock.papers.illinois import noise
-from ackclock.sweep import Case, Task
+from ackclock.reproduction import claims, make, page, vary
+from ackclock.reproduction.artefact import Paper, Simulated, with_reasons
+from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
+from ackclock.runs import Case, Task, run_all
+from ackclock_papers import PAPERS
+from ackclock_papers.bic import analysis
+from ackclock_papers.illinois import noise
 from conftest import COMMAND
 
 # The artefacts of the five papers: figures and tables as printed.
@@ -49,7 +44,7 @@ def test_every_artefact_of_every_paper_is_there():
 def test_every_scenario_is_accepted(effort):
     for _, artefact in EVERY:
         for name, case in artefact.cases(effort).items():
-            api.check(case.scenario), name
+            engine.check(case.scenario), name
 
 
 def test_every_claim_says_what_it_is():
@@ -163,7 +158,7 @@ ONE = Paper("tiny", "Tiny", (), ())
 
 
 def reproduce(tmp_path, *artefacts):
-    return reproduction.reproduce([(ONE, one) for one in artefacts], tmp_path, FULL, 2)
+    return make.reproduce([(ONE, one) for one in artefacts], tmp_path, FULL, 2)
 
 
 def test_failures_do_not_stop_the_others(tmp_path):
@@ -206,7 +201,7 @@ def test_a_cached_run_is_the_run(tmp_path):
 
 def test_the_same_scenario_runs_once():
     case = Case(tiny())
-    first, second = sweep.run_all([case, case])
+    first, second = run_all([case, case])
     assert first[0] is second[0]
 
 
@@ -232,24 +227,24 @@ def test_nothing_else_is_lost(tmp_path):
     place.mkdir(parents=True)
     (place / "notes.txt").write_text("mine")
     with pytest.raises(Exception, match="no result"):
-        reproduction.reproduce(reproduction.select(["illinois/figure-1"]), tmp_path, FULL)
+        make.reproduce(make.select(["illinois/figure-1"]), tmp_path, FULL)
     assert (place / "notes.txt").read_text() == "mine"
 
 
 def test_markdown_has_a_row_for_every_artefact(tmp_path):
-    text = report.markdown(tmp_path, PAPERS.values())
+    text = page.markdown(tmp_path, PAPERS.values())
     rows = [line for line in text.splitlines() if line.startswith(("| figure-", "| table-"))]
     assert len(rows) == 91
     assert "91 artefacts: 91 not run." in text
 
 
 def test_selection():
-    assert len(reproduction.select([])) == 91
-    quick = reproduction.select([], headlines=True)
+    assert len(make.select([])) == 91
+    quick = make.select([], headlines=True)
     assert {paper.name for paper, _ in quick} == set(PRINTED)
-    assert len(reproduction.select(["bic", "bic/table-2"])) == 14
+    assert len(make.select(["bic", "bic/table-2"])) == 14
     with pytest.raises(LookupError, match="did you mean bic/table-2"):
-        reproduction.select(["bic/tabel-2"])
+        make.select(["bic/tabel-2"])
 
 
 def test_killed_and_gone_on(tmp_path):
@@ -281,7 +276,7 @@ def test_variations_change_one_setting():
     scenario = tiny() | {"tcp": {"recovery": "sack", "min_rto": "400 ms"}}
 
     def changed(name):
-        after = variations.vary(scenario, name)
+        after = vary.vary(scenario, name)
         return {key for key in after if after.get(key) != scenario.get(key)}, after
 
     keys, half = changed("half the buffer")
@@ -304,12 +299,12 @@ def test_variations_judge_again(tmp_path):
         measure=lambda _name, run: {"queue": run.summary["links"][0]["max_queue_packets"]},
         claims=(queue,),
     )
-    (row,) = variations.try_all([(ONE, one)], tmp_path, 2)
+    (row,) = vary.try_all([(ONE, one)], tmp_path, 2)
     holds = {name: good for name, (_, good) in row["settings"].items()}
     assert holds["half the buffer"]
     assert not holds["as declared"]
     assert not holds["twice the buffer"]
-    table = variations.markdown([row]).splitlines()
+    table = vary.markdown([row]).splitlines()
     assert len(table) == 3
     assert table[2].startswith("| tiny/figure-1: queue | ✗ 10 | ✓ 5 | ✗ 20 |")
 

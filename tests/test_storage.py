@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import storage
+from ackclock.engine import storage
 
 PROGRAM = """
 import os, signal, sys

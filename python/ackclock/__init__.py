@@ -16,7 +16,7 @@
 """
 
 from ackclock._native import Ack, Loss, Start, Timeout
-from ackclock.api import (
+from ackclock.engine import (
     Run,
     ScenarioError,
     SimulationError,
@@ -28,9 +28,9 @@ from ackclock.api import (
     schema,
     simulate,
 )
-from ackclock.build import dumbbell, flow, scenario
-from ackclock.controls import Control, register
-from ackclock.storage import StorageError
+from ackclock.engine.build import dumbbell, flow, scenario
+from ackclock.engine.controls import Control, register
+from ackclock.engine.storage import StorageError
 
 __all__ = [
     "Ack",

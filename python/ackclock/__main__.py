@@ -1,5 +1,5 @@
 """So that `python -m ackclock` is the command line."""
 
-from ackclock.cli import main
+from ackclock.cli.main import main
 
 main()

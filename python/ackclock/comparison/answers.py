@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock import sweep
 from ackclock.comparison.path import Setting
 from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
+from ackclock.engine import Run
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
-from ackclock.run import Run
-from ackclock.sweep import Case, Task
+from ackclock.runs import Case, Task, each
 
 OTHERS = ("reno", "cubic")
 """Whom every control is set beside."""
@@ -152,7 +151,7 @@ def _measured(
                     windows["time_s"].to_numpy(), windows["window"].cast(pl.Float64).to_numpy()
                 )
 
-    for _, error in sweep.each([task for key in tasks.values() for task in key], work, jobs, cache):
+    for _, error in each([task for key in tasks.values() for task in key], work, jobs, cache):
         if error is not None:
             raise error
     numbers = {key: [found[task, key[0]] for task in of_key] for key, of_key in tasks.items()}

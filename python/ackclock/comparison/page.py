@@ -10,9 +10,11 @@ import jinja2
 import numpy as np
 from matplotlib.figure import Figure
 
-from ackclock import api, plots, storage
+from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import QUESTIONS
+from ackclock.draw import plots
+from ackclock.engine import storage
 from ackclock.metrics import Estimate
 
 COLUMNS = 3
@@ -192,5 +194,5 @@ def _page(comparison: Comparison, command: str, links: dict[str, list[tuple[str,
         cycle_s=comparison.setting.reno_cycle_s,
         command=command,
         links=links,
-        version=api.__version__,
+        version=engine.__version__,
     )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock import build
+from ackclock.engine import build
 
 PACKET_BITS = 8000.0
 """1000 bytes, the default of scenarios."""

@@ -11,7 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.comparison.path import SAMPLE_S, STEP, Setting
-from ackclock.run import Run
+from ackclock.engine import Run
 
 Numbers = dict[str, float]
 SMOOTHNESS_RTTS = 10

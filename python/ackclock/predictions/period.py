@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock import sweep
-from ackclock.api import Run
+from ackclock.engine import Run
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.runs import Case, measure_all
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
@@ -95,10 +95,8 @@ def predict(
     estimates: list[Estimate] = []
     if simulation is not None:
         wanted = [row for row in rows if CONTROLS[row["control"]].controller is not None]
-        cases = [
-            sweep.Case(scenario(row["control"], row["window"], row["predicted"])) for row in wanted
-        ]
-        found = iter(sweep.measure_all(cases, _period, simulation.jobs))
+        cases = [Case(scenario(row["control"], row["window"], row["predicted"])) for row in wanted]
+        found = iter(measure_all(cases, _period, simulation.jobs))
         missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
         estimates = [next(found)[0] if row in wanted else missing for row in rows]
     fine = np.geomspace(min(windows), max(windows), 100)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ackclock import plots, sweep
+from ackclock.draw import plots
 from ackclock.metrics import Estimate, over_runs
+from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
-    from ackclock.api import Run
+    from ackclock.engine import Run
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Simulation:
         list of list
             The answers by scenario and run.
         """
-        cases = [sweep.Case(scenario, self.runs) for scenario in scenarios]
-        return sweep.measure_all(cases, measure, self.jobs)
+        cases = [Case(scenario, self.runs) for scenario in scenarios]
+        return measure_all(cases, measure, self.jobs)
 
 
 @dataclass(frozen=True)

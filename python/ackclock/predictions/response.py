@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock import sweep
-from ackclock.api import Run
+from ackclock.engine import Run
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.runs import Case, measure_all
 
 BATCHES = 10
 
@@ -171,7 +171,7 @@ def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
 def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None) -> list[Estimate]:
     wanted = [CONTROLS[row["control"]].controller is not None for row in rows]
     cases = [
-        sweep.Case(scenario(row["control"], row["p"], rtt_s))
+        Case(scenario(row["control"], row["p"], rtt_s))
         for row, one in zip(rows, wanted, strict=True)
         if one
     ]
@@ -183,6 +183,6 @@ def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None)
         per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / paths.PACKET_BITS / length_s
         return of_batches(per_trip * rtt_s)
 
-    found = iter(sweep.measure_all(cases, rate, jobs))
+    found = iter(measure_all(cases, rate, jobs))
     missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
     return [next(found)[0] if one else missing for one in wanted]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.api import Run
+from ackclock.engine import Run
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths

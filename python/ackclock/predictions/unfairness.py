@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.api import Run
+from ackclock.engine import Run
 from ackclock.metrics import over_runs
 from ackclock.models import laws, unfairness
 from ackclock.predictions import paths

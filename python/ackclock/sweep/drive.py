@@ -10,7 +10,9 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ackclock import api, controls, parallel, progress
+from ackclock import engine
+from ackclock.engine import controls
+from ackclock.runs import parallel, progress
 from ackclock.sweep import workers
 from ackclock.sweep.plan import Plan, Point, read
 from ackclock.sweep.store import Store
@@ -253,7 +255,7 @@ def run(
         try:
             _drive(sweep, place)
         except (BrokenProcessPool, parallel.StoppedError) as error:
-            raise api.SimulationError(
+            raise engine.SimulationError(
                 "a worker process ended without a word (out of memory?); the same command goes on"
             ) from error
     runs, failed, at_most = store.counts()

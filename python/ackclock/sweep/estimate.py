@@ -7,7 +7,8 @@ import time
 
 import numpy as np
 
-from ackclock import api, progress
+from ackclock import engine
+from ackclock.runs import progress
 from ackclock.sweep.plan import Plan
 
 TRIALS = 8
@@ -47,7 +48,7 @@ def seconds(plan: Plan, jobs: int | None = None) -> float:
 def _trial(plan: Plan, index: int) -> float:
     """Give the wall time of one run of a point."""
     settings = plan.points[index].settings
-    duration_s = progress.duration_of(api.check(plan.source, settings=settings))
+    duration_s = progress.duration_of(engine.check(plan.source, settings=settings))
     begin = time.monotonic()
     reached_s = 0.0
 
@@ -58,7 +59,7 @@ def _trial(plan: Plan, index: int) -> float:
             raise _EnoughError
 
     try:
-        api.summary(plan.source, settings=settings, progress=tell)
+        engine.summary(plan.source, settings=settings, progress=tell)
     except _EnoughError:
         return (time.monotonic() - begin) * duration_s / reached_s
     return time.monotonic() - begin

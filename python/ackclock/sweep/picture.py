@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ackclock import plots
+from ackclock.draw import plots
 from ackclock.metrics import over_runs
 from ackclock.sweep import rows
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock import api
+from ackclock import engine
 from ackclock.sweep import rows
 
 Value = float | int | bool | str
@@ -124,7 +124,7 @@ class Plan:
     """
 
     name: str
-    source: api.Source
+    source: engine.Source
     parameters: tuple[Parameter, ...]
     points: tuple[Point, ...] = field(repr=False)
     replication: Replication = Replication()
@@ -150,9 +150,9 @@ class _Reader:
     def __init__(self, file: str) -> None:
         self.file = file
 
-    def refuse(self, key: str, problem: str) -> api.ScenarioError:
+    def refuse(self, key: str, problem: str) -> engine.ScenarioError:
         place = f"{self.file}: {key}" if key else self.file
-        return api.ScenarioError(f"{place}: {problem}")
+        return engine.ScenarioError(f"{place}: {problem}")
 
     def only(self, key: str, table: Any, allowed: Sequence[str]) -> dict[str, Any]:
         if not isinstance(table, dict):
@@ -229,7 +229,7 @@ def read(file: Path | str) -> Plan:
         When the file or a scenario is refused: one line that says where and what is allowed.
     """
     path = Path(file)
-    text = api.Source.of(path).text
+    text = engine.Source.of(path).text
     reader = _Reader(str(path))
     try:
         tree = tomllib.loads(text)
@@ -241,7 +241,7 @@ def read(file: Path | str) -> Plan:
         raise reader.refuse("name", "expected letters, digits, - and _")
     if not isinstance(top.get("scenario"), str):
         raise reader.refuse("scenario", "expected the name of a scenario file beside this one")
-    source = api.Source.of(path.parent / top["scenario"])
+    source = engine.Source.of(path.parent / top["scenario"])
     parameters = tuple(_parameters(reader, top, source))
     points = tuple(_points(reader, top, parameters))
     plan = Plan(name, source, parameters, points, _replication(reader, top.get("runs", {})))
@@ -251,7 +251,9 @@ def read(file: Path | str) -> Plan:
     return plan
 
 
-def _parameters(reader: _Reader, top: Mapping[str, Any], source: api.Source) -> Iterator[Parameter]:
+def _parameters(
+    reader: _Reader, top: Mapping[str, Any], source: engine.Source
+) -> Iterator[Parameter]:
     listed = "points" in top
     if listed and (not isinstance(top["points"], list) or not top["points"]):
         raise reader.refuse("points", "expected a list of tables")
@@ -287,11 +289,11 @@ def _hashable(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else ()
 
 
-def _expanded(keys: Sequence[str], source: api.Source) -> Iterator[str]:
+def _expanded(keys: Sequence[str], source: engine.Source) -> Iterator[str]:
     """Write ``flow.*`` out for every flow of the scenario."""
     for key in keys:
         if key.startswith("flow.*."):
-            flows = tomllib.loads(api.check(source))["flow"]
+            flows = tomllib.loads(engine.check(source))["flow"]
             yield from (f"flow.{index}.{key[7:]}" for index in range(len(flows)))
         else:
             yield key
@@ -348,7 +350,7 @@ def _replication(reader: _Reader, given: Any) -> Replication:
 def _check(reader: _Reader, plan: Plan) -> None:
     for point in plan.points:
         try:
-            api.check(plan.source, settings=point.settings)
-        except api.ScenarioError as error:
+            engine.check(plan.source, settings=point.settings)
+        except engine.ScenarioError as error:
             values = ", ".join(f"{name} = {value}" for name, value in point.values.items())
             raise reader.refuse(f"point {point.index} ({values})", str(error)) from error

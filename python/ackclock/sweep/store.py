@@ -18,10 +18,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
-from ackclock import controls, storage
+from ackclock.engine import controls, storage
+from ackclock.runs.tasks import engine_digest
 from ackclock.sweep import rows
 from ackclock.sweep.plan import Plan, Point
-from ackclock.sweep.tasks import engine
 from ackclock.sweep.workers import Done
 
 RUNS_PER_PART = 1000
@@ -33,7 +33,7 @@ def _fingerprint(plan: Plan) -> str:
     settings = [point.settings for point in plan.points]
     flat = {setting for of_point in settings for setting in of_point}
     own = controls.prepare(plan.source.text, is_json=plan.source.is_json, settings=sorted(flat))
-    words = [engine(), plan.source.text, settings, asdict(plan.replication), own]
+    words = [engine_digest(), plan.source.text, settings, asdict(plan.replication), own]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 

@@ -15,7 +15,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from ackclock import api, controls, parallel
+from ackclock import engine
+from ackclock.engine import controls
+from ackclock.runs import parallel
 from ackclock.sweep import rows
 
 CONNECT_S = 10.0
@@ -68,7 +70,7 @@ def _check(_simulated_s: float, _packets: int) -> None:
         raise parallel.StoppedError
 
 
-def work(source: api.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]:
+def work(source: engine.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]:
     """Make some runs, one after the other.
 
     Parameters
@@ -87,7 +89,7 @@ def work(source: api.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]:
     made = []
     for job in jobs:
         try:
-            summary = api.summary(source, settings=job.settings, run=job.run, progress=_check)
+            summary = engine.summary(source, settings=job.settings, run=job.run, progress=_check)
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:
             raise
@@ -167,7 +169,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 @contextmanager
-def cluster(address: str, source: api.Source, settings: Sequence[str]) -> Iterator[Workers]:
+def cluster(address: str, source: engine.Source, settings: Sequence[str]) -> Iterator[Workers]:
     """Give the workers of a Dask cluster.
 
     Parameters
@@ -192,19 +194,21 @@ def cluster(address: str, source: api.Source, settings: Sequence[str]) -> Iterat
     try:
         import distributed
     except ImportError:
-        raise api.ScenarioError("--cluster needs Dask: pip install 'ackclock[cluster]'") from None
+        raise engine.ScenarioError(
+            "--cluster needs Dask: pip install 'ackclock[cluster]'"
+        ) from None
     try:
         make: Any = distributed.Client
         client = make(address, timeout=CONNECT_S)
     except (OSError, ValueError, TimeoutError) as error:
-        raise api.ScenarioError(
+        raise engine.ScenarioError(
             f"no Dask scheduler answers at {address} ({type(error).__name__}); "
             "start one with dask scheduler, and give its address as tcp://HOST:PORT"
         ) from error
     with client:
         count = sum(client.nthreads().values())
         if count == 0:
-            raise api.ScenarioError(
+            raise engine.ScenarioError(
                 f"the cluster at {address} has no workers; start them with dask worker {address}"
             )
         for file in controls.files(source.text, is_json=source.is_json, settings=settings):

@@ -1,0 +1,1 @@
+"""The command line: Typer and messages for people, no arithmetic."""

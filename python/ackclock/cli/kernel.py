@@ -1,0 +1,124 @@
+"""The verb kernel: controls in the kernel's TCP, and what they do there."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, Annotated, cast
+
+import typer
+
+from ackclock import engine
+from ackclock.cli.programs import AS_IT_IS, become, program
+from ackclock.engine import run
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.\n\n"
+    "Connections choose one as any other: iperf3 -C ack_fit. Needs root and a kernel with BTF.",
+    epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
+)
+PROGRAM = "ackclock-kernel"
+
+
+@app.command("list", context_settings=AS_IT_IS)
+def list_(context: typer.Context) -> None:
+    """Show the controls that there are, and which are loaded."""
+    become(PROGRAM, ["list", *context.args])
+
+
+@app.command(context_settings=AS_IT_IS)
+def load(context: typer.Context) -> None:
+    """Load controls by name; they stay until they are unloaded or the machine restarts."""
+    become(PROGRAM, ["load", *context.args])
+
+
+@app.command(context_settings=AS_IT_IS)
+def unload(context: typer.Context) -> None:
+    """Unload controls, by default all; connections keep theirs until they end."""
+    become(PROGRAM, ["unload", *context.args])
+
+
+@app.command(context_settings=AS_IT_IS)
+def status(context: typer.Context) -> None:
+    """Show what is loaded, how many connections here have it, and who traces."""
+    become(PROGRAM, ["status", *context.args])
+
+
+@app.command()
+def trace(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the result goes.")
+    ],
+    duration_s: Annotated[
+        float | None,
+        typer.Option("--duration-s", min=0.1, help="End after so many seconds, else at Ctrl-C."),
+    ] = None,
+    sample_ms: Annotated[
+        float, typer.Option("--sample-ms", min=1.0, help="Spacing of the table of windows.")
+    ] = 100.0,
+    warmup_s: Annotated[
+        float, typer.Option("--warmup-s", min=0.0, help="Metrics are measured from here on.")
+    ] = 0.0,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV in place of Parquet.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
+) -> None:
+    """Record every change of a window in the kernel, as a result like that of a simulation.
+
+    Every connection of this machine that has a control of ackclock becomes a flow. changes.parquet
+    has every change; windows.parquet and all others are those of ackclock simulate -o, for every
+    metric and picture.
+
+    \b
+    Examples:
+      sudo ackclock kernel trace -o fit --duration-s 30
+      sudo ackclock kernel trace -o fit --sample-ms 10        # until Ctrl-C
+    """
+    from ackclock.paths import kernel
+
+    with run.new_result(output, force=force) as directory:
+        text = _record(duration_s)
+        if not text.count("\n") > 1:
+            raise engine.SimulationError(
+                "no window has changed: no connection had a control of ackclock"
+            )
+        changes = kernel.read_changes(text)
+        try:
+            measured = kernel.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
+        except ValueError as error:
+            raise engine.SimulationError(str(error)) from error
+        measured.write(directory, csv=csv)
+    print(f"{changes.height} changes of {len(measured.summary['flows'])} flows in {output}")
+
+
+def _record(duration_s: float | None) -> str:
+    """Run the program that listens, until its time is over or Ctrl-C; all that it wrote."""
+    limit = [] if duration_s is None else ["--duration-s", str(duration_s)]
+    command = [str(program(PROGRAM)), "trace", *limit]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:  # noqa: S603
+        pipe, lines = cast("IO[str]", listener.stdout), list[str]()
+        # Ctrl-C is for the program: what it has heard so far is written.
+        with contextlib.suppress(KeyboardInterrupt):
+            _read(pipe, lines)
+        listener.send_signal(signal.SIGINT)
+        _read(pipe, lines)
+    if listener.returncode:
+        raise typer.Exit(listener.returncode)
+    return "".join(lines)
+
+
+def _read(pipe: IO[str], lines: list[str]) -> None:
+    began = last = time.monotonic()
+    for line in pipe:
+        lines.append(line)
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - last > 1.0:
+            last = now
+            print(f"\r{now - began:.0f} s, {len(lines)} changes ", end="", file=sys.stderr)
+    if sys.stderr.isatty() and last > began:
+        print(file=sys.stderr)

@@ -1,0 +1,122 @@
+"""The verb measure: campaigns over real paths, and what they found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock import engine
+from ackclock.cli.programs import AS_IT_IS, become
+from ackclock.engine import storage
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measuring campaigns over real paths: a server gives every period another congestion "
+    "control its turn, a client fetches and logs.",
+    epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
+    "on the other machine ackclock measure run HOST --token secret -o campaign. "
+    "With --quic after serve and run: over QUIC in user space.",
+)
+PROGRAM = "ackclock-measure"
+REPORT = frozenset(
+    {
+        "table.csv",
+        "table.md",
+        "throughput.png",
+        "throughput.pdf",
+        "slots.parquet",
+        "samples.parquet",
+    }
+)
+
+
+@app.command(context_settings=AS_IT_IS)
+def token(context: typer.Context) -> None:
+    """Make a token: a file that client and server share."""
+    become(PROGRAM, ["token", *context.args])
+
+
+@app.command(context_settings=AS_IT_IS)
+def serve(context: typer.Context) -> None:
+    """Send to whoever knows the token, until Ctrl-C."""
+    become(PROGRAM, ["serve", *context.args])
+
+
+@app.command(context_settings=AS_IT_IS)
+def run(context: typer.Context) -> None:
+    """Fetch from a server, slot after slot, and log every second; goes on where it was."""
+    become(PROGRAM, ["run", *context.args])
+
+
+@app.command()
+def report(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Campaigns, a path each.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="OUT", help="Write tables and picture to OUT."),
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            "--control", metavar="NAME", help="Whose speed-up; by default the best one's."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier report.")] = False,
+) -> None:
+    """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
+
+    A row per path and control, with the 95 % interval of the goodput over slots. The speed-up is a
+    control's mean over the mean of all others; the stolen bandwidth is what Reno flows lose beside
+    a control, compared with Reno in its place (run --references). OUT gets table.csv, table.md, the
+    throughput over time as PNG and PDF, and all that was noted as Parquet.
+
+    \b
+    Examples:
+      ackclock measure report campaign
+      ackclock measure report zurich beijing --control ack_fit -o report
+    """
+    from ackclock.cli import tables
+    from ackclock.draw import plots
+    from ackclock.paths import campaign
+
+    try:
+        found = [campaign.read(directory) for directory in directories]
+        compared = campaign.table(found, control)
+    except ValueError as error:
+        raise engine.SimulationError(str(error)) from error
+    heads = ("path", "control", "Mbit/s", "95 % interval", "slots", "speed-up", "stolen")
+    rows = [
+        (
+            row["path"],
+            row["control"],
+            f"{row['goodput_mbps']:.3g}",
+            "-" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",
+            str(row["slots"]),
+            "" if row["speed_up"] is None else f"{row['speed_up']:.2f}",
+            "" if row["stolen"] is None else f"{row['stolen']:.2f}",
+        )
+        for row in compared.iter_rows(named=True)
+    ]
+    tables.print_rows(heads, rows)
+    if output is None:
+        return
+    import polars as pl
+
+    def is_report(directory: Path) -> bool:
+        return storage.holds_only(directory, REPORT, "table.csv")
+
+    with storage.new_directory(output, force=force, is_result=is_report) as folder:
+        lines = [heads, tuple("---" for _ in heads), *rows]
+        text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        (folder / "table.md").write_text(text, encoding="utf-8")
+        storage.write_table(compared, folder, "table", csv=True)
+        for name in ("slots", "samples"):
+            frames = [getattr(one, name).with_columns(path=pl.lit(one.name)) for one in found]
+            storage.write_table(pl.concat(frames, how="diagonal_relaxed"), folder, name)
+        with plots.in_style():
+            plots.save(campaign.picture(found), folder, "throughput")

@@ -1,0 +1,77 @@
+"""The verbs that are programs of their own: controls in the kernel, the emulated path."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from ackclock import engine
+
+# A program has its own options and its own --help.
+AS_IT_IS = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+    "help_option_names": [],
+}
+
+
+def program(name: str) -> Path:
+    """Find one of the programs that are not Python.
+
+    Parameters
+    ----------
+    name
+        Its name, such as ``ackclock-kernel``.
+
+    Returns
+    -------
+    Path
+        What an environment variable such as ``ACKCLOCK_KERNEL`` names, else that of the checkout,
+        else the one that is installed.
+
+    Raises
+    ------
+    SimulationError
+        When there is none.
+    """
+    given = os.environ.get(name.upper().replace("-", "_"))
+    checkout = Path(__file__).resolve().parents[2] / "target" / "release" / name
+    installed = shutil.which(name)
+    candidates = [Path(given)] if given else [checkout, *([Path(installed)] if installed else [])]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
+    raise engine.SimulationError(f"there is no program {name}; make {target} builds it")
+
+
+def become(name: str, arguments: list[str]) -> NoReturn:
+    """Turn this process into one of the programs: no interpreter stays in the path.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    arguments
+        What it is told.
+
+    Raises
+    ------
+    SimulationError
+        When there is no such program.
+    """
+    found = program(name)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(found, [name, *arguments])  # noqa: S606
+
+
+def link(context: typer.Context) -> None:
+    """Stand an emulated path between two network namespaces, in real time (link --help)."""
+    become("ackclock-link", context.args)

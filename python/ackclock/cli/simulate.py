@@ -1,0 +1,161 @@
+"""The verbs for one scenario: simulate, check."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ackclock import engine
+from ackclock.cli.options import AsJson, File, Settings
+from ackclock.engine import storage
+from ackclock.runs import parallel, progress
+
+
+def _source(file: Path) -> engine.Source:
+    if str(file) != "-":
+        return engine.Source.of(file)
+    try:
+        text = sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise engine.ScenarioError(
+            "standard input: is no text; a scenario is TOML in UTF-8"
+        ) from error
+    return engine.Source(text, "-", is_json=text.lstrip().startswith("{"))
+
+
+def simulate(
+    file: File,
+    as_json: AsJson = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Write tables and summary to DIR."),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV in place of Parquet.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="So many runs, each with other random streams.")
+    ] = 1,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Change run.seed.")] = None,
+    settings: Settings = None,
+    pcap: Annotated[
+        Path | None, typer.Option("--pcap", metavar="FILE", help="Write the packets to FILE.")
+    ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option("--qlog", metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."),
+    ] = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Every metric with its 95 % interval.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No table, no progress bar.")] = False,
+) -> None:
+    """Simulate a scenario packet by packet.
+
+    \b
+    Examples:
+      ackclock simulate first.toml
+      ackclock simulate first.toml --runs 10 --metrics
+      ackclock simulate first.toml --set flow.0.rtt=80ms --json
+      ackclock simulate first.toml --runs 10 -o results/first
+      ackclock example | ackclock simulate -
+    """
+    if pcap is not None and runs > 1:
+        raise typer.TyperException("--pcap writes one run; leave out --runs")
+    if qlog is not None and runs > 1:
+        raise typer.TyperException("--qlog writes one run; leave out --runs")
+    begin = time.monotonic()
+    source = _source(file)
+    changes = list(settings or ()) + ([] if seed is None else [f"run.seed={seed}"])
+    total_s = progress.duration_of(engine.check(source, settings=changes)) * runs
+    with contextlib.ExitStack() as stack:
+        directory = None
+        if output is not None:
+            directory = stack.enter_context(engine.new_result(output, force=force))
+        packets = None if pcap is None else stack.enter_context(storage.new_file(pcap))
+        if qlog is not None:
+            qlog = stack.enter_context(
+                storage.new_directory(qlog, force=force, is_result=_holds_qlog)
+            )
+        bar = stack.enter_context(progress.Bar(total_s, shown=not quiet))
+
+        def one(run: int, check: parallel.Check) -> engine.Run:
+            def tell(simulated_s: float, count: int) -> None:
+                check()
+                bar.update(run, simulated_s, count)
+
+            result = engine.simulate(
+                source,
+                settings=changes,
+                run=run,
+                record=directory is not None or metrics,
+                progress=tell,
+                pcap=packets,
+                qlog=qlog,
+            )
+            if directory is not None:
+                result.write(directory / f"run-{run:04}" if runs > 1 else directory, csv=csv)
+            return result
+
+        summaries, measured = [], []
+        for result in parallel.in_order(one, range(runs)):
+            summaries.append(result.summary)
+            if metrics:
+                measured.append(result)
+            if as_json:
+                wall_s = round(time.monotonic() - begin, 3)
+                print(json.dumps(result.summary | {"wall_s": wall_s}), flush=True)
+    if not as_json and not quiet:
+        _print_tables(summaries)
+    if metrics:
+        _print_metrics(measured, as_json)
+
+
+def _holds_qlog(directory: Path) -> bool:
+    return all(file.suffix == ".sqlog" for file in directory.iterdir())
+
+
+def _print_tables(summaries: list[dict[str, Any]]) -> None:
+    from ackclock.cli import tables
+
+    if len(summaries) > 1:
+        tables.print_runs(summaries)
+    else:
+        tables.print_run(summaries[0])
+
+
+def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
+    from ackclock.cli import tables
+    from ackclock.metrics import overview
+
+    found = overview(runs)
+    if as_json:
+        print(json.dumps({"metrics": found.to_dicts()}))
+    else:
+        print()
+        tables.print_metrics(found)
+
+
+def check(file: File, settings: Settings = None) -> None:
+    """Check a scenario without running it.
+
+    \b
+    Examples:
+      ackclock check first.toml
+      ackclock check first.toml --set flow.0.controller=bic
+    """
+    source = _source(file)
+    scenario = tomllib.loads(engine.check(source, settings=settings or ()))
+    controls: Counter[str] = Counter()
+    for flow in scenario["flow"]:
+        controls[flow.get("controller") or flow.get("source")] += flow.get("count", 1)
+    flows = ", ".join(f"{count} {name}" for name, count in controls.items())
+    print(f"{'standard input' if source.file == '-' else source.file}: ok")
+    print(f"{controls.total()} flows ({flows}), {scenario['run']['duration']}")

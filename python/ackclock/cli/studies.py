@@ -1,0 +1,222 @@
+"""The verbs for one's own questions: compare, sweep, plot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock import engine
+from ackclock.cli.options import AsJson, Jobs
+
+Output = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where results go.")]
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to vary.")],
+    output: Output = Path("results"),
+    jobs: Jobs = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster there."),
+    ] = None,
+    processes: Annotated[
+        bool | None,
+        typer.Option("--processes/--threads", help="By default processes for controls in Python."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace another sweep's results.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count runs and estimate the time; run nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario for many values of its settings, on all cores or a cluster.
+
+    Results join the Parquet dataset DIR, partitioned by experiment: one row per flow and run. The
+    same command goes on where an interrupted one was, and does nothing when all is done. It ends
+    with 1 when a run has failed; its error is in the results.
+
+    \b
+    Examples:
+      ackclock sweep loss.toml --dry-run
+      ackclock sweep loss.toml
+      ackclock sweep loss.toml --cluster tcp://10.0.0.1:8786
+      ackclock plot results/experiment=loss --x p --y goodput --hue controller
+    """
+    from ackclock import sweep as sweeps
+    from ackclock.sweep import estimate
+
+    plan = sweeps.read(file)
+    if dry_run:
+        found = {
+            "points": len(plan.points),
+            "least_runs": plan.least_runs,
+            "most_runs": plan.most_runs,
+            "estimated_s": float(f"{estimate.seconds(plan, jobs):.2g}"),
+        }
+        if as_json:
+            print(json.dumps(found))
+        else:
+            more = f" to {plan.most_runs}" if plan.most_runs > plan.least_runs else ""
+            print(
+                f"{len(plan.points)} points, {plan.least_runs}{more} runs, about "
+                f"{_duration(found['estimated_s'])} on this machine for the first {plan.least_runs}"
+            )
+        return
+    outcome = sweeps.run(plan, output, jobs=jobs, cluster=cluster, processes=processes, force=force)
+    if as_json:
+        print(json.dumps(asdict(outcome) | {"directory": str(outcome.directory)}))
+    else:
+        print(f"{outcome.directory}: {outcome.runs} runs, {outcome.made} of them made now")
+    if outcome.at_most:
+        print(f"{outcome.at_most} points were run as often as runs.most allows", file=sys.stderr)
+    if outcome.failed:
+        print(
+            f"ackclock: {outcome.failed} runs failed; see the column error of the results",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def plot(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A dataset or a part of it.")],
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="Along the picture.")],
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The metric.")],
+    hue: Annotated[
+        str | None, typer.Option("--hue", metavar="COLUMN", help="A curve for each value of it.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="COLUMN=VALUE", help="Only these rows."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="PDF, PNG or SVG, by its ending."),
+    ] = None,
+) -> None:
+    """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
+
+    A column may be shortened (goodput for goodput_mbps). Of several flows the mean counts.
+
+    \b
+    Examples:
+      ackclock plot results/experiment=loss --x p --y goodput --hue controller
+      ackclock plot results --x p --y rtt_p95 --hue controller --where experiment=loss -o rtt.pdf
+    """
+    from ackclock.engine import storage
+    from ackclock.sweep import picture
+
+    target = output or Path(f"{y}-{x}.png")
+    kinds = ("pdf", "png", "svg")
+    if target.suffix[1:] not in kinds:
+        raise typer.TyperException(f"{target}: choose a name that ends with .pdf, .png or .svg")
+    pairs = [one.partition("=") for one in where or ()]
+    if not all(sign for _, sign, _ in pairs):
+        raise typer.TyperException("--where takes COLUMN=VALUE")
+    try:
+        table = picture.scan(results)
+        across, up = picture.column(table, x), picture.column(table, y)
+        kept = None if hue is None else picture.column(table, hue)
+        if not table.collect_schema()[up].is_numeric():
+            raise ValueError(f"{up} is no number; choose another --y")
+        table = picture.chosen(table, {name: value for name, _, value in pairs})
+    except ValueError as error:
+        raise typer.TyperException(str(error)) from error
+    hidden = picture.averaged_over(table, [across, *([kept] if kept else [])])
+    if hidden:
+        print(f"averaged over {', '.join(hidden)}; --where picks a value of each", file=sys.stderr)
+    figure = picture.draw(table, across, up, kept)
+    with storage.new_file(target) as file:
+        figure.savefig(file, format=target.suffix[1:], dpi=200)
+    print(target)
+
+
+def compare(
+    controls: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CONTROL...", help="Names; module:Class or library.so:name for your own."
+        ),
+    ],
+    rate: Annotated[str, typer.Option("--rate", help="Of the bottleneck.")] = "100mbit",
+    rtt: Annotated[str, typer.Option("--rtt", help="Propagation round trip.")] = "100ms",
+    buffer: Annotated[
+        int | None,
+        typer.Option(
+            "--buffer", min=2, help="Packets of 1000 bytes; else the bandwidth-delay product."
+        ),
+    ] = None,
+    loss: Annotated[str, typer.Option("--loss", help="Random losses, as 1% or 0.01.")] = "0",
+    duration: Annotated[
+        str | None, typer.Option("--duration", help="Of a run; else four cycles of Reno.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="With other random streams.")] = 5,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
+    ] = Path("results/comparison"),
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare congestion controls on one path: the questions that everybody asks, on one page.
+
+    Goodput, delay, losses and smoothness alone; shares against itself, against Reno and CUBIC;
+    RTT fairness; recovery after a step. Finished runs are kept in DIR/.cache.
+
+    \b
+    Examples:
+      ackclock compare illinois fit cubic
+      ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 60 fit reno my_module:Mine
+    """
+    import shlex
+
+    from ackclock import comparison
+    from ackclock.cli import tables
+    from ackclock.comparison import page, path
+
+    try:
+        setting = comparison.Setting(
+            path.rate_mbps(rate),
+            path.milliseconds(rtt),
+            buffer,
+            path.share(loss),
+            None if duration is None else path.milliseconds(duration) / 1e3,
+            runs,
+        )
+    except ValueError as error:
+        raise typer.TyperException(str(error)) from error
+    for control in controls:
+        # Before the first run, so that a slip of the pen costs nothing.
+        for scenario in comparison.questions.scenarios(setting, control).values():
+            engine.check(scenario)
+    found = comparison.compare(setting, controls, jobs, output / ".cache")
+    page.write(found, output, shlex.join(["ackclock", *sys.argv[1:]]))
+    if as_json:
+        print(json.dumps(found.table.fill_nan(None).to_dicts()))
+        return
+    print(setting.describe())
+    print()
+    rows = [
+        [question.title, *(page.words(found.estimates[question.key][one]) for one in controls)]
+        for question in comparison.QUESTIONS
+    ]
+    tables.print_rows(["", *controls], rows)
+    if setting.run_s < setting.reno_cycle_s:
+        print(
+            f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
+            "a longer --duration tells more"
+        )
+    print(f"\n{output / 'index.html'}")

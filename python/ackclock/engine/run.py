@@ -1,0 +1,220 @@
+"""A finished run: its summary, its tables over time, and what is asked of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.engine import storage
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ackclock.draw.run import Pictures
+
+TABLES = ("flows", "windows", "queues", "events")
+MEASURED = "changes"
+"""What only a run has that was measured and not simulated."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    summary : dict
+        What `ackclock simulate --json` prints, without `wall_s`.
+    scenario : str
+        The scenario as run, every default filled in, as TOML.
+    tables : dict
+        Columns by table, as the engine gave them or read from disk; empty when the run was not
+        recorded.
+    """
+
+    summary: dict[str, Any]
+    scenario: str
+    tables: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of everything that happened: 16 hexadecimal digits."""
+        return str(self.summary["digest"])
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: the summary's columns; counters from time 0 start with `whole_run_`."""
+        import polars as pl
+
+        rows = []
+        for flow in self.summary["flows"]:
+            row = {key: value for key, value in flow.items() if not isinstance(value, dict)}
+            row |= {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
+            rows.append(row)
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @cached_property
+    def windows(self) -> pl.DataFrame:
+        """Per flow and sampling time: window (packets), ssthresh, rtt_ms, control internals."""
+        return self._table("windows")
+
+    @cached_property
+    def queues(self) -> pl.DataFrame:
+        """Per link and sampling time: queue (packets), drops, marks, utilisation."""
+        return self._table("queues")
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """Loss events, timeouts, starts and ends of flows, with the window before and after."""
+        return self._table("events")
+
+    @cached_property
+    def changes(self) -> pl.DataFrame:
+        """Every change of a window, for a run that was measured in the kernel."""
+        return self._table("changes")
+
+    @cached_property
+    def metrics(self) -> pl.DataFrame:
+        """Every standard metric with its 95 % interval over batches: `metrics.overview`."""
+        from ackclock.metrics import overview
+
+        return overview([self])
+
+    @cached_property
+    def plot(self) -> Pictures:
+        """Pictures of the run: ``run.plot.window()`` gives a Matplotlib figure."""
+        from ackclock.draw.run import Pictures
+
+        return Pictures(self)
+
+    def _table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        if name not in self.tables:
+            raise ValueError(f"the run has no table of {name}: simulate with record=True")
+        return pl.DataFrame(self.tables[name]).fill_nan(None)
+
+    @classmethod
+    def read(cls, directory: Path) -> Run:
+        """Read what `write` wrote, Parquet.
+
+        Parameters
+        ----------
+        directory : Path
+            Where it is.
+
+        Returns
+        -------
+        Run
+            The run; without tables when it was not recorded.
+
+        Raises
+        ------
+        OSError
+            When a file cannot be read.
+        """
+        import polars as pl
+
+        tables = {
+            name: pl.read_parquet(directory / f"{name}.parquet")
+            for name in ("windows", "queues", "events", MEASURED)
+            if (directory / f"{name}.parquet").exists()
+        }
+        summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
+        return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables)
+
+    def write(self, directory: Path, *, csv: bool = False, tables: bool = True) -> None:
+        """Write the files of the run into `directory`, which is made if it does not exist.
+
+        Parameters
+        ----------
+        directory : Path
+            Where to.
+        csv : bool
+            CSV in place of Parquet.
+        tables : bool
+            False leaves out the tables over time.
+
+        Raises
+        ------
+        OSError
+            When a file cannot be written; what was written before stays.
+        """
+        directory.mkdir(exist_ok=True)
+        measured = (MEASURED,) if MEASURED in self.tables else ()
+        for name in (*TABLES, *measured) if tables else ("flows",):
+            storage.write_table(getattr(self, name), directory, name, csv=csv)
+        (directory / "summary.json").write_text(
+            json.dumps(self.summary, indent=2) + "\n", encoding="utf-8"
+        )
+        (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+
+    def save(self, directory: Path | str, *, csv: bool = False, force: bool = False) -> None:
+        """Write flows, windows, queues, events, summary.json and scenario.toml, or nothing.
+
+        Parameters
+        ----------
+        directory : Path or str
+            Directory that is to hold them.
+        csv : bool
+            CSV in place of Parquet.
+        force : bool
+            Replace a previous result.
+
+        Raises
+        ------
+        StorageError
+            When the directory may not be replaced or cannot be written.
+        """
+        with new_result(Path(directory), force=force) as temporary:
+            self.write(temporary, csv=csv)
+
+
+def holds_result(directory: Path) -> bool:
+    """Whether a directory holds what `Run.save` or several runs wrote, and nothing else.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory to look at.
+
+    Returns
+    -------
+    bool
+        True when it can be replaced without loss of anything else.
+    """
+    tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
+    names = frozenset(tables | {"summary.json", "scenario.toml"})
+    runs = list(directory.iterdir())
+    if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
+        return all(storage.holds_only(run, names, "summary.json") for run in runs)
+    return storage.holds_only(directory, names, "summary.json")
+
+
+def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
+    """Give a directory that becomes `directory` when the block ends, and vanishes when it fails.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory that is to hold a run or several.
+    force : bool
+        Replace a previous result.
+
+    Returns
+    -------
+    context manager
+        Its value is the path to write to.
+
+    Raises
+    ------
+    StorageError
+        When the directory may not be replaced or cannot be written.
+    """
+    return storage.new_directory(directory, force=force, is_result=holds_result)

@@ -1,0 +1,1 @@
+"""What was measured on real paths: in the kernel, and over days."""

@@ -1,0 +1,214 @@
+"""What a measuring campaign found: TCP-FIT's table V and figure 8 for one's own paths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.metrics import bandwidth_stolen_rate, throughput_ratio
+from ackclock.metrics.intervals import over_runs
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+REFERENCE = "reno"
+"""The control that a stolen bandwidth is compared with."""
+SAMPLES = (
+    "slot", "try", "control", "side", "second", "flow", "acked_bytes", "received_bytes",
+    "sent_packets", "retransmitted_packets", "rtt_ms", "least_rtt_ms", "window", "ssthresh",
+    "delivery_rate_mbps",
+)  # fmt: skip
+"""What both sides noted every second."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign, finished or not.
+
+    Attributes
+    ----------
+    name : str
+        Of its directory.
+    plan : dict
+        Server, controls in the order of their turns, `period_s`, `slots`, `references`.
+    slots : polars.DataFrame
+        A row per complete slot: slot, control, hours since the first, goodput_mbps of its own flow
+        and reference_mbps, the mean of the Reno flows beside it (null without).
+    samples : polars.DataFrame
+        What client and server noted every second, the columns `SAMPLES`.
+    """
+
+    name: str
+    plan: dict[str, Any]
+    slots: pl.DataFrame
+    samples: pl.DataFrame
+
+
+def read(directory: Path) -> Campaign:
+    """Read the directory of a campaign, also while it is running.
+
+    Parameters
+    ----------
+    directory : Path
+        As ``ackclock measure run -o`` made it.
+
+    Returns
+    -------
+    Campaign
+        What has been measured so far.
+
+    Raises
+    ------
+    ValueError
+        When the directory holds no campaign, or no slot is complete.
+    """
+    import polars as pl
+
+    try:
+        plan = json.loads((directory / "campaign.json").read_text(encoding="utf-8"))
+        text = (directory / "log.jsonl").read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{directory} holds no campaign: {error}") from error
+    begun: dict[tuple[int, int], float] = {}
+    slots, samples = [], []
+    for entry in _entries(text):
+        attempt = entry["slot"], entry["try"]
+        if entry["event"] == "begin":
+            begun[attempt] = entry["unix_s"]
+        elif entry["event"] == "sample":
+            samples.append({name: entry.get(name) for name in SAMPLES})
+        elif entry["complete"]:
+            own, *others = (8e-6 * size / entry["seconds"] for size in entry["received_bytes"])
+            slots.append(
+                {
+                    "slot": entry["slot"], "control": entry["control"],
+                    "hours": (begun[attempt] - min(begun.values())) / 3600,
+                    "goodput_mbps": own,
+                    "reference_mbps": float(np.mean(others)) if others else None,
+                }
+            )  # fmt: skip
+    if not slots:
+        raise ValueError(f"{directory}: no slot is complete yet")
+    frames = (pl.DataFrame(rows, infer_schema_length=None) for rows in (slots, samples))
+    return Campaign(directory.resolve().name, plan, *frames)
+
+
+def _entries(text: str) -> Iterator[dict[str, Any]]:
+    # A line that a kill cut off, or that is being written, is left out.
+    for line in text.splitlines(keepends=True):
+        if line.endswith("\n"):
+            yield json.loads(line)
+
+
+def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataFrame:
+    """Compare the controls of campaigns, as table V of the TCP-FIT paper does.
+
+    Parameters
+    ----------
+    campaigns : sequence of Campaign
+        Each becomes a path.
+    control : str, optional
+        Whose speed-up is told: its mean over the mean of all others; by default the best one's of
+        each path.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per path and control: path, control, goodput_mbps with its 95 % interval over slots
+        (low, high), slots, speed_up (of `control` alone), stolen (the bandwidth stolen rate,
+        where Reno had turns and references were beside).
+
+    Raises
+    ------
+    ValueError
+        When a path has no slot of `control`.
+    """
+    import polars as pl
+
+    rows = []
+    for campaign in campaigns:
+        groups = {
+            name: campaign.slots.filter(pl.col("control") == name)
+            for name in campaign.plan["controls"]
+            if name in campaign.slots["control"]
+        }
+        if control is not None and control not in groups:
+            raise ValueError(f"{campaign.name}: {control} has no complete slot")
+        means = {
+            name: float(np.mean(group["goodput_mbps"].to_numpy())) for name, group in groups.items()
+        }
+        ours = control or max(means, key=lambda name: means[name])
+        others = [mean for name, mean in means.items() if name != ours]
+        alone = _reference(groups.get(REFERENCE))
+        for name, group in groups.items():
+            estimate = over_runs(group["goodput_mbps"].to_numpy())
+            beside = _reference(group)
+            stolen = bandwidth_stolen_rate(alone, beside) if alone and beside is not None else None
+            rows.append(
+                {
+                    "path": campaign.name, "control": name, "goodput_mbps": estimate.value,
+                    "low": estimate.low, "high": estimate.high, "slots": group.height,
+                    "speed_up": throughput_ratio([means[ours]], others)
+                    if name == ours and others
+                    else None,
+                    "stolen": stolen,
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+def _reference(group: pl.DataFrame | None) -> float | None:
+    """Mean throughput of a Reno flow beside a control, Mbit/s."""
+    if group is None or group["reference_mbps"].null_count() == group.height:
+        return None
+    return float(np.mean(group["reference_mbps"].drop_nulls().to_numpy()))
+
+
+def picture(campaigns: Sequence[Campaign]) -> Figure:
+    """Draw the throughput of every slot over time, as figure 8 of the TCP-FIT paper does.
+
+    Parameters
+    ----------
+    campaigns : sequence of Campaign
+        Each becomes a panel.
+
+    Returns
+    -------
+    Figure
+        Mbit/s against time, a curve per control, a mark per slot. Hours; minutes where an hour
+        is too long.
+    """
+    import polars as pl
+
+    from ackclock.draw import plots
+
+    controls = list(dict.fromkeys(name for one in campaigns for name in one.plan["controls"]))
+    longest = max(one.slots["hours"].to_numpy().max() for one in campaigns)
+    unit, per_hour = ("min", 60) if longest < 1 else ("h", 1)
+    curves = {}
+    with plots.in_style():
+        columns = 2 if len(campaigns) > 1 else 1
+        rows = -(-len(campaigns) // columns)
+        figure, panels = plots.panels(rows, columns=columns, height=2.2)
+        for campaign, panel in zip(campaigns, panels, strict=False):
+            for number, control in enumerate(controls):
+                slots = campaign.slots.filter(pl.col("control") == control).sort("hours")
+                if slots.height:
+                    marks = {"marker": ".", "markersize": 3, "label": control}
+                    times = slots["hours"] * per_hour
+                    line = panel.plot(times, slots["goodput_mbps"], **marks, **plots.style(number))
+                    curves[control] = line[0]
+            panel.set(xlabel=f"time ({unit})", ylabel="goodput (Mbit/s)", ylim=(0, None))
+            if len(campaigns) > 1:
+                panel.set_title(campaign.name, loc="right")
+        for panel in panels[len(campaigns) :]:
+            panel.set_visible(False)
+        handles, names = list(curves.values()), list(curves)
+        figure.legend(handles, names, loc="outside upper left", ncols=4, handlelength=3)
+        return figure

@@ -1,0 +1,1 @@
+"""Artefacts of papers, made again: it knows no paper."""

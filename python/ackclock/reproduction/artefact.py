@@ -1,0 +1,282 @@
+"""What an artefact of a paper is made of: scenarios or formulas, numbers, a picture, claims."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers, Row
+from ackclock.runs import Case
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import polars as pl
+
+    from ackclock.engine import Run
+
+CaseKey = TypeVar("CaseKey", bound=Hashable)
+
+Traces = Mapping[Any, "pl.DataFrame"]
+"""What the picture shows over time, by case, of the first run."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a claim's numbers say.
+
+    Attributes
+    ----------
+    measured : str
+        With units and intervals.
+    holds : bool
+        Whether the claim does.
+    """
+
+    measured: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A checkable sentence of a paper.
+
+    Attributes
+    ----------
+    sentence : str
+        What must be seen.
+    paper : str
+        The paper's value, or what its text says.
+    tolerance : str
+        What still counts as the same, with its reason.
+    judge : callable
+        From the numbers.
+    reason : str
+        Why it differs and what was tried, shown only if it does.
+    """
+
+    sentence: str
+    paper: str
+    tolerance: str
+    judge: Callable[[Numbers], Judged]
+    reason: str = ""
+
+
+Verdict = Literal["reproduced", "differs", "not stated"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artefact:
+    """A figure or table of a paper: either `Simulated` or `Computed`.
+
+    Attributes
+    ----------
+    name : str
+        As in ``figure-8``.
+    title : str
+        One line.
+    about : str
+        What it shows and how it is measured.
+    draw : callable
+        From numbers and traces to the picture.
+    claims : sequence of Claim
+        What must be seen; none where the paper gives nothing to compare.
+    headline : bool
+        Whether it belongs to the quick reproduction.
+    """
+
+    name: str
+    title: str
+    about: str
+    draw: Callable[[Numbers, Traces], matplotlib.figure.Figure]
+    claims: Sequence[Claim] = ()
+    headline: bool = False
+
+    def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
+        """Give the keys of the numbers that judging may ask for.
+
+        Parameters
+        ----------
+        effort : Effort
+            How much is run.
+
+        Yields
+        ------
+        hashable, frozenset
+            A case and the keys of its numbers.
+        """
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Make sure that every number that a claim asks for is supplied, whatever the effort.
+
+        Raises
+        ------
+        LookupError
+            When a claim asks for a case or a number that is not there, or two cases have the same
+            label.
+        """
+        for effort in (FULL, QUICK):
+            supplied = dict(self.supplied(effort))
+            if len({str(case) for case in supplied}) < len(supplied):
+                raise LookupError(f"{self.name}: two cases have the same label")
+            # Only the keys matter here; the values differ so that no fit is degenerate.
+            rows = {
+                case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
+                for case, keys in supplied.items()
+            }
+            for claim in self.claims:
+                try:
+                    with warnings.catch_warnings(), np.errstate(all="ignore"):
+                        warnings.simplefilter("ignore")
+                        claim.judge(Numbers(rows))
+                except KeyError as error:
+                    effort_name = "quick" if effort.quick else "full"
+                    raise LookupError(
+                        f"{self.name}, {effort_name}: the claim {claim.sentence!r} asks for "
+                        f"{error}, which is not measured"
+                    ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Artefact, Generic[CaseKey]):
+    """An artefact that needs runs.
+
+    Attributes
+    ----------
+    cases : callable
+        From the effort to what is to be simulated, by key.
+    measure : callable
+        Numbers of one run, from the key of its case and the run.
+    numbers : collection or callable
+        Keys of these numbers; a callable of case and effort where they depend on them.
+    trace : callable, optional
+        What the picture shows of the first run of a case; None when it is not shown.
+    """
+
+    cases: Callable[[Effort], Mapping[CaseKey, Case]]
+    measure: Callable[[CaseKey, Run], Row]
+    numbers: Collection[Key] | Callable[[CaseKey, Effort], Collection[Key]]
+    trace: Callable[[CaseKey, Run], pl.DataFrame | None] | None = None
+
+    def keys(self, case: CaseKey, effort: Effort) -> frozenset[Key]:
+        """Give the keys of the numbers of a case.
+
+        Parameters
+        ----------
+        case : hashable
+            Key of the case.
+        effort : Effort
+            How much is run.
+
+        Returns
+        -------
+        frozenset
+            What `measure` gives, exactly.
+        """
+        return frozenset(self.numbers(case, effort) if callable(self.numbers) else self.numbers)
+
+    def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
+        """Give the keys of cases and of what `measure` gives; see `Artefact.supplied`."""
+        for case in self.cases(effort):
+            yield case, self.keys(case, effort)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed(Artefact):
+    """An artefact that needs no run.
+
+    Attributes
+    ----------
+    compute : callable
+        From the effort to rows by case, and traces.
+    numbers : mapping
+        Keys of the numbers, by case.
+    """
+
+    compute: Callable[[Effort], tuple[Mapping[Any, Sequence[Row]], Traces]]
+    numbers: Mapping[Any, Collection[Key]]
+
+    def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:  # noqa: ARG002
+        """Give the keys of what `compute` gives; see `Artefact.supplied`."""
+        for case, keys in self.numbers.items():
+            yield case, frozenset(keys)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose figures and tables are made again.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    title : str
+        Its reference.
+    setting : sequence of (str, str, str)
+        The one setting of its simulations: quantity, choice, and whether the text gives it or why
+        it was chosen.
+    artefacts : sequence of Artefact
+        In the order of the paper.
+    changes : sequence of str
+        Claims and tolerances that were changed after they had been run, each with its reason.
+
+    Raises
+    ------
+    LookupError
+        When a claim asks for a number that its artefact does not supply.
+    """
+
+    name: str
+    title: str
+    setting: Sequence[tuple[str, str, str]]
+    artefacts: Sequence[Artefact]
+    changes: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        for one in self.artefacts:
+            one.check()
+
+    def __getitem__(self, name: str) -> Artefact:
+        """Find an artefact by its name."""
+        return next(one for one in self.artefacts if one.name == name)
+
+
+def with_reasons(
+    artefacts: Sequence[Artefact], reasons: Mapping[str, Mapping[str, str]]
+) -> tuple[Artefact, ...]:
+    """Give artefacts whose claims know why they differ.
+
+    Parameters
+    ----------
+    artefacts : sequence of Artefact
+        As declared.
+    reasons : mapping
+        By artefact and claim; ``*`` is for every claim of an artefact without a reason of its own.
+
+    Returns
+    -------
+    tuple of Artefact
+        In the same order.
+
+    Raises
+    ------
+    KeyError
+        When a reason is for no claim.
+    """
+    unknown = set(reasons) - {one.name for one in artefacts}
+    found = []
+    for one in artefacts:
+        known = reasons.get(one.name, {})
+        unknown |= set(known) - {claim.sentence for claim in one.claims} - {"*"}
+        claims = tuple(
+            replace(claim, reason=claim.reason or known.get(claim.sentence, known.get("*", "")))
+            for claim in one.claims
+        )
+        found.append(replace(one, claims=claims))
+    if unknown:
+        raise KeyError(f"reasons for what is not there: {sorted(unknown)}")
+    return tuple(found)

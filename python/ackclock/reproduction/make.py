@@ -1,0 +1,262 @@
+"""Artefacts of papers, made again: judged, drawn and written, and the page that shows them all."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ackclock import engine
+from ackclock.draw import plots
+from ackclock.engine import storage
+from ackclock.metrics import Estimate
+from ackclock.reproduction import page
+from ackclock.reproduction.artefact import Artefact, Paper
+from ackclock.reproduction.judge import Judgement, cases_of, judge
+from ackclock.reproduction.numbers import Effort, Row
+from ackclock.runs import Case, Task, engine_digest
+
+Selected = list[tuple[Paper, Artefact]]
+CACHE = ".cache"
+"""Where finished runs are kept, in the output directory."""
+
+
+def select(
+    papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headlines: bool = False
+) -> Selected:
+    """Find the artefacts that are meant.
+
+    Parameters
+    ----------
+    papers : mapping
+        Papers by name.
+    targets : sequence of str
+        As in ``illinois`` or ``illinois/figure-8``; none is all.
+    headlines : bool
+        Only the headline artefacts of a whole paper.
+
+    Returns
+    -------
+    list of (Paper, Artefact)
+        Each once.
+
+    Raises
+    ------
+    LookupError
+        When there is no such paper or artefact; the message suggests one.
+    """
+    every = {
+        f"{paper.name}/{one.name}": (paper, one)
+        for paper in papers.values()
+        for one in paper.artefacts
+    }
+    chosen: dict[str, tuple[Paper, Artefact]] = {}
+    for target in targets or papers:
+        wanted = target.strip("/")
+        found = {key: one for key, one in every.items() if wanted in (key, key.split("/")[0])}
+        if not found:
+            words = [*papers, *every]
+            close = difflib.get_close_matches(target, words, 1, cutoff=0.5)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(papers)}"
+            raise LookupError(f"there is no {target}: {hint}")
+        if headlines and wanted not in every:
+            found = {key: one for key, one in found.items() if one[1].headline}
+        chosen |= found
+    return list(chosen.values())
+
+
+def reproduce(
+    chosen: Selected,
+    output: Path,
+    effort: Effort,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    papers: Iterable[Paper] | None = None,
+) -> list[dict[str, Any]]:
+    """Make artefacts again: pictures, data and verdicts, and the page that shows them all.
+
+    Parameters
+    ----------
+    chosen : list of (Paper, Artefact)
+        As `select` gives them.
+    output : Path
+        Directory of the page; artefacts that it has already stay on it.
+    effort : Effort
+        How much is run.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    tell : callable
+        Called with a line about each finished artefact.
+    papers : iterable of Paper, optional
+        Papers of the page; by default those of the chosen artefacts.
+
+    Returns
+    -------
+    list of dict
+        The records: paper, name, verdict and claims of each; of one that failed its error.
+
+    Raises
+    ------
+    StorageError
+        When something cannot be written.
+    """
+    records: dict[int, dict[str, Any]] = {}
+    for index, (paper, artefact) in enumerate(chosen):
+        place = output / paper.name / artefact.name
+        storage.refuse_unless_free(place, force=True, is_result=_is_artefact)
+        known = _unchanged(place, _fingerprint(paper, artefact, effort))
+        if known is not None:
+            records[index] = known
+    due = [index for index in range(len(chosen)) if index not in records]
+    for number, judgement in judge([chosen[k][1] for k in due], effort, output / CACHE, jobs):
+        index = due[number]
+        paper, artefact = chosen[index]
+        records[index] = _write(output, paper, artefact, effort, judgement)
+        tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
+    shown = papers if papers is not None else {one.name: one for one, _ in chosen}.values()
+    page.write(output, shown)
+    return [records[index] for index in range(len(chosen))]
+
+
+@functools.cache
+def _sources(*parts: str) -> str:
+    """Give a digest of the Python code that measures, judges and draws.
+
+    `parts` are packages or modules, as in ``ackclock_papers.bic``.
+    """
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for part in parts:
+        place = root.joinpath(*part.split("."))
+        for file in sorted(place.rglob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+MACHINERY = tuple(
+    f"ackclock.{name}"
+    for name in ("draw", "engine", "metrics", "models", "predictions", "reproduction", "runs")
+)
+"""What the record of an artefact follows from, besides the package of its paper."""
+
+
+def _fingerprint(paper: Paper, artefact: Artefact, effort: Effort) -> str:
+    """Give a digest of everything that an artefact's record follows from."""
+    tasks = [
+        [str(key), task.scenario, task.run, task.record]
+        for key, case in cases_of(artefact, effort).items()
+        for task in Task.all_of(case)
+    ]
+    sources = _sources(*MACHINERY, f"ackclock_papers.{paper.name}")
+    words = json.dumps([engine_digest(), sources, asdict(effort), tasks])
+    return hashlib.sha256(words.encode()).hexdigest()[:32]
+
+
+def _unchanged(place: Path, fingerprint: str) -> dict[str, Any] | None:
+    """Give the record of an earlier reproduction if nothing has changed since, or None."""
+    file = place / "artefact.json"
+    if not file.exists():
+        return None
+    record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    same = record.get("fingerprint") == fingerprint
+    return record if same and record["verdict"] != "failed" else None
+
+
+def _is_artefact(directory: Path) -> bool:
+    endings = {".parquet", ".png", ".pdf", ".json"}
+    return (directory / "artefact.json").is_file() and all(
+        one.suffix in endings or one.name == "scenarios" for one in directory.iterdir()
+    )
+
+
+def _write(
+    output: Path, paper: Paper, artefact: Artefact, effort: Effort, judgement: Judgement
+) -> dict[str, Any]:
+    cases = cases_of(artefact, effort)
+    record: dict[str, Any] = {
+        "paper": paper.name,
+        "name": artefact.name,
+        "title": artefact.title,
+        "version": engine.__version__,
+        "engine": engine_digest(),
+        "fingerprint": _fingerprint(paper, artefact, effort),
+        "quick": effort.quick,
+        "cases": {
+            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": case.runs}
+            for key, case in cases.items()
+        },
+        "claims": [
+            {
+                "claim": claim.sentence,
+                "paper": claim.paper,
+                "tolerance": claim.tolerance,
+                "measured": judged.measured,
+                "holds": judged.holds,
+                "reason": "" if judged.holds else claim.reason or "No reason has been found yet.",
+            }
+            for claim, judged in judgement.claims
+        ],
+        "verdict": judgement.verdict,
+        "error": judgement.error,
+    }
+    place = output / paper.name / artefact.name
+    with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
+        (directory / "scenarios").mkdir()
+        for key, case in cases.items():
+            _write_scenario(directory / record["cases"][str(key)]["file"], case)
+        if not judgement.error:
+            try:
+                _fill(directory, artefact, judgement)
+            except Exception as error:
+                record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
+        text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+        (directory / "artefact.json").write_text(text, encoding="utf-8")
+    return record
+
+
+def _write_scenario(file: Path, case: Case) -> None:
+    try:
+        file.write_text(engine.check(case.scenario), encoding="utf-8")
+    except engine.ScenarioError as error:
+        file.write_text(f"# refused: {error}\n", encoding="utf-8")
+
+
+def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
+    """Draw and write what was measured."""
+    rows = [
+        {"case": str(key), "run": run} | _flat(row)
+        for key, of_case in judgement.numbers.rows.items()
+        for run, row in enumerate(of_case)
+    ]
+    if rows:
+        storage.write_table(pl.DataFrame(rows, infer_schema_length=None), directory, "numbers")
+    if judgement.traces:
+        frames = [
+            frame.select(pl.lit(str(key)).alias("case"), pl.all())
+            for key, frame in judgement.traces.items()
+        ]
+        storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
+    with plots.in_style():
+        plots.save(artefact.draw(judgement.numbers, judgement.traces), directory, artefact.name)
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Estimate):
+            flat |= {str(key): value.value, f"{key}_low": value.low, f"{key}_high": value.high}
+        else:
+            flat[str(key)] = value
+    return flat
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")

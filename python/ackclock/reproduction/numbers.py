@@ -1,0 +1,118 @@
+"""How much is run for an artefact, and the numbers that come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ackclock.metrics import Estimate, over_runs
+
+Key = Hashable
+"""What a case or a number is called: a string, or a named tuple of parameters whose ``str`` is its
+label."""
+
+Row = Mapping[Any, Any]
+"""Numbers of one run by key: a float, or an `Estimate` where one run has its own interval."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is run.
+
+    Attributes
+    ----------
+    quick : bool
+        The headline artefacts only, with fewer seeds and shorter runs.
+    runs : int
+        Seeds of each scenario.
+    """
+
+    quick: bool
+    runs: int
+
+    def pick(self, full: float, quick: float) -> float:
+        """Choose a length.
+
+        Parameters
+        ----------
+        full, quick : float
+            Any unit.
+
+        Returns
+        -------
+        float
+            The one that applies.
+        """
+        return quick if self.quick else full
+
+
+FULL = Effort(quick=False, runs=5)
+QUICK = Effort(quick=True, runs=2)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What was measured, by case and run.
+
+    Attributes
+    ----------
+    rows : mapping
+        One row per run of each case.
+    """
+
+    rows: Mapping[Any, Sequence[Row]]
+
+    def each(self, case: Key, key: Key) -> list[float]:
+        """Give a number of every run.
+
+        Parameters
+        ----------
+        case, key : hashable
+            Case and number.
+
+        Returns
+        -------
+        list of float
+            By run; the value of an estimate.
+        """
+        values = [row[key] for row in self.rows[case]]
+        return [one.value if isinstance(one, Estimate) else float(one) for one in values]
+
+    def of(self, case: Key, key: Key) -> Estimate:
+        """Estimate a number over the runs of a case.
+
+        Parameters
+        ----------
+        case, key : hashable
+            Case and number.
+
+        Returns
+        -------
+        Estimate
+            Mean and 95 % interval over runs; a single run's own estimate.
+        """
+        rows = self.rows[case]
+        if len(rows) == 1 and isinstance(rows[0][key], Estimate):
+            found: Estimate = rows[0][key]
+            return found
+        return over_runs(self.each(case, key))
+
+    def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
+        """Estimate the ratio of two numbers, run by run.
+
+        Parameters
+        ----------
+        first, second : tuple of hashable
+            Case and number of each; both cases have equally many runs.
+
+        Returns
+        -------
+        Estimate
+            Mean of the ratios.
+        """
+        above, below = (np.array(self.each(*which)) for which in (first, second))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return over_runs(above / below)

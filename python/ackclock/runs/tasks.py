@@ -1,0 +1,248 @@
+"""Many scenarios on all cores: each is simulated once, kept on disk, and measured."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ackclock import _native, engine
+from ackclock.engine import controls, storage
+from ackclock.runs import parallel, progress
+
+Measured = TypeVar("Measured")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario and how often it is run.
+
+    Attributes
+    ----------
+    scenario : mapping
+        As in a scenario file.
+    runs : int
+        How many runs, each with other random streams.
+    record : bool
+        Whether tables over time are needed, or only the summary.
+    """
+
+    scenario: Mapping[str, Any]
+    runs: int = 1
+    record: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one scenario.
+
+    Attributes
+    ----------
+    scenario : str
+        As JSON, with its keys in order.
+    run : int
+        Number of the run.
+    record : bool
+        Whether tables over time are needed.
+    """
+
+    scenario: str
+    run: int
+    record: bool
+
+    @classmethod
+    def all_of(cls, case: Case) -> list[Task]:
+        """Give the tasks of a case.
+
+        Parameters
+        ----------
+        case : Case
+            A scenario and its number of runs.
+
+        Returns
+        -------
+        list of Task
+            One per run.
+        """
+        scenario = json.dumps(case.scenario, sort_keys=True)
+        return [cls(scenario, run, case.record) for run in range(case.runs)]
+
+    def source(self) -> engine.Source:
+        """Give the scenario for the engine.
+
+        Returns
+        -------
+        Source
+            Its text.
+        """
+        return engine.Source(self.scenario, "<mapping>", is_json=True)
+
+
+@functools.cache
+def engine_digest() -> str:
+    """Give the version of the engine: a digest of its compiled code.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+    """
+    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
+
+
+def _place(cache: Path, task: Task) -> Path:
+    own = controls.prepare(task.scenario, is_json=True)
+    words = json.dumps(
+        [engine_digest(), task.scenario, task.run, task.record, *([own] if own else [])]
+    )
+    key = hashlib.sha256(words.encode()).hexdigest()[:32]
+    return cache / key[:2] / key[2:]
+
+
+def run(task: Task, tell: engine.Progress | None = None, cache: Path | None = None) -> engine.Run:
+    """Run a task, or read what an earlier run of it gave.
+
+    Parameters
+    ----------
+    task : Task
+        What to run.
+    tell : callable, optional
+        Called with simulated seconds and packets.
+    cache : Path, optional
+        Directory of earlier runs; the run is added to it, whole or not at all.
+
+    Returns
+    -------
+    Run
+        The run.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `engine.simulate`.
+    """
+    place = None if cache is None else _place(cache, task)
+    if place is not None and (place / "summary.json").exists():
+        return engine.Run.read(place)
+    done = engine.simulate(task.source(), run=task.run, record=task.record, progress=tell)
+    if place is not None:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
+            done.write(directory, tables=task.record)
+    return done
+
+
+def _simulated_s(task: Task, cache: Path | None) -> float:
+    """Give the simulated time that a task will take; none if it is known or refused."""
+    if cache is not None and (_place(cache, task) / "summary.json").exists():
+        return 0.0
+    try:
+        return progress.duration_of(engine.check(task.source()))
+    except engine.ScenarioError:
+        return 0.0
+
+
+def each(
+    tasks: Sequence[Task],
+    work: Callable[[Task, engine.Run], None],
+    jobs: int | None = None,
+    cache: Path | None = None,
+) -> Iterator[tuple[Task, Exception | None]]:
+    """Run tasks over the cores, in their order; a failing one does not stop the others.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        What to run; the same task runs once.
+    work : callable
+        Called with each finished run, in the thread that ran it; the run is let go then.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    cache : Path, optional
+        As for `run`.
+
+    Yields
+    ------
+    Task, Exception or None
+        Each task when it is done, and what went wrong with it or its work.
+    """
+    wanted = list(dict.fromkeys(tasks))
+    with progress.Bar(sum(_simulated_s(task, cache) for task in wanted)) as bar:
+
+        def one(index: int, check: parallel.Check) -> Exception | None:
+            def tell(simulated_s: float, packets: int) -> None:
+                check()
+                bar.update(index, simulated_s, packets)
+
+            try:
+                work(wanted[index], run(wanted[index], tell, cache))
+            except parallel.StoppedError:
+                raise
+            except Exception as error:
+                return error
+            return None
+
+        results = parallel.in_order(one, range(len(wanted)), jobs)
+        yield from zip(wanted, results, strict=True)
+
+
+def measure_all(
+    cases: Sequence[Case], measure: Callable[[engine.Run], Measured], jobs: int | None = None
+) -> list[list[Measured]]:
+    """Run cases over the cores and measure every run.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What to run.
+    measure : callable
+        What is wanted of a run, asked in the thread that ran it; the run itself is let go then.
+    jobs : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    list of list
+        What `measure` gave for the runs of each case.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `engine.simulate`; and what `measure` raises.
+    """
+    found: dict[Task, Measured] = {}
+
+    def work(task: Task, done: engine.Run) -> None:
+        found[task] = measure(done)
+
+    for _, error in each([task for case in cases for task in Task.all_of(case)], work, jobs):
+        if error is not None:
+            raise error
+    return [[found[task] for task in Task.all_of(case)] for case in cases]
+
+
+def run_all(cases: Sequence[Case], jobs: int | None = None) -> list[list[engine.Run]]:
+    """Run cases over the cores and keep every run.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What to run.
+    jobs : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    list of list of Run
+        The runs of each case.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `engine.simulate`.
+    """
+    return measure_all(cases, lambda done: done, jobs)

@@ -1,0 +1,166 @@
+"""The one setting of the paper's simulations, with every value that it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ackclock.engine import Run
+from ackclock.metrics import Estimate, over_batches
+from ackclock.reproduction.numbers import Effort
+from ackclock.runs import Case
+
+CONTROLS: dict[str, dict[str, Any]] = {
+    "AIMD": {"controller": "aimd"},
+    "BI-TCP": {"controller": "bic"},
+    "HSTCP": {"controller": "hstcp"},
+    "STCP": {"controller": "scalable"},
+}
+PACKET_BITS = 8000
+
+SETTING = (
+    ("topology", "dumbbell, bottleneck delay 10 ms", "section II and table 1"),
+    ("buffer", "the bandwidth-delay product at 100 ms", "section II: 100 % of it; its RTT is open"),
+    ("high-speed flows", "paced, two packets at once at most, overhead up to 8 us", "section II"),
+    ("AIMD, BI-TCP", "32, 0.125; S_max 32, S_min 0.01, beta 0.125", "section VII"),
+    ("HSTCP, STCP", "RFC 3649 in closed form; 0.01, 0.125 from 16 packets on", "their sources"),
+    ("recovery", "SACK", "section VI: implemented on TCP-SACK"),
+    ("packets", "1000 bytes", "left open: ns-2's default"),
+    (
+        "web traffic",
+        "sessions of 40 kbit/s both ways: a fifth of the link, at most 400 of them",
+        "section II: 20 to 50 % when alone; fewer at high bandwidths, for cost",
+    ),
+    (
+        "small TCP flows",
+        "25 each way, window at most 64 packets, random starts, to the end",
+        "section II; random ends are left out",
+    ),
+    ("long-lived TCP flows", "2 each way", "section II: 2 to 4"),
+    ("RTTs of the background", "80, 100, 120 ms", "section II: different; the values are open"),
+    (
+        "RED",
+        "adaptive, thresholds of a quarter and three quarters of the buffer, max_p from 0.001",
+        "section II gives the lower limit of max_p",
+    ),
+    ("measured", "second half of 300 s; figure 3 of 200 s, 10 and 11 of 600 s", "section VII"),
+    ("seeds", "5 runs below 1 Gbit/s; one above, intervals by batches within it", "cost"),
+)
+
+
+def background(rate_mbps: float, *, small: int = 25, long: int = 2) -> list[dict[str, Any]]:
+    """Describe the background traffic.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        Of the bottleneck.
+    small, long : int
+        Small and long-lived TCP flows each way.
+
+    Returns
+    -------
+    list of dict
+        Entries of `[[flow]]`: web sessions, small flows and long-lived flows, both ways.
+    """
+    # A session has a page of 4 objects of 12 kB every 10 s or so: 40 kbit/s. A fifth of the link at
+    # 20 Mbit/s, less at the higher rates, where the paper has 7 % and more sessions would cost more
+    # than they change.
+    sessions = round(min(0.2 * rate_mbps / 0.04, 400))
+    found: list[dict[str, Any]] = []
+    for direction in ("forward", "reverse"):
+        common = {"direction": direction, "controller": "reno"}
+        found.append(
+            {**common, "source": "web", "count": sessions, "rtt": "80 ms", "think": "10 s",
+             "name": f"web {direction}", "start": {"uniform": ["0 s", "10 s"]}}
+        )  # fmt: skip
+        found.append(
+            {**common, "count": small, "rtt": "100 ms", "receive_window": 64,
+             "name": f"small {direction}", "start": {"uniform": ["0 s", "30 s"]}}
+        )  # fmt: skip
+        found.append(
+            {**common, "count": long, "rtt": "120 ms", "name": f"long {direction}",
+             "start": {"uniform": ["0 s", "10 s"]}}
+        )  # fmt: skip
+    return found
+
+
+def case(
+    effort: Effort,
+    flows: Sequence[Mapping[str, Any]],
+    rate_mbps: float,
+    *,
+    duration_s: float = 300.0,
+    red: bool = False,
+    with_background: bool = True,
+    sample_s: float = 1.0,
+    buffer: int | None = None,
+) -> Case:
+    """Make a case of the paper.
+
+    Parameters
+    ----------
+    effort : Effort
+        How many runs, and how long.
+    flows : sequence of mapping
+        The high-speed flows.
+    rate_mbps : float
+        Of the bottleneck.
+    duration_s : float
+        Of the run, measured in its second half.
+    red : bool
+        Adaptive RED in place of droptail.
+    with_background : bool
+        Whether there is background traffic.
+    sample_s : float
+        Sampling interval of the trace.
+    buffer : int, optional
+        Packets, in place of the bandwidth-delay product at 100 ms.
+
+    Returns
+    -------
+    Case
+        The scenario and its runs.
+    """
+    product = round(rate_mbps * 1e6 / PACKET_BITS * 0.1) if buffer is None else buffer
+    queue: dict[str, Any] = {"kind": "droptail", "limit": f"{product} packets"}
+    if red:
+        queue |= {
+            "kind": "ared", "min_threshold": product / 4, "max_threshold": 3 * product / 4,
+            "least_max_p": 0.001,
+        }  # fmt: skip
+    length = effort.pick(duration_s, duration_s / 3)
+    fast = {"pacing": True, "max_burst": 2, "overhead": "8 us", "recovery": "sack"}
+    scenario = {
+        "run": {
+            "duration": f"{length:g} s", "warmup": f"{length / 2:g} s", "sample": f"{sample_s:g} s",
+        },
+        "tcp": {"overhead": "8 us"},
+        "dumbbell": {"rate": f"{rate_mbps:g} Mbit/s", "delay": "10 ms", "queue": queue},
+        "flow": [
+            *({**fast, "start": {"uniform": ["0 s", "10 s"]}, **one} for one in flows),
+            *(background(rate_mbps) if with_background else ()),
+        ],
+    }  # fmt: skip
+    return Case(scenario, 1 if rate_mbps > 1000 else effort.runs)
+
+
+def rate_over_batches(run: Run, index: int) -> Estimate:
+    """Estimate a flow's goodput from batches of the measured time.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    index : int
+        Number of the flow.
+
+    Returns
+    -------
+    Estimate
+        Mbit/s.
+    """
+    start_s = run.summary["measured_from_s"]
+    own = run.windows.filter((run.windows["flow"] == index) & (run.windows["time_s"] > start_s))
+    length_s = float(own["time_s"][1] - own["time_s"][0])
+    return over_batches(own["delivered_bytes"].to_numpy() * 8e-6 / length_s)

@@ -1,0 +1,189 @@
+"""The one setting of the paper's experiments, with every value that it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run
+
+PACKET_BITS = 12_000
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "FIT": {"controller": "fit"},
+    "Reno": {"controller": "reno"},
+    "CUBIC": {"controller": "cubic", "params": {"beta": 819 / 1024}},
+    "CTCP": {"controller": "compound-linux"},
+    "Westwood": {"controller": "westwood-linux"},
+    "Veno": {"controller": "veno", "params": {"base_rtt": "connection"}},
+    "HSTCP": {"controller": "hstcp-table"},
+    "Illinois": {"controller": "illinois-linux"},
+    "FAST": {"controller": "fast", "params": {"alpha": 20}},
+}
+"""The variants of Linux 2.6.31, CTCP as the Linux port, FAST as in ns-2."""
+
+SETTING = (
+    ("profile", "linux: initial window 10, an ACK per two packets, RACK recovery",
+     "section VI: Linux 2.6.31; its recovery was SACK with FACK, which RACK is nearest to"),
+    ("variants", "the -linux ones; CUBIC with 819/1024; HSTCP by its table", "Linux 2.6.31"),
+    ("FAST", "alpha 200 on 1 Gbit/s, 20 elsewhere", "section VI; figures 5 to 7 do not say"),
+    ("FIT", "N starts at 1; alpha is the running mean of (rtt_max - rtt_min)/rtt_max at losses",
+     "section III; first value and behaviour at timeouts are open"),
+    ("packets", "1500 bytes", "left open: Ethernet"),
+    ("propagation delay", "of the round trip", "section IV: D is added to the RTT's queueing"),
+    ("buffers", "the bandwidth-delay product, at least 50 packets", "left open"),
+    ("random loss", "Bernoulli, on the data", "dummynet's"),
+    ("delay noise", "Gaussian on the bottleneck, no reordering, never negative", "left open"),
+    ("figure 1", "N = 1 to 24", "left open"),
+    ("figure 5", "loss 1, 3, 5, 7 %; delay 50, 150, 250, 350 ms", "left open"),
+    ("live networks", "emulated paths: each has the technology's rate and the distance's RTT; its "
+     "random loss is set so that sqrt(3/(2p))/RTT is the paper's Reno", "no live hosts here; only "
+     "Reno's number is used, all others are predicted"),
+    ("length", "60 s after 20 s", "left open"),
+)  # fmt: skip
+
+
+def flow(variant: str, **settings: Any) -> dict[str, Any]:
+    """Describe a flow of a variant.
+
+    Parameters
+    ----------
+    variant : str
+        A key of `VARIANTS`.
+    **settings
+        Other keys of a flow.
+
+    Returns
+    -------
+    dict
+        An entry of `[[flow]]`, with random start within a second.
+    """
+    start = {"uniform": ["0 s", "1 s"]}
+    return {"start": start, "overhead": "100 us", "name": variant, **VARIANTS[variant], **settings}
+
+
+def scenario(
+    flows: Sequence[Mapping[str, Any]],
+    *,
+    rate_mbps: float,
+    rtt_ms: float,
+    loss: float = 0.0,
+    noise_ms: float = 0.0,
+    measured_s: float = 60.0,
+    warmup_s: float = 20.0,
+    buffer: int | None = None,
+    sample_s: float = 1.0,
+) -> dict[str, Any]:
+    """Make a scenario of the paper.
+
+    Parameters
+    ----------
+    flows : sequence of mapping
+        As `flow` gives them.
+    rate_mbps, rtt_ms : float
+        Of the path; a flow may have a longer RTT of its own.
+    loss : float
+        Random loss.
+    noise_ms : float
+        Standard deviation of the delay.
+    measured_s, warmup_s : float
+        Seconds measured, and left out before.
+    buffer : int, optional
+        Packets, in place of the bandwidth-delay product.
+    sample_s : float
+        Sampling interval of the trace.
+
+    Returns
+    -------
+    dict
+        As in a scenario file.
+    """
+    product = round(rate_mbps * 1e6 / PACKET_BITS * rtt_ms / 1000)
+    link: dict[str, Any] = {
+        "rate": f"{rate_mbps:g} Mbit/s",
+        "delay": f"{rtt_ms / 2:g} ms",
+        "queue": {"kind": "droptail", "limit": f"{buffer or max(50, product)} packets"},
+    }
+    if loss:
+        link["loss"] = {"kind": "bernoulli", "rate": loss}
+    if noise_ms:
+        link["delay_noise"] = {"kind": "gaussian", "sigma": f"{noise_ms:g} ms"}
+    return {
+        "run": {
+            "duration": f"{warmup_s + measured_s:g} s", "warmup": f"{warmup_s:g} s",
+            "sample": f"{sample_s:g} s",
+        },
+        "tcp": {"profile": "linux", "packet": "1500 B"},
+        "dumbbell": link,
+        "flow": [{"rtt": f"{rtt_ms:g} ms", **one} for one in flows],
+    }  # fmt: skip
+
+
+def goodputs(run: Run) -> dict[str, float]:
+    """Sum the goodput of the flows of each variant.
+
+    Parameters
+    ----------
+    run : Run
+        A run.
+
+    Returns
+    -------
+    dict
+        Mbit/s by name, without the number that a count adds.
+    """
+    found: dict[str, float] = {}
+    for one in run.summary["flows"]:
+        name = one["name"].split("-")[0]
+        found[name] = found.get(name, 0.0) + (one["goodput_mbps"] or 0.0)
+    return found
+
+
+def over_time(run: Run, length_s: float) -> pl.DataFrame:
+    """Give the goodput of every flow over time.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    length_s : float
+        Of an interval.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns time_s, name, mbps.
+    """
+    names = {one["id"]: one["name"] for one in run.summary["flows"]}
+    frame = run.windows.with_columns(
+        pl.col("flow").replace_strict(names, return_dtype=pl.String).alias("name"),
+        ((pl.col("time_s") / length_s).ceil() * length_s).alias("end_s"),
+    )
+    return (
+        frame.group_by("name", "end_s", maintain_order=True)
+        .agg(pl.col("delivered_bytes").sum())
+        .select(
+            pl.col("end_s").alias("time_s"),
+            "name",
+            (pl.col("delivered_bytes") * 8e-6 / length_s).alias("mbps"),
+        )
+    )
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Average.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Numbers.
+
+    Returns
+    -------
+    float
+        Their mean.
+    """
+    return float(np.mean(values))

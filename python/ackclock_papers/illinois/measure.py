@@ -1,0 +1,108 @@
+"""What the figures of the paper with one flow measure in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import metrics
+from ackclock.engine import Run
+from ackclock_papers.illinois.setting import MEASURED_FROM_S
+
+MERGE_RTTS = 2.0
+"""Loss events closer than this are one congestion event: its retransmissions may be lost, too."""
+
+RECOVERY_RTTS = 3.0
+"""Left out at the start of an epoch when its curve is judged: the recovery, and the round trip in
+which the delay after it is measured for the first time."""
+
+SMOOTH_SHARE = 0.04
+"""Width of the moving average as a share of the epoch, at least a round trip: a window that
+counts whole packets or changes once per round trip has steps that are no bends."""
+
+TOLERANCE = 0.02
+"""Change of slope that counts as straight. Where alpha should stand still, a queue of two packets
+instead of one halves it for a round trip; in a span of 25 round trips that is 2 %."""
+
+LEAST = 0.05
+"""Second difference, packets, that counts as straight: what is left of steps of whole packets."""
+
+
+BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
+
+Row = Mapping[str, Any]
+"""Numbers of one run by name; NaN for what it does not show."""
+
+
+def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, Any]:
+    """Measure the only flow of a run.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    bandwidth_delay_product : float
+        Packets.
+    rtt_s : float
+        Propagation round trip, seconds.
+
+    Returns
+    -------
+    dict
+        Goodput, means, counts, length of the epochs and curvature.
+    """
+    windows = run.windows.filter(pl.col("window").is_not_null())
+    time = windows["time_s"].to_numpy()
+    window = windows["window"].to_numpy()
+    rtt = windows["rtt_ms"].forward_fill().backward_fill().to_numpy() / 1000
+    events = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))
+    measured = events.filter(pl.col("time_s") >= MEASURED_FROM_S)
+    epochs = metrics.epochs(events["time_s"].to_numpy(), MERGE_RTTS * rtt_s, MEASURED_FROM_S)
+    summary = run.summary["flows"][0]
+    row: dict[str, Any] = {
+        "goodput_mbps": summary["goodput_mbps"],
+        "mean_window": summary["mean_window"],
+        "epochs": len(epochs),
+        "loss_events": (measured["kind"] == "loss").sum(),
+        "timeouts": (measured["kind"] == "timeout").sum(),
+        "timeouts_whole_run": (events["kind"] == "timeout").sum(),
+    }
+    names = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
+    row |= dict.fromkeys([*names, *BENDS], float("nan"))
+    if not epochs:
+        return row
+    trips = [metrics.round_trips(time, rtt, epoch) for epoch in epochs]
+    row["epoch_round_trips"] = float(np.mean(trips))
+    row["epoch_s"] = float(np.mean([epoch.length_s for epoch in epochs]))
+    first, last = epochs[0].start_s, epochs[-1].end_s
+    row["used_share"] = metrics.used_share(time, window, bandwidth_delay_product, first, last)
+    full_s = metrics.integral(time, window >= bandwidth_delay_product, first, last)
+    row["full_share"] = full_s / (last - first)
+    row["full_s"] = full_s / len(epochs)
+    bends = [
+        metrics.curvature(
+            time,
+            window,
+            epoch,
+            skip_s=RECOVERY_RTTS * rtt_s,
+            span_s=max(rtt_s, SMOOTH_SHARE * epoch.length_s),
+            tolerance=TOLERANCE,
+            least=LEAST,
+        )
+        for epoch in epochs
+    ]
+    for name in BENDS:
+        row[name] = _mean_over_time([getattr(bend, name) for bend in bends], epochs)
+    return row
+
+
+def _mean_over_time(values: list[float], epochs: list[metrics.Epoch]) -> float:
+    """Weigh each epoch by its length; those without a value do not count."""
+    lengths = np.array([epoch.length_s for epoch in epochs])
+    known = ~np.isnan(values)
+    if not known.any():
+        return float("nan")
+    return float(np.average(np.array(values)[known], weights=lengths[known]))

@@ -1,0 +1,211 @@
+"""Figures 1 to 7: the curves of the algorithm and the stochastic matrix model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw import plots
+from ackclock.models import illinois, matrix
+from ackclock.predictions.matrix import study
+from ackclock.reproduction.artefact import Artefact, Claim, Traces
+from ackclock.reproduction.claims import between, holds, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEEDS = 5
+POSITIONS = np.linspace(0, 1, 1001)
+
+
+def _curves(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
+    alpha, beta = illinois.alpha(POSITIONS, 1.0), illinois.beta(POSITIONS, 1.0)
+    steps = np.abs(np.diff(1 / alpha)), np.abs(np.diff(beta))
+    row = {
+        "alpha_start": alpha[0], "alpha_end": alpha[-1], "beta_start": beta[0],
+        "beta_end": beta[-1], "alpha_falls": bool(np.all(np.diff(alpha) <= 0)),
+        "beta_rises": bool(np.all(np.diff(beta) >= 0)),
+        "largest_step": float(max(steps[0].max() / 10, steps[1].max())),
+    }  # fmt: skip
+    frame = pl.DataFrame({"position": POSITIONS, "alpha": alpha, "beta": beta})
+    return {"standard": [row]}, {"standard": frame}
+
+
+def _draw_curves(_numbers: Numbers, traces: Traces) -> Figure:
+    figure, (left, right) = plots.panels(1, height=2.4, columns=2)
+    frame = traces["standard"]
+    left.plot(frame["position"], frame["alpha"], **plots.style(0))
+    right.plot(frame["position"], frame["beta"], **plots.style(1))
+    left.set(xlabel="da/dm", ylabel="alpha (packets per round trip)")
+    right.set(xlabel="da/dm", ylabel="beta", ylim=(0, 0.6))
+    return figure
+
+
+FIGURE_1 = Artefact(
+    name="figure-1",
+    title="Figure 1: alpha and beta of the queueing delay",
+    about="Equations 2 to 4 with the standard parameters, over the delay's share of its maximum.",
+    compute=_curves,
+    draw=_draw_curves,
+    headline=True,
+    claims=(
+        *(
+            near(sentence, mean("standard", key), value, within=1e-9, why="exact")
+            for sentence, key, value in (
+                ("alpha begins at alpha_max", "alpha_start", 10.0),
+                ("alpha ends at alpha_min", "alpha_end", 0.1),
+                ("beta begins at beta_min", "beta_start", 0.125),
+                ("beta ends at beta_max", "beta_end", 0.5),
+            )
+        ),
+        holds(
+            "alpha falls, beta rises, both without a jump",
+            "continuous",
+            lambda n: (
+                f"largest step in dm/1000: {n.each('standard', 'largest_step')[0]:.2g}",
+                bool(
+                    n.rows["standard"][0]["alpha_falls"]
+                    and n.rows["standard"][0]["beta_rises"]
+                    and n.each("standard", "largest_step")[0] < 0.02
+                ),
+            ),
+            why="1/alpha over 10, and beta: both are linear pieces, at most 10/1000 per step",
+        ),
+    ),
+)
+
+ANCHORS = {
+    (4, "light"): 0.08, (4, "medium"): 0.18, (4, "heavy"): 0.32,
+    (10, "light"): 0.11, (10, "medium"): 0.20, (10, "heavy"): 0.34,
+}  # fmt: skip
+LEVELS = ("light", "medium", "heavy")
+
+
+def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
+    """Give the share of the variance of log x that a line in log T explains, within runs."""
+    x = np.log(share) - np.log(share).mean(axis=1, keepdims=True)
+    t = np.log(rtt) - np.log(rtt).mean(axis=1, keepdims=True)
+    slope = (x * t).sum() / (t * t).sum()
+    return float(1 - ((x - slope * t) ** 2).sum() / (x * x).sum())
+
+
+def _study(flows: int, level: str) -> tuple[Mapping[str, Sequence[Row]], Traces]:
+    rows: dict[str, list[Row]] = {}
+    frame = pl.DataFrame()
+    for one in LEVELS:
+        rows[one] = []
+        for seed in range(1, SEEDS + 1):
+            rtt, shares = study(flows, one, seed)
+            average, deviation = shares.mean(axis=1), shares.std(axis=1)
+            ratio = average / matrix.equal_window_shares(rtt)
+            rows[one].append(
+                {
+                    "mu": matrix.mu(average, rtt),
+                    "lowest_ratio": float(ratio.min()),
+                    "highest_ratio": float(ratio.max()),
+                    "range": float(ratio.max() - ratio.min()),
+                    "largest_std_over_mean": float((deviation / average).max()),
+                    "linearity": _linearity(average, rtt),
+                }
+            )
+            if one == level and seed == 1:
+                frame = pl.DataFrame(
+                    {
+                        "ratio": ratio.ravel(),
+                        "std_over_mean": (deviation / average).ravel(),
+                        "log_rtt": np.log(rtt).ravel(),
+                        "log_share": np.log(average).ravel(),
+                    }
+                )
+    return rows, {level: frame}
+
+
+def _draw_study(_numbers: Numbers, traces: Traces) -> Figure:
+    figure, axes = plots.panels(1, height=2.4, columns=3)
+    (frame,) = traces.values()
+    axes[0].plot(frame["ratio"], ".", markersize=2, color=plots.COLOURS[0])
+    axes[0].set(xlabel="flow and run", ylabel="mean x over x*", ylim=(0.5, 1.6))
+    axes[1].plot(frame["std_over_mean"], ".", markersize=2, color=plots.COLOURS[0])
+    axes[1].set(xlabel="flow and run", ylabel="Std(x) over mean x", ylim=(0, 1))
+    axes[2].plot(frame["log_rtt"], frame["log_share"], ".", markersize=2, color=plots.COLOURS[0])
+    axes[2].set(xlabel="log T", ylabel="log x/C")
+    return figure
+
+
+def _claims(flows: int, level: str) -> tuple[Claim, ...]:
+    found = [
+        near(
+            "log x is linear in log T with the slope -(1 + mu)",
+            mean(level, "mu"),
+            ANCHORS[flows, level],
+            within=0.03,
+            absolute=True,
+            why="one digit of the anchor, and what 50 random sets of round trips leave open",
+            paper=f"0 <= mu <= 1; about {ANCHORS[flows, level]} by the model",
+        ),
+        between(
+            "the line explains log x",
+            mean(level, "linearity"),
+            0.9,
+            1,
+            why="share of the variance within runs; 1 is a perfect line",
+            paper="linear",
+        ),
+        between(
+            "Std(x) over mean x is much smaller than 1",
+            mean(level, "largest_std_over_mean"),
+            0,
+            0.5,
+            why="the largest of all flows and runs",
+            paper="much smaller than 1",
+        ),
+    ]
+    if level == "light":
+        found.append(
+            between(
+                "x/x* is near 1 for light congestion",
+                mean(level, "range"),
+                0,
+                0.4,
+                why="range of all flows and runs, 0.88 to 1.07 for N = 4 in the anchor's runs",
+                paper="very close to 1",
+            )
+        )
+    else:
+        wider = LEVELS[: LEVELS.index(level) + 1][::-1]
+        found.append(
+            ordered(
+                "the range of x/x* is wider than with lighter congestion",
+                [(one, mean(one, "range")) for one in wider],
+            )
+        )
+        found.append(ordered("mu grows with congestion", [(one, mean(one, "mu")) for one in wider]))
+    return tuple(found)
+
+
+def _figure(number: int, flows: int, level: str) -> Artefact:
+    return Artefact(
+        name=f"figure-{number}",
+        title=f"Figure {number}: the matrix model, N = {flows}, {level} congestion",
+        about=(
+            "50 runs of the chain with random round trips of 50 to 250 ms and random starts, 1000 "
+            f"events each after 500, b = 1/2, T_tilde = T_hat; {SEEDS} such sets for the intervals."
+        ),
+        compute=lambda _effort: _study(flows, level),
+        draw=_draw_study,
+        claims=_claims(flows, level),
+        headline=number in (2, 4),
+    )
+
+
+ARTEFACTS = (
+    FIGURE_1,
+    *(
+        _figure(2 + index, flows, level)
+        for index, (flows, level) in enumerate((n, one) for n in (4, 10) for one in LEVELS)
+    ),
+)
