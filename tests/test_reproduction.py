@@ -14,9 +14,10 @@ from ackclock import engine
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, make, page, vary
-from ackclock.reproduction.artefact import Paper, Simulated, with_reasons
+from ackclock.reproduction.artefact import Paper, with_reasons
+from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
-from ackclock.runs import Case, Task, run_all
+from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import analysis
 from ackclock_papers.illinois import noise
@@ -43,8 +44,8 @@ def test_every_artefact_of_every_paper_is_there():
 @pytest.mark.parametrize("effort", [FULL, QUICK], ids=["full", "quick"])
 def test_every_scenario_is_accepted(effort):
     for _, artefact in EVERY:
-        for name, case in artefact.cases(effort).items():
-            engine.check(case.scenario), name
+        asked = Asked.of(artefact, effort)
+        assert not asked.error, f"{artefact.name}: {asked.error}"
 
 
 def test_every_claim_says_what_it_is():
@@ -62,7 +63,8 @@ def test_every_claim_says_what_it_is():
 def test_seeds():
     # At least five, but for runs in which nothing is random and those above 1 Gbit/s.
     for _, artefact in EVERY:
-        for name, case in artefact.cases(FULL).items():
+        cases = artefact.cases(FULL) if isinstance(artefact, Simulated) else {}
+        for name, case in cases.items():
             text = json.dumps(case.scenario)
             random = any(word in text for word in ("bernoulli", "uniform", "overhead", "gaussian"))
             large = any(rate in text for rate in ('"2500 Mbit/s"', '"2400 Mbit/s"'))
@@ -145,10 +147,11 @@ def draw(_numbers, _traces):
 
 
 def artefact(name, cases, measure=None, **more):
-    made = Artefact(
-        name, "Title: what", "About.", draw,
+    made = Simulated(
+        name=name, title="Title: what", about="About.", draw=draw,
         cases=lambda _effort: cases,
         measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
+        numbers=("rate",),
         claims=(claims.between("rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
     )  # fmt: skip
     return replace(made, **more)
@@ -184,7 +187,7 @@ def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
     def no_more(*_arguments, **_settings):
         raise AssertionError("it was in the cache")
 
-    monkeypatch.setattr(api, "simulate", no_more)
+    monkeypatch.setattr(engine, "simulate", no_more)
     assert reproduce(tmp_path, one) == first
     # Another scenario is another run.
     other = artefact("one", {"one": Case(tiny("3 s"), 3)})
@@ -193,7 +196,7 @@ def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
 
 def test_a_cached_run_is_the_run(tmp_path):
     (task,) = Task.all_of(Case(tiny()))
-    fresh, again = (sweep.tasks.run(task, cache=tmp_path) for _ in range(2))
+    fresh, again = (tasks.run(task, cache=tmp_path) for _ in range(2))
     assert again.summary == fresh.summary
     for name in ("windows", "queues", "events"):
         assert getattr(again, name).equals(getattr(fresh, name))
@@ -205,10 +208,10 @@ def test_the_same_scenario_runs_once():
     assert first[0] is second[0]
 
 
-def test_page_has_everything_and_loads_nothing(tmp_path, monkeypatch):
+def test_page_has_everything_and_loads_nothing(tmp_path):
     one = artefact("figure-1", {"a, b": Case(tiny(), 2), "one": Case(tiny(), 2)})
-    monkeypatch.setattr(reproduction, "PAPERS", {"tiny": replace(ONE, artefacts=(one,))})
-    records = reproduce(tmp_path, one)
+    paper = replace(ONE, artefacts=(one,))
+    records = make.reproduce([(paper, one)], tmp_path, FULL, 2)
     place = tmp_path / "tiny" / "figure-1"
     assert {file.name for file in place.iterdir()} == {
         "figure-1.pdf", "figure-1.png", "artefact.json", "numbers.parquet", "scenarios",
@@ -227,7 +230,7 @@ def test_nothing_else_is_lost(tmp_path):
     place.mkdir(parents=True)
     (place / "notes.txt").write_text("mine")
     with pytest.raises(Exception, match="no result"):
-        make.reproduce(make.select(["illinois/figure-1"]), tmp_path, FULL)
+        make.reproduce(make.select(PAPERS, ["illinois/figure-1"]), tmp_path, FULL)
     assert (place / "notes.txt").read_text() == "mine"
 
 
@@ -239,12 +242,12 @@ def test_markdown_has_a_row_for_every_artefact(tmp_path):
 
 
 def test_selection():
-    assert len(make.select([])) == 91
-    quick = make.select([], headlines=True)
+    assert len(make.select(PAPERS)) == 91
+    quick = make.select(PAPERS, headlines=True)
     assert {paper.name for paper, _ in quick} == set(PRINTED)
-    assert len(make.select(["bic", "bic/table-2"])) == 14
+    assert len(make.select(PAPERS, ["bic", "bic/table-2"])) == 14
     with pytest.raises(LookupError, match="did you mean bic/table-2"):
-        make.select(["bic/tabel-2"])
+        make.select(PAPERS, ["bic/tabel-2"])
 
 
 def test_killed_and_gone_on(tmp_path):
@@ -297,6 +300,7 @@ def test_variations_judge_again(tmp_path):
         "figure-1",
         {"one": Case(tiny("20 s"), 2)},
         measure=lambda _name, run: {"queue": run.summary["links"][0]["max_queue_packets"]},
+        numbers=("queue",),
         claims=(queue,),
     )
     (row,) = vary.try_all([(ONE, one)], tmp_path, 2)
@@ -310,9 +314,47 @@ def test_variations_judge_again(tmp_path):
 
 
 def test_reasons_are_for_claims_that_exist():
-    one = artefact("figure-1", {})
+    one = artefact("figure-1", {"one": Case(tiny())})
     (known,) = with_reasons([one], {"figure-1": {"*": "because"}})
     assert known.claims[0].reason == "because"
     for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": "because"}}):
         with pytest.raises(KeyError):
             with_reasons([one], wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"claims": (claims.between("s", claims.mean("two", "rate"), 0, 1, why="w"),)}, "two"),
+        ({"claims": (claims.between("s", claims.mean("one", "queue"), 0, 1, why="w"),)}, "queue"),
+        ({"cases": lambda effort: {} if effort.quick else {"one": Case(tiny())}}, "quick"),
+    ],
+)
+def test_a_claim_that_asks_for_nothing_measured_is_refused_when_it_is_declared(wrong, words):
+    with pytest.raises(LookupError, match=words):
+        replace(ONE, artefacts=(artefact("figure-1", {"one": Case(tiny())}, **wrong),))
+
+
+def test_what_is_measured_is_what_is_declared(tmp_path):
+    one = artefact("more", {"one": Case(tiny())}, measure=lambda _n, _r: {"rate": 1.0, "jain": 1.0})
+    (record,) = reproduce(tmp_path, one)
+    assert record["verdict"] == "failed"
+    assert "jain" in record["error"]
+
+
+def test_declared_and_varied_runs_share_a_cache(tmp_path, monkeypatch):
+    one = artefact("one", {"one": Case(tiny(), 2)})
+    make.reproduce([(ONE, one)], tmp_path, QUICK, 2)
+    made = []
+    simulate = engine.simulate
+
+    def counted(scenario, **settings):
+        made.append(scenario.digest)
+        return simulate(scenario, **settings)
+
+    monkeypatch.setattr(engine, "simulate", counted)
+    (row,) = vary.try_all([(ONE, one)], tmp_path / make.CACHE, 2)
+    assert "as declared" in row["settings"]
+    # What is declared is read from the cache, every other setting is simulated with two seeds.
+    assert len(made) == 2 * (len(row["settings"]) - 1)
+    assert engine.read(tiny()).digest not in made

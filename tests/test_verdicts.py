@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ackclock.reproduction import make
-from ackclock.reproduction.judge import judge
+from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
 from ackclock_papers import PAPERS
 
@@ -40,7 +40,8 @@ def test_two_digits():
 def test_verdicts_are_those_that_were_kept():
     chosen = make.select(PAPERS, headlines=True)
     found = {}
-    for index, judgement in judge([artefact for _, artefact in chosen], QUICK, CACHE):
+    asked = [Asked.of(artefact, QUICK) for _, artefact in chosen]
+    for index, judgement in judge(asked, CACHE):
         paper, artefact = chosen[index]
         assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
         found[index] = [

@@ -35,7 +35,7 @@ app.add_typer(predict.app, name="predict")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"ackclock {engine.__version__}")
+        print(f"ackclock {engine.VERSION}")
         raise typer.Exit
 
 

@@ -6,8 +6,8 @@ import contextlib
 import json
 import sys
 import time
-import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,16 +19,14 @@ from ackclock.engine import storage
 from ackclock.runs import parallel, progress
 
 
-def _source(file: Path) -> engine.Source:
+def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     if str(file) != "-":
-        return engine.Source.of(file)
+        return engine.read(file, settings=settings)
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise engine.ScenarioError(
-            "standard input: is no text; a scenario is TOML in UTF-8"
-        ) from error
-    return engine.Source(text, "-", is_json=text.lstrip().startswith("{"))
+        raise engine.ScenarioError("standard input: not text; expected TOML in UTF-8") from error
+    return engine.parse(text, "-", is_json=text.lstrip().startswith("{"), settings=settings)
 
 
 def simulate(
@@ -72,9 +70,8 @@ def simulate(
     if qlog is not None and runs > 1:
         raise typer.TyperException("--qlog writes one run; leave out --runs")
     begin = time.monotonic()
-    source = _source(file)
     changes = list(settings or ()) + ([] if seed is None else [f"run.seed={seed}"])
-    total_s = progress.duration_of(engine.check(source, settings=changes)) * runs
+    scenario = _read(file, changes)
     with contextlib.ExitStack() as stack:
         directory = None
         if output is not None:
@@ -84,7 +81,7 @@ def simulate(
             qlog = stack.enter_context(
                 storage.new_directory(qlog, force=force, is_result=_holds_qlog)
             )
-        bar = stack.enter_context(progress.Bar(total_s, shown=not quiet))
+        bar = stack.enter_context(progress.Bar(scenario.duration_s * runs, shown=not quiet))
 
         def one(run: int, check: parallel.Check) -> engine.Run:
             def tell(simulated_s: float, count: int) -> None:
@@ -92,8 +89,7 @@ def simulate(
                 bar.update(run, simulated_s, count)
 
             result = engine.simulate(
-                source,
-                settings=changes,
+                scenario,
                 run=run,
                 record=directory is not None or metrics,
                 progress=tell,
@@ -151,11 +147,8 @@ def check(file: File, settings: Settings = None) -> None:
       ackclock check first.toml
       ackclock check first.toml --set flow.0.controller=bic
     """
-    source = _source(file)
-    scenario = tomllib.loads(engine.check(source, settings=settings or ()))
-    controls: Counter[str] = Counter()
-    for flow in scenario["flow"]:
-        controls[flow.get("controller") or flow.get("source")] += flow.get("count", 1)
-    flows = ", ".join(f"{count} {name}" for name, count in controls.items())
-    print(f"{'standard input' if source.file == '-' else source.file}: ok")
-    print(f"{controls.total()} flows ({flows}), {scenario['run']['duration']}")
+    scenario = _read(file, settings or ())
+    flows = Counter(scenario.controls)
+    words = ", ".join(f"{count} {name}" for name, count in flows.items())
+    print(f"{'standard input' if str(file) == '-' else file}: ok")
+    print(f"{flows.total()} flows ({words}), {scenario.duration_s:g} s")

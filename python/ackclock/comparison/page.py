@@ -194,5 +194,5 @@ def _page(comparison: Comparison, command: str, links: dict[str, list[tuple[str,
         cycle_s=comparison.setting.reno_cycle_s,
         command=command,
         links=links,
-        version=engine.__version__,
+        version=engine.VERSION,
     )

@@ -1,37 +1,34 @@
-"""One scenario and one run: read, check, simulate, keep."""
+"""One scenario and one run: read, check, simulate, keep. Only this package calls the extension."""
 
+from ackclock._native import ENGINE, VERSION, SimulationError
+from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
-from ackclock.engine.verbs import (
-    Progress,
-    Scenario,
-    ScenarioError,
-    SimulationError,
-    Source,
-    __version__,
-    check,
-    controllers,
-    example,
-    explain,
-    schema,
-    simulate,
-    summary,
-)
+from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, parse, read, text_of
+from ackclock.engine.simulation import Progress, simulate, summary
+from ackclock.engine.summary import FlowSummary, LinkSummary, Summary
 
 __all__ = [
+    "ENGINE",
+    "VERSION",
+    "FlowSummary",
+    "Given",
+    "LinkSummary",
     "Progress",
     "Run",
     "Scenario",
     "ScenarioError",
     "SimulationError",
-    "Source",
-    "__version__",
+    "Summary",
     "check",
     "controllers",
     "example",
     "explain",
     "holds_result",
     "new_result",
+    "parse",
+    "read",
     "schema",
     "simulate",
     "summary",
+    "text_of",
 ]

@@ -28,10 +28,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import json
 import re
 import sys
-import tomllib
 import typing
 from pathlib import Path
 from typing import Any, ClassVar
@@ -261,66 +259,54 @@ def _load_class(module: str, name: str) -> None:
         raise ScenarioError(str(error)) from error
 
 
-def _names(text: str, *, is_json: bool) -> set[str]:
-    """Give the controls that a scenario names; none if it cannot be read."""
-    try:
-        tree = json.loads(text) if is_json else tomllib.loads(text)
-        return {str(flow.get("controller")) for flow in tree["flow"]}
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return set()
-
-
-def files(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> list[Path]:
-    """Give the files of the modules whose controls a scenario names, which are imported.
+def load_missing(names: typing.Sequence[str]) -> None:
+    """Load the controls that are named by module or library and are not there yet.
 
     Parameters
     ----------
-    text, is_json, settings
-        As for `prepare`.
+    names : sequence of str
+        Controls that a scenario names.
+
+    Raises
+    ------
+    ScenarioError
+        As `load`.
+    """
+    for name in names:
+        if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
+            load(name)
+
+
+def fingerprint(names: typing.Iterable[str]) -> str:
+    """Give a digest of the code of the controls that are not built in.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Controls that a scenario names, loaded.
+
+    Returns
+    -------
+    str
+        Changes when one of them does; empty if all are built in.
+    """
+    own = sorted(set(names) & _registered.keys())
+    return "".join(f"{name}={_registered[name]} " for name in own)
+
+
+def files(names: typing.Iterable[str]) -> list[Path]:
+    """Give the files of the modules that define controls.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Controls that a scenario names, loaded.
 
     Returns
     -------
     list of Path
         Sorted; empty when all controls are built in or were registered in this process.
-
-    Raises
-    ------
-    ScenarioError
-        As `load`.
     """
-    prepare(text, is_json=is_json, settings=settings)
-    names = _names(text, is_json=is_json) | {one.partition("=")[2] for one in settings}
-    modules = {name.split(":")[0] for name in names & _registered.keys() if ":" in name}
+    modules = {name.split(":")[0] for name in set(names) & _registered.keys() if ":" in name}
     found = {getattr(sys.modules.get(module), "__file__", None) for module in modules}
     return sorted(Path(file) for file in found if file)
-
-
-def prepare(text: str, *, is_json: bool, settings: typing.Sequence[str] = ()) -> str:
-    """Load controls that a scenario names by module or library, and give their fingerprint.
-
-    Parameters
-    ----------
-    text : str
-        The scenario.
-    is_json : bool
-        JSON, not TOML.
-    settings : sequence of str
-        Changes such as ``"flow.0.controller=my_module:Mine"``.
-
-    Returns
-    -------
-    str
-        Of everything that is not built in; empty if all is.
-
-    Raises
-    ------
-    ScenarioError
-        As `load`.
-    """
-    if ":" not in text and not settings and not _registered:
-        return ""
-    names = _names(text, is_json=is_json) | {one.partition("=")[2] for one in settings}
-    for name in sorted(names):
-        if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
-            load(name)
-    return "".join(f"{name}={_registered[name]} " for name in sorted(names & _registered.keys()))

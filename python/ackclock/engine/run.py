@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.engine import storage
+from ackclock.engine.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +39,7 @@ class Run:
         recorded.
     """
 
-    summary: dict[str, Any]
+    summary: Summary
     scenario: str
     tables: Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock.engine import Run
+from ackclock.engine import Run, ScenarioError
 from ackclock.reproduction.artefact import (
     Artefact,
     Claim,
@@ -20,7 +20,7 @@ from ackclock.reproduction.artefact import (
     Verdict,
 )
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.runs import Case, Task, each
+from ackclock.runs import Task, each
 
 
 @dataclass(frozen=True)
@@ -58,35 +58,62 @@ class Judgement:
         return "reproduced" if all(judged.holds for _, judged in self.claims) else "differs"
 
 
-def cases_of(artefact: Artefact, effort: Effort) -> Mapping[Any, Case]:
-    """Give what an artefact simulates.
+@dataclass(frozen=True)
+class Asked:
+    """An artefact and the runs that it asks for.
 
-    Parameters
+    Attributes
     ----------
     artefact : Artefact
         A figure or table.
     effort : Effort
         How much is run.
-
-    Returns
-    -------
-    mapping
-        Cases by key; empty when it needs no run.
+    tasks : mapping
+        Runs by case, every scenario read once; empty when no run is needed.
+    error : str
+        Why a scenario was refused; empty when none was.
     """
-    return artefact.cases(effort) if isinstance(artefact, Simulated) else {}
-
-
-@dataclass
-class _Work:
-    """What has been measured for one artefact so far."""
 
     artefact: Artefact
     effort: Effort
-    cases: Mapping[Any, Case]
-    rows: dict[Any, dict[int, Row]] = field(default_factory=lambda: defaultdict(dict))
-    traces: dict[Any, Any] = field(default_factory=dict)
-    waiting: set[Task] = field(default_factory=set)
+    tasks: Mapping[Any, Sequence[Task]]
     error: str = ""
+
+    @classmethod
+    def of(cls, artefact: Artefact, effort: Effort) -> Asked:
+        """Read the scenarios of an artefact.
+
+        Parameters
+        ----------
+        artefact : Artefact
+            A figure or table.
+        effort : Effort
+            How much is run.
+
+        Returns
+        -------
+        Asked
+            Its runs; a refused scenario becomes the error.
+        """
+        tasks, error = {}, ""
+        if isinstance(artefact, Simulated):
+            for key, case in artefact.cases(effort).items():
+                try:
+                    tasks[key] = Task.all_of(case)
+                except ScenarioError as refusal:
+                    error = error or f"{key}: {refusal}"
+        return cls(artefact, effort, tasks, error)
+
+
+class _Work:
+    """What has been measured for one artefact so far."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.artefact, self.effort, self.error = asked.artefact, asked.effort, asked.error
+        self.cases = tuple(asked.tasks)
+        self.waiting = {task for tasks in asked.tasks.values() for task in tasks if not asked.error}
+        self.rows: dict[Any, dict[int, Row]] = defaultdict(dict)
+        self.traces: dict[Any, Any] = {}
 
     def take(self, key: Any, task: Task, run: Run) -> None:
         """Measure a run of one of its cases."""
@@ -129,8 +156,7 @@ class _Work:
 
 
 def judge(
-    artefacts: Sequence[Artefact],
-    effort: Effort,
+    asked: Sequence[Asked],
     cache: Path | None = None,
     jobs: int | None = None,
 ) -> Iterator[tuple[int, Judgement]]:
@@ -138,10 +164,8 @@ def judge(
 
     Parameters
     ----------
-    artefacts : sequence of Artefact
+    asked : sequence of Asked
         Figures and tables.
-    effort : Effort
-        How much is run.
     cache : Path, optional
         Directory of earlier runs, to which these are added.
     jobs : int, optional
@@ -152,13 +176,13 @@ def judge(
     int, Judgement
         Index of an artefact and what came out of it, as soon as its last run is measured.
     """
-    works = [_Work(one, effort, cases_of(one, effort)) for one in artefacts]
+    works = {index: _Work(one) for index, one in enumerate(asked)}
     users: dict[Task, list[tuple[int, Any]]] = defaultdict(list)
-    for index, work in enumerate(works):
-        for key, case in work.cases.items():
-            for task in Task.all_of(case):
-                users[task].append((index, key))
-                work.waiting.add(task)
+    for index, one in enumerate(asked):
+        for key, tasks in one.tasks.items():
+            for task in tasks:
+                if task in works[index].waiting:
+                    users[task].append((index, key))
     lock = threading.Lock()
 
     def measure(task: Task, run: Run) -> None:
@@ -170,17 +194,16 @@ def judge(
                     words = f"{key}: {type(error).__name__}: {error}"
                     works[index].error = works[index].error or words
 
-    for index, work in enumerate(works):
+    for index, work in list(works.items()):
         if not work.waiting:
-            yield index, work.judgement()
+            yield index, works.pop(index).judgement()
     for task, error in each(list(users), measure, jobs, cache):
         for index, key in users[task]:
             work = works[index]
-            if error is not None and not work.error:
-                work.error = f"{key}: {error}"
-            if task in work.waiting:
-                work.waiting.discard(task)
-                if not work.waiting:
-                    yield index, work.judgement()
-                    # The numbers have been given away; nothing is kept until the end.
-                    works[index] = _Work(work.artefact, effort, {})
+            if error is not None:
+                work.error = work.error or f"{key}: {error}"
+            work.waiting.discard(task)
+        for index in dict.fromkeys(index for index, _ in users[task]):
+            if not works[index].waiting:
+                # Given away, so that not all numbers of all artefacts are kept until the end.
+                yield index, works.pop(index).judgement()

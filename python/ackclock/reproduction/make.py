@@ -20,9 +20,8 @@ from ackclock.engine import storage
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page
 from ackclock.reproduction.artefact import Artefact, Paper
-from ackclock.reproduction.judge import Judgement, cases_of, judge
+from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
-from ackclock.runs import Case, Task, engine_digest
 
 Selected = list[tuple[Paper, Artefact]]
 CACHE = ".cache"
@@ -109,17 +108,18 @@ def reproduce(
         When something cannot be written.
     """
     records: dict[int, dict[str, Any]] = {}
+    every = [Asked.of(artefact, effort) for _, artefact in chosen]
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
         storage.refuse_unless_free(place, force=True, is_result=_is_artefact)
-        known = _unchanged(place, _fingerprint(paper, artefact, effort))
+        known = _unchanged(place, _fingerprint(paper, every[index]))
         if known is not None:
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
-    for number, judgement in judge([chosen[k][1] for k in due], effort, output / CACHE, jobs):
+    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs):
         index = due[number]
         paper, artefact = chosen[index]
-        records[index] = _write(output, paper, artefact, effort, judgement)
+        records[index] = _write(output, paper, every[index], judgement)
         tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
     shown = papers if papers is not None else {one.name: one for one, _ in chosen}.values()
     page.write(output, shown)
@@ -148,15 +148,11 @@ MACHINERY = tuple(
 """What the record of an artefact follows from, besides the package of its paper."""
 
 
-def _fingerprint(paper: Paper, artefact: Artefact, effort: Effort) -> str:
+def _fingerprint(paper: Paper, asked: Asked) -> str:
     """Give a digest of everything that an artefact's record follows from."""
-    tasks = [
-        [str(key), task.scenario, task.run, task.record]
-        for key, case in cases_of(artefact, effort).items()
-        for task in Task.all_of(case)
-    ]
+    runs = [[str(key), task.key] for key, tasks in asked.tasks.items() for task in tasks]
     sources = _sources(*MACHINERY, f"ackclock_papers.{paper.name}")
-    words = json.dumps([engine_digest(), sources, asdict(effort), tasks])
+    words = json.dumps([engine.ENGINE, sources, asdict(asked.effort), runs])
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 
@@ -177,21 +173,19 @@ def _is_artefact(directory: Path) -> bool:
     )
 
 
-def _write(
-    output: Path, paper: Paper, artefact: Artefact, effort: Effort, judgement: Judgement
-) -> dict[str, Any]:
-    cases = cases_of(artefact, effort)
+def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> dict[str, Any]:
+    artefact = asked.artefact
     record: dict[str, Any] = {
         "paper": paper.name,
         "name": artefact.name,
         "title": artefact.title,
-        "version": engine.__version__,
-        "engine": engine_digest(),
-        "fingerprint": _fingerprint(paper, artefact, effort),
-        "quick": effort.quick,
+        "version": engine.VERSION,
+        "engine": engine.ENGINE,
+        "fingerprint": _fingerprint(paper, asked),
+        "quick": asked.effort.quick,
         "cases": {
-            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": case.runs}
-            for key, case in cases.items()
+            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": len(tasks)}
+            for key, tasks in asked.tasks.items()
         },
         "claims": [
             {
@@ -210,8 +204,9 @@ def _write(
     place = output / paper.name / artefact.name
     with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
-        for key, case in cases.items():
-            _write_scenario(directory / record["cases"][str(key)]["file"], case)
+        for key, tasks in asked.tasks.items():
+            file = directory / record["cases"][str(key)]["file"]
+            file.write_text(tasks[0].scenario.toml(), encoding="utf-8")
         if not judgement.error:
             try:
                 _fill(directory, artefact, judgement)
@@ -220,13 +215,6 @@ def _write(
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
         (directory / "artefact.json").write_text(text, encoding="utf-8")
     return record
-
-
-def _write_scenario(file: Path, case: Case) -> None:
-    try:
-        file.write_text(engine.check(case.scenario), encoding="utf-8")
-    except engine.ScenarioError as error:
-        file.write_text(f"# refused: {error}\n", encoding="utf-8")
 
 
 def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:

@@ -45,7 +45,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     every = [one for _, artefacts in shown for one in artefacts]
     page = environment.get_template("report.html").render(
         papers=[(paper, artefacts) for paper, artefacts in shown if artefacts],
-        version=engine.__version__,
+        version=engine.VERSION,
         count=Counter(one["verdict"] for one in every),
         artefacts=len(every),
         claims=sum(len(one["claims"]) for one in every),

@@ -9,11 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ackclock import engine
 from ackclock.reproduction.artefact import Artefact, Paper, Simulated
-from ackclock.reproduction.judge import judge
+from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
-from ackclock.runs import Case
 
 Scenario = dict[str, Any]
 
@@ -103,20 +101,14 @@ def vary(scenario: Mapping[str, Any], name: str) -> Scenario:
     return changed
 
 
-def _with(artefact: Simulated[Any], name: str) -> Simulated[Any] | None:
-    """Give the artefact with one setting changed, or None if that changes nothing."""
+def _with(artefact: Simulated[Any], name: str) -> Asked | None:
+    """Ask for the artefact with one setting changed, or for nothing if that changes nothing."""
     base = artefact.cases(QUICK)
-    cases = {}
-    for key, case in base.items():
-        changed = vary(case.scenario, name)
-        try:
-            engine.check(changed)
-        except engine.ScenarioError:
-            return None
-        cases[key] = Case(changed, case.runs, case.record)
-    if all(cases[key].scenario == base[key].scenario for key in base):
+    cases = {key: replace(case, scenario=vary(case.scenario, name)) for key, case in base.items()}
+    if cases == dict(base):
         return None
-    return replace(artefact, cases=lambda _effort: cases)
+    asked = Asked.of(replace(artefact, cases=lambda _effort: cases), QUICK)
+    return None if asked.error else asked
 
 
 def try_all(
@@ -148,10 +140,10 @@ def try_all(
     for paper, artefact in chosen:
         if not isinstance(artefact, Simulated):
             continue
-        found = {"as declared": artefact} | {
+        found = {"as declared": Asked.of(artefact, QUICK)} | {
             name: changed for name in VARIATIONS if (changed := _with(artefact, name)) is not None
         }
-        judged = dict(judge(list(found.values()), QUICK, cache, jobs))
+        judged = dict(judge(list(found.values()), cache, jobs))
         of_claim: dict[str, dict[str, tuple[str, bool]]] = {}
         for index, name in enumerate(found):
             for claim, said in judged[index].claims:

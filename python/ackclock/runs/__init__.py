@@ -1,5 +1,5 @@
 """Many runs on all cores, each simulated once and kept on disk."""
 
-from ackclock.runs.tasks import Case, Task, each, engine_digest, measure_all, run_all
+from ackclock.runs.tasks import Case, Task, each, measure_all, run_all
 
-__all__ = ["Case", "Task", "each", "engine_digest", "measure_all", "run_all"]
+__all__ = ["Case", "Task", "each", "measure_all", "run_all"]

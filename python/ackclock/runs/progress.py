@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
-import tomllib
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import rich.progress
-
-SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
-
-def duration_of(scenario: str) -> float:
-    """Give the simulated time of a scenario as run.
-
-    Parameters
-    ----------
-    scenario : str
-        TOML as `check` returns it.
-
-    Returns
-    -------
-    float
-        Seconds.
-    """
-    text = tomllib.loads(scenario)["run"]["duration"]
-    match = re.fullmatch(r"([0-9.eE+-]+) ?([a-z]+)", text)
-    if match is None:
-        raise ValueError(f"no duration: {text}")
-    return float(match[1]) * SECONDS[match[2]]
 
 
 def _open(total: float) -> rich.progress.Progress:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from ackclock import _native, engine
+from ackclock import engine
 from ackclock.engine import controls, storage
 from ackclock.runs import parallel, progress
 
@@ -23,34 +23,34 @@ class Case:
 
     Attributes
     ----------
-    scenario : mapping
-        As in a scenario file.
+    scenario : Path, str, mapping or Scenario
+        As `engine.read` takes it.
     runs : int
         How many runs, each with other random streams.
     record : bool
         Whether tables over time are needed, or only the summary.
     """
 
-    scenario: Mapping[str, Any]
+    scenario: engine.Given
     runs: int = 1
     record: bool = True
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run of one scenario.
+    """One run of one scenario; tasks are equal when they give the same run.
 
     Attributes
     ----------
-    scenario : str
-        As JSON, with its keys in order.
+    scenario : Scenario
+        What is run.
     run : int
         Number of the run.
     record : bool
         Whether tables over time are needed.
     """
 
-    scenario: str
+    scenario: engine.Scenario
     run: int
     record: bool
 
@@ -67,40 +67,36 @@ class Task:
         -------
         list of Task
             One per run.
+
+        Raises
+        ------
+        ScenarioError
+            When the scenario is refused.
         """
-        scenario = json.dumps(case.scenario, sort_keys=True)
+        scenario = engine.read(case.scenario)
         return [cls(scenario, run, case.record) for run in range(case.runs)]
 
-    def source(self) -> engine.Source:
-        """Give the scenario for the engine.
+    @functools.cached_property
+    def key(self) -> str:
+        """Name of the run: 32 hexadecimal digits of everything that it follows from."""
+        own = controls.fingerprint(self.scenario.controls)
+        words = [engine.ENGINE, self.scenario.digest, self.run, self.record, own]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
+
+    def place(self, cache: Path) -> Path:
+        """Say where the run is kept.
+
+        Parameters
+        ----------
+        cache : Path
+            Directory of earlier runs.
 
         Returns
         -------
-        Source
-            Its text.
+        Path
+            Its directory, which need not exist.
         """
-        return engine.Source(self.scenario, "<mapping>", is_json=True)
-
-
-@functools.cache
-def engine_digest() -> str:
-    """Give the version of the engine: a digest of its compiled code.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
-    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
-
-
-def _place(cache: Path, task: Task) -> Path:
-    own = controls.prepare(task.scenario, is_json=True)
-    words = json.dumps(
-        [engine_digest(), task.scenario, task.run, task.record, *([own] if own else [])]
-    )
-    key = hashlib.sha256(words.encode()).hexdigest()[:32]
-    return cache / key[:2] / key[2:]
+        return cache / self.key[:2] / self.key[2:]
 
 
 def run(task: Task, tell: engine.Progress | None = None, cache: Path | None = None) -> engine.Run:
@@ -122,13 +118,13 @@ def run(task: Task, tell: engine.Progress | None = None, cache: Path | None = No
 
     Raises
     ------
-    ScenarioError, SimulationError
+    SimulationError
         As `engine.simulate`.
     """
-    place = None if cache is None else _place(cache, task)
+    place = None if cache is None else task.place(cache)
     if place is not None and (place / "summary.json").exists():
         return engine.Run.read(place)
-    done = engine.simulate(task.source(), run=task.run, record=task.record, progress=tell)
+    done = engine.simulate(task.scenario, run=task.run, record=task.record, progress=tell)
     if place is not None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
@@ -137,13 +133,10 @@ def run(task: Task, tell: engine.Progress | None = None, cache: Path | None = No
 
 
 def _simulated_s(task: Task, cache: Path | None) -> float:
-    """Give the simulated time that a task will take; none if it is known or refused."""
-    if cache is not None and (_place(cache, task) / "summary.json").exists():
+    """Give the simulated time that a task will take; none if its run is kept."""
+    if cache is not None and (task.place(cache) / "summary.json").exists():
         return 0.0
-    try:
-        return progress.duration_of(engine.check(task.source()))
-    except engine.ScenarioError:
-        return 0.0
+    return task.scenario.duration_s
 
 
 def each(

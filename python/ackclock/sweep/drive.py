@@ -187,7 +187,7 @@ def _drive(sweep: _Sweep, place: Workers) -> None:
             jobs = sweep.next_jobs()
             if not jobs:
                 break
-            waiting.add(place.executor.submit(workers.work, sweep.plan.source, jobs))
+            waiting.add(place.executor.submit(workers.work, sweep.plan.scenario, jobs))
         if not waiting:
             return
         finished, waiting = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
@@ -238,15 +238,13 @@ def run(
     """
     if not isinstance(plan, Plan):
         plan = read(plan)
-    settings = sorted({setting for point in plan.points for setting in point.settings})
     if processes is None:
-        text, is_json = plan.source.text, plan.source.is_json
-        processes = bool(controls.files(text, is_json=is_json, settings=settings))
+        processes = bool(controls.files(plan.controls))
     store = Store(plan, Path(output))
     with contextlib.ExitStack() as stack:
         stack.enter_context(store.opened(force=force))
         if cluster is not None:
-            place = stack.enter_context(workers.cluster(cluster, plan.source, settings))
+            place = stack.enter_context(workers.cluster(cluster, plan.controls))
         else:
             place = stack.enter_context(workers.local(jobs, processes=processes))
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
@@ -256,7 +254,7 @@ def run(
             _drive(sweep, place)
         except (BrokenProcessPool, parallel.StoppedError) as error:
             raise engine.SimulationError(
-                "a worker process ended without a word (out of memory?); the same command goes on"
+                "a worker died (out of memory?); run the command again to resume"
             ) from error
     runs, failed, at_most = store.counts()
     return Outcome(store.dataset, sweep.made, runs, failed, at_most)

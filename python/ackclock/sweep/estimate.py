@@ -8,7 +8,6 @@ import time
 import numpy as np
 
 from ackclock import engine
-from ackclock.runs import progress
 from ackclock.sweep.plan import Plan
 
 TRIALS = 8
@@ -47,8 +46,7 @@ def seconds(plan: Plan, jobs: int | None = None) -> float:
 
 def _trial(plan: Plan, index: int) -> float:
     """Give the wall time of one run of a point."""
-    settings = plan.points[index].settings
-    duration_s = progress.duration_of(engine.check(plan.source, settings=settings))
+    scenario = engine.read(plan.scenario, settings=plan.points[index].settings)
     begin = time.monotonic()
     reached_s = 0.0
 
@@ -59,7 +57,7 @@ def _trial(plan: Plan, index: int) -> float:
             raise _EnoughError
 
     try:
-        engine.summary(plan.source, settings=settings, progress=tell)
+        engine.summary(scenario, progress=tell)
     except _EnoughError:
-        return (time.monotonic() - begin) * duration_s / reached_s
+        return (time.monotonic() - begin) * scenario.duration_s / reached_s
     return time.monotonic() - begin

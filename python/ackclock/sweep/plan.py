@@ -6,7 +6,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ class Plan:
     ----------
     name : str
         Of the experiment.
-    source : Source
+    scenario : Scenario
         The base scenario.
     parameters : tuple of Parameter
         Columns of the results, in order.
@@ -121,13 +121,16 @@ class Plan:
         All combinations.
     replication : Replication
         Runs per point.
+    controls : tuple of str
+        Congestion controls of all points, each once.
     """
 
     name: str
-    source: engine.Source
+    scenario: engine.Scenario
     parameters: tuple[Parameter, ...]
     points: tuple[Point, ...] = field(repr=False)
     replication: Replication = Replication()
+    controls: tuple[str, ...] = ()
 
     @property
     def least_runs(self) -> int:
@@ -229,7 +232,7 @@ def read(file: Path | str) -> Plan:
         When the file or a scenario is refused: one line that says where and what is allowed.
     """
     path = Path(file)
-    text = engine.Source.of(path).text
+    text = engine.text_of(path)
     reader = _Reader(str(path))
     try:
         tree = tomllib.loads(text)
@@ -241,18 +244,17 @@ def read(file: Path | str) -> Plan:
         raise reader.refuse("name", "expected letters, digits, - and _")
     if not isinstance(top.get("scenario"), str):
         raise reader.refuse("scenario", "expected the name of a scenario file beside this one")
-    source = engine.Source.of(path.parent / top["scenario"])
-    parameters = tuple(_parameters(reader, top, source))
+    scenario = engine.read(path.parent / top["scenario"])
+    parameters = tuple(_parameters(reader, top, scenario))
     points = tuple(_points(reader, top, parameters))
-    plan = Plan(name, source, parameters, points, _replication(reader, top.get("runs", {})))
+    plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
     if plan.most_runs > MOST_RUNS:
         raise reader.refuse("", f"asks for {plan.most_runs} runs, at most {MOST_RUNS} are allowed")
-    _check(reader, plan)
-    return plan
+    return replace(plan, controls=tuple(_controls(reader, plan)))
 
 
 def _parameters(
-    reader: _Reader, top: Mapping[str, Any], source: engine.Source
+    reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenario
 ) -> Iterator[Parameter]:
     listed = "points" in top
     if listed and (not isinstance(top["points"], list) or not top["points"]):
@@ -281,7 +283,7 @@ def _parameters(
             values = reader.values(f"{key}.to", table.get("to"))
         if unit and any(isinstance(value, str) for value in values):
             raise reader.refuse(f"{key}.to", f"with unit = {unit!r} give numbers")
-        yield Parameter(name, tuple(_expanded(keys, source)), unit, values)
+        yield Parameter(name, tuple(_expanded(keys, scenario)), unit, values)
 
 
 def _hashable(value: Any) -> Any:
@@ -289,12 +291,11 @@ def _hashable(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else ()
 
 
-def _expanded(keys: Sequence[str], source: engine.Source) -> Iterator[str]:
+def _expanded(keys: Sequence[str], scenario: engine.Scenario) -> Iterator[str]:
     """Write ``flow.*`` out for every flow of the scenario."""
     for key in keys:
         if key.startswith("flow.*."):
-            flows = tomllib.loads(engine.check(source))["flow"]
-            yield from (f"flow.{index}.{key[7:]}" for index in range(len(flows)))
+            yield from (f"flow.{index}.{key[7:]}" for index in range(scenario.flow_tables))
         else:
             yield key
 
@@ -347,10 +348,14 @@ def _replication(reader: _Reader, given: Any) -> Replication:
     return Replication(least, most, within, metric)
 
 
-def _check(reader: _Reader, plan: Plan) -> None:
+def _controls(reader: _Reader, plan: Plan) -> list[str]:
+    """Check every point, and give the controls that are in them."""
+    found: dict[str, None] = {}
     for point in plan.points:
         try:
-            engine.check(plan.source, settings=point.settings)
+            scenario = engine.read(plan.scenario, settings=point.settings)
+            found |= dict.fromkeys(scenario.controls)
         except engine.ScenarioError as error:
             values = ", ".join(f"{name} = {value}" for name, value in point.values.items())
             raise reader.refuse(f"point {point.index} ({values})", str(error)) from error
+    return list(found)

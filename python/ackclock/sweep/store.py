@@ -18,8 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
+from ackclock import engine
 from ackclock.engine import controls, storage
-from ackclock.runs.tasks import engine_digest
 from ackclock.sweep import rows
 from ackclock.sweep.plan import Plan, Point
 from ackclock.sweep.workers import Done
@@ -31,9 +31,8 @@ RUNS_PER_PART = 1000
 def _fingerprint(plan: Plan) -> str:
     """Give a digest of everything that the results depend on."""
     settings = [point.settings for point in plan.points]
-    flat = {setting for of_point in settings for setting in of_point}
-    own = controls.prepare(plan.source.text, is_json=plan.source.is_json, settings=sorted(flat))
-    words = [engine_digest(), plan.source.text, settings, asdict(plan.replication), own]
+    own = controls.fingerprint(plan.controls)
+    words = [engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 

@@ -70,12 +70,12 @@ def _check(_simulated_s: float, _packets: int) -> None:
         raise parallel.StoppedError
 
 
-def work(source: engine.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]:
+def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], float]:
     """Make some runs, one after the other.
 
     Parameters
     ----------
-    source : Source
+    scenario : Scenario
         The base scenario.
     jobs : sequence of Job
         What to run.
@@ -89,7 +89,9 @@ def work(source: engine.Source, jobs: Sequence[Job]) -> tuple[list[Done], float]
     made = []
     for job in jobs:
         try:
-            summary = engine.summary(source, settings=job.settings, run=job.run, progress=_check)
+            summary = engine.summary(
+                engine.read(scenario, settings=job.settings), run=job.run, progress=_check
+            )
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:
             raise
@@ -169,17 +171,15 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 @contextmanager
-def cluster(address: str, source: engine.Source, settings: Sequence[str]) -> Iterator[Workers]:
+def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
     """Give the workers of a Dask cluster.
 
     Parameters
     ----------
     address : str
         Of its scheduler, such as ``tcp://10.0.0.1:8786``.
-    source : Source
-        The base scenario.
-    settings : sequence of str
-        All changes of it; modules of controls that they name are sent along.
+    names : sequence of str
+        Controls of the sweep; the modules that define them are sent along.
 
     Yields
     ------
@@ -211,7 +211,7 @@ def cluster(address: str, source: engine.Source, settings: Sequence[str]) -> Ite
             raise engine.ScenarioError(
                 f"the cluster at {address} has no workers; start them with dask worker {address}"
             )
-        for file in controls.files(source.text, is_json=source.is_json, settings=settings):
+        for file in controls.files(names):
             client.upload_file(str(file))
         with client.get_executor(pure=False, retries=2) as executor:
             yield Workers(executor, count)

@@ -1,0 +1,82 @@
+"""What there is to choose from: congestion controls, the keys of a scenario, an example."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any
+
+from ackclock import _native
+
+
+def controllers() -> list[dict[str, Any]]:
+    """List the congestion controls: name, kind, source and parameters with their domains.
+
+    Returns
+    -------
+    list of dict
+        One entry per control.
+    """
+    listed: list[dict[str, Any]] = json.loads(_native.controllers())
+    return listed
+
+
+def explain(controller: str) -> str:
+    """Give the page of a control: what it does, equations, deviations, parameters.
+
+    Parameters
+    ----------
+    controller : str
+        Its name.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Raises
+    ------
+    LookupError
+        When there is no control of that name; the message has the nearest ones.
+    """
+    entries = {entry["name"]: entry for entry in controllers()}
+    if controller not in entries:
+        near = difflib.get_close_matches(controller, entries, n=3, cutoff=0.4)
+        hint = f"did you mean {', '.join(near)}?" if near else "see ackclock controllers"
+        raise LookupError(f"no control is named {controller!r}; {hint}")
+    entry = entries[controller]
+    lines = [_native.page(controller) or "", f"Source: {entry['source']}", "", "## Parameters"]
+    if not entry["parameters"]:
+        lines.append("None.")
+    else:
+        lines += ["| name | default | allowed | meaning |", "| --- | --- | --- | --- |"]
+    for parameter in entry["parameters"]:
+        allowed = parameter.get("choices") or [parameter["minimum"], parameter["maximum"]]
+        between = ", " if "choices" in parameter else " to "
+        words = between.join(json.dumps(value) for value in allowed)
+        default = json.dumps(parameter["default"])
+        lines.append(f"| {parameter['name']} | {default} | {words} | {parameter['meaning']} |")
+    return "\n".join(lines) + "\n"
+
+
+def example() -> str:
+    """Give a commented scenario.
+
+    Returns
+    -------
+    str
+        TOML.
+    """
+    return _native.example()
+
+
+def schema() -> dict[str, Any]:
+    """Give the JSON schema of scenarios.
+
+    Returns
+    -------
+    dict
+        The schema.
+    """
+    described: dict[str, Any] = json.loads(_native.schema())
+    return described

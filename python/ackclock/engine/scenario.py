@@ -1,0 +1,121 @@
+"""A scenario from wherever it is: read once, by the engine, and frozen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ackclock._native import Scenario, ScenarioError
+from ackclock.engine import controls
+
+Given = Path | str | Mapping[str, Any] | Scenario
+"""A path, TOML text (it contains a line break), the same as nested mappings, or one read before."""
+
+
+def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
+    """Read and check a scenario; controls that it names by module or library are loaded.
+
+    Parameters
+    ----------
+    given : Path, str, mapping or Scenario
+        A path, TOML text (it contains a line break), nested mappings, or one read before.
+    settings : sequence of str
+        Changes such as ``"flow.0.rtt=80ms"``.
+
+    Returns
+    -------
+    Scenario
+        What is to be run; it does not change any more.
+
+    Raises
+    ------
+    ScenarioError
+        When the file cannot be read or the scenario is refused: file, line, key and what is
+        allowed.
+    """
+    if isinstance(given, Scenario):
+        return given.with_settings(list(settings), controls.load_missing) if settings else given
+    if isinstance(given, Mapping):
+        return parse(json.dumps(given), "<mapping>", is_json=True, settings=settings)
+    if isinstance(given, str) and "\n" in given:
+        return parse(given, "<text>", settings=settings)
+    path = Path(given)
+    return parse(text_of(path), str(path), is_json=path.suffix == ".json", settings=settings)
+
+
+def parse(text: str, file: str, *, is_json: bool = False, settings: Sequence[str] = ()) -> Scenario:
+    """Read and check the text of a scenario.
+
+    Parameters
+    ----------
+    text : str
+        TOML or JSON.
+    file : str
+        What to call it in messages.
+    is_json : bool
+        JSON, not TOML.
+    settings : sequence of str
+        Changes such as ``"flow.0.rtt=80ms"``.
+
+    Returns
+    -------
+    Scenario
+        As `read`.
+
+    Raises
+    ------
+    ScenarioError
+        As `read`.
+    """
+    return Scenario.read(text, file, list(settings), is_json, controls.load_missing)
+
+
+def text_of(path: Path) -> str:
+    """Read a text file that a person has named.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Raises
+    ------
+    ScenarioError
+        When it cannot be read or is not text in UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: not a text file; expected TOML in UTF-8") from error
+
+
+def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
+    """Check a scenario without running it.
+
+    Parameters
+    ----------
+    scenario : Path, str, mapping or Scenario
+        A path, TOML text (it contains a line break), nested mappings, or one read before.
+    settings : sequence of str
+        Changes such as ``"flow.0.rtt=80ms"``.
+
+    Returns
+    -------
+    str
+        The scenario as it would run, every default filled in, as TOML.
+
+    Raises
+    ------
+    ScenarioError
+        When the scenario is refused: file, line, key and what is allowed.
+    """
+    return read(scenario, settings=settings).toml()

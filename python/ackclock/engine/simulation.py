@@ -1,0 +1,92 @@
+"""One run of a scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ackclock.engine.run import Run
+from ackclock.engine.scenario import Given, Scenario, read
+from ackclock.engine.summary import Summary
+
+Progress = Callable[[float, int], None]
+"""Called with simulated seconds and packets about every 50 ms; what it raises ends the run."""
+
+
+def simulate(
+    scenario: Given,
+    *,
+    settings: Sequence[str] = (),
+    run: int = 0,
+    record: bool = True,
+    progress: Progress | None = None,
+    pcap: Path | str | None = None,
+    qlog: Path | str | None = None,
+) -> Run:
+    """Simulate a scenario packet by packet.
+
+    Parameters
+    ----------
+    scenario : Path, str, mapping or Scenario
+        A path, TOML text (it contains a line break), nested mappings, or one read before.
+    settings : sequence of str
+        Changes such as ``"flow.0.rtt=80ms"``.
+    run : int
+        Number of the run: other random streams of the same seed.
+    record : bool
+        Keep windows, queues and events over time, too.
+    progress : callable, optional
+        Called with simulated seconds and packets about every 50 ms.
+    pcap : Path or str, optional
+        File for the packets, readable by tshark.
+    qlog : Path or str, optional
+        Existing directory for a file ``NAME.sqlog`` of every QUIC flow, readable by qvis.
+
+    Returns
+    -------
+    Run
+        Summary, tables and the scenario as run.
+
+    Raises
+    ------
+    ScenarioError
+        When the scenario is refused: file, line, key and what is allowed.
+    SimulationError
+        When the simulation itself fails. What a control written in Python raises comes as it is,
+        with its traceback.
+    """
+    checked = read(scenario, settings=settings)
+    summary, tables = checked.simulate(
+        run=run,
+        record=record,
+        progress=progress,
+        pcap=None if pcap is None else str(pcap),
+        qlog=None if qlog is None else str(qlog),
+    )
+    return Run(json.loads(summary), checked.toml(), dict(tables))
+
+
+def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = None) -> Summary:
+    """Simulate a scenario for its summary alone: what many short runs need.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to run.
+    run, progress
+        As for `simulate`.
+
+    Returns
+    -------
+    dict
+        As `Run.summary`.
+
+    Raises
+    ------
+    SimulationError
+        As `simulate`.
+    """
+    text, _ = scenario.simulate(run=run, progress=progress)
+    made: Summary = json.loads(text)
+    return made
