@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,15 @@ rtt = "60 ms"
 start = "500 ms"
 overhead = "500 us"
 """
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for something that another process does, for so long that only a defect is later."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"it did not happen within {seconds} s"
+        time.sleep(0.02)
+
 
 Finished = subprocess.CompletedProcess[str]
 

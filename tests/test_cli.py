@@ -5,13 +5,12 @@ import os
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from conftest import COMMAND, SCENARIO
+from conftest import COMMAND, SCENARIO, wait_until
 
 # The keys of docs and specification, in order; every one must be there and no other.
 SUMMARY_KEYS = [
@@ -198,11 +197,7 @@ def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
         [*COMMAND, "simulate", "two.toml", "-o", "out", "--runs", str(runs)],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob(".out.*")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    assert process.poll() is None
+    wait_until(lambda: list(tmp_path.glob(".out.*")))
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (130, "")

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +13,14 @@ from ackclock import engine
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, make, page, vary
-from ackclock.reproduction.artefact import Paper, with_reasons
+from ackclock.reproduction.artefact import Paper, Simulated, with_reasons
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import analysis
 from ackclock_papers.illinois import noise
-from conftest import COMMAND
+from conftest import COMMAND, wait_until
 
 # The artefacts of the five papers: figures and tables as printed.
 PRINTED = {
@@ -256,11 +255,9 @@ def test_killed_and_gone_on(tmp_path):
         command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     cache = tmp_path / "out" / ".cache"
-    deadline = time.monotonic() + 60
-    while not list(cache.glob("*/[!.]*/summary.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(cache.glob("*/[!.]*/summary.json")))
     os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    first.wait(timeout=60)
     kept = {file: file.stat().st_mtime_ns for file in cache.glob("*/[!.]*/summary.json")}
     assert kept
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
