@@ -120,7 +120,7 @@ def test_nothing_is_lost_or_repeated_by_kills(file: Path, tmp_path: Path) -> Non
     print(f"ACKCLOCK_TEST_SEED={seed}")
     draw = random.Random(seed)  # noqa: S311
     target, kills = tmp_path / "killed" / "experiment=loss", 0
-    # 1440 runs make two parts of at most 1000: kills fall between journal, Parquet and the next part.
+    # 1440 runs make two parts of at most 1000: kills fall before and after each file is written.
     moments = [(method, when) for method in ("add", "close") for when in ("before", "after")]
     for method, when in moments * 2:
         calls = draw.randint(1, 6) if method == "add" else 1
