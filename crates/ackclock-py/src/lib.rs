@@ -3,45 +3,30 @@
 mod catalogue;
 mod library;
 mod own;
+mod scenario;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
-use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{Checked, EXAMPLE, json_schema, read_json, read_toml};
-use ackclock_sim::{Makers, Simulation};
-use ackclock_trace::{Column, Table};
+use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
-use numpy::PyArray1;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
 use serde_json::json;
 
 use crate::catalogue::Everything;
-use crate::own::caught;
+use crate::scenario::{Finished, Scenario};
 
 create_exception!(_native, ScenarioError, PyValueError, "A scenario was refused.");
 create_exception!(_native, SimulationError, PyRuntimeError, "A simulation failed.");
-
-/// Events between two looks at Ctrl-C and the progress: a few hundredths of a second.
-const EVENTS_AT_ONCE: u64 = 500_000;
-
-fn read(text: &str, file: &str, settings: &[String], is_json: bool) -> PyResult<Checked> {
-    let read = if is_json { read_json } else { read_toml };
-    read(text, file, settings, &Everything::now())
-        .map_err(|refusal| ScenarioError::new_err(refusal.to_string()))
-}
 
 /// Checks a scenario and returns it as it would be run, as TOML.
 #[pyfunction]
 #[pyo3(signature = (text, file, settings, is_json=false))]
 fn check(text: &str, file: &str, settings: Vec<String>, is_json: bool) -> PyResult<String> {
-    read(text, file, &settings, is_json).map(|checked| checked.toml)
+    Ok(Scenario::read(text, file, settings, is_json, None)?.toml().to_owned())
 }
 
 /// The controls as a JSON list.
@@ -123,47 +108,25 @@ fn simulate<'py>(
     progress: Option<Bound<'py, PyAny>>,
     pcap: Option<String>,
     qlog: Option<PathBuf>,
-) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let scenario = read(text, file, &settings, is_json)?.scenario;
-    let catalogue = Everything::now();
-    let quic = Quic { qlog };
-    let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
-    let mut simulation =
-        caught(|| Simulation::with(scenario, makers, run, record))?.map_err(SimulationError::new_err)?;
-    if let Some(path) = &pcap {
-        let failed = |error: std::io::Error| PyOSError::new_err(format!("cannot write {path}: {error}"));
-        let file = File::create(path).map_err(failed)?;
-        simulation.capture(Box::new(BufWriter::new(file))).map_err(failed)?;
-    }
-    while !caught(|| py.detach(|| simulation.advance(EVENTS_AT_ONCE)))? {
-        py.check_signals()?;
-        if let Some(progress) = &progress {
-            progress.call1((simulation.now().as_seconds(), simulation.packets()))?;
-        }
-    }
-    let (summary, tables) = py
-        .detach(|| simulation.finish(&catalogue))
-        .map_err(|error| PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default())))?;
-    let summary =
-        serde_json::to_string(&summary).map_err(|error| SimulationError::new_err(error.to_string()))?;
-    let dictionary = PyDict::new(py);
-    for (name, table) in tables {
-        dictionary.set_item(name, columns(py, table)?)?;
-    }
-    Ok((summary, dictionary))
+) -> PyResult<Finished<'py>> {
+    Scenario::read(text, file, settings, is_json, None)?.simulate(py, run, record, progress, pcap, qlog)
 }
 
-fn columns(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
-    let dictionary = PyDict::new(py);
-    for (name, column) in table.columns {
-        match column {
-            Column::Whole(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Id(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Real(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Word(values) => dictionary.set_item(name, PyList::new(py, values)?)?,
-        }
-    }
-    Ok(dictionary)
+/// Reads a quantity such as "80 ms" as a number in the unit that the name of its kind ends with.
+#[pyfunction]
+fn quantity(text: &str, kind: &str) -> PyResult<f64> {
+    let Some((_, kind)) = Kind::NAMES.iter().find(|(name, _)| *name == kind) else {
+        let names = Kind::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        return Err(PyValueError::new_err(format!("unknown kind \"{kind}\"; allowed: {names}")));
+    };
+    ackclock_scenario::quantity(text, *kind).map_err(PyValueError::new_err)
+}
+
+/// Reads the size of a queue, and says whether it is in packets or in bytes.
+#[pyfunction]
+fn limit(text: &str) -> PyResult<(u64, &'static str)> {
+    let (number, unit) = ackclock_scenario::limit(text).map_err(PyValueError::new_err)?;
+    Ok((number, if unit == Unit::Packets { "packets" } else { "B" }))
 }
 
 /// The module.
@@ -176,11 +139,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Beginning>()?;
     module.add_class::<own::Loss>()?;
     module.add_class::<own::Timeout>()?;
+    module.add_class::<Scenario>()?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_library, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(limit, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(example, module)?)?;
     module.add_function(wrap_pyfunction!(simulate, module)?)

@@ -150,7 +150,7 @@ fn what_quic_has_not_is_refused() {
     assert!(refuse(&format!("controller = \"bbr\"\n{large}")).contains("\"bbr\" works by rates"));
     assert!(
         refuse(&format!("controller = \"reno\"\nrecovery = \"sack\"\n{large}"))
-            .contains("no meaning over quic")
+            .contains("does not apply over quic")
     );
     assert!(refuse(&format!("source = \"cbr\"\nrate = \"1 kbit/s\"\n{large}")).contains("leave out source"));
 }

@@ -2,52 +2,119 @@
 
 use ackclock_units::Span;
 
-use crate::keys::{EVENT, FILE};
+use crate::keys::FILE;
 use crate::link::Square;
 use crate::model::{Change, Event, Flow, Link, Run, When};
-use crate::read::{Read, Table, did_you_mean};
+use crate::read::{Read, Table};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
+use crate::value::did_you_mean;
+use crate::{complete, fill};
 
 /// Most changes of a run, those of square waves included.
 const MOST_EVENTS: u64 = 1_000_000;
+/// The tables that say what the links are.
+const TOPOLOGY: [&str; 4] = ["dumbbell", "parking_lot", "node", "link"];
 
-/// Reads the events of the scenario in `root`, and those that square waves make.
+/// Reads the events of a scenario, and those that square waves make; and how the events are written when nothing is
+/// left to a default, not even to one that another key gives.
 ///
-/// An event is read by setting its key in a copy of the scenario and reading the links again: what differs is what
-/// it changes, and what could not stand in the file is refused with the same words.
-pub fn events(root: &Node, file: &str, run: &Run, topology: &Topology, flows: &[Flow]) -> Read<Vec<Event>> {
-    let table = Table::open(root, "", file, &FILE)?;
-    let mut events = waves(&table, run, topology)?;
-    let mut before = topology.links.clone();
-    let mut changed = root.clone();
-    for event in table.tables("event", &EVENT)? {
+/// `given` is the scenario as it was written, `table` the same with the defaults. An event is read by setting its key
+/// in a copy of what was written and reading the links again: what differs is what it changes, and what could not
+/// stand in the file is refused with the same words.
+pub fn events(
+    given: &Node,
+    table: &Table<'_>,
+    run: &Run,
+    topology: &Topology,
+    flows: &[Flow],
+) -> Read<(Vec<Event>, Vec<Node>)> {
+    let mut events = waves(table, run, topology)?;
+    let mut written = Vec::new();
+    let parts = given.entries().iter().filter(|(name, _)| TOPOLOGY.contains(&name.as_str()));
+    let mut changed = Node::table(parts.cloned().collect(), &given.origin);
+    let mut tree = filled(&changed);
+    complete::topology(&mut tree, topology);
+    let mut links = topology.links.clone();
+    for event in table.tables("event")? {
         let when = when(&event, run, flows)?;
-        let path = event.required("set", event.text("set")?)?;
-        let value = event.node("to").ok_or_else(|| event.refuse("to", "is required"))?;
-        let path = resolve(&event, path, topology)?;
+        let path: String = event.need("set")?;
+        let value = event.required("to", event.node("to"))?;
+        let path = resolve(&event, &path, topology)?;
         let place = changed.place(&path, &value.origin).map_err(|problem| event.refuse("set", problem))?;
         place.content = value.content.clone();
         place.mark(&value.origin);
-        let links = Topology::read(&Table::open(&changed, "", file, &FILE)?)?.links;
-        let same = links.len() == before.len()
-            && links.iter().zip(&before).all(|(a, b)| a.name == b.name && a.trace == b.trace);
+        let mut after_tree = filled(&changed);
+        let after = Topology::read(&Table::open(&after_tree, "", table.file(), &FILE)?)?;
+        complete::topology(&mut after_tree, &after);
+        let same = after.links.len() == topology.links.len()
+            && after.squares == topology.squares
+            && after.links.iter().zip(&topology.links).all(|(a, b)| a.name == b.name && a.trace == b.trace);
         if !same {
             return Err(event.refuse("set", "this key cannot change during a run"));
         }
-        for (link, (new, old)) in links.iter().zip(&before).enumerate() {
+        for (link, (new, old)) in after.links.iter().zip(&links).enumerate() {
             events.extend(changes(new, old).into_iter().map(|change| Event { when, link, change }));
         }
-        before = links;
+        let at = event.required("at", event.node("at"))?;
+        written.extend(differences(&tree, &after_tree, &links).into_iter().map(|(set, to)| {
+            let entries = [("at", at.clone()), ("set", Node::text(set)), ("to", to)];
+            Node::table(entries.map(|(key, node)| (key.to_owned(), node)).into(), &at.origin)
+        }));
+        (tree, links) = (after_tree, after.links);
     }
-    Ok(events)
+    Ok((events, written))
+}
+
+fn filled(given: &Node) -> Node {
+    let mut tree = given.clone();
+    fill::section(&mut tree, &FILE);
+    tree
+}
+
+/// What differs between two complete trees of links: keys as events set them, and their new values. A link of which
+/// more than one key differs is set as a whole, so that reading the events again gives the same changes.
+fn differences(before: &Node, after: &Node, links: &[Link]) -> Vec<(String, Node)> {
+    let mut found = Vec::new();
+    for (name, new) in after.entries() {
+        let Some(old) = before.get(name) else { continue };
+        let (Content::Array(old), Content::Array(new)) = (&old.content, &new.content) else {
+            found.extend(difference(name.clone(), old, new));
+            continue;
+        };
+        for (place, (old, new)) in old.iter().zip(new).enumerate() {
+            let link = links.get(2 * place).map_or("", |link| &link.name);
+            // A path is cut at its dots.
+            let word = if link.contains('.') { place.to_string() } else { link.to_owned() };
+            found.extend(difference(format!("{name}.{word}"), old, new));
+        }
+    }
+    found
+}
+
+fn difference(path: String, old: &Node, new: &Node) -> Option<(String, Node)> {
+    if old == new {
+        return None;
+    }
+    let same_keys = old.entries().len() == new.entries().len()
+        && old.entries().iter().zip(new.entries()).all(|((a, _), (b, _))| a == b);
+    let mut changed = old
+        .entries()
+        .iter()
+        .zip(new.entries())
+        .filter(|((_, a), (_, b))| a != b)
+        .map(|(_, (key, node))| (key, node));
+    match (changed.next(), changed.next()) {
+        (Some((key, node)), None) if same_keys => difference(format!("{path}.{key}"), old.get(key)?, node),
+        _ => Some((path, new.clone())),
+    }
 }
 
 fn when(event: &Table<'_>, run: &Run, flows: &[Flow]) -> Read<When> {
     let expected = "expected a time, or { flow = \"a\", rtt = 1000 }";
     let Some(node) = event.node("at") else { return Err(event.refuse("at", "is required")) };
     let Content::Table(entries) = &node.content else {
-        let at = event.required("at", event.time("at")?)?;
+        let at: Span = event.need("at")?;
         if at >= run.duration {
             let problem = format!("must lie before the end of the run ({}), is {at}", run.duration);
             return Err(event.refuse("at", problem));

@@ -16,42 +16,193 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod complete;
 mod event;
+mod fill;
 mod flow;
 mod keys;
 mod link;
 mod model;
+mod quantity;
 mod read;
 mod schema;
 mod settings;
+mod tcp;
 mod topology;
 mod traffic;
 mod tree;
+mod value;
+mod words;
+
+use std::fmt::Write as _;
 
 use ackclock_cc::registry::Catalogue;
+use sha2::{Digest as _, Sha256};
 
 pub use model::*;
+pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
 pub use schema::{json_schema, reference};
+pub use tcp::{Growth, Profile, Recovery, Tcp};
 
-use tree::{Node, Origin, SyntaxError};
+use tree::{Content, Node, Origin, SyntaxError};
 
 /// A commented scenario to start from.
 pub const EXAMPLE: &str = include_str!("../../../scenarios/example.toml");
+
+/// A scenario as it was written: read, but not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    file: String,
+    node: Node,
+}
+
+impl Draft {
+    /// Reads a scenario from TOML; `file` is its name for messages, `-` for standard input. Files that it names are
+    /// looked for beside it.
+    ///
+    /// # Errors
+    /// When `text` is not TOML.
+    pub fn from_toml(text: &str, file: &str) -> Result<Draft, Refusal> {
+        Draft::of(Node::from_toml(text), file)
+    }
+
+    /// Reads a scenario from JSON, otherwise as [`Draft::from_toml`].
+    ///
+    /// # Errors
+    /// When `text` is not JSON.
+    pub fn from_json(text: &str, file: &str) -> Result<Draft, Refusal> {
+        let node = serde_json::from_str(text)
+            .map_err(|error| SyntaxError { line: error.line(), message: error.to_string() })
+            .and_then(|value| Node::from_json(&value));
+        Draft::of(node, file)
+    }
+
+    fn of(node: Result<Node, SyntaxError>, file: &str) -> Result<Draft, Refusal> {
+        let refuse = |error: SyntaxError| Refusal {
+            file: file.to_owned(),
+            origin: Origin::Line(error.line),
+            path: String::new(),
+            problem: error.message,
+        };
+        Ok(Draft { file: file.to_owned(), node: node.map_err(refuse)? })
+    }
+
+    /// Applies changes such as `flow.0.rtt=80ms`, in order.
+    ///
+    /// # Errors
+    /// The first that is not a change of a key.
+    pub fn set(mut self, settings: &[String]) -> Result<Draft, Refusal> {
+        for setting in settings {
+            self.node.set(setting).map_err(|problem| Refusal {
+                file: self.file.clone(),
+                origin: Origin::Setting(setting.clone()),
+                path: String::new(),
+                problem,
+            })?;
+        }
+        Ok(self)
+    }
+
+    /// The controls that its flows name, each once, in the order of the flows: a catalogue must have them before the
+    /// scenario is checked.
+    #[must_use]
+    pub fn controls(&self) -> Vec<String> {
+        let flows = match self.node.get("flow").map(|node| &node.content) {
+            Some(Content::Array(flows)) => &flows[..],
+            _ => &[],
+        };
+        let named = flows.iter().filter_map(|flow| match &flow.get("controller")?.content {
+            Content::Text(name) => Some(name.as_str()),
+            _ => None,
+        });
+        once(named)
+    }
+
+    /// Its name for messages.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The scenario as it was written, settings applied, as TOML.
+    #[must_use]
+    pub fn toml(&self) -> String {
+        self.node.to_toml()
+    }
+
+    /// Checks it against the controls of `catalogue`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(self, catalogue: &dyn Catalogue) -> Result<Checked, Refusal> {
+        let (scenario, complete) = check::scenario(&self.node, &self.file, catalogue)?;
+        Ok(Checked { scenario, toml: complete.to_toml(), complete, draft: self })
+    }
+}
 
 /// A scenario that was accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The scenario.
     pub scenario: Scenario,
-    /// As it was given, with the settings applied, as TOML.
+    /// The same as TOML in which nothing is left to a default, in the form that was chosen: a dumbbell stays a
+    /// dumbbell, and flows with a count stay one table. Reading it gives the same scenario and the same text.
     pub toml: String,
+    complete: Node,
+    draft: Draft,
 }
 
-/// Reads a scenario from TOML.
-///
-/// `file` is its name for messages, `-` for standard input; `settings` are changes such as
-/// `flow.0.rtt=80ms`, applied in order.
+impl Checked {
+    /// What [`Checked::toml`] says, as JSON.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        self.complete.to_json()
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// The controls of its flows, each once, in the order of the flows; those that no flow names but its source
+    /// implies are among them.
+    #[must_use]
+    pub fn controls(&self) -> Vec<String> {
+        let controls = self.scenario.flows.iter().map(|flow| flow.control.as_str());
+        once(controls.filter(|control| !control.is_empty()))
+    }
+
+    /// A fingerprint of what is to be run, 32 hexadecimal digits. Two texts that mean the same have the same one,
+    /// however they write it; the content of files that they name counts, their names do not.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        struct Hash(Sha256);
+        impl std::fmt::Write for Hash {
+            fn write_str(&mut self, text: &str) -> std::fmt::Result {
+                self.0.update(text.as_bytes());
+                Ok(())
+            }
+        }
+        let mut hash = Hash(Sha256::new());
+        // Debug writes every field, and numbers so that no two of them look alike; a hash takes in everything.
+        let _ = write!(hash, "{:?}", self.scenario);
+        hash.0.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if !seen.iter().any(|other| other == name) {
+            seen.push(name.to_owned());
+        }
+    }
+    seen
+}
+
+/// Reads a scenario from TOML and checks it: [`Draft::from_toml`], [`Draft::set`], [`Draft::check`].
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -61,8 +212,7 @@ pub fn read_toml(
     settings: &[String],
     catalogue: &dyn Catalogue,
 ) -> Result<Checked, Refusal> {
-    let node = Node::from_toml(text).map_err(|error| syntax(error, file))?;
-    read(node, file, settings, catalogue)
+    Draft::from_toml(text, file)?.set(settings)?.check(catalogue)
 }
 
 /// Reads a scenario from JSON, otherwise as [`read_toml`].
@@ -75,36 +225,5 @@ pub fn read_json(
     settings: &[String],
     catalogue: &dyn Catalogue,
 ) -> Result<Checked, Refusal> {
-    let node = serde_json::from_str(text)
-        .map_err(|error| SyntaxError { line: error.line(), message: error.to_string() })
-        .and_then(|value| Node::from_json(&value))
-        .map_err(|error| syntax(error, file))?;
-    read(node, file, settings, catalogue)
-}
-
-fn syntax(error: SyntaxError, file: &str) -> Refusal {
-    Refusal {
-        file: file.to_owned(),
-        origin: Origin::Line(error.line),
-        path: String::new(),
-        problem: error.message,
-    }
-}
-
-fn read(
-    mut node: Node,
-    file: &str,
-    settings: &[String],
-    catalogue: &dyn Catalogue,
-) -> Result<Checked, Refusal> {
-    for setting in settings {
-        node.set(setting).map_err(|problem| Refusal {
-            file: file.to_owned(),
-            origin: Origin::Setting(setting.clone()),
-            path: String::new(),
-            problem,
-        })?;
-    }
-    let scenario = check::scenario(&node, file, catalogue)?;
-    Ok(Checked { scenario, toml: node.to_toml() })
+    Draft::from_json(text, file)?.set(settings)?.check(catalogue)
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use ackclock_units::{Bytes, Packets, Rate, Span};
+use ackclock_units::{Packets, Rate, Span};
 
-use crate::keys::{LOSS, LOSSES, NOISE, NOISES, QUEUE, QUEUES, REVERSE, SQUARE};
 use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace};
 use crate::read::{Read, Table};
 
@@ -48,7 +47,7 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         ..forward.clone()
     };
     let forward = (forward, square(table)?);
-    let Some(reverse) = table.table("reverse", &REVERSE)? else { return Ok([forward, (default, None)]) };
+    let Some(reverse) = table.table("reverse")? else { return Ok([forward, (default, None)]) };
     let (rate, trace) = rate_and_trace(&reverse)?;
     let rate = rate.unwrap_or(default.rate);
     let link = Link {
@@ -64,20 +63,20 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
 }
 
 fn delay(table: &Table<'_>) -> Read<Option<Span>> {
-    let delay = table.time("delay")?;
-    if delay.is_some_and(|delay| delay > LONGEST) {
+    let delay = table.get("delay")?;
+    if delay.is_some_and(|delay: Span| delay > LONGEST) {
         return Err(table.refuse("delay", "must be at most 180 days (4320 h)"));
     }
     Ok(delay)
 }
 
 fn rate_and_trace(table: &Table<'_>) -> Read<(Option<Rate>, Option<RateTrace>)> {
-    let rate = table.rate("rate")?;
-    let Some(file) = table.text("rate_trace")? else { return Ok((rate, None)) };
+    let rate = table.get("rate")?;
+    let Some(file) = table.get::<String>("rate_trace")? else { return Ok((rate, None)) };
     if rate.is_some() {
         return Err(table.refuse("rate_trace", "give either rate or rate_trace, not both"));
     }
-    let text = read_file(table, "rate_trace", file)?;
+    let text = read_file(table, "rate_trace", &file)?;
     let mut milliseconds = Vec::new();
     for (line, word) in text.lines().map(str::trim).enumerate() {
         if word.is_empty() || word.starts_with('#') {
@@ -117,13 +116,11 @@ fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
 }
 
 fn square(table: &Table<'_>) -> Read<Option<Square>> {
-    let Some(square) = table.table("square", &SQUARE)? else { return Ok(None) };
-    if table.node("rate_trace").is_some() {
-        return Err(table.refuse("square", "has no meaning with rate_trace: leave it out"));
+    let Some(square) = table.table("square")? else { return Ok(None) };
+    if table.has("rate_trace") {
+        return Err(table.refuse("square", "does not apply with rate_trace: leave it out"));
     }
-    let rate = square.required("rate", square.rate("rate")?)?;
-    let period = square.required("period", square.positive_time("period")?)?;
-    Ok(Some(Square { rate, period }))
+    Ok(Some(Square { rate: square.need("rate")?, period: square.need("period")? }))
 }
 
 fn reverse_queue(forward: Queue) -> Queue {
@@ -134,132 +131,93 @@ fn reverse_queue(forward: Queue) -> Queue {
     Queue::Droptail { limit: Limit::Packets(Packets(packets)) }
 }
 
-/// Refuses keys of other kinds.
-fn only(table: &Table<'_>, kind: &str, allowed: &[&str]) -> Read<()> {
-    match table.present().find(|key| *key != "kind" && !allowed.contains(key)) {
-        None => Ok(()),
-        Some(key) => Err(table.refuse(key, format!("has no meaning for \"{kind}\": leave it out"))),
-    }
-}
-
 fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
-    let Some(table) = table.table("queue", &QUEUE)? else { return Ok(None) };
-    let kind = table.required("kind", table.word("kind", QUEUES)?)?;
-    let limit = table.required("limit", table.limit("limit")?)?;
-    let ecn = table.flag("ecn")?.unwrap_or(false);
+    let Some(table) = table.table("queue")? else { return Ok(None) };
+    let kind: &str = table.need("kind")?;
+    let limit = table.need("limit")?;
     let codel = |table: &Table<'_>| -> Read<Codel> {
-        let target = table.positive_time("target")?.unwrap_or(Span::from_millis(5));
-        let interval = table.positive_time("interval")?.unwrap_or(Span::from_millis(100));
-        Ok(Codel { target, interval, ecn })
+        Ok(Codel {
+            target: table.need("target")?,
+            interval: table.need("interval")?,
+            ecn: table.need("ecn")?,
+        })
     };
-    let queue = match kind {
-        "droptail" => {
-            only(&table, kind, &["limit"])?;
-            Queue::Droptail { limit }
-        }
-        "red" | "ared" => red(&table, kind == "ared", limit, ecn, rate)?,
-        "codel" => {
-            only(&table, kind, &["limit", "ecn", "target", "interval"])?;
-            Queue::Codel { limit, codel: codel(&table)? }
-        }
-        "pie" => {
-            only(&table, kind, &["limit", "ecn", "target", "burst"])?;
-            let target = table.positive_time("target")?.unwrap_or(Span::from_millis(15));
-            let burst = table.time("burst")?.unwrap_or(Span::from_millis(150));
-            Queue::Pie { limit, target, burst, ecn }
-        }
-        _ => {
-            only(&table, kind, &["limit", "ecn", "target", "interval", "quantum", "queues"])?;
-            Queue::FqCodel {
-                limit,
-                codel: codel(&table)?,
-                quantum: table.size("quantum", 1 << 30)?.unwrap_or(Bytes(1514)),
-                queues: table.whole("queues", 1, 65_536)?.unwrap_or(1024) as u32,
-            }
-        }
-    };
-    Ok(Some(queue))
+    Ok(Some(match kind {
+        "droptail" => Queue::Droptail { limit },
+        "red" | "ared" => red(&table, kind == "ared", limit, rate)?,
+        "codel" => Queue::Codel { limit, codel: codel(&table)? },
+        "pie" => Queue::Pie {
+            limit,
+            target: table.need("target")?,
+            burst: table.need("burst")?,
+            ecn: table.need("ecn")?,
+        },
+        _ => Queue::FqCodel {
+            limit,
+            codel: codel(&table)?,
+            quantum: table.need("quantum")?,
+            queues: table.need("queues")?,
+        },
+    }))
 }
 
 /// Adaptive RED sets its lower threshold to 5 ms of the link, at least 5 packets (Floyd, Gummadi, Shenker 2001).
-fn red(table: &Table<'_>, adaptive: bool, limit: Limit, ecn: bool, rate: Rate) -> Read<Queue> {
-    let common = ["limit", "ecn", "min_threshold", "max_threshold", "weight", "max_p", "gentle", "uniform"];
-    let kind = if adaptive { "ared" } else { "red" };
-    let keys = common.into_iter().chain(adaptive.then_some("least_max_p")).collect::<Vec<_>>();
-    only(table, kind, &keys)?;
-    let automatic = if adaptive { (rate.0 as f64 * 0.005 / 8000.0).max(5.0) } else { 5.0 };
-    let min_threshold = table.number("min_threshold", 0.0, 1e9)?.unwrap_or(automatic);
-    let max_threshold = table.number("max_threshold", 0.0, 1e9)?.unwrap_or(3.0 * min_threshold);
+fn red(table: &Table<'_>, adaptive: bool, limit: Limit, rate: Rate) -> Read<Queue> {
+    let automatic = (rate.0 as f64 * 0.005 / 8000.0).max(5.0);
+    let min_threshold = table.get("min_threshold")?.unwrap_or(automatic);
+    let max_threshold = table.get("max_threshold")?.unwrap_or(3.0 * min_threshold);
     if max_threshold <= min_threshold {
         let problem = format!("must exceed min_threshold ({min_threshold}), is {max_threshold}");
         return Err(table.refuse("max_threshold", problem));
     }
-    let weight = table.number("weight", 1e-9, 1.0)?;
     Ok(Queue::Red {
         limit,
         min_threshold,
         max_threshold,
-        weight: if adaptive { weight } else { weight.or(Some(0.002)) },
-        max_p: table.number("max_p", 0.0, 1.0)?.unwrap_or(0.1),
-        gentle: table.flag("gentle")?.unwrap_or(true),
-        uniform: table.flag("uniform")?.unwrap_or(true),
-        ecn,
-        adaptive: if adaptive { Some(table.number("least_max_p", 0.0, 1.0)?.unwrap_or(0.01)) } else { None },
+        weight: table.get("weight")?,
+        max_p: table.need("max_p")?,
+        gentle: table.need("gentle")?,
+        uniform: table.need("uniform")?,
+        ecn: table.need("ecn")?,
+        adaptive: if adaptive { Some(table.need("least_max_p")?) } else { None },
     })
 }
 
 fn noise(table: &Table<'_>) -> Read<Option<Noise>> {
-    let Some(noise) = table.table("delay_noise", &NOISE)? else { return Ok(None) };
-    let kind = noise.required("kind", noise.word("kind", NOISES)?)?;
-    let reorder = noise.flag("reorder")?.unwrap_or(false);
-    let kind = if kind == "uniform" {
-        only(&noise, kind, &["range", "reorder"])?;
-        NoiseKind::Uniform(noise.required("range", noise.time("range")?)?)
-    } else {
-        only(&noise, kind, &["sigma", "reorder"])?;
-        NoiseKind::Gaussian(noise.required("sigma", noise.time("sigma")?)?)
+    let Some(noise) = table.table("delay_noise")? else { return Ok(None) };
+    let kind = match noise.need("kind")? {
+        "uniform" => NoiseKind::Uniform(noise.need("range")?),
+        _ => NoiseKind::Gaussian(noise.need("sigma")?),
     };
-    Ok(Some(Noise { kind, reorder }))
+    Ok(Some(Noise { kind, reorder: noise.need("reorder")? }))
 }
 
 fn loss(table: &Table<'_>) -> Read<Loss> {
-    let Some(loss) = table.table("loss", &LOSS)? else { return Ok(Loss::None) };
-    let kind = loss.required("kind", loss.word("kind", LOSSES)?)?;
-    match kind {
-        "none" => {
-            only(&loss, kind, &[])?;
-            Ok(Loss::None)
-        }
-        "bernoulli" => {
-            only(&loss, kind, &["rate"])?;
-            Ok(Loss::Bernoulli { probability: loss.required("rate", loss.fraction("rate")?)? })
-        }
-        "periodic" => periodic(&loss),
-        "gilbert_elliott" => {
-            only(&loss, kind, &["to_bad", "to_good", "loss_good", "loss_bad"])?;
-            Ok(Loss::GilbertElliott {
-                to_bad: loss.required("to_bad", loss.fraction("to_bad")?)?,
-                to_good: loss.required("to_good", loss.fraction("to_good")?)?,
-                loss_good: loss.fraction("loss_good")?.unwrap_or(0.0),
-                loss_bad: loss.fraction("loss_bad")?.unwrap_or(1.0),
-            })
-        }
+    let Some(loss) = table.table("loss")? else { return Ok(Loss::None) };
+    Ok(match loss.need("kind")? {
+        "none" => Loss::None,
+        "bernoulli" => Loss::Bernoulli { probability: loss.need("rate")? },
+        "periodic" => periodic(&loss)?,
+        "gilbert_elliott" => Loss::GilbertElliott {
+            to_bad: loss.need("to_bad")?,
+            to_good: loss.need("to_good")?,
+            loss_good: loss.need("loss_good")?,
+            loss_bad: loss.need("loss_bad")?,
+        },
         _ => {
-            only(&loss, kind, &["file"])?;
-            let file = loss.required("file", loss.text("file")?)?;
-            let text = read_file(&loss, "file", file)?;
+            let file: String = loss.need("file")?;
+            let text = read_file(&loss, "file", &file)?;
             let marks: Vec<_> = text.chars().filter(|c| !c.is_whitespace()).collect();
             if marks.is_empty() || marks.iter().any(|mark| !matches!(mark, '0' | '1')) {
                 return Err(loss.refuse("file", format!("{file}: expected 0 and 1, one per packet")));
             }
-            Ok(Loss::Trace { lost: marks.into_iter().map(|mark| mark == '1').collect() })
+            Loss::Trace { lost: marks.into_iter().map(|mark| mark == '1').collect() }
         }
-    }
+    })
 }
 
 fn periodic(loss: &Table<'_>) -> Read<Loss> {
-    only(loss, "periodic", &["rate", "every"])?;
-    match (loss.fraction("rate")?, loss.whole("every", 1, u64::MAX)?) {
+    match (loss.get::<f64>("rate")?, loss.get("every")?) {
         (None, Some(every)) => Ok(Loss::Periodic { every }),
         (Some(rate), None) if rate >= 1e-15 => Ok(Loss::Periodic { every: (1.0 / rate).round() as u64 }),
         (Some(_), None) => Err(loss.refuse("rate", "must be above 0 %")),

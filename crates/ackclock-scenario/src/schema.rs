@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{
     DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT, QUEUE, REVERSE, RUN,
-    SQUARE, Section, TCP,
+    SQUARE, Section,
 };
-use crate::read::allowed;
+use crate::tcp::TCP;
 
 /// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
 /// values is left to the check.
@@ -21,7 +21,7 @@ pub fn json_schema() -> Value {
 fn of_section(section: &Section) -> Value {
     let properties: Map<_, _> = section.all_keys().map(|key| (key.name.to_owned(), of_key(key))).collect();
     let required: Vec<_> =
-        section.all_keys().filter(|key| key.default == "(required)").map(|key| key.name).collect();
+        section.all_keys().filter(|key| key.is_required() && key.of.is_empty()).map(|key| key.name).collect();
     json!({
         "type": "object",
         "properties": properties,
@@ -32,7 +32,7 @@ fn of_section(section: &Section) -> Value {
 
 fn of_key(key: &Key) -> Value {
     let mut schema = of_form(key.form);
-    schema["description"] = json!(format!("{}; without it: {}", key.meaning, key.default));
+    schema["description"] = json!(format!("{}; without it: {}", key.meaning(), key.default_in_words()));
     schema
 }
 
@@ -41,15 +41,16 @@ fn of_form(form: Form) -> Value {
     let number_or = |word: &str| json!({ "anyOf": [{ "type": "number" }, { "const": word }] });
     match form {
         Form::Time
+        | Form::PositiveTime
         | Form::Rate
         | Form::RateOrUnlimited
-        | Form::Size
+        | Form::Size(_)
         | Form::Limit
         | Form::Sample
         | Form::Text => text(),
         Form::Fraction => json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] }),
         Form::Whole(minimum, maximum) => json!({ "type": "integer", "minimum": minimum, "maximum": maximum }),
-        Form::Window => json!({ "type": "number" }),
+        Form::Window(_) => json!({ "type": "number" }),
         Form::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
         Form::When => {
             let round_trip = json!({
@@ -61,7 +62,7 @@ fn of_form(form: Form) -> Value {
             json!({ "anyOf": [text(), round_trip] })
         }
         Form::Any => json!({}),
-        Form::WindowOrUnlimited | Form::PacketsOrUnlimited => number_or("unlimited"),
+        Form::WindowOrUnlimited(_) | Form::PacketsOrUnlimited => number_or("unlimited"),
         Form::Word(words) => json!({ "enum": words }),
         Form::Flag => json!({ "type": "boolean" }),
         Form::Start => {
@@ -106,8 +107,9 @@ pub fn reference() -> String {
             "### {title}\n\n| key | allowed | without it | meaning |\n| --- | --- | --- | --- |\n"
         ));
         for key in section.keys {
-            let allowed = allowed(key.form).replace('|', "\\|");
-            text.push_str(&format!("| `{}` | {allowed} | {} | {} |\n", key.name, key.default, key.meaning));
+            let allowed = key.form.allowed().replace('|', "\\|");
+            let (default, meaning) = (key.default_in_words(), key.meaning());
+            text.push_str(&format!("| `{}` | {allowed} | {default} | {meaning} |\n", key.name));
         }
         text.push('\n');
     }

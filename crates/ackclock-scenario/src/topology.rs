@@ -2,10 +2,10 @@
 
 use ackclock_units::Span;
 
-use crate::keys::{DIRECTIONS, DUMBBELL, LINK, NODE, PARKING_LOT};
 use crate::link::{Pair, Square, pair};
 use crate::model::Link;
-use crate::read::{Read, Table, did_you_mean};
+use crate::read::{Read, Table};
+use crate::value::did_you_mean;
 
 /// Links, and the graph that they make.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ pub type Route = (Vec<usize>, Vec<usize>);
 impl Topology {
     /// Reads the topology of the scenario in `table`.
     pub fn read(table: &Table<'_>) -> Read<Topology> {
-        let dumbbell = table.table("dumbbell", &DUMBBELL)?;
-        let parking_lot = table.table("parking_lot", &PARKING_LOT)?;
-        let links = table.tables("link", &LINK)?;
+        let dumbbell = table.table("dumbbell")?;
+        let parking_lot = table.table("parking_lot")?;
+        let links = table.tables("link")?;
         let given = [
             ("dumbbell", dumbbell.is_some()),
             ("parking_lot", parking_lot.is_some()),
@@ -66,7 +66,7 @@ impl Topology {
     }
 
     fn row(table: &Table<'_>) -> Read<Topology> {
-        let hops = table.required("hops", table.whole("hops", 1, 1000)?)? as usize;
+        let hops = table.need::<u32>("hops")? as usize;
         let names = (0..=hops).map(|node| format!("n{node}")).collect();
         let ends = (0..hops).flat_map(|hop| [(hop, hop + 1), (hop + 1, hop)]).collect();
         let pairs = (0..hops).map(|hop| pair(table, &format!("hop-{hop}"))).collect::<Read<_>>()?;
@@ -74,34 +74,33 @@ impl Topology {
     }
 
     fn graph(table: &Table<'_>, links: &[Table<'_>]) -> Read<Topology> {
-        let declared = table.tables("node", &NODE)?;
+        let declared = table.tables("node")?;
         let mut names: Vec<String> = Vec::new();
         for node in &declared {
-            let name = node.required("name", node.text("name")?)?;
-            if names.iter().any(|other| other == name) {
+            let name: String = node.need("name")?;
+            if names.contains(&name) {
                 return Err(node.refuse("name", format!("two nodes are named \"{name}\"; names must differ")));
             }
-            names.push(name.to_owned());
+            names.push(name);
         }
         let (mut pairs, mut ends, mut link_names) = (Vec::new(), Vec::new(), Vec::new());
         for link in links {
             let mut end = |key: &str| -> Read<usize> {
-                let name = link.required(key, link.text(key)?)?;
-                if let Some(place) = names.iter().position(|other| other == name) {
+                let name: String = link.need(key)?;
+                if let Some(place) = names.iter().position(|other| *other == name) {
                     return Ok(place);
                 }
                 if !declared.is_empty() {
-                    return Err(unknown_node(link, key, name, &names));
+                    return Err(unknown_node(link, key, &name, &names));
                 }
-                names.push(name.to_owned());
+                names.push(name);
                 Ok(names.len() - 1)
             };
             let (from, to) = (end("from")?, end("to")?);
             if from == to {
                 return Err(link.refuse("to", "must be another node than from"));
             }
-            let name =
-                link.text("name")?.map_or_else(|| format!("{}-{}", names[from], names[to]), str::to_owned);
+            let name = link.get("name")?.unwrap_or_else(|| format!("{}-{}", names[from], names[to]));
             pairs.push(pair(link, &name)?);
             ends.extend([(from, to), (to, from)]);
             for name in [format!("{name}-reverse"), name] {
@@ -116,27 +115,40 @@ impl Topology {
         Ok(Topology::of(pairs, Graph::Nodes { names, ends, in_a_row: false }))
     }
 
+    /// The first and the last node, where flows go from one to the other unless they say otherwise.
+    pub fn row_ends(&self) -> Option<(&str, &str)> {
+        match &self.graph {
+            Graph::Nodes { names, in_a_row: true, .. } => Some((names.first()?, names.last()?)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a dumbbell.
+    pub const fn is_dumbbell(&self) -> bool {
+        matches!(self.graph, Graph::Dumbbell)
+    }
+
     /// The links of a flow's data and acknowledgements.
     pub fn route(&self, flow: &Table<'_>) -> Read<Route> {
         let Graph::Nodes { names, in_a_row, .. } = &self.graph else {
             for key in ["from", "to"] {
-                if flow.node(key).is_some() {
-                    return Err(flow.refuse(key, "has no meaning in a dumbbell; use direction"));
+                if flow.has(key) {
+                    return Err(flow.refuse(key, "does not apply in a dumbbell; use direction"));
                 }
             }
-            let reverse = usize::from(flow.word("direction", DIRECTIONS)? == Some("reverse"));
+            let reverse = usize::from(flow.get("direction")? == Some("reverse"));
             return Ok((vec![reverse], vec![1 - reverse]));
         };
-        if flow.node("direction").is_some() {
-            return Err(flow.refuse("direction", "has no meaning here; use from and to"));
+        if flow.has("direction") {
+            return Err(flow.refuse("direction", "does not apply here; use from and to"));
         }
-        let end = |key: &str, default: usize| match flow.text(key)? {
+        let end = |key: &str, default: usize| match flow.get::<String>(key)? {
             None if *in_a_row => Ok(default),
             None => Err(flow.refuse(key, "is required")),
             Some(name) => names
                 .iter()
-                .position(|other| other == name)
-                .ok_or_else(|| unknown_node(flow, key, name, names)),
+                .position(|other| *other == name)
+                .ok_or_else(|| unknown_node(flow, key, &name, names)),
         };
         let (from, to) = (end("from", 0)?, end("to", names.len() - 1)?);
         if from == to {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use toml::de::{DeTable, DeValue};
 
 /// Where a value came from.
@@ -15,13 +16,19 @@ pub enum Origin {
     Data,
 }
 
-/// A value and where it came from.
-#[derive(Clone, Debug, PartialEq)]
+/// A value and where it came from. Two are equal if their values are.
+#[derive(Clone, Debug)]
 pub struct Node {
     /// The value.
     pub content: Content,
     /// Where it came from.
     pub origin: Origin,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.content == other.content
+    }
 }
 
 /// A value of a scenario file.
@@ -167,28 +174,95 @@ impl Node {
         }
     }
 
-    /// The tree as TOML.
+    /// The tree as TOML: a heading for each table of the file, everything below it in one line per key.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        toml::to_string(&self.to_value()).unwrap_or_default()
+        let Content::Table(entries) = &self.content else { return String::new() };
+        let mut text = String::new();
+        for (name, node) in entries {
+            let tables = match &node.content {
+                Content::Array(tables) => tables.iter().map(|table| (format!("[[{name}]]"), table)).collect(),
+                _ => vec![(format!("[{name}]"), node)],
+            };
+            for (heading, table) in tables {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text += &format!("{gap}{heading}\n");
+                let Content::Table(entries) = &table.content else { continue };
+                for (key, node) in entries {
+                    let mut value = String::new();
+                    // Writing to a String cannot fail, and every Content is a value of TOML.
+                    let _ = node.content.serialize(toml::ser::ValueSerializer::new(&mut value));
+                    text += &format!("{key} = {value}\n");
+                }
+            }
+        }
+        text
     }
 
-    fn to_value(&self) -> toml::Value {
-        match &self.content {
-            Content::Table(entries) => {
-                toml::Value::Table(entries.iter().map(|(key, node)| (key.clone(), node.to_value())).collect())
-            }
-            Content::Array(values) => toml::Value::Array(values.iter().map(Node::to_value).collect()),
-            Content::Text(text) => toml::Value::String(text.clone()),
-            Content::Whole(whole) => i64::try_from(*whole)
-                .map_or_else(|_| toml::Value::String(whole.to_string()), toml::Value::Integer),
-            Content::Real(real) => toml::Value::Float(*real),
-            Content::Flag(flag) => toml::Value::Boolean(*flag),
+    /// The tree as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(&self.content).unwrap_or_default()
+    }
+
+    /// A table of these entries.
+    pub fn table(entries: Vec<(String, Node)>, origin: &Origin) -> Node {
+        Node { content: Content::Table(entries), origin: origin.clone() }
+    }
+
+    /// A text that no file has.
+    pub fn text(text: String) -> Node {
+        Node { content: Content::Text(text), origin: Origin::Data }
+    }
+
+    /// The entries, if it is a table.
+    pub fn entries(&self) -> &[(String, Node)] {
+        if let Content::Table(entries) = &self.content { entries } else { &[] }
+    }
+
+    /// The value of a key, if it is a table that has it.
+    pub fn get(&self, name: &str) -> Option<&Node> {
+        self.entries().iter().find(|(key, _)| key == name).map(|(_, node)| node)
+    }
+
+    /// The value of a key, if it is a table that has it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
+        let Content::Table(entries) = &mut self.content else { return None };
+        entries.iter_mut().find(|(key, _)| key == name).map(|(_, node)| node)
+    }
+
+    /// Gives a table the value of a key that it does not have.
+    pub fn supply(&mut self, name: &str, content: impl FnOnce() -> Content) {
+        let origin = self.origin.clone();
+        if let Content::Table(entries) = &mut self.content
+            && !entries.iter().any(|(key, _)| key == name)
+        {
+            entries.push((name.to_owned(), Node { content: content(), origin }));
         }
     }
 }
 
-fn read_value(text: &str) -> Content {
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Content::Table(entries) => {
+                serializer.collect_map(entries.iter().map(|(key, node)| (key, &node.content)))
+            }
+            Content::Array(values) => serializer.collect_seq(values.iter().map(|node| &node.content)),
+            Content::Text(text) => text.serialize(serializer),
+            Content::Whole(whole) => match (i64::try_from(*whole), u64::try_from(*whole)) {
+                (Ok(whole), _) => whole.serialize(serializer),
+                (_, Ok(whole)) => whole.serialize(serializer),
+                _ => (*whole as f64).serialize(serializer),
+            },
+            Content::Real(real) => real.serialize(serializer),
+            Content::Flag(flag) => flag.serialize(serializer),
+        }
+    }
+}
+
+/// A value as a setting has it: TOML if it is TOML, otherwise a text.
+pub fn read_value(text: &str) -> Content {
     let document = format!("value = {text}");
     match Node::from_toml(&document).map(|node| node.content) {
         Ok(Content::Table(mut entries)) if entries.len() == 1 && !text.contains('\n') => {

@@ -154,7 +154,7 @@ fn losses() {
     assert_eq!(loss("{ rate = \"1 %\" }"), ".kind: is required");
     assert_eq!(
         loss("{ kind = \"none\", rate = \"1 %\" }"),
-        ".rate: has no meaning for \"none\": leave it out"
+        ".rate: applies only with kind = \"bernoulli\" or \"periodic\""
     );
     assert_eq!(loss("{ kind = \"periodic\" }"), ".every: is required, or rate instead");
     assert_eq!(
@@ -283,20 +283,17 @@ fn queues_noise_and_sources() {
     let cases = [
         (
             queue("kind = \"droptail\", ecn = true"),
-            "queue.ecn: has no meaning for \"droptail\": leave it out",
+            "queue.ecn: applies only with kind = \"red\" or \"ared\" or \"codel\" or \"pie\" or \"fq_codel\"",
         ),
-        (queue("kind = \"codel\", max_p = 0.1"), "queue.max_p: has no meaning for \"codel\": leave it out"),
+        (queue("kind = \"codel\", max_p = 0.1"), "queue.max_p: applies only with kind = \"red\" or \"ared\""),
         (
             queue("kind = \"red\", target = \"5 ms\""),
-            "queue.target: has no meaning for \"red\": leave it out",
+            "queue.target: applies only with kind = \"codel\" or \"fq_codel\" or \"pie\"",
         ),
-        (
-            queue("kind = \"red\", least_max_p = 0.1"),
-            "queue.least_max_p: has no meaning for \"red\": leave it out",
-        ),
+        (queue("kind = \"red\", least_max_p = 0.1"), "queue.least_max_p: applies only with kind = \"ared\""),
         (
             queue("kind = \"pie\", interval = \"5 ms\""),
-            "queue.interval: has no meaning for \"pie\": leave it out",
+            "queue.interval: applies only with kind = \"codel\" or \"fq_codel\"",
         ),
         (queue("kind = \"codel\", target = \"0 s\""), "queue.target: must be longer than 0 s"),
         (queue("kind = \"codel\", interval = \"0 s\""), "queue.interval: must be longer than 0 s"),
@@ -336,7 +333,7 @@ fn queues_noise_and_sources() {
         (noise("kind = \"uniform\""), "delay_noise.range: is required"),
         (
             noise("kind = \"uniform\", sigma = \"1 ms\""),
-            "delay_noise.sigma: has no meaning for \"uniform\": leave it out",
+            "delay_noise.sigma: applies only with kind = \"gaussian\"",
         ),
         (
             noise("kind = \"gauss\""),
@@ -360,35 +357,35 @@ fn queues_noise_and_sources() {
         ("flow.0.source=emultcp".into(), "flow.0.controller: give either controller or source, not both"),
         (
             "flow.0={ source = \"web\", bytes = \"1 MB\" }".into(),
-            "flow.0.bytes: has no meaning for this source; use stop",
+            "flow.0.bytes: does not apply to this source; use stop",
         ),
         (
             "flow.0.rate=1 Mbit/s".into(),
-            "flow.0.rate: has a meaning only with source = \"cbr\" or \"poisson\" or \"onoff\"",
+            "flow.0.rate: applies only with source = \"cbr\" or \"poisson\" or \"onoff\"",
         ),
-        ("flow.0.on=1 s".into(), "flow.0.on: has a meaning only with source = \"onoff\""),
-        ("flow.0.off=1 s".into(), "flow.0.off: has a meaning only with source = \"onoff\""),
-        ("flow.0.shape=2".into(), "flow.0.shape: has a meaning only with source = \"onoff\" or \"web\""),
-        ("flow.0.think=1 s".into(), "flow.0.think: has a meaning only with source = \"web\""),
-        ("flow.0.objects=1".into(), "flow.0.objects: has a meaning only with source = \"web\""),
-        ("flow.0.object=1 kB".into(), "flow.0.object: has a meaning only with source = \"web\""),
+        ("flow.0.on=1 s".into(), "flow.0.on: applies only with source = \"onoff\""),
+        ("flow.0.off=1 s".into(), "flow.0.off: applies only with source = \"onoff\""),
+        ("flow.0.shape=2".into(), "flow.0.shape: applies only with source = \"onoff\" or \"web\""),
+        ("flow.0.think=1 s".into(), "flow.0.think: applies only with source = \"web\""),
+        ("flow.0.objects=1".into(), "flow.0.objects: applies only with source = \"web\""),
+        ("flow.0.object=1 kB".into(), "flow.0.object: applies only with source = \"web\""),
         (
             "flow.0.rtt_noise=5".into(),
             "flow.0.rtt_noise: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
         ),
         ("flow.0.ecn=1".into(), "flow.0.ecn: expected true or false, found 1"),
-        ("flow.0.from=a".into(), "flow.0.from: has no meaning in a dumbbell; use direction"),
+        ("flow.0.from=a".into(), "flow.0.from: does not apply in a dumbbell; use direction"),
         ("dumbbell.rate_trace=a".into(), "dumbbell.rate_trace: give either rate or rate_trace, not both"),
         ("dumbbell.loss={ kind = \"trace\" }".into(), "loss.file: is required"),
         ("dumbbell.loss={ kind = \"gilbert_elliott\", to_bad = 0.1 }".into(), "loss.to_good: is required"),
         ("dumbbell.loss={ kind = \"gilbert_elliott\", to_good = 0.1 }".into(), "loss.to_bad: is required"),
         (
             "dumbbell.loss={ kind = \"bernoulli\", loss_bad = 0.1 }".into(),
-            "loss.loss_bad: has no meaning for \"bernoulli\": leave it out",
+            "loss.loss_bad: applies only with kind = \"gilbert_elliott\"",
         ),
         (
             "dumbbell.loss={ kind = \"none\", loss_good = 0.1 }".into(),
-            "loss.loss_good: has no meaning for \"none\": leave it out",
+            "loss.loss_good: applies only with kind = \"gilbert_elliott\"",
         ),
     ];
     for (setting, problem) in cases {
@@ -480,7 +477,7 @@ fn topologies() {
     for (setting, problem) in [
         ("flow.0.from=d", "flow.0.from: unknown node \"d\", did you mean \"a\"?; allowed: a, b, c"),
         ("flow.0.to=a", "flow.0.to: must be another node than from"),
-        ("flow.0.direction=reverse", "flow.0.direction: has no meaning here; use from and to"),
+        ("flow.0.direction=reverse", "flow.0.direction: does not apply here; use from and to"),
         (
             "flow.0.rtt=50 ms",
             "flow.0.rtt: must be at least the delays of its links there and back (60 ms), is 50 ms",

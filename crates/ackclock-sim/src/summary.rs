@@ -65,7 +65,7 @@ fn summarise_flow(
     FlowSummary {
         id,
         name: flow.name.clone(),
-        controller: flow.controller.clone(),
+        controller: flow.label.clone(),
         rtt_ms: flow.rtt.as_millis(),
         goodput_mbps: seconds.map(|seconds| megabits / seconds),
         mean_window: seconds

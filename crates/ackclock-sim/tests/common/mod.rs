@@ -37,7 +37,7 @@ pub fn tcp() -> Tcp {
 pub fn flow(controller: &str, rtt: Span) -> Flow {
     Flow {
         name: controller.to_owned(),
-        controller: controller.to_owned(),
+        label: controller.to_owned(),
         control: controller.to_owned(),
         params: Vec::new(),
         rtt,

@@ -1,0 +1,189 @@
+//! A scenario for Python: read once, checked, and run as often as one likes.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use ackclock_quic::simulated::Quic;
+use ackclock_scenario::{Checked, Draft};
+use ackclock_sim::{Makers, Simulation};
+use ackclock_trace::{Column, Table};
+use numpy::PyArray1;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::catalogue::Everything;
+use crate::own::caught;
+use crate::{ScenarioError, SimulationError};
+
+/// Events between two looks at Ctrl-C and the progress: a few hundredths of a second.
+const EVENTS_AT_ONCE: u64 = 500_000;
+
+/// What a finished simulation gives: its summary as JSON, and its tables by name.
+pub type Finished<'py> = (String, Bound<'py, PyDict>);
+
+/// A scenario that was accepted. It never changes, and threads may share it.
+#[pyclass(frozen, module = "ackclock._native")]
+pub struct Scenario {
+    checked: Checked,
+}
+
+fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
+    ScenarioError::new_err(refusal.to_string())
+}
+
+impl Scenario {
+    fn check(draft: Draft, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        if let Some(prepare) = prepare {
+            prepare.call1((draft.controls(),))?;
+        }
+        Ok(Scenario { checked: draft.check(&Everything::now()).map_err(refused)? })
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads and checks a scenario.
+    #[staticmethod]
+    #[pyo3(signature = (text, file, settings=Vec::new(), is_json=false, prepare=None))]
+    pub fn read(
+        text: &str,
+        file: &str,
+        settings: Vec<String>,
+        is_json: bool,
+        prepare: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let draft = if is_json { Draft::from_json(text, file) } else { Draft::from_toml(text, file) };
+        Scenario::check(draft.and_then(|draft| draft.set(&settings)).map_err(refused)?, prepare)
+    }
+
+    /// The same scenario with changes to what was written.
+    #[pyo3(signature = (settings, prepare=None))]
+    fn with_settings(&self, settings: Vec<String>, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Scenario::check(self.checked.draft().clone().set(&settings).map_err(refused)?, prepare)
+    }
+
+    /// Simulated time, seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.checked.scenario.run.duration.as_seconds()
+    }
+
+    /// Time from which metrics are measured, seconds.
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.checked.scenario.run.warmup.as_seconds()
+    }
+
+    /// Seed of the random streams.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.checked.scenario.run.seed
+    }
+
+    /// The controls of the flows, each once, in the order of the flows.
+    #[getter]
+    fn controls(&self) -> Vec<String> {
+        self.checked.controls()
+    }
+
+    /// Fingerprint of what is to be run: 32 hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> String {
+        self.checked.digest()
+    }
+
+    /// Its name in messages.
+    #[getter]
+    fn file(&self) -> &str {
+        self.checked.draft().file()
+    }
+
+    /// As TOML, every default filled in.
+    pub fn toml(&self) -> &str {
+        &self.checked.toml
+    }
+
+    /// What `toml` says, as JSON.
+    fn as_json(&self) -> String {
+        self.checked.json().to_string()
+    }
+
+    /// Runs it.
+    #[pyo3(signature = (run=0, record=false, progress=None, pcap=None, qlog=None))]
+    pub fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        run: u64,
+        record: bool,
+        progress: Option<Bound<'py, PyAny>>,
+        pcap: Option<String>,
+        qlog: Option<PathBuf>,
+    ) -> PyResult<Finished<'py>> {
+        let catalogue = Everything::now();
+        let quic = Quic { qlog };
+        let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
+        let scenario = self.checked.scenario.clone();
+        let mut simulation =
+            caught(|| Simulation::with(scenario, makers, run, record))?.map_err(SimulationError::new_err)?;
+        if let Some(path) = &pcap {
+            let failed = |error: std::io::Error| PyOSError::new_err(format!("cannot write {path}: {error}"));
+            let file = File::create(path).map_err(failed)?;
+            simulation.capture(Box::new(BufWriter::new(file))).map_err(failed)?;
+        }
+        while !caught(|| py.detach(|| simulation.advance(EVENTS_AT_ONCE)))? {
+            py.check_signals()?;
+            if let Some(progress) = &progress {
+                progress.call1((simulation.now().as_seconds(), simulation.packets()))?;
+            }
+        }
+        let (summary, tables) = py.detach(|| simulation.finish(&catalogue)).map_err(|error| {
+            PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default()))
+        })?;
+        let summary =
+            serde_json::to_string(&summary).map_err(|error| SimulationError::new_err(error.to_string()))?;
+        let dictionary = PyDict::new(py);
+        for (name, table) in tables {
+            dictionary.set_item(name, columns(py, table)?)?;
+        }
+        Ok((summary, dictionary))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.checked.scenario == other.checked.scenario
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.checked.digest().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        let controls = self.checked.controls().join(", ");
+        format!("<Scenario {}: {controls}; {}>", self.file(), self.checked.scenario.run.duration)
+    }
+
+    /// Another process reads what was written again; controls that are not built in must be there by then.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+        let draft = self.checked.draft();
+        let read = py.get_type::<Scenario>().getattr("read")?;
+        Ok((read, (draft.toml(), draft.file().to_owned())))
+    }
+}
+
+fn columns(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let dictionary = PyDict::new(py);
+    for (name, column) in table.columns {
+        match column {
+            Column::Whole(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Id(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Real(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Word(values) => dictionary.set_item(name, PyList::new(py, values)?)?,
+        }
+    }
+    Ok(dictionary)
+}

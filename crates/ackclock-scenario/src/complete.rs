@@ -1,0 +1,132 @@
+//! A scenario with nothing left to a default: what rules say about links and flows, written into the tree.
+
+use ackclock_cc::Value;
+use ackclock_cc::registry::Catalogue;
+
+use crate::fill;
+use crate::keys::{FILE, Form, Section};
+use crate::model::{Flow, Limit, Link, Queue, Scenario};
+use crate::topology::Topology;
+use crate::tree::{Content, Node};
+
+/// Writes what rules say into a filled tree: `firsts` are the indices of the first flow of each `[[flow]]`, `events`
+/// the tables of the events. The keys then stand in the order of the documentation.
+pub fn scenario(
+    root: &mut Node,
+    scenario: &Scenario,
+    links: &Topology,
+    firsts: &[usize],
+    events: Vec<Node>,
+    catalogue: &dyn Catalogue,
+) {
+    topology(root, links);
+    if let Some(Content::Array(tables)) = root.get_mut("flow").map(|node| &mut node.content) {
+        for (table, first) in tables.iter_mut().zip(firsts) {
+            flow(table, &scenario.flows[*first], links, catalogue);
+        }
+    }
+    if let Content::Table(entries) = &mut root.content {
+        entries.retain(|(name, _)| name != "event");
+    }
+    if !events.is_empty() {
+        root.supply("event", || Content::Array(events));
+    }
+    order(root, &FILE);
+}
+
+/// Writes what rules say about links.
+pub fn topology(root: &mut Node, topology: &Topology) {
+    let mut pairs = topology.links.chunks_exact(2);
+    for name in ["dumbbell", "parking_lot", "link"] {
+        let Some(node) = root.get_mut(name) else { continue };
+        let tables = match &mut node.content {
+            Content::Array(tables) => &mut tables[..],
+            _ => std::slice::from_mut(node),
+        };
+        for (table, pair) in tables.iter_mut().zip(&mut pairs) {
+            if name == "link" {
+                table.supply("name", || text(&pair[0].name));
+            }
+            thresholds(table, &pair[0].queue);
+            table.supply("reverse", || Content::Table(Vec::new()));
+            if let Some(reverse) = table.get_mut("reverse") {
+                direction(reverse, &pair[1]);
+            }
+        }
+    }
+    order(root, &FILE);
+}
+
+fn direction(reverse: &mut Node, link: &Link) {
+    if reverse.get("rate_trace").is_none() {
+        reverse.supply("rate", || text(link.rate));
+    }
+    reverse.supply("delay", || text(link.delay));
+    let limit = match link.queue.limit() {
+        Limit::Packets(packets) => text(packets),
+        Limit::Bytes(bytes) => text(bytes),
+    };
+    let entries = [("kind", text("droptail")), ("limit", limit)]
+        .map(|(key, content)| (key.to_owned(), Node { content, origin: reverse.origin.clone() }));
+    reverse.supply("queue", || Content::Table(entries.into()));
+    thresholds(reverse, &link.queue);
+    fill::section(reverse, &crate::keys::REVERSE);
+}
+
+fn thresholds(table: &mut Node, queue: &Queue) {
+    let Queue::Red { min_threshold, max_threshold, .. } = queue else { return };
+    if let Some(node) = table.get_mut("queue") {
+        node.supply("min_threshold", || Content::Real(*min_threshold));
+        node.supply("max_threshold", || Content::Real(*max_threshold));
+    }
+}
+
+fn flow(table: &mut Node, flow: &Flow, links: &Topology, catalogue: &dyn Catalogue) {
+    // The flows of a table without a name are numbered through the scenario, which no name says.
+    if matches!(table.get("count").map(|node| &node.content), Some(Content::Whole(1))) {
+        table.supply("name", || text(&flow.name));
+    }
+    table.supply("rtt", || text(flow.rtt));
+    if links.is_dumbbell() {
+        table.supply("direction", || text(if flow.path == [1] { "reverse" } else { "forward" }));
+    }
+    if let Some((first, last)) = links.row_ends() {
+        table.supply("from", || text(first));
+        table.supply("to", || text(last));
+    }
+    let Some(entry) = catalogue.find(&flow.control) else { return };
+    table.supply("params", || Content::Table(Vec::new()));
+    let Some(params) = table.get_mut("params") else { return };
+    for parameter in entry.parameters {
+        match parameter.default {
+            // No file can say what a class in Python may have as a default.
+            Value::Number(number) if !number.is_finite() => {}
+            Value::Number(number) => params.supply(parameter.name, || Content::Real(number)),
+            Value::Choice(word) => params.supply(parameter.name, || text(word)),
+            Value::Flag(flag) => params.supply(parameter.name, || Content::Flag(flag)),
+        }
+    }
+    let place = |name: &str| entry.parameters.iter().position(|parameter| parameter.name == name);
+    if let Content::Table(entries) = &mut params.content {
+        entries.sort_by_key(|(name, _)| place(name));
+    }
+}
+
+fn text(value: impl ToString) -> Content {
+    Content::Text(value.to_string())
+}
+
+/// Puts the keys of a table and of the tables in it into the order of the documentation.
+fn order(node: &mut Node, section: &'static Section) {
+    let Content::Table(entries) = &mut node.content else { return };
+    entries.sort_by_key(|(name, _)| section.all_keys().position(|key| key.name == name));
+    for (name, node) in entries {
+        match (section.key(name).map(|key| key.form), &mut node.content) {
+            (Some(Form::Table(section)), _) => order(node, section),
+            (Some(Form::Tables(section)), Content::Array(tables)) => {
+                tables.iter_mut().for_each(|table| order(table, section));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The defaults of the keys, written into the tree before it is read: what a file leaves out is read like the rest.
+
+use crate::keys::{FILE, Form, Key, Section};
+use crate::tree::{Content, Node};
+
+/// Writes the defaults that keys have into a whole scenario. What a rule says, such as the round trip of a flow, is
+/// left to the reader; so is everything that is wrong.
+pub fn scenario(root: &mut Node) {
+    root.supply("tcp", || Content::Table(Vec::new()));
+    section(root, &FILE);
+}
+
+/// Writes the defaults of a table and of the tables in it.
+pub fn section(node: &mut Node, section: &'static Section) {
+    let Some(word) = section.word(node.entries()).map(str::to_owned) else { return };
+    for key in section.keys.iter().filter(|key| key.applies(&word)) {
+        fill_key(node, key, &word);
+    }
+    // A flow has the keys of [tcp] from there, unless it has a profile of its own.
+    if let Some(also) = section.also
+        && also.selector.is_none_or(|selector| node.get(selector).is_some())
+        && let Some(word) = also.word(node.entries()).map(str::to_owned)
+    {
+        also.keys.iter().for_each(|key| fill_key(node, key, &word));
+    }
+}
+
+fn fill_key(node: &mut Node, key: &'static Key, word: &str) {
+    let over_quic = matches!(node.get("transport").map(|node| &node.content), Some(Content::Text(text)) if text == "quic");
+    if let Some(default) = key.default(word)
+        && (key.over_quic || !over_quic)
+    {
+        node.supply(key.name, || default);
+    }
+    match (key.form, node.get_mut(key.name)) {
+        (Form::Table(inner), Some(table)) => section(table, inner),
+        (Form::Tables(inner), Some(Node { content: Content::Array(tables), .. })) => {
+            tables.iter_mut().for_each(|table| section(table, inner));
+        }
+        _ => {}
+    }
+}

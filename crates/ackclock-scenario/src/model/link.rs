@@ -1,0 +1,174 @@
+//! Links: rates, queues, losses and delay noise.
+
+use ackclock_units::{Bytes, Packets, Rate, Span};
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// Rate at which it serialises packets; with a trace, the trace's mean.
+    pub rate: Rate,
+    /// When it can send, in place of a rate.
+    pub trace: Option<RateTrace>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Its queue.
+    pub queue: Queue,
+    /// Packets it loses at random, before the queue.
+    pub loss: Loss,
+    /// Random changes of its delay.
+    pub noise: Option<Noise>,
+}
+
+/// Opportunities to send up to 1500 bytes each, over and over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateTrace {
+    /// When they come, milliseconds, in order; the last one is the length of the trace.
+    pub milliseconds: Vec<u64>,
+}
+
+/// Random changes of a propagation delay, one per packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// How it is distributed.
+    pub kind: NoiseKind,
+    /// Packets may overtake each other.
+    pub reorder: bool,
+}
+
+/// How delay noise is distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoiseKind {
+    /// Uniform from zero to this.
+    Uniform(Span),
+    /// Gaussian with mean zero and this standard deviation; a delay that would be negative is zero.
+    Gaussian(Span),
+}
+
+/// A queue discipline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queue {
+    /// First in, first out; what does not fit is dropped.
+    Droptail {
+        /// What fits, the packet in transmission included.
+        limit: Limit,
+    },
+    /// Random early detection (Floyd, Jacobson 1993), adaptive or not.
+    Red {
+        /// What fits.
+        limit: Limit,
+        /// Average queue from which packets are dropped, packets.
+        min_threshold: f64,
+        /// Average queue at which the probability is `max_p`, packets.
+        max_threshold: f64,
+        /// Gain of the average; `None`: by the rate of the link.
+        weight: Option<f64>,
+        /// Probability at the upper threshold.
+        max_p: f64,
+        /// The probability rises to 1 at twice the upper threshold.
+        gentle: bool,
+        /// Drops are spaced evenly.
+        uniform: bool,
+        /// Packets that can be marked are marked.
+        ecn: bool,
+        /// Adaptive: `max_p` moves, but not below this.
+        adaptive: Option<f64>,
+    },
+    /// Controlled delay (RFC 8289).
+    Codel {
+        /// What fits.
+        limit: Limit,
+        /// Its law.
+        codel: Codel,
+    },
+    /// PIE (RFC 8033).
+    Pie {
+        /// What fits.
+        limit: Limit,
+        /// Delay to keep.
+        target: Span,
+        /// Bursts of this length are let through.
+        burst: Span,
+        /// Packets that can be marked are marked.
+        ecn: bool,
+    },
+    /// FQ-CoDel (RFC 8290).
+    FqCodel {
+        /// What fits in all queues together.
+        limit: Limit,
+        /// The law of each queue.
+        codel: Codel,
+        /// Bytes per turn.
+        quantum: Bytes,
+        /// Queues that flows are spread over.
+        queues: u32,
+    },
+}
+
+impl Queue {
+    /// What fits, the packet in transmission included.
+    #[must_use]
+    pub const fn limit(&self) -> Limit {
+        match self {
+            Queue::Droptail { limit }
+            | Queue::Red { limit, .. }
+            | Queue::Codel { limit, .. }
+            | Queue::Pie { limit, .. }
+            | Queue::FqCodel { limit, .. } => *limit,
+        }
+    }
+}
+
+/// The law of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codel {
+    /// Delay that may stand.
+    pub target: Span,
+    /// How long it may be exceeded.
+    pub interval: Span,
+    /// Packets that can be marked are marked.
+    pub ecn: bool,
+}
+
+/// The size of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// In packets.
+    Packets(Packets),
+    /// In bytes.
+    Bytes(Bytes),
+}
+
+/// A loss model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loss {
+    /// Nothing is lost at random.
+    None,
+    /// Every n-th arriving packet of each flow is lost, retransmissions counted.
+    Periodic {
+        /// n, at least 1.
+        every: u64,
+    },
+    /// Each packet is lost independently with this probability.
+    Bernoulli {
+        /// From 0 to 1.
+        probability: f64,
+    },
+    /// Two states, a chain over the packets of each flow (Gilbert 1960, Elliott 1963).
+    GilbertElliott {
+        /// Probability of going from the good to the bad state, per packet.
+        to_bad: f64,
+        /// Probability of going back.
+        to_good: f64,
+        /// Probability of a loss in the good state.
+        loss_good: f64,
+        /// Probability of a loss in the bad state.
+        loss_bad: f64,
+    },
+    /// The n-th packet of each flow is lost if the n-th entry says so, over and over.
+    Trace {
+        /// The entries.
+        lost: Vec<bool>,
+    },
+}

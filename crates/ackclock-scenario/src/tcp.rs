@@ -1,0 +1,149 @@
+//! The settings of a TCP sender and receiver, each declared once: its key, its default, its field and its reading.
+
+use ackclock_units::{Bytes, Packets, Span, Window};
+use serde_json::{Map, Value as Json};
+
+use crate::fill;
+use crate::keys::{Form, LARGEST_PACKET, MOST_PACKETS, Section, key};
+use crate::read::{Read, Table};
+use crate::tree::{Content, Node, Origin};
+use crate::value::Shown;
+use crate::words::words;
+
+words! {
+    /// Where the settings of a sender come from.
+    Profile {
+        /// ns-2's defaults, the papers' setting.
+        Ns2 = "ns2",
+        /// What Linux does.
+        Linux = "linux",
+    }
+}
+
+words! {
+    /// How a sender finds and repairs losses.
+    Recovery {
+        /// RFC 5681.
+        Reno = "reno",
+        /// RFC 6582.
+        NewReno = "newreno",
+        /// RFC 6675.
+        Sack = "sack",
+        /// RFC 8985 with proportional rate reduction.
+        Rack = "rack",
+        /// FACK and rate halving, as TCP-Linux of ns-2 has them.
+        Linux26 = "linux-2.6",
+    }
+}
+
+words! {
+    /// What the window grows by.
+    Growth {
+        /// By one credit per acknowledgement.
+        PerAck = "per_ack",
+        /// By one credit per packet delivered.
+        PerPacket = "per_packet",
+    }
+}
+
+/// Headers of a data packet, bytes: IPv4 and TCP. A packet must have room for them and one byte.
+const HEADERS: u64 = 40;
+/// Bounds of a gain of pacing.
+const LEAST_GAIN: f64 = 0.01;
+const MOST_GAIN: f64 = 100.0;
+
+/// Declares the settings, one entry each: key, type and form; default, by profile where they differ; meaning, which
+/// the documentation of the format shares with that of the field. `tcp_only` marks what QUIC does in its own way.
+macro_rules! settings {
+    ($($name:ident: $type:ty = $form:expr, $default:literal $(linux $linux:literal)?,
+        $meaning:literal $(, $tcp_only:ident)?;)*) => {
+        /// Settings of a TCP sender and receiver.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Tcp {
+            $(#[doc = concat!("Key `", stringify!($name), "`: ", $meaning, ".")] pub $name: $type,)*
+        }
+
+        /// `[tcp]`.
+        pub static TCP: Section = Section {
+            name: "[tcp]",
+            selector: Some("profile"),
+            also: None,
+            keys: &[$(
+                key(stringify!($name), $form, $default, $meaning)$(.by(&[("linux", $linux)]))?$(.$tcp_only())?,
+            )*],
+        };
+
+        impl Tcp {
+            /// Reads the settings of a table; what it does not have is that of `base`.
+            fn read_over(table: &Table<'_>, base: Option<&Tcp>) -> Read<Tcp> {
+                Ok(Tcp {
+                    $($name: match (table.get(stringify!($name))?, base) {
+                        (Some(value), _) => value,
+                        (None, Some(base)) => base.$name.clone(),
+                        (None, None) => table.required(stringify!($name), None)?,
+                    },)*
+                })
+            }
+
+            /// Adds every setting under its key.
+            pub(crate) fn show(&self, settings: &mut Map<String, Json>) {
+                $(settings.insert(stringify!($name).to_owned(), self.$name.shown($form));)*
+            }
+        }
+    };
+}
+
+settings! {
+    profile: Profile = Form::Word(Profile::WORDS), "ns2",
+        "sets all that follows: ns2, the papers' setting, or linux";
+    packet: Bytes = Form::Size(LARGEST_PACKET), "1000 B", "a data packet on the wire, headers included";
+    ack: Bytes = Form::Size(LARGEST_PACKET), "40 B", "an acknowledgement on the wire", tcp_only;
+    initial_window: Window = Form::Window(1.0), "2" linux "10", "packets";
+    initial_ssthresh: Window = Form::WindowOrUnlimited(2.0), "unlimited", "packets";
+    receive_window: Option<Packets> = Form::PacketsOrUnlimited, "unlimited",
+        "packets in flight that the receiver allows; a sender never has more than 16777216", tcp_only;
+    recovery: Recovery = Form::Word(Recovery::WORDS), "sack" linux "rack",
+        "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
+        tcp_only;
+    min_rto: Span = Form::PositiveTime, "200 ms", "smallest retransmission timeout", tcp_only;
+    max_rto: Span = Form::PositiveTime, "64 s", "largest retransmission timeout", tcp_only;
+    initial_rto: Span = Form::PositiveTime, "1 s", "retransmission timeout before the first RTT sample", tcp_only;
+    clock: Span = Form::Time, "1 ms", "granularity of the retransmission timer", tcp_only;
+    delayed_ack: u64 = Form::Whole(1, 2), "1" linux "2", "packets per acknowledgement", tcp_only;
+    delayed_ack_timer: Span = Form::PositiveTime, "100 ms" linux "40 ms",
+        "how long an acknowledgement is held back", tcp_only;
+    limited_transmit: bool = Form::Flag, "true", "new packets on the first two duplicate ACKs (RFC 3042)", tcp_only;
+    max_burst: Option<Packets> = Form::Whole(0, MOST_PACKETS), "0",
+        "packets sent at once at most; 0: no limit", tcp_only;
+    overhead: Span = Form::Time, "0 s", "upper end of the uniform random delay before each send", tcp_only;
+    growth: Growth = Form::Word(Growth::WORDS), "per_ack" linux "per_packet", "what the window grows by", tcp_only;
+    pacing: bool = Form::Flag, "false",
+        "spread packets over the round trip, at a gain times W/srtt; a control's own rate is always obeyed", tcp_only;
+    // As in Linux.
+    pacing_gain: f64 = Form::Number(LEAST_GAIN, MOST_GAIN), "1.2", "gain of pacing after slow start", tcp_only;
+    slow_start_gain: f64 = Form::Number(LEAST_GAIN, MOST_GAIN), "2", "gain of pacing in slow start", tcp_only;
+    min_window: Packets = Form::Whole(1, MOST_PACKETS), "1",
+        "packets that may be in flight however small the window is (QUIC: 2)", tcp_only;
+    hystart: bool = Form::Flag, "false", "HyStart++ in slow start (RFC 9406)";
+    ecn: bool = Form::Flag, "false", "packets can be marked, and a mark counts as a loss event (RFC 3168)";
+}
+
+impl Tcp {
+    /// The settings of a profile.
+    pub(crate) fn of(profile: Profile) -> Read<Tcp> {
+        let mut node = Node::table(Vec::new(), &Origin::Data);
+        node.supply("profile", || Content::Text(profile.name().to_owned()));
+        fill::section(&mut node, &TCP);
+        Tcp::read(&Table::open(&node, "tcp", "", &TCP)?, None)
+    }
+
+    /// Reads the settings of a table; what it does not have is that of `base`.
+    pub(crate) fn read(table: &Table<'_>, base: Option<&Tcp>) -> Read<Tcp> {
+        let tcp = Tcp::read_over(table, base)?;
+        if tcp.packet.0 <= HEADERS {
+            let problem = format!("must have room for {HEADERS} B of headers and 1 B of data");
+            return Err(table.refuse("packet", problem));
+        }
+        Ok(tcp)
+    }
+}

@@ -1,0 +1,341 @@
+//! Values of keys: what each type accepts, in the words of a refusal.
+
+use std::fmt;
+
+use ackclock_units::{Bytes, Dimension, Packets, Rate, Span, Window, parse_fraction};
+
+use crate::keys::{Form, MOST_PACKETS};
+use crate::model::{Limit, Sample, Start};
+use crate::tree::Content;
+
+/// A type that a key can hold.
+pub(crate) trait Value: Sized {
+    /// Reads it as `form` allows.
+    ///
+    /// # Errors
+    /// What is wrong and what is allowed, without the place.
+    fn read(content: &Content, form: Form) -> Result<Self, String>;
+}
+
+/// A type that summaries show under the name of its key.
+pub(crate) trait Shown: Value {
+    /// The value as a scenario writes it under a key of this form.
+    fn shown(&self, form: Form) -> serde_json::Value;
+}
+
+/// Reads a text with `parse`. A bare number is parsed too: the message then says that the unit is missing.
+fn parsed<T, E: fmt::Display>(
+    content: &Content,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, String> {
+    let text = match content {
+        Content::Text(text) => text.clone(),
+        number @ (Content::Whole(_) | Content::Real(_)) => number.to_string(),
+        other => return Err(format!("expected a text, found {}", other.kind())),
+    };
+    parse(&text).map_err(|error| error.to_string())
+}
+
+/// The number, or NaN, which no range contains.
+fn number_or_nan(content: &Content) -> f64 {
+    match content {
+        Content::Whole(whole) => *whole as f64,
+        Content::Real(real) => *real,
+        _ => f64::NAN,
+    }
+}
+
+fn is_unlimited(content: &Content) -> bool {
+    matches!(content, Content::Text(text) if text == "unlimited")
+}
+
+impl Value for Span {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        match parsed(content, str::parse)? {
+            Span::ZERO if form == Form::PositiveTime => Err("must be longer than 0 s".to_owned()),
+            span => Ok(span),
+        }
+    }
+}
+
+impl Value for Rate {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        match parsed(content, str::parse)? {
+            Rate(0) => Err("must be above 0 bit/s".to_owned()),
+            rate => Ok(rate),
+        }
+    }
+}
+
+/// A rate, or none: unlimited.
+impl Value for Option<Rate> {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        if is_unlimited(content) { Ok(None) } else { Rate::read(content, form).map(Some) }
+    }
+}
+
+impl Value for Bytes {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let size: Bytes = parsed(content, str::parse)?;
+        let most = if let Form::Size(most) = form { most } else { u64::MAX };
+        if size.0 == 0 || size.0 > most {
+            return Err(format!("must lie between 1 B and {most} B, is {} B", size.0));
+        }
+        Ok(size)
+    }
+}
+
+/// A share from 0 to 1, or a number between two others.
+impl Value for f64 {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        if let Form::Number(least, most) = form {
+            let number = number_or_nan(content);
+            if (least..=most).contains(&number) {
+                return Ok(number);
+            }
+            return Err(format!("expected a number from {least} to {most}, found {content}"));
+        }
+        match parsed(content, parse_fraction)? {
+            share if share > 1.0 => Err(format!("must lie between 0 % and 100 %, is {} %", share * 100.0)),
+            share => Ok(share),
+        }
+    }
+}
+
+impl Value for u64 {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let (least, most) = match form {
+            Form::Whole(least, most) => (least, most),
+            _ => (1, MOST_PACKETS),
+        };
+        let number = match content {
+            Content::Whole(whole) => u64::try_from(*whole).ok(),
+            _ => None,
+        };
+        match number {
+            Some(number) if (least..=most).contains(&number) => Ok(number),
+            _ if most == u64::MAX => {
+                Err(format!("expected a whole number of at least {least}, found {content}"))
+            }
+            _ => Err(format!("expected a whole number from {least} to {most}, found {content}")),
+        }
+    }
+}
+
+impl Value for u32 {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let number = u64::read(content, form)?;
+        u32::try_from(number).map_err(|_| format!("must be at most {}, is {number}", u32::MAX))
+    }
+}
+
+impl Value for Packets {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        u64::read(content, form).map(Packets)
+    }
+}
+
+/// A number of packets, or none: unlimited, which some keys write as 0.
+impl Value for Option<Packets> {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        if form == Form::PacketsOrUnlimited && is_unlimited(content) {
+            return Ok(None);
+        }
+        Packets::read(content, form).map(|packets| Some(packets).filter(|packets| packets.0 > 0))
+    }
+}
+
+impl Value for Window {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let (least, or) = match form {
+            Form::WindowOrUnlimited(_) if is_unlimited(content) => return Ok(Window::UNLIMITED),
+            Form::WindowOrUnlimited(least) => (least, " or \"unlimited\""),
+            Form::Window(least) => (least, ""),
+            _ => (0.0, ""),
+        };
+        let (packets, most) = (number_or_nan(content), MOST_PACKETS as f64);
+        if (least..=most).contains(&packets) {
+            return Ok(Window(packets));
+        }
+        Err(format!("expected a number of packets from {least} to {most}{or}, found {content}"))
+    }
+}
+
+impl Value for bool {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        match content {
+            Content::Flag(flag) => Ok(*flag),
+            other => Err(format!("expected true or false, found {other}")),
+        }
+    }
+}
+
+impl Value for String {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        match content {
+            Content::Text(text) => Ok(text.clone()),
+            other => Err(format!("expected a text, found {}", other.kind())),
+        }
+    }
+}
+
+/// One of the words of the key.
+impl Value for &'static str {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let text = String::read(content, form)?;
+        let Form::Word(words) = form else { return Err("expected a word".to_owned()) };
+        words.iter().find(|word| **word == text).copied().ok_or_else(|| {
+            let list = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+            let hint = did_you_mean(&text, words.iter().copied());
+            format!("unknown value \"{text}\"{hint}; allowed: {list}")
+        })
+    }
+}
+
+impl Value for Limit {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        let limit = parsed(content, |text| {
+            if let Ok(packets) = text.parse::<Packets>() {
+                return Ok(Limit::Packets(packets));
+            }
+            text.parse::<Bytes>().map(Limit::Bytes).map_err(|error| {
+                let problem = error.to_string();
+                let problem = problem.split(';').next().unwrap_or_default().to_owned();
+                format!("{problem}; expected {}", Form::Limit.allowed())
+            })
+        })?;
+        match limit {
+            Limit::Packets(Packets(0)) | Limit::Bytes(Bytes(0)) => {
+                Err("must be at least 1 packet or 1 B".to_owned())
+            }
+            Limit::Packets(Packets(packets)) if packets > MOST_PACKETS => {
+                Err(format!("must be at most {MOST_PACKETS} packets"))
+            }
+            limit => Ok(limit),
+        }
+    }
+}
+
+impl Value for Sample {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        if matches!(content, Content::Text(text) if text == "rtt") {
+            return Ok(Sample::RoundTrip);
+        }
+        Span::read(content, Form::PositiveTime).map(Sample::Every)
+    }
+}
+
+impl Value for Start {
+    fn read(content: &Content, form: Form) -> Result<Self, String> {
+        let Content::Table(entries) = content else { return Span::read(content, form).map(Start::At) };
+        let ends = match &entries[..] {
+            [(key, node)] if key == "uniform" => &node.content,
+            _ => content,
+        };
+        let ends = match ends {
+            Content::Array(ends) => &ends[..],
+            _ => &[],
+        };
+        let [from, to] = ends else {
+            return Err("expected a time, or { uniform = [\"0 s\", \"20 s\"] }".to_owned());
+        };
+        let (from, to) = (Span::read(&from.content, form)?, Span::read(&to.content, form)?);
+        if to < from {
+            return Err(format!("must not end ({to}) before it begins ({from})"));
+        }
+        Ok(Start::Uniform(from, to))
+    }
+}
+
+impl Shown for Span {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl Shown for Bytes {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl Shown for Packets {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        self.0.into()
+    }
+}
+
+impl Shown for Option<Packets> {
+    fn shown(&self, form: Form) -> serde_json::Value {
+        match self {
+            Some(packets) => packets.0.into(),
+            None if form == Form::PacketsOrUnlimited => "unlimited".into(),
+            None => 0.into(),
+        }
+    }
+}
+
+impl Shown for Window {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        if self.0.is_finite() { self.0.into() } else { "unlimited".into() }
+    }
+}
+
+impl Shown for f64 {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        (*self).into()
+    }
+}
+
+impl Shown for u64 {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        (*self).into()
+    }
+}
+
+impl Shown for bool {
+    fn shown(&self, _: Form) -> serde_json::Value {
+        (*self).into()
+    }
+}
+
+impl Form {
+    /// What it allows, in words.
+    pub(crate) fn allowed(self) -> String {
+        match self {
+            Form::Time | Form::PositiveTime => Dimension::Time.allowed().to_owned(),
+            Form::Rate => Dimension::Rate.allowed().to_owned(),
+            Form::RateOrUnlimited => format!("{}, or \"unlimited\"", Dimension::Rate.allowed()),
+            Form::Size(_) => Dimension::Bytes.allowed().to_owned(),
+            Form::Fraction => Dimension::Fraction.allowed().to_owned(),
+            Form::Whole(least, u64::MAX) => format!("a whole number of at least {least}"),
+            Form::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Form::Number(least, most) => format!("a number from {least} to {most}"),
+            Form::When => "a time, or { flow = NAME, rtt = COUNT }".to_owned(),
+            Form::Any => "a value as the key has it".to_owned(),
+            Form::WindowOrUnlimited(_) => "a number of packets, or \"unlimited\"".to_owned(),
+            Form::Window(_) => "a number of packets".to_owned(),
+            Form::PacketsOrUnlimited => "a whole number of packets, or \"unlimited\"".to_owned(),
+            Form::Limit => "packets or bytes such as \"100 packets\" or \"125 kB\"".to_owned(),
+            Form::Word(words) => {
+                words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+            }
+            Form::Text => "a text".to_owned(),
+            Form::Flag => "true or false".to_owned(),
+            Form::Start => "a time, or { uniform = [from, to] }".to_owned(),
+            Form::Sample => "a time, or \"rtt\"".to_owned(),
+            Form::Params => "a table of parameters".to_owned(),
+            Form::Table(section) | Form::Tables(section) => section.name.to_owned(),
+        }
+    }
+}
+
+/// A hint at the most similar of `names`, if one is similar.
+pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
+    names
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| format!(", did you mean \"{name}\"?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,39 @@
+//! Settings that are one of a few words.
+
+/// Declares an enumeration whose values are words of the format: reading, writing and the list of what is allowed
+/// all come from the one declaration.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$each])* $variant),+ }
+
+        impl $name {
+            /// The words that scenarios use, in the order of the documentation.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// Its word in scenarios.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl $crate::value::Value for $name {
+            fn read(content: &$crate::tree::Content, form: $crate::keys::Form) -> Result<Self, String> {
+                match <&'static str as $crate::value::Value>::read(content, form)? {
+                    $($word => Ok(Self::$variant),)+
+                    other => Err(format!("unknown value \"{other}\"")),
+                }
+            }
+        }
+
+        impl $crate::value::Shown for $name {
+            fn shown(&self, _: $crate::keys::Form) -> serde_json::Value {
+                self.name().into()
+            }
+        }
+    };
+}
+
+pub(crate) use words;
