@@ -16,11 +16,12 @@
 """
 
 from ackclock._native import Ack, Loss, Start, Timeout
+from ackclock.engine import VERSION as __version__
 from ackclock.engine import (
     Run,
+    Scenario,
     ScenarioError,
     SimulationError,
-    __version__,
     check,
     controllers,
     example,
@@ -37,6 +38,7 @@ __all__ = [
     "Control",
     "Loss",
     "Run",
+    "Scenario",
     "ScenarioError",
     "SimulationError",
     "Start",

@@ -90,6 +90,19 @@ impl Scenario {
         self.checked.controls()
     }
 
+    /// Name of every flow, and its control, or its source when it has none.
+    #[getter]
+    fn flows(&self) -> Vec<(String, String)> {
+        let flows = self.checked.scenario.flows.iter();
+        flows.map(|flow| (flow.name.clone(), flow.label.clone())).collect()
+    }
+
+    /// How often `[[flow]]` is written; each may stand for several flows.
+    #[getter]
+    fn flow_tables(&self) -> usize {
+        self.checked.draft().flow_table_count()
+    }
+
     /// Fingerprint of what is to be run: 32 hexadecimal digits.
     #[getter]
     fn digest(&self) -> String {

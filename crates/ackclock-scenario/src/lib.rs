@@ -108,15 +108,24 @@ impl Draft {
     /// scenario is checked.
     #[must_use]
     pub fn controls(&self) -> Vec<String> {
-        let flows = match self.node.get("flow").map(|node| &node.content) {
-            Some(Content::Array(flows)) => &flows[..],
-            _ => &[],
-        };
-        let named = flows.iter().filter_map(|flow| match &flow.get("controller")?.content {
+        let named = self.flow_tables().iter().filter_map(|flow| match &flow.get("controller")?.content {
             Content::Text(name) => Some(name.as_str()),
             _ => None,
         });
         once(named)
+    }
+
+    /// How often `[[flow]]` is written; each may stand for several flows.
+    #[must_use]
+    pub fn flow_table_count(&self) -> usize {
+        self.flow_tables().len()
+    }
+
+    fn flow_tables(&self) -> &[Node] {
+        match self.node.get("flow").map(|node| &node.content) {
+            Some(Content::Array(flows)) => flows,
+            _ => &[],
+        }
     }
 
     /// Its name for messages.

@@ -148,7 +148,7 @@ def check(file: File, settings: Settings = None) -> None:
       ackclock check first.toml --set flow.0.controller=bic
     """
     scenario = _read(file, settings or ())
-    flows = Counter(scenario.controls)
+    flows = Counter(kind for _, kind in scenario.flows)
     words = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")
     print(f"{flows.total()} flows ({words}), {scenario.duration_s:g} s")

@@ -119,3 +119,7 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
         When the scenario is refused: file, line, key and what is allowed.
     """
     return read(scenario, settings=settings).toml()
+
+
+# In another process, too, controls that the scenario names are loaded before it is read.
+copyreg.pickle(Scenario, lambda scenario: (parse, scenario.__reduce__()[1]))
