@@ -65,7 +65,7 @@ SETTING = (
     (
         "random delay before a send (overhead), one flow",
         "none",
-        "one flow meets no phases of others",
+        "a single flow cannot fall into step with others",
     ),
     (
         "random delay before a send (overhead), four flows",
@@ -184,6 +184,6 @@ CHANGES = (
     "first epochs are short.",
     "Figure 11: Vegas takes the mean RTT of a round trip (the minimum before), as in figure 15.",
     "Figure 10: the queue in its square is counted from the smallest RTT (from the propagation "
-    "delay before), which holds the packet's own transmission.",
+    "delay before), which includes the packet's own transmission.",
 )
 """Changed after the first data were seen."""
