@@ -173,8 +173,9 @@ def test_four_flows_are_four(case):
 
 def test_a_line_explains_its_share_of_the_variance():
     # log T is -1, 0, 1 and log x too, but for 0.5 (1, -2, 1), which no line explains: squares of
-    # 2 and 6/4, so 2/(2 + 1.5). Another mean in a second run changes nothing.
-    log_rtt = np.array([[-1.0, 0.0, 1.0]] * 2)
-    log_share = log_rtt + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
+    # 2 and 6/4, so 2/(2 + 1.5). Other means of both in a second run change nothing.
+    line = np.array([[-1.0, 0.0, 1.0]] * 2)
+    log_rtt = line + [[0.0], [3.0]]
+    log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
     found = model._linearity(np.exp(log_share), np.exp(log_rtt))
     assert found == pytest.approx(2 / 3.5)
