@@ -2,17 +2,27 @@
 
 import pytest
 
-from ackclock.reproduction.artefact import FULL, Numbers
+from ackclock.reproduction.numbers import FULL, Numbers
 from ackclock.runs import Case, run_all
-from ackclock_papers.illinois import measure, one_flow
+from ackclock_papers.illinois import measure, noise, one_flow
+from ackclock_papers.illinois.one_flow import (
+    BIC,
+    CTCP,
+    HALF,
+    MILD,
+    ON_NEWRENO,
+    ON_RENO,
+    PACED,
+    RENO,
+)
 from ackclock_papers.illinois.setting import flow, scenario
 
 
 def measured(cases):
     found = {}
-    for name, case in cases.items():
+    for key, case in cases.items():
         ((run,),) = run_all([case])
-        found[name] = [one_flow.numbers_of(name, run)]
+        found[key] = [one_flow.numbers_of(key, run)]
     return found
 
 
@@ -32,10 +42,11 @@ def verdicts(artefact, rows):
 @pytest.mark.parametrize(
     ("case", "round_trips", "used_share"),
     [
-        ("Reno", 675, 0.805),
-        ("Illinois, β = 0.5, paced", 556, 0.977),
-        ("Illinois, β = 0.125", 503, 0.9996),
+        (RENO, 675, 0.805),
+        (PACED, 556, 0.977),
+        (MILD, 503, 0.9996),
     ],
+    ids=str,
 )
 def test_cycles_of_one_flow(figure_8, case, round_trips, used_share):
     (row,) = figure_8[case]
@@ -47,13 +58,13 @@ def test_cycles_of_one_flow(figure_8, case, round_trips, used_share):
 def test_cycle_with_packets_in_trains(figure_8):
     # Below full utilisation alpha is sqrt(0.2 * 100) = 4.47 and not 10: the 575 packets from 675 to
     # 1250 take 128.6 round trips and not 57.5, so 556 become 627.
-    (row,) = figure_8["Illinois, β = 0.5"]
+    (row,) = figure_8[HALF]
     assert row["epoch_round_trips"] == pytest.approx(627, rel=0.03)
 
 
 def buffer_case(buffer, duration_s=800):
-    link = {"rate": "10 Mbit/s", "rtt_ms": 60, "buffer": buffer, "duration_s": duration_s}
-    return Case(scenario([flow("illinois")], **link))
+    link = {"rate_mbps": 10, "rtt_ms": 60, "buffer": buffer, "duration_s": duration_s}
+    return Case(scenario([flow("Illinois")], **link))
 
 
 # At B = 10 and 30 the trains (alpha = 1.4 and 2.4 instead of 10) lengthen the cycle by more.
@@ -67,8 +78,8 @@ def test_cycles_for_buffers(buffer, round_trips):
 def test_wrong_control_turns_the_verdicts(figure_8):
     # Reno in place of Illinois: 675 round trips for 556 and 503, and 0.805 for 0.977 and 0.9996.
     wrong = dict(figure_8)
-    for name in ("Illinois, β = 0.125", "Illinois, β = 0.5", "Illinois, β = 0.5, paced"):
-        wrong[name] = figure_8["Reno"]
+    for case in (MILD, HALF, PACED):
+        wrong[case] = figure_8[RENO]
     found = verdicts(one_flow.FIGURE_8, wrong)
     turned = [claim for claim in found if claim.startswith("Illinois") and "cycle" in claim]
     assert len(turned) == 6
@@ -77,16 +88,16 @@ def test_wrong_control_turns_the_verdicts(figure_8):
 
 def test_wrong_control_is_not_concave(figure_8):
     # Reno in place of Illinois is straight, BIC and C-TCP have a convex part.
-    for other in ("Reno", "BIC", "C-TCP"):
-        wrong = figure_8 | {"Illinois, β = 0.5": figure_8[other]}
+    for other in (RENO, BIC, CTCP):
+        wrong = figure_8 | {HALF: figure_8[other]}
         found = verdicts(one_flow.FIGURE_8, wrong)
         assert not found["Illinois, β = 0.5: concave throughout an epoch"]
 
 
 def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
     wrong = dict(figure_8)
-    for name in ("BIC", "C-TCP", "HS-TCP on Reno", "HS-TCP on NewReno"):
-        wrong[name] = figure_8["Illinois, β = 0.5"]
+    for case in (BIC, CTCP, ON_RENO, ON_NEWRENO):
+        wrong[case] = figure_8[HALF]
     found = verdicts(one_flow.FIGURE_8, wrong)
     assert not found["BIC: concave, then convex"]
     assert not found["C-TCP: not concave"]
@@ -102,8 +113,18 @@ def test_square_of_the_queue_grows_as_in_the_paper():
 
 def test_run_without_losses_has_no_verdict_in_its_favour():
     # 10 s are slow start and its losses at most: nothing is measured after 200 s.
-    case = Case(scenario([flow("illinois")], duration_s=201))
+    case = Case(scenario([flow("Illinois")], duration_s=201))
     ((run,),) = run_all([case])
     row = measure.one_flow(run, bandwidth_delay_product=1250.0, rtt_s=0.1)
     assert row["epochs"] == 0
     assert not (row["convex"] <= 1.0)
+
+
+def test_reno_in_place_of_illinois_turns_figure_14():
+    rows = {
+        case: [{"window": 10.0 / case.loss**0.5, "timeouts": 0}] * 2
+        for case in noise.FIGURE_14.cases(FULL)
+    }
+    # Both are Reno: the ratio is 1 everywhere.
+    judged = [claim.judge(Numbers(rows)).holds for claim in noise.FIGURE_14.claims]
+    assert not any(judged)

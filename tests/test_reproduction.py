@@ -19,7 +19,6 @@ from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import analysis
-from ackclock_papers.illinois import noise
 from conftest import COMMAND, wait_until
 
 # The artefacts of the five papers: figures and tables as printed.
@@ -116,16 +115,6 @@ def test_bic_with_another_beta_turns_its_verdicts(monkeypatch):
     assert not found["R at 1e-05"]
     right, _ = analysis._compute(analysis.PROTOCOLS)(FULL)
     assert "BI-TCP" not in right
-
-
-def test_reno_in_place_of_illinois_turns_figure_14():
-    rows = {
-        name: [{"window": 10.0 / float(name.split("= ")[1]) ** 0.5, "timeouts": 0}] * 2
-        for name in noise.FIGURE_14.cases(FULL)
-    }
-    # Both are Reno: the ratio is 1 everywhere.
-    judged = [claim.judge(Numbers(rows)).holds for claim in noise.FIGURE_14.claims]
-    assert not any(judged)
 
 
 def tiny(duration="2 s", **changes):

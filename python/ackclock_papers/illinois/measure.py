@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,22 @@ which the delay after it is measured for the first time."""
 
 SMOOTH_SHARE = 0.04
 """Width of the moving average as a share of the epoch, at least a round trip: a window that
-counts whole packets or changes once per round trip has steps that are no bends."""
+counts whole packets or changes once per round trip has steps, which are not bends."""
 
 TOLERANCE = 0.02
-"""Change of slope that counts as straight. Where alpha should stand still, a queue of two packets
+"""Change of slope that counts as straight. Where alpha should be constant, a queue of two packets
 instead of one halves it for a round trip; in a span of 25 round trips that is 2 %."""
 
 LEAST = 0.05
 """Second difference, packets, that counts as straight: what is left of steps of whole packets."""
 
-
+COUNTS = (
+    "goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run",
+)  # fmt: skip
+LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
 BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
-
-Row = Mapping[str, Any]
-"""Numbers of one run by name; NaN for what it does not show."""
+NUMBERS = (*COUNTS, *LENGTHS, *BENDS)
+"""Keys of what `one_flow` measures; lengths and bends are NaN without an epoch."""
 
 
 def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, Any]:
@@ -45,14 +46,14 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
     run : Run
         A recorded run.
     bandwidth_delay_product : float
-        Packets.
+        Capacity times propagation round trip, packets.
     rtt_s : float
         Propagation round trip, seconds.
 
     Returns
     -------
     dict
-        Goodput, means, counts, length of the epochs and curvature.
+        Goodput, means, counts, length of the epochs and curvature, by the keys of `NUMBERS`.
     """
     windows = run.windows.filter(pl.col("window").is_not_null())
     time = windows["time_s"].to_numpy()
@@ -70,8 +71,7 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
         "timeouts": (measured["kind"] == "timeout").sum(),
         "timeouts_whole_run": (events["kind"] == "timeout").sum(),
     }
-    names = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
-    row |= dict.fromkeys([*names, *BENDS], float("nan"))
+    row |= dict.fromkeys((*LENGTHS, *BENDS), float("nan"))
     if not epochs:
         return row
     trips = [metrics.round_trips(time, rtt, epoch) for epoch in epochs]
@@ -100,7 +100,7 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
 
 
 def _mean_over_time(values: list[float], epochs: list[metrics.Epoch]) -> float:
-    """Weigh each epoch by its length; those without a value do not count."""
+    """Mean over the epochs that have a value, weighted by their lengths."""
     lengths = np.array([epoch.length_s for epoch in epochs])
     known = ~np.isnan(values)
     if not known.any():

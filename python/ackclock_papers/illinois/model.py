@@ -11,7 +11,7 @@ import polars as pl
 from ackclock.draw import plots
 from ackclock.models import illinois, matrix
 from ackclock.predictions.matrix import study
-from ackclock.reproduction.artefact import Artefact, Claim, Traces
+from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SEEDS = 5
 POSITIONS = np.linspace(0, 1, 1001)
+STANDARD = "standard"
+"""The only case of figure 1: the standard parameters."""
 
 
 def _curves(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
@@ -32,12 +34,12 @@ def _curves(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
         "largest_step": float(max(steps[0].max() / 10, steps[1].max())),
     }  # fmt: skip
     frame = pl.DataFrame({"position": POSITIONS, "alpha": alpha, "beta": beta})
-    return {"standard": [row]}, {"standard": frame}
+    return {STANDARD: [row]}, {STANDARD: frame}
 
 
 def _draw_curves(_numbers: Numbers, traces: Traces) -> Figure:
     figure, (left, right) = plots.panels(1, height=2.4, columns=2)
-    frame = traces["standard"]
+    frame = traces[STANDARD]
     left.plot(frame["position"], frame["alpha"], **plots.style(0))
     right.plot(frame["position"], frame["beta"], **plots.style(1))
     left.set(xlabel="da/dm", ylabel="alpha (packets per round trip)")
@@ -45,16 +47,28 @@ def _draw_curves(_numbers: Numbers, traces: Traces) -> Figure:
     return figure
 
 
-FIGURE_1 = Artefact(
+def _judge_curves(numbers: Numbers) -> tuple[str, bool]:
+    keys = ("alpha_falls", "beta_rises", "largest_step")
+    falls, rises, step = (numbers.each(STANDARD, key)[0] for key in keys)
+    return f"largest step in dm/1000: {step:.2g}", bool(falls and rises and step < 0.02)
+
+
+FIGURE_1 = Computed(
     name="figure-1",
     title="Figure 1: alpha and beta of the queueing delay",
     about="Equations 2 to 4 with the standard parameters, over the delay's share of its maximum.",
     compute=_curves,
+    numbers={
+        STANDARD: (
+            "alpha_start", "alpha_end", "beta_start", "beta_end", "alpha_falls", "beta_rises",
+            "largest_step",
+        )
+    },
     draw=_draw_curves,
     headline=True,
     claims=(
         *(
-            near(sentence, mean("standard", key), value, within=1e-9, why="exact")
+            near(sentence, mean(STANDARD, key), value, within=1e-9, why="exact")
             for sentence, key, value in (
                 ("alpha begins at alpha_max", "alpha_start", 10.0),
                 ("alpha ends at alpha_min", "alpha_end", 0.1),
@@ -65,28 +79,22 @@ FIGURE_1 = Artefact(
         holds(
             "alpha falls, beta rises, both without a jump",
             "continuous",
-            lambda n: (
-                f"largest step in dm/1000: {n.each('standard', 'largest_step')[0]:.2g}",
-                bool(
-                    n.rows["standard"][0]["alpha_falls"]
-                    and n.rows["standard"][0]["beta_rises"]
-                    and n.each("standard", "largest_step")[0] < 0.02
-                ),
-            ),
+            _judge_curves,
             why="1/alpha over 10, and beta: both are linear pieces, at most 10/1000 per step",
         ),
     ),
-)
+)  # fmt: skip
 
 ANCHORS = {
     (4, "light"): 0.08, (4, "medium"): 0.18, (4, "heavy"): 0.32,
     (10, "light"): 0.11, (10, "medium"): 0.20, (10, "heavy"): 0.34,
 }  # fmt: skip
 LEVELS = ("light", "medium", "heavy")
+STUDIED = ("mu", "lowest_ratio", "highest_ratio", "range", "largest_std_over_mean", "linearity")
 
 
 def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
-    """Give the share of the variance of log x that a line in log T explains, within runs."""
+    """Share of the variance of log x within runs that a line in log T explains."""
     x = np.log(share) - np.log(share).mean(axis=1, keepdims=True)
     t = np.log(rtt) - np.log(rtt).mean(axis=1, keepdims=True)
     slope = (x * t).sum() / (t * t).sum()
@@ -187,8 +195,8 @@ def _claims(flows: int, level: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _figure(number: int, flows: int, level: str) -> Artefact:
-    return Artefact(
+def _figure(number: int, flows: int, level: str) -> Computed:
+    return Computed(
         name=f"figure-{number}",
         title=f"Figure {number}: the matrix model, N = {flows}, {level} congestion",
         about=(
@@ -196,6 +204,7 @@ def _figure(number: int, flows: int, level: str) -> Artefact:
             f"events each after 500, b = 1/2, T_tilde = T_hat; {SEEDS} such sets for the intervals."
         ),
         compute=lambda _effort: _study(flows, level),
+        numbers=dict.fromkeys(LEVELS, STUDIED),
         draw=_draw_study,
         claims=_claims(flows, level),
         headline=number in (2, 4),

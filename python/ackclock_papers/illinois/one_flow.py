@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,46 +12,79 @@ from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.models import fluid, illinois
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Artefact, Claim, Traces
+from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois import measure
-from ackclock_papers.illinois.setting import MEASURED_FROM_S, flow, scenario
+from ackclock_papers.illinois.setting import MEASURED_FROM_S, capacity, flow, scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CAPACITY = 12500.0
+CAPACITY = capacity(100)
 RTT_S = 0.1
 BUFFER = 100.0
 
-FLOWS: dict[str, dict[str, Any]] = {
-    "Reno": flow("reno"),
-    "Illinois, β = 0.125": flow("illinois", beta=0.125),
-    "Illinois, β = 0.5": flow("illinois", beta=0.5),
-    "Illinois, β = 0.5, paced": flow("illinois", beta=0.5) | {"pacing": True},
-    "HS-TCP on Reno": flow("hstcp", recovery="reno"),
-    "HS-TCP on NewReno": flow("hstcp", recovery="newreno"),
-    "HS-TCP on SACK": flow("hstcp"),
-    "BIC": flow("bic-linux"),
-    "C-TCP": flow("compound-linux"),
-}
-ANCHORED: dict[str, tuple[fluid.Alpha, float]] = {
-    "Reno": (fluid.reno_alpha, 0.5),
-    "Illinois, β = 0.5": (illinois.alpha, 0.5),
-    "Illinois, β = 0.5, paced": (illinois.alpha, 0.5),
-    "Illinois, β = 0.125": (illinois.alpha, 0.125),
+AGENTS = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
+"""Loss recoveries that HS-TCP is tried with, as figure 8 names them."""
+
+
+class Alone(NamedTuple):
+    """A flow that has the link to itself.
+
+    Attributes
+    ----------
+    control : str
+        Its congestion control, by the paper's name.
+    beta : float, optional
+        Both beta_min and beta_max of Illinois.
+    recovery : str, optional
+        Loss recovery where several are compared.
+    paced : bool
+        Whether its packets are spread over the round trip.
+    """
+
+    control: str
+    beta: float | None = None
+    recovery: str | None = None
+    paced: bool = False
+
+    def __str__(self) -> str:
+        """Label of the curve."""
+        beta = "" if self.beta is None else f", β = {self.beta:g}"
+        agent = "" if self.recovery is None else f" on {AGENTS[self.recovery]}"
+        return f"{self.control}{agent}{beta}{', paced' if self.paced else ''}"
+
+    @property
+    def flow(self) -> dict[str, Any]:
+        """Entry of ``[[flow]]``."""
+        made = flow(self.control, recovery=self.recovery, beta=self.beta)
+        return made | ({"pacing": True} if self.paced else {})
+
+
+RENO = Alone("Reno")
+MILD, HALF = Alone("Illinois", beta=0.125), Alone("Illinois", beta=0.5)
+PACED = Alone("Illinois", beta=0.5, paced=True)
+ON_RENO, ON_NEWRENO, ON_SACK = (Alone("HS-TCP", recovery=agent) for agent in AGENTS)
+BIC, CTCP = Alone("BIC"), Alone("C-TCP")
+FLOWS = (RENO, MILD, HALF, PACED, ON_RENO, ON_NEWRENO, ON_SACK, BIC, CTCP)
+
+ANCHORED: dict[Alone, tuple[fluid.Alpha, float]] = {
+    RENO: (fluid.reno_alpha, 0.5),
+    HALF: (illinois.alpha, 0.5),
+    PACED: (illinois.alpha, 0.5),
+    MILD: (illinois.alpha, 0.125),
 }
 PANELS = {
-    "Reno and Illinois": ("Reno", "Illinois, β = 0.125", "Illinois, β = 0.5"),
-    "HS-TCP": ("HS-TCP on Reno", "HS-TCP on NewReno", "HS-TCP on SACK"),
-    "BIC and C-TCP": ("BIC", "C-TCP"),
+    "Reno and Illinois": (RENO, MILD, HALF),
+    "HS-TCP": (ON_RENO, ON_NEWRENO, ON_SACK),
+    "BIC and C-TCP": (BIC, CTCP),
 }
 
 
-def cases(effort: Effort) -> Mapping[str, Case]:
-    """Give the runs of figure 8; nothing is random in them.
+def cases(effort: Effort) -> Mapping[Alone, Case]:
+    """Declare the runs of figure 8; nothing is random in them.
 
     Parameters
     ----------
@@ -61,26 +94,26 @@ def cases(effort: Effort) -> Mapping[str, Case]:
     Returns
     -------
     mapping
-        By the name of the curve.
+        One case for each curve.
     """
     end_s = effort.pick(1200.0, 600.0)
-    return {name: Case(scenario([one], duration_s=end_s)) for name, one in FLOWS.items()}
+    return {one: Case(scenario([one.flow], duration_s=end_s)) for one in FLOWS}
 
 
-def numbers_of(_case: str, run: Run) -> Row:
+def numbers_of(_case: Alone, run: Run) -> Row:
     """Measure a run of figure 8.
 
     Parameters
     ----------
-    _case : str
-        Its case.
+    _case : Alone
+        Its flow; every flow is measured alike.
     run : Run
         The run.
 
     Returns
     -------
     mapping
-        As `measure.one_flow`.
+        What `measure.one_flow` gives.
     """
     return measure.one_flow(run, bandwidth_delay_product=CAPACITY * RTT_S, rtt_s=RTT_S)
 
@@ -99,12 +132,12 @@ HOW = (
 )
 
 
-def _bends(numbers: Numbers, case: str) -> str:
+def _bends(numbers: Numbers, case: Alone) -> str:
     shares = [f"{name} {numbers.each(case, name)[0]:.1%}" for name in measure.BENDS[:3]]
     return ", ".join(shares) + " of an epoch"
 
 
-def _concave(case: str) -> Claim:
+def _concave(case: Alone) -> Claim:
     return holds(
         f"{case}: concave throughout an epoch",
         "nowhere convex, concave for the most part",
@@ -119,7 +152,7 @@ def _concave(case: str) -> Claim:
     )
 
 
-def _times_out(case: str) -> Claim:
+def _times_out(case: Alone) -> Claim:
     return holds(
         f"{case}: times out often",
         "frequently",
@@ -132,7 +165,7 @@ def _times_out(case: str) -> Claim:
     )
 
 
-def _anchored(case: str) -> tuple[Claim, Claim]:
+def _anchored(case: Alone) -> tuple[Claim, Claim]:
     cycle = fluid.cycle(*ANCHORED[case], CAPACITY, BUFFER, RTT_S)
     why = "the fluid has no recovery and no packets"
     return (
@@ -155,7 +188,7 @@ def _draw_8(_numbers: Numbers, traces: Traces) -> Figure:
     )
 
 
-FIGURE_8 = Artefact(
+FIGURE_8 = Simulated(
     name="figure-8",
     title="Figure 8: window curves of one flow",
     about=(
@@ -165,52 +198,76 @@ FIGURE_8 = Artefact(
     ),
     cases=cases,
     measure=numbers_of,
+    numbers=measure.NUMBERS,
     trace=lambda case, run: (
-        None if "paced" in case else pictures.windows(run, 0.1, 200, 400).drop("name")
+        None if case.paced else pictures.windows(run, 0.1, 200, 400).drop("name")
     ),
     draw=_draw_8,
     headline=True,
     claims=(
-        *(_concave(case) for case in ANCHORED if case.startswith("Illinois")),
-        _times_out("HS-TCP on Reno"),
-        _times_out("HS-TCP on NewReno"),
+        *(_concave(case) for case in ANCHORED if case.control == "Illinois"),
+        _times_out(ON_RENO),
+        _times_out(ON_NEWRENO),
         between(
-            "HS-TCP on SACK works: no timeouts",
-            mean("HS-TCP on SACK", "timeouts"), 0, 0, why="after the first 200 s",
+            f"{ON_SACK} works: no timeouts",
+            mean(ON_SACK, "timeouts"), 0, 0, why="after the first 200 s",
         ),
         holds(
             "BIC: concave, then convex",
             "both parts, the concave one first",
             lambda n: (
-                f"{_bends(n, 'BIC')}; centres at {n.each('BIC', 'concave_at')[0]:.0%} and "
-                f"{n.each('BIC', 'convex_at')[0]:.0%} of it",
-                min(n.each("BIC", "concave")[0], n.each("BIC", "convex")[0]) >= 0.1
-                and n.each("BIC", "concave_at")[0] < n.each("BIC", "convex_at")[0],
+                f"{_bends(n, BIC)}; centres at {n.each(BIC, 'concave_at')[0]:.0%} and "
+                f"{n.each(BIC, 'convex_at')[0]:.0%} of it",
+                min(n.each(BIC, "concave")[0], n.each(BIC, "convex")[0]) >= 0.1
+                and n.each(BIC, "concave_at")[0] < n.each(BIC, "convex_at")[0],
             ),
             why=f"{HOW}; both parts at least 10 %",
         ),
         holds(
             "C-TCP: not concave",
             "a convex part",
-            lambda n: (_bends(n, "C-TCP"), n.each("C-TCP", "convex")[0] >= 0.1),
+            lambda n: (_bends(n, CTCP), n.each(CTCP, "convex")[0] >= 0.1),
             why=f"{HOW}; convex from 10 %",
         ),
         *(claim for case in ANCHORED for claim in _anchored(case)),
     ),
 )  # fmt: skip
 
-BUFFERS = (10, 20, 30, 40, 50)
-SLOW_CAPACITY = 1250.0
+
+class Buffer(NamedTuple):
+    """A buffer of figure 10.
+
+    Attributes
+    ----------
+    packets : int
+        Its size, packets.
+    """
+
+    packets: int
+
+    def __str__(self) -> str:
+        """Label of the case."""
+        return f"B = {self.packets}"
+
+
+BUFFERS = tuple(Buffer(packets) for packets in (10, 20, 30, 40, 50))
+LARGEST = BUFFERS[-1]
+SLOW_RATE_MBPS = 10
+SLOW_CAPACITY = capacity(SLOW_RATE_MBPS)
 SLOW_RTT_S = 0.06
 
 
-def _cases_10(effort: Effort) -> Mapping[str, Case]:
+def _cases_10(effort: Effort) -> Mapping[Buffer, Case]:
     end_s = effort.pick(2000.0, 800.0)
-    link: dict[str, Any] = {"rate": "10 Mbit/s", "rtt_ms": 60, "duration_s": end_s}
     return {
-        f"B = {buffer}": Case(scenario([flow("illinois")], buffer=buffer, **link))
-        for buffer in BUFFERS
-    }
+        case: Case(
+            scenario(
+                [flow("Illinois")], rate_mbps=SLOW_RATE_MBPS, rtt_ms=60, buffer=case.packets,
+                duration_s=end_s,
+            )
+        )
+        for case in BUFFERS
+    }  # fmt: skip
 
 
 def parabola(run: Run, buffer: int) -> float:
@@ -221,17 +278,18 @@ def parabola(run: Run, buffer: int) -> float:
     run : Run
         A recorded run with one flow.
     buffer : int
-        Packets.
+        Size of the buffer, packets.
 
     Returns
     -------
     float
-        Packets squared per round trip, least squares, mean over the epochs; NaN without any.
+        Packets squared per round trip, by least squares, mean over the epochs; NaN when no epoch
+        has ten samples in that range.
     """
     windows = run.windows.filter(pl.col("rtt_ms").is_not_null())
     time = windows["time_s"].to_numpy()
     rtt_s = windows["rtt_ms"].to_numpy() / 1000
-    # The smallest RTT holds the packet's own transmission, too, which is no queue.
+    # The smallest RTT includes the packet's own transmission, which is not a queue.
     queue = windows["window"].to_numpy() - SLOW_CAPACITY * rtt_s.min()
     trips = metrics.cumulative(time, 1 / rtt_s)
     events = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))["time_s"].to_numpy()
@@ -244,39 +302,38 @@ def parabola(run: Run, buffer: int) -> float:
     return float(np.mean(slopes)) if slopes else float("nan")
 
 
-def _measure_10(case: str, run: Run) -> Row:
+def _measure_10(case: Buffer, run: Run) -> Row:
     row = measure.one_flow(
         run, bandwidth_delay_product=SLOW_CAPACITY * SLOW_RTT_S, rtt_s=SLOW_RTT_S
     )
-    return row | {"parabola": parabola(run, int(case.removeprefix("B = ")))}
+    return row | {"parabola": parabola(run, case.packets)}
 
 
 def _draw_10(_numbers: Numbers, traces: Traces) -> Figure:
-    panels = {case: (case,) for case in traces}
+    panels = {str(case): (case,) for case in traces}
     return pictures.over_time(
         traces, panels, "window", "window\n(packets)", span=(200, 260), top=140, height=1.2
     )
 
 
-def _epoch_of(buffer: int) -> Claim:
-    cycle = fluid.cycle(illinois.alpha, 0.5, SLOW_CAPACITY, buffer, SLOW_RTT_S)
-    trains = fluid.cycle(
-        fluid.in_trains(illinois.alpha, SLOW_CAPACITY), 0.5, SLOW_CAPACITY, buffer, SLOW_RTT_S
-    )
+def _epoch_of(case: Buffer) -> Claim:
+    link = (0.5, SLOW_CAPACITY, case.packets, SLOW_RTT_S)
+    cycle = fluid.cycle(illinois.alpha, *link)
+    trains = fluid.cycle(fluid.in_trains(illinois.alpha, SLOW_CAPACITY), *link)
     return near(
-        f"B = {buffer}: length of an epoch as in the fluid cycle",
-        mean(f"B = {buffer}", "epoch_round_trips"),
+        f"{case}: length of an epoch as in the fluid cycle",
+        mean(case, "epoch_round_trips"),
         float(np.ceil(cycle.round_trips)),
         within=0.03,
         why="the fluid has no recovery and no packets",
         unit="round trips",
         reason="Packets come in trains (see figure 8): below full utilisation alpha is near "
-        f"sqrt(0.2 B) = {(0.2 * buffer) ** 0.5:.1f} instead of 10. Tried: the fluid cycle with "
-        f"trains has {trains.round_trips:.0f} round trips.",
+        f"sqrt(0.2 B) = {(0.2 * case.packets) ** 0.5:.1f} instead of 10. Tried: the fluid cycle "
+        f"with trains has {trains.round_trips:.0f} round trips.",
     )
 
 
-FIGURE_10 = Artefact(
+FIGURE_10 = Simulated(
     name="figure-10",
     title="Figure 10: window curves of Illinois for buffers of 10 to 50 packets",
     about=(
@@ -285,25 +342,27 @@ FIGURE_10 = Artefact(
     ),
     cases=_cases_10,
     measure=_measure_10,
+    numbers=(*measure.NUMBERS, "parabola"),
     trace=lambda _case, run: pictures.windows(run, 0.1, 200, 260).drop("name"),
     draw=_draw_10,
     claims=(
         ordered(
             "the mean window grows with B",
-            [(f"B = {b}", mean(f"B = {b}", "mean_window")) for b in BUFFERS[::-1]],
+            [(str(case), mean(case, "mean_window")) for case in BUFFERS[::-1]],
             why="nothing is random in a run with one flow: any difference counts",
             unit="packets",
         ),
         ordered(
             "the time at full utilisation per epoch grows with B",
-            [(f"B = {b}", mean(f"B = {b}", "full_s")) for b in BUFFERS[::-1]],
+            [(str(case), mean(case, "full_s")) for case in BUFFERS[::-1]],
             why="a window of BDP or more; any difference counts",
             unit="s",
         ),
-        *(_epoch_of(buffer) for buffer in BUFFERS),
+        *(_epoch_of(case) for case in BUFFERS),
         near(
-            "B = 50: near a parabola: the queue's square grows by 0.2 B per round trip",
-            mean("B = 50", "parabola"), 10, within=0.03, unit="packets² per round trip",
+            f"{LARGEST}: near a parabola: the queue's square grows by 0.2 B per round trip",
+            mean(LARGEST, "parabola"), 0.2 * LARGEST.packets, within=0.03,
+            unit="packets² per round trip",
             why="least squares for queues of 30 % to 90 % of B",
         ),
     ),

@@ -2,9 +2,9 @@
 
 WHO_GROWS = (
     "Flows of one control with different round trips add packets at different rates, but the few "
-    "losses of each event fall where chance and the order of packets at the full queue have it; "
-    "ns-2's NewReno does not have equal windows either (exponent 0.79). Five seeds differ by a factor. "
-    "Tried: windows are near equal with twice the buffer (exponent -0.3), SACK (0.3) and ten times the "
+    "losses of each event fall where chance and the order of packets at the full queue put them; "
+    "ns-2's NewReno does not have equal windows either (exponent 0.79). The five seeds differ considerably. "
+    "Tried: windows are nearly equal with twice the buffer (exponent -0.3), SACK (0.3) and ten times the "
     "overhead (0.1); with half the buffer 1.5."
 )
 

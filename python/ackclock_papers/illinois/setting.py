@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-RECOVERIES = {
-    "reno": "newreno",
-    "illinois": "newreno",
-    "bic-linux": "linux-2.6",
-    "compound-linux": "linux-2.6",
+CONTROLLERS = {
+    "Reno": "reno",
+    "HS-TCP": "hstcp",
+    "Illinois": "illinois",
+    "BIC": "bic-linux",
+    "C-TCP": "compound-linux",
+    "Vegas": "vegas",
 }
-"""Of the controls that do not run on SACK."""
+"""Congestion controls of the engine, by the paper's names."""
+
+RECOVERIES = {
+    "Reno": "newreno",
+    "Illinois": "newreno",
+    "BIC": "linux-2.6",
+    "C-TCP": "linux-2.6",
+}
+"""Loss recovery of the controls that do not run on SACK."""
+
+PACKET_BITS = 8000
+"""Packets have 1000 bytes, headers included."""
 
 MEASURED_FROM_S = 200.0
 SAMPLE_S = 0.02
@@ -45,19 +58,19 @@ SETTING = (
     (
         "alpha while Illinois waits theta round trips",
         "holds its last value, as in Linux; the flow's own backoff ends the wait",
-        "the low delay after an own backoff is no chance event; the text says nothing",
+        "the low delay after the flow's own backoff is not a chance event; the text says nothing",
     ),
     ("ACKs", "40 bytes, reverse queue never full", "ns-2's default size"),
     ("access links", "unlimited", "one bottleneck is all that the text names"),
     (
         "random delay before a send (overhead), one flow",
         "none",
-        "one flow meets no phases of others",
+        "a single flow cannot fall into step with others",
     ),
     (
         "random delay before a send (overhead), four flows",
         f"uniform up to {OVERHEAD}, one packet time of the bottleneck; also 10 us and 500 us",
-        "without it a droptail link's shares are an accident of phases",
+        "without it the shares on a droptail link are an accident of phases",
     ),
     ("starts, four flows", "uniform over the first 10 s", "not simultaneous by accident"),
     (
@@ -68,7 +81,7 @@ SETTING = (
     (
         "buffer",
         "includes the packet in transmission",
-        "ns-2's limit has one packet in transmission beside it or in it, by queue; 1 % of B = 100",
+        "whether ns-2's limit includes it depends on the queue; it is 1 % of B = 100",
     ),
 )
 
@@ -76,7 +89,7 @@ SETTING = (
 def scenario(
     flows: list[dict[str, Any]],
     *,
-    rate: str = "100 Mbit/s",
+    rate_mbps: int = 100,
     rtt_ms: int = 100,
     buffer: int = 100,
     duration_s: float = 1200.0,
@@ -89,19 +102,19 @@ def scenario(
     ----------
     flows : list of dict
         As `flow` gives them.
-    rate : str
-        Of the bottleneck.
+    rate_mbps : int
+        Rate of the bottleneck, Mbit/s.
     rtt_ms : int
-        Propagation round trip of every flow, ms.
+        Propagation round trip of every flow that has none of its own, ms.
     buffer : int
-        Packets.
+        Buffer of the bottleneck, packets.
     duration_s, warmup_s, sample_s : float
-        Length of the run, what is left out of it, and the sampling interval, s.
+        Length of the run, what is left out at its start, and the sampling interval, s.
 
     Returns
     -------
     dict
-        As in a scenario file.
+        The scenario, as in a scenario file.
     """
     return {
         "run": {
@@ -110,9 +123,9 @@ def scenario(
             "sample": f"{sample_s * 1000:g} ms",
             "seed": 1,
         },
-        "tcp": {"profile": "ns2", "packet": "1000 B"},
+        "tcp": {"profile": "ns2", "packet": f"{PACKET_BITS // 8} B"},
         "dumbbell": {
-            "rate": rate,
+            "rate": f"{rate_mbps} Mbit/s",
             "delay": f"{rtt_ms / 2:g} ms",
             "queue": {"kind": "droptail", "limit": f"{buffer} packets"},
         },
@@ -120,19 +133,33 @@ def scenario(
     }
 
 
-def flow(
-    controller: str, *, recovery: str | None = None, beta: float | None = None
-) -> dict[str, Any]:
+def capacity(rate_mbps: float) -> float:
+    """Convert a rate to packets per second.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        Rate, Mbit/s.
+
+    Returns
+    -------
+    float
+        Packets per second.
+    """
+    return rate_mbps * 1e6 / PACKET_BITS
+
+
+def flow(control: str, *, recovery: str | None = None, beta: float | None = None) -> dict[str, Any]:
     """Make a flow of the paper.
 
     Parameters
     ----------
-    controller : str
-        Its congestion control.
+    control : str
+        Its congestion control, by the paper's name.
     recovery : str, optional
         Its loss recovery; by default as in `SETTING`.
     beta : float, optional
-        Illinois' beta_min and beta_max both.
+        Both beta_min and beta_max of Illinois.
 
     Returns
     -------
@@ -140,12 +167,12 @@ def flow(
         An entry of ``[[flow]]``.
     """
     made: dict[str, Any] = {
-        "controller": controller,
-        "recovery": recovery or RECOVERIES.get(controller, "sack"),
+        "controller": CONTROLLERS[control],
+        "recovery": recovery or RECOVERIES.get(control, "sack"),
     }
     if beta is not None:
         made["params"] = {"beta_min": beta, "beta_max": beta}
-    if controller == "vegas":
+    if control == "Vegas":
         made["params"] = {"rtt": "mean"}
     return made
 
@@ -157,6 +184,6 @@ CHANGES = (
     "first epochs are short.",
     "Figure 11: Vegas takes the mean RTT of a round trip (the minimum before), as in figure 15.",
     "Figure 10: the queue in its square is counted from the smallest RTT (from the propagation "
-    "delay before), which holds the packet's own transmission.",
+    "delay before), which includes the packet's own transmission.",
 )
 """Changed after the first data were seen."""

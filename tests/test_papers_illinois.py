@@ -1,0 +1,181 @@
+"""What the figures of the Illinois paper measure, from runs whose numbers are known."""
+
+import numpy as np
+import pytest
+
+from ackclock.engine import Run
+from ackclock_papers.illinois import four_flows, model, noise, one_flow, several
+from ackclock_papers.illinois.four_flows import Four, OfFlow
+
+
+def one_run(time_s, window, rtt_ms, events=()):
+    """Make a run of one flow; events are pairs of time and kind."""
+    flow = {"id": 0, "name": "flow", "goodput_mbps": 80.0, "mean_window": 1000.0, "timeouts": 4}
+    tables = {
+        "windows": {"time_s": time_s, "window": window, "rtt_ms": rtt_ms},
+        "events": {"time_s": [at for at, _ in events], "kind": [kind for _, kind in events]},
+    }
+    return Run({"measured_from_s": 50.0, "flows": [flow]}, "", tables)
+
+
+def test_figure_8_measures_epochs():
+    # The window grows from 625 to 1875 packets in 10 s, again and again; a round trip is 0.1 s.
+    time = np.arange(0, 240, 0.01)
+    window = 625 + 125 * ((time - 201) % 10)
+    events = [
+        (30.0, "loss"), (100.0, "timeout"), (201.0, "loss"), (211.0, "timeout"), (221.0, "loss"),
+        # Within two round trips: the same congestion event.
+        (221.15, "loss"), (225.0, "stop"),
+    ]  # fmt: skip
+    run = one_run(time, window, np.full(time.size, 100.0), events)
+    row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
+    assert row["goodput_mbps"] == 80.0
+    assert row["mean_window"] == 1000.0
+    # From 201 to 211 and from 211 to 221; that from 100 to 201 began before 200 s.
+    assert row["epochs"] == 2
+    # After 200 s: losses at 201, 221 and 221.15, a timeout at 211; another timeout before.
+    assert (row["loss_events"], row["timeouts"], row["timeouts_whole_run"]) == (3, 1, 2)
+    assert row["epoch_s"] == pytest.approx(10)
+    assert row["epoch_round_trips"] == pytest.approx(100)
+    # BDP 12 500/s * 0.1 s = 1250: 5 s with 937.5 on average, 5 s full: (0.75 + 1)/2 = 0.875.
+    assert row["used_share"] == pytest.approx(0.875, abs=1e-3)
+    assert row["full_share"] == pytest.approx(0.5, abs=1e-3)
+    assert row["full_s"] == pytest.approx(5, abs=0.01)
+    assert (row["concave"], row["straight"], row["convex"]) == (0, 1, 0)
+    assert np.isnan(row["concave_at"])
+
+
+def test_shapes_are_weighted_by_the_lengths_of_the_epochs():
+    # 10 s straight, then 20 s of a parabola that opens downwards: its slope is 400 packets/s at
+    # first and changes by 20 per second, so by 16 within the span of 4 % of 20 s: 4 % and more.
+    time = np.arange(200, 240, 0.01)
+    window = np.where(time < 211, 100 * (time - 200), 5000 - 10 * (231 - time) ** 2)
+    events = [(201.0, "loss"), (211.0, "loss"), (231.0, "loss")]
+    run = one_run(time, window, np.full(time.size, 100.0), events)
+    row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
+    assert row["concave"] == pytest.approx(20 / 30)
+    assert row["straight"] == pytest.approx(10 / 30)
+    assert row["convex"] == 0
+
+
+@pytest.mark.parametrize("packets", [20, 50])
+def test_figure_10_measures_the_square_of_the_queue(packets):
+    # Round trips of 60 ms, and of 120 ms while the queue grows. 75 packets fill the link of 1250
+    # packets/s in 60 ms; the queue's square grows by 0.2 B each 120 ms, up to B after 5 B of them.
+    time = np.arange(190, 240, 0.01)
+    trips = np.clip((time - 201) / 0.12, 0, 5 * packets)
+    window = 75 + np.sqrt(0.2 * packets * trips)
+    end_s = 201 + 0.12 * 5 * packets
+    rtt_ms = np.where(time < 201, 60.0, 120.0)
+    run = one_run(time, window, rtt_ms, [(201.0, "loss"), (end_s, "loss")])
+    row = one_flow.FIGURE_10.measure(one_flow.Buffer(packets), run)
+    assert row["parabola"] == pytest.approx(0.2 * packets, rel=1e-3)
+    assert row["epoch_round_trips"] == pytest.approx(5 * packets, rel=1e-3)
+    # A buffer that is never filled to 30 % has no such queue.
+    assert np.isnan(one_flow.parabola(run, 1000))
+
+
+def four_run(goodputs, windows, events):
+    """Make a run of four flows; events are time, flow and kind."""
+    flows = [
+        {"id": k, "name": f"flow {k}", "goodput_mbps": goodput, "mean_window": window,
+         "timeouts": k}
+        for k, (goodput, window) in enumerate(zip(goodputs, windows, strict=True))
+    ]  # fmt: skip
+    time_s, who, kind = zip(*events, strict=True)
+    tables = {"events": {"time_s": time_s, "flow": who, "kind": kind}}
+    return Run({"measured_from_s": 100.0, "flows": flows}, "", tables)
+
+
+LOSSES = [
+    # Slow start, which does not count; two, four and one flow, each within 200 ms.
+    (50.0, 3, "loss"),
+    (150.0, 0, "loss"), (150.15, 1, "timeout"),
+    (160.0, 0, "loss"), (160.05, 1, "loss"), (160.1, 2, "loss"), (160.19, 3, "loss"),
+    (170.0, 2, "loss"), (170.1, 2, "timeout"), (175.0, 2, "stop"),
+]  # fmt: skip
+
+
+def test_four_flows_are_summed_and_counted():
+    run = four_run([10.0, 20.0, 25.0, 45.0], [100.0, 200.0, 250.0, 450.0], LOSSES)
+    case = Four("BIC", reno_flows=2)
+    row = four_flows.measure(case, run)
+    assert row["goodput_mbps"] == 100.0
+    assert row["timeouts"] == 0 + 1 + 2 + 3
+    assert row["events"] == 3
+    assert row["losing_flows"] == pytest.approx((2 + 4 + 1) / 3)
+    assert row["all_lose"] == pytest.approx(1 / 3)
+    # Reno's flows are the first two: (10 + 20)/100.
+    assert row["reno_share"] == pytest.approx(0.3)
+    assert row[OfFlow("goodput", 3)] == 45.0
+    assert row[OfFlow("window", 2)] == 250.0
+    assert set(row) == set(four_flows.numbers_of(case, None))
+
+
+def test_four_flows_without_reno_have_no_share_of_reno():
+    run = four_run([25.0] * 4, [100.0] * 4, LOSSES)
+    assert "reno_share" not in four_flows.measure(Four("BIC"), run)
+
+
+def test_mixed_round_trips_have_an_exponent():
+    # Windows that are inverse to the round trips of 60, 80, 100 and 120 ms: mu = 1. Two of the
+    # longest round trips are 240 ms, so a loss 220 ms after another belongs to it.
+    losses = [(150.0, 0, "loss"), (150.22, 3, "loss")]
+    run = four_run([25.0] * 4, [100.0, 75.0, 60.0, 50.0], losses)
+    case = four_flows.mixed_rtts("Illinois")
+    row = four_flows.measure(case, run)
+    assert row["mu"] == pytest.approx(1)
+    assert row["events"] == 1
+    assert row["losing_flows"] == 2
+    assert set(row) == set(four_flows.numbers_of(case, None))
+
+
+def test_figure_9_sums_four_flows_and_takes_one():
+    run = four_run([10.0, 20.0, 25.0, 45.0], [1.0] * 4, LOSSES)
+    measure = several.FIGURE_9.measure
+    assert measure(several.Counted(4, "BIC"), run)["goodput_mbps"] == 100.0
+    alone = one_run([0.0], [1.0], [100.0])
+    assert measure(several.Counted(1, "BIC"), alone) == {"goodput_mbps": 80.0}
+
+
+def test_figure_14_has_intervals_of_batches():
+    # After 50 s 40 samples, so batches of two: ten have the mean 9, ten 11. The standard deviation
+    # is sqrt(20/19), Student's quantile for 19 degrees of freedom 2.093 (any table), so the half
+    # width is 2.093 sqrt(20/19)/sqrt(20) = 2.093/sqrt(19).
+    time = np.concatenate((np.arange(0, 50, 0.5), 50.5 + 0.5 * np.arange(40)))
+    window = np.concatenate((np.full(100, 1000.0), np.tile([8.0, 10.0, 10.0, 12.0], 10)))
+    run = one_run(time, window, np.full(140, 100.0))
+    row = noise.FIGURE_14.measure(noise.Lossy("Reno", 0.01), run)
+    assert row["batch_half_width"] == pytest.approx(2.093 / 19**0.5, rel=1e-4)
+    assert (row["window"], row["timeouts"]) == (1000.0, 4)
+
+
+def test_figure_15_tells_the_noisy_flow_from_the_other():
+    run = four_run([3.0, 6.5], [1.0] * 2, LOSSES)
+    row = noise.FIGURE_15.measure(noise.Noisy(None, False, 16), run)
+    assert row == {"noisy_mbps": 3.0, "other_mbps": 6.5, "sum_mbps": 9.5}
+
+
+def test_noise_is_in_the_first_flow_or_in_both():
+    one, both = (noise.Noisy(5, which, 16).flows for which in (False, True))
+    assert [flow.get("rtt_noise") for flow in one] == ["16 ms", None]
+    assert [flow.get("rtt_noise") for flow in both] == ["16 ms", "16 ms"]
+    assert {flow["params"]["gamma"] for flow in one + both} == {5.0}
+
+
+@pytest.mark.parametrize(
+    "case", [Four("BIC"), four_flows.beside_reno("Vegas"), four_flows.mixed_rtts("Reno")], ids=str
+)
+def test_four_flows_are_four(case):
+    assert sum(flow.get("count", 1) for flow in case.flows) == 4
+    assert len(case.rtts_ms) == 4
+
+
+def test_a_line_explains_its_share_of_the_variance():
+    # log T is -1, 0, 1 and log x too, but for 0.5 (1, -2, 1), which no line explains: squares of
+    # 2 and 6/4, so 2/(2 + 1.5). Other means of both in a second run change nothing.
+    line = np.array([[-1.0, 0.0, 1.0]] * 2)
+    log_rtt = line + [[0.0], [3.0]]
+    log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
+    found = model._linearity(np.exp(log_share), np.exp(log_rtt))
+    assert found == pytest.approx(2 / 3.5)
