@@ -147,7 +147,7 @@ MEASURED_S = 300
 
 
 @dataclass(frozen=True)
-class Fairness:
+class _Fairness:
     """Fairness of four flows at several time scales.
 
     Attributes
@@ -168,7 +168,7 @@ class Fairness:
     worst: float
 
     def cases(self, effort: Effort) -> Mapping[str, Case]:
-        """Give the four flows, two of which start 50 s later, of each control."""
+        """Cases by control: two flows, and two more 50 s later."""
         found = {}
         for name, control in CONTROLS.items():
             flows = [
@@ -182,15 +182,15 @@ class Fairness:
         return found
 
     def within(self, measured_s: float) -> list[Scale]:
-        """Give the scales that a measured time is long enough for."""
+        """Scales that are not longer than the measured time."""
         return [one for one in self.scales if one.length_s <= measured_s]
 
     def numbers(self, _name: str, effort: Effort) -> Sequence[Scale]:
-        """Give the keys of what `measure` gives."""
+        """Keys of what `measure` gives."""
         return self.within(effort.pick(MEASURED_S, self.quick_s))
 
     def measure(self, _name: str, run: Run) -> Row:
-        """Give the mean of the worst Jain indices at each scale."""
+        """Mean of the worst Jain indices at each scale."""
         start, end = run.summary["measured_from_s"], run.summary["duration_s"]
         own = [run.windows.filter(pl.col("flow") == index) for index in range(4)]
         time = own[0]["time_s"].to_numpy()
@@ -202,7 +202,7 @@ class Fairness:
         return row
 
     def draw(self, numbers: Numbers, _traces: Traces) -> Figure:
-        """Draw the mean of the worst indices over the scales, a curve per control."""
+        """Mean of the worst Jain indices over the scales, a curve per control."""
         curves = {
             name: [(one.length_s, name, one) for one in self.scales if one in numbers.rows[name][0]]
             for name in CONTROLS
@@ -213,10 +213,10 @@ class Fairness:
         )  # fmt: skip
 
 
-DROPTAIL = Fairness(
+DROPTAIL = _Fairness(
     red=False, scales=tuple(map(Scale, (1, 5, 25, 75, 150, 300))), quick_s=150, worst=0.2
 )
-RED = Fairness(red=True, scales=tuple(map(Scale, (1, 5, 25, 125))), quick_s=100, worst=0.01)
+RED = _Fairness(red=True, scales=tuple(map(Scale, (1, 5, 25, 125))), quick_s=100, worst=0.01)
 
 
 FIGURE_10 = Simulated(

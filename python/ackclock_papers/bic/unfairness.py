@@ -169,7 +169,7 @@ def _measure_table(_key: RttPair, run: Run) -> Row:
 def _claims(
     names: Sequence[str], values: Mapping[str, Sequence[float]], unfair: str
 ) -> Iterator[Claim]:
-    """Give the claims of a table; `unfair` is what the paper has for the last."""
+    """Claims of a table; `unfair` is what the paper has for the last one."""
     for name in names:
         equal, *expected = values[name]
         yield near(

@@ -64,12 +64,12 @@ class FastPath(NamedTuple):
 
 
 def _with_loss(variant: str, loss: float) -> FastPath:
-    """Give a case of panel (a)."""
+    """Case of panel (a)."""
     return FastPath(variant, 1000, 20, loss)
 
 
 def _with_delay(variant: str, rtt_ms: int) -> FastPath:
-    """Give a case of panel (b)."""
+    """Case of panel (b)."""
     return FastPath(variant, 100, rtt_ms, 0.01)
 
 

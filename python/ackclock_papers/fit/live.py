@@ -11,6 +11,7 @@ import polars as pl
 
 from ackclock.draw import plots
 from ackclock.engine import Run
+from ackclock.metrics import goodput
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ratio
@@ -117,11 +118,11 @@ def _measure(name: str, run: Run) -> Row:
     row: dict[str, float] = {}
     for index, one in enumerate(place.variants):
         # The first tenth of a turn is slow start.
-        start, end = turn * (index + 0.1), turn * (index + 1)
-        own = run.windows.filter(
-            (pl.col("flow") == index) & pl.col("time_s").is_between(start, end)
-        )
-        row[one] = float(own["delivered_bytes"].sum()) * 8e-6 / (end - start)
+        start = turn * index
+        own = run.windows.filter(pl.col("flow") == index)
+        row[one] = goodput(
+            own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn
+        )  # fmt: skip
     row["speed_up"] = row["FIT"] / float(np.mean([row[one] for one in place.variants[1:]]))
     return row
 
