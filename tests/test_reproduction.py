@@ -18,7 +18,6 @@ from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
-from ackclock_papers.bic import analysis
 from conftest import COMMAND, wait_until
 
 # The artefacts of the five papers: figures and tables as printed.
@@ -100,21 +99,6 @@ def test_claims_hold_or_do_not():
     assert not holds(
         claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6)
     )
-
-
-def test_bic_with_another_beta_turns_its_verdicts(monkeypatch):
-    # beta 0.5 in place of 0.125: R at 1e-6 falls by sqrt(1.5 * 0.125/(1.875 * 0.5)) and more.
-    wrong = {
-        name: (lambda p: analysis.responses.bic(p, cut=0.5)) if name == "BI-TCP" else curve
-        for name, curve in analysis.WITH_BIC.items()
-    }
-    monkeypatch.setattr(analysis, "WITH_BIC", wrong)
-    rows, _ = analysis._compute_8(FULL)
-    found = {one.sentence: one.judge(Numbers(rows)).holds for one in analysis.FIGURE_8.claims}
-    assert not found["BI-TCP over AIMD at 1e-6"]
-    assert not found["R at 1e-05"]
-    right, _ = analysis._compute(analysis.PROTOCOLS)(FULL)
-    assert "BI-TCP" not in right
 
 
 def tiny(duration="2 s", **changes):

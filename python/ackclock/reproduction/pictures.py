@@ -253,7 +253,12 @@ def graph(
 
 
 def windows(
-    run: Run, every_s: float = 0.0, start_s: float = 0.0, end_s: float = 1e9
+    run: Run,
+    every_s: float = 0.0,
+    start_s: float = 0.0,
+    end_s: float = 1e9,
+    *,
+    flows: Sequence[int] | None = None,
 ) -> pl.DataFrame:
     """Give the trace of a run's windows with the names of its flows.
 
@@ -265,6 +270,8 @@ def windows(
         Samples closer than this are left out.
     start_s, end_s : float
         What is kept.
+    flows : sequence of int, optional
+        Indices of the flows that are kept; by default all.
 
     Returns
     -------
@@ -273,6 +280,8 @@ def windows(
     """
     names = {flow["id"]: flow["name"] for flow in run.summary["flows"]}
     frame = run.windows.filter(pl.col("time_s").is_between(start_s, end_s))
+    if flows is not None:
+        frame = frame.filter(pl.col("flow").is_in(flows))
     if every_s > 0:
         frame = frame.filter((pl.col("time_s") / every_s).round(6) % 1 == 0)
     return frame.select(

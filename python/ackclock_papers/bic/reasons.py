@@ -3,11 +3,11 @@
 NEVER = "Flows that lose together keep what they had: Scalable's windows have no point to converge to (docs/theory.md, divergence), and HSTCP's go there only over many epochs. The ratio is that of the starts."
 BUFFER = "Chance and the buffer: a queue of up to 100 ms makes round trips of 40 and 240 ms more alike, 140 to 340. Tried at 100 Mbit/s: half and twice the buffer, the minimum RTO and other seeds move the ratios by up to a factor of three; with twice the buffer HSTCP has 8.8 and STCP 18 and 49 at ratios 3 and 6, as in the paper."
 FAST = "Chance: a run of the paper and one of ours are two draws. Tried: two shorter runs give AIMD 4.9 at ratio 3 and BI-TCP 6.5 and 19 at ratios 3 and 6, and BI-TCP 37 at 6 with NewReno or a minimum RTO of 1 s; other seeds and the buffer move them by factors of two to four."
-RED = "It hangs on RED's thresholds, which are open (ours are a quarter and three quarters of the buffer), and on chance. Tried: with half the buffer HSTCP has 0.945 and STCP 0.983, with twice STCP has 0.975; other seeds, NewReno and timers move them from 0.44 to 1."
+RED = "It depends on RED's thresholds, which are open (ours are a quarter and three quarters of the buffer), and on chance. Tried: with half the buffer HSTCP has 0.945 and STCP 0.983, with twice STCP has 0.975; other seeds, NewReno and timers move them from 0.44 to 1."
 
 REASONS: dict[str, dict[str, str]] = {
     "figure-2": {
-        "*": "Chance, of which the paper has more: our web sessions are 0.6 % of this link, its are 7 %. Tried: with droptail half of the epochs with half the buffer and a third with a minimum RTO of 1 s; with RED a quarter with other seeds."
+        "*": "Chance, of which the paper has more: our web sessions are 0.6 % of this link, the paper's are 7 %. Tried: with droptail half of the epochs with half the buffer and a third with a minimum RTO of 1 s; with RED a quarter with other seeds."
     },
     "figure-3": {"*": NEVER},
     "figure-9": {

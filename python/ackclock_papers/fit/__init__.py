@@ -1,7 +1,7 @@
 """TCP-FIT: J. Wang, J. Wen, J. Zhang, Y. Han, INFOCOM 2011, 2894-2902."""
 
 from ackclock.reproduction.artefact import Paper, with_reasons
-from ackclock_papers.fit import emulation, live, model
+from ackclock_papers.fit import alone, live, model, sharing
 from ackclock_papers.fit.reasons import REASONS
 from ackclock_papers.fit.setting import SETTING
 
@@ -14,15 +14,15 @@ PAPER = Paper(
             model.FIGURE_1,
             model.FIGURE_2,
             model.FIGURE_3,
-            emulation.FIGURE_4,
-            emulation.FIGURE_5,
-            emulation.FIGURE_6,
-            emulation.FIGURE_7,
+            alone.FIGURE_4,
+            alone.FIGURE_5,
+            sharing.FIGURE_6,
+            sharing.FIGURE_7,
             live.FIGURE_8,
             live.FIGURE_9,
             model.TABLE_1,
             model.TABLE_2,
-            emulation.TABLE_3,
+            sharing.TABLE_3,
             live.TABLE_4,
             live.TABLE_5,
         ),

@@ -2,7 +2,7 @@
 
 QUEUE = (
     "With the paper's own alpha, (rtt_max - rtt_min)/rtt_max, FIT asks for a share of the largest "
-    "queue that it has seen: its N, and what it takes from others, hang on the buffer, which is open."
+    "queue that it has seen: its N, and what it takes from others, depend on the buffer, which is open."
 )
 
 REASONS: dict[str, dict[str, str]] = {
@@ -11,7 +11,7 @@ REASONS: dict[str, dict[str, str]] = {
         "recovery; the paper's own FAST 'doesn't react to packet loss'."
     },
     "figure-5": {
-        "*": "Most likely: the noise is on a link that keeps packets in order, so that the delay is near the "
+        "*": "Most likely: the noise is on a link that keeps packets in order, so the delay is near the "
         "largest recent draw: rtt_min is far below the mean, and FIT stays at one session. What "
         "the paper's emulator did with order is open, and so is FAST's hand-tuned alpha."
     },
@@ -22,11 +22,11 @@ REASONS: dict[str, dict[str, str]] = {
         "*": QUEUE,
     },
     "figure-8": {
-        "LA wired: FIT is highest": "The path is nearly full for both: 93.8 and 96.9 of 100 Mbit/s. Tried: with NewReno FIT has 92.4, Illinois 92.0.",
-        "*": "The noise of the emulated CDMA path keeps FIT at one session, as in figure 5, and CUBIC and FIT are within each other's intervals. Tried: FIT is ahead in the city with twice the buffer or SACK, in the town with NewReno.",
+        "LA wired: FIT is highest": "The path is nearly full for both: 93.1 and 96.2 of 100 Mbit/s. Tried: with NewReno FIT has 89.6, Illinois 90.2.",
+        "*": "The noise of the emulated CDMA path keeps FIT at one session, as in figure 5, and CUBIC and FIT are within each other's intervals. Tried: FIT is ahead in the city with SACK, in the town with NewReno.",
     },
     "table-iii": {
-        "*": "Equal losses give equal windows, so throughputs go with 1/RTT unless a queue makes the round trips alike. Tried: it hangs on the buffer, which is open. With 100 ms of it in place of 50 ms Reno has 4.1, CUBIC 1.9, CTCP 3.4 and FAST 1.7 at 1/8, as in the paper; FIT 5.3: it needs 339 ms for the paper's 1.9.",
+        "*": "Equal losses give equal windows, so throughputs go with 1/RTT unless a queue makes the round trips alike. Tried: it depends on the buffer, which is open. With 100 ms of it in place of 50 ms Reno has 4.1, CUBIC 1.9, CTCP 3.4 and FAST 1.7 at 1/8, as in the paper; FIT 5.3: it needs 339 ms for the paper's 1.9.",
     },
     "table-v": {
         "*": "On a path with noise FIT stays near one session; how much noise the live path had is not known. "

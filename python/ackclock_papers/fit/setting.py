@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
@@ -59,7 +59,7 @@ def flow(variant: str, **settings: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        An entry of `[[flow]]`, with random start within a second.
+        An entry of ``[[flow]]`` that starts at random within the first second.
     """
     start = {"uniform": ["0 s", "1 s"]}
     return {"start": start, "overhead": "100 us", "name": variant, **VARIANTS[variant], **settings}
@@ -82,19 +82,19 @@ def scenario(
     Parameters
     ----------
     flows : sequence of mapping
-        As `flow` gives them.
+        Entries of ``[[flow]]``; see `flow`.
     rate_mbps, rtt_ms : float
-        Of the path; a flow may have a longer RTT of its own.
+        Rate and round trip of the path, Mbit/s and ms; a flow may have a longer RTT of its own.
     loss : float
-        Random loss.
+        Share of packets lost at random.
     noise_ms : float
-        Standard deviation of the delay.
+        Standard deviation of the delay, ms.
     measured_s, warmup_s : float
-        Seconds measured, and left out before.
+        Time measured, and the time before it that is left out, seconds.
     buffer : int, optional
         Packets, in place of the bandwidth-delay product.
     sample_s : float
-        Sampling interval of the trace.
+        Sampling interval of the trace, seconds.
 
     Returns
     -------
@@ -122,40 +122,47 @@ def scenario(
     }  # fmt: skip
 
 
-def goodputs(run: Run) -> dict[str, float]:
-    """Sum the goodput of the flows of each variant.
+def goodputs(run: Run, *sizes: int) -> list[float]:
+    """Sum the goodput of each group of flows.
 
     Parameters
     ----------
     run : Run
         A run.
+    *sizes : int
+        Number of flows of each ``[[flow]]`` of its scenario, in order.
 
     Returns
     -------
-    dict
-        Mbit/s by name, without the number that a count adds.
+    list of float
+        Mbit/s by group.
+
+    Raises
+    ------
+    ValueError
+        When the run has another number of flows.
     """
-    found: dict[str, float] = {}
-    for one in run.summary["flows"]:
-        name = one["name"].split("-")[0]
-        found[name] = found.get(name, 0.0) + (one["goodput_mbps"] or 0.0)
-    return found
+    flows = run.summary["flows"]
+    if len(flows) != sum(sizes):
+        raise ValueError(f"{len(flows)} flows, expected {sum(sizes)}")
+    found = iter(one["goodput_mbps"] or 0.0 for one in flows)
+    return [float(sum(islice(found, size))) for size in sizes]
 
 
 def over_time(run: Run, length_s: float) -> pl.DataFrame:
-    """Give the goodput of every flow over time.
+    """Average the goodput of every flow over intervals.
 
     Parameters
     ----------
     run : Run
         A recorded run.
     length_s : float
-        Of an interval.
+        Length of an interval, seconds.
 
     Returns
     -------
     polars.DataFrame
-        Columns time_s, name, mbps.
+        Columns time_s (end of the interval), name, mbps.
     """
     names = {one["id"]: one["name"] for one in run.summary["flows"]}
     frame = run.windows.with_columns(
@@ -171,19 +178,3 @@ def over_time(run: Run, length_s: float) -> pl.DataFrame:
             (pl.col("delivered_bytes") * 8e-6 / length_s).alias("mbps"),
         )
     )
-
-
-def mean_of(values: Sequence[float]) -> float:
-    """Average.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Numbers.
-
-    Returns
-    -------
-    float
-        Their mean.
-    """
-    return float(np.mean(values))

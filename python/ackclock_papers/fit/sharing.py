@@ -1,0 +1,247 @@
+"""Figures 6 and 7 and table III: flows that share an emulated path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ackclock.draw import plots
+from ackclock.engine import Run
+from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import between, holds, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit.setting import flow, goodputs, scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class AmongRenos(NamedTuple):
+    """A flow among four Renos, in a panel of figure 6."""
+
+    panel: str
+    variant: str
+
+    def __str__(self) -> str:
+        return f"{self.panel}: {self.variant}"
+
+
+SHARING = ("FIT", "Reno", "CUBIC", "CTCP", "FAST")
+RENOS = 4
+PANELS_6: dict[str, dict[str, Any]] = {
+    "a": {"rtt_ms": 10.0},
+    "b": {"rtt_ms": 100.0, "loss": 0.05, "noise_ms": 80.0},
+}
+RATE_6_MBPS = 10.0
+
+
+def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
+    found = {}
+    for name in SHARING:
+        flows = [flow(name), flow("Reno", count=RENOS, name="others")]
+        for panel, path in PANELS_6.items():
+            made = scenario(
+                flows, rate_mbps=RATE_6_MBPS, measured_s=effort.pick(120, 60), **path
+            )  # fmt: skip
+            found[AmongRenos(panel, name)] = Case(made, effort.runs, record=False)
+    return found
+
+
+def _measure_6(_key: AmongRenos, run: Run) -> Row:
+    """Shares of the link's rate: the flow's, one Reno's, and all flows' together."""
+    own, renos = goodputs(run, 1, RENOS)
+    return {
+        "share": own / RATE_6_MBPS,
+        "reno_each": renos / (RENOS * RATE_6_MBPS),
+        "used": (own + renos) / RATE_6_MBPS,
+    }
+
+
+def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
+    figure, axes = plots.panels(1, height=2.6, columns=2)
+    for axis, panel in zip(axes, PANELS_6, strict=True):
+        cases = [AmongRenos(panel, one) for one in SHARING]
+        own = [numbers.of(one, "share").value for one in cases]
+        renos = [RENOS * numbers.of(one, "reno_each").value for one in cases]
+        axis.bar(SHARING, own, color=plots.COLOURS[0], label="the variant")
+        axis.bar(SHARING, renos, bottom=own, color=plots.COLOURS[1], label="4 Reno")
+        axis.set(ylim=(0, 1), ylabel="share of the link")
+        axis.tick_params(axis="x", labelrotation=45)
+    axes[0].legend(fontsize=6)
+    return figure
+
+
+FIGURE_6 = Simulated(
+    name="figure-6",
+    title="Figure 6: one flow of a variant and four Reno",
+    about="(a) 10 Mbit/s, 10 ms; (b) the same with 5 % loss and Gaussian delay, 100 and 80 ms.",
+    cases=_cases_6, measure=_measure_6, numbers=("share", "reno_each", "used"), draw=_draw_6,
+    headline=True,
+    claims=(
+        *(near(f"(a) {name} occupies about 20 %", mean(AmongRenos("a", name), "share"), 0.2,
+               within=0.06, absolute=True, why="'about', a fifth Reno's share")
+          for name in ("FIT", "CTCP")),
+        *(between(f"(a) {name} takes more than its share", mean(AmongRenos("a", name), "share"),
+                  0.24, 0.45, why="'up to 35 %'", paper="up to 35 %")
+          for name in ("CUBIC", "FAST")),
+        *(between(f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
+                  0.4, why="as printed", paper="less than 40 %")
+          for name in ("FIT", "Reno", "CUBIC", "CTCP")),
+        ordered("(b) FIT takes what Reno leaves",
+                [(name, mean(AmongRenos("b", name), "share")) for name in ("FIT", "Reno")],
+                unit="of the link", paper="picks up capacity"),
+        between("(b) each Reno beside FIT keeps 5 to 10 %",
+                mean(AmongRenos("b", "FIT"), "reno_each"), 0.045, 0.105,
+                why="as printed, give or take half a per cent", paper="5 to 10 %"),
+    ),
+)  # fmt: skip
+
+
+class Replacement(NamedTuple):
+    """What replaces ten of figure 7's twenty Renos, and FAST's alpha."""
+
+    variant: str
+    alpha: int | None = None
+
+    def __str__(self) -> str:
+        return self.variant if self.alpha is None else f"{self.variant}, alpha {self.alpha}"
+
+
+NOTHING_REPLACED = Replacement("Reno")
+STOLEN = tuple(map(Replacement, ("FIT", "CUBIC", "CTCP", "Veno", "Illinois", "Westwood", "HSTCP")))
+FAST_ALPHAS = (10, 20, 50, 100)
+FASTS = tuple(Replacement("FAST", alpha) for alpha in FAST_ALPHAS)
+EACH = 10
+"""Flows of either kind in figure 7 and table III."""
+
+
+def _case_7(effort: Effort, key: Replacement) -> Case:
+    tuned = {} if key.alpha is None else {"params": {"alpha": key.alpha}}
+    flows = [
+        flow("Reno", count=EACH),
+        flow(key.variant, count=EACH, name="others", **tuned),
+    ]
+    made = scenario(flows, rate_mbps=50, rtt_ms=100, measured_s=effort.pick(200, 80))
+    return Case(made, effort.runs, record=False)
+
+
+def _measure_7(_key: Replacement, run: Run) -> Row:
+    """Goodput of the ten Renos that stay and of the ten other flows, Mbit/s."""
+    renos, others = goodputs(run, EACH, EACH)
+    return {"Reno": renos, "others": others, "sum": renos + others}
+
+
+def _stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
+    def judge(numbers: Numbers) -> Estimate:
+        alone, beside = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key))
+        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(alone, beside, strict=True)])
+
+    return judge
+
+
+def _draw_7(numbers: Numbers, _traces: Traces) -> Figure:
+    figure, panels = plots.panels(1, height=2.6, columns=2)
+    words = [one.variant for one in STOLEN], [f"alpha {one}" for one in FAST_ALPHAS]
+    for panel, cases, labels in zip(panels, (STOLEN, FASTS), words, strict=True):
+        found = [_stolen(one)(numbers) for one in cases]
+        panel.bar(
+            labels, [one.value for one in found], yerr=[one.high - one.value for one in found],
+            color=plots.COLOURS[0], capsize=2,
+        )  # fmt: skip
+        panel.set_ylabel("bandwidth stolen rate")
+        panel.tick_params(axis="x", labelrotation=45)
+    return figure
+
+
+def _alpha_matters(numbers: Numbers) -> tuple[str, bool]:
+    found = {one.alpha: _stolen(one)(numbers) for one in FASTS}
+    words = ", ".join(f"{alpha}: {rate}" for alpha, rate in found.items())
+    return words, found[100].value > found[10].value + 0.1
+
+
+FIGURE_7 = Simulated(
+    name="figure-7",
+    title="Figure 7: bandwidth stolen rate",
+    about="20 Reno on 50 Mbit/s, 100 ms; then ten of them replaced.",
+    cases=lambda effort: {key: _case_7(effort, key) for key in (NOTHING_REPLACED, *STOLEN, *FASTS)},
+    measure=_measure_7, numbers=("Reno", "others", "sum"), draw=_draw_7,
+    claims=(
+        ordered("FIT steals much less than CUBIC",
+                [(name, _stolen(Replacement(name))) for name in ("CUBIC", "FIT")], margin=0.3),
+        ordered("FIT steals a little more than CTCP",
+                [(name, _stolen(Replacement(name))) for name in ("FIT", "CTCP")],
+                paper="a little higher"),
+        holds("FAST's rate depends on alpha", "depends on alpha", _alpha_matters,
+              why="0.1 more at alpha 100 than at 10"),
+    ),
+)  # fmt: skip
+
+
+class ShortAndLong(NamedTuple):
+    """Ten flows of 50 ms and ten longer ones, in table III."""
+
+    variant: str
+    long_ms: int
+
+    def __str__(self) -> str:
+        return f"{self.variant}, {self.long_ms} ms"
+
+
+SHORT_MS = 50
+LONG_MS = (50, 100, 200, 400)
+PAPER_3 = {
+    "FIT": (1, 1.17, 1.55, 1.9), "FAST": (1, 1.03, 1.45, 1.93), "CUBIC": (1, 1.34, 1.64, 2.14),
+    "CTCP": (1, 1.37, 2.17, 2.83), "Reno": (1, 1.84, 3, 5.19),
+}  # fmt: skip
+
+
+def _case_t3(effort: Effort, key: ShortAndLong) -> Case:
+    flows = [
+        flow(key.variant, count=EACH, name="short", rtt=f"{SHORT_MS} ms"),
+        flow(key.variant, count=EACH, name="long", rtt=f"{key.long_ms} ms"),
+    ]
+    made = scenario(
+        flows, rate_mbps=50, rtt_ms=SHORT_MS, loss=0.001, measured_s=effort.pick(200, 80)
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _cases_t3(effort: Effort) -> Mapping[ShortAndLong, Case]:
+    keys = [ShortAndLong(name, ms) for name in PAPER_3 for ms in LONG_MS]
+    return {key: _case_t3(effort, key) for key in keys}
+
+
+def _measure_t3(_key: ShortAndLong, run: Run) -> Row:
+    """Goodput of the ten short flows over that of the ten long ones."""
+    short, long = goodputs(run, EACH, EACH)
+    return {"ratio": short / long}
+
+
+def _draw_t3(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [name, *(f"{paper:g}: {numbers.of(ShortAndLong(name, ms), 'ratio').value:.3g}"
+                 for ms, paper in zip(LONG_MS, values, strict=True))]
+        for name, values in PAPER_3.items()
+    ]  # fmt: skip
+    return pictures.grid(["paper: ours", "1", "1/2", "1/4", "1/8"], rows)
+
+
+TABLE_3 = Simulated(
+    name="table-iii",
+    title="Table III: throughput ratio of short over long flows",
+    about="Ten flows of 50 ms and ten of 50 to 400 ms on 50 Mbit/s, 0.1 % loss.",
+    cases=_cases_t3, measure=_measure_t3, numbers=("ratio",), draw=_draw_t3, headline=True,
+    claims=(
+        *(near(f"{name}, RTT ratio 1/{ms // SHORT_MS}", mean(ShortAndLong(name, ms), "ratio"),
+               value, within=0.3, why="one run of the paper; its buffer is open")
+          for name, values in PAPER_3.items()
+          for ms, value in zip(LONG_MS, values, strict=True)),
+        *(ordered(f"at 1/8 FIT is fairer than {other}",
+                  [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
+                  paper="better")
+          for other in ("CTCP", "Reno")),
+    ),
+)  # fmt: skip
