@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from ackclock.metrics import Series
 from ackclock.reproduction.numbers import Key, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
+    CONTROLLERS,
     LINK_PACKETS_PER_S,
     MEASURED_FROM_S,
     PACKET_BYTES,
@@ -46,6 +47,12 @@ class Rounds:
     change: int
 
 
+def _studied(run: Run) -> list[dict[str, Any]]:
+    """Leave out the flows of datagrams, which have no round trip."""
+    controllers = CONTROLLERS.values()
+    return [flow for flow in run.summary["flows"] if flow["controller"] in controllers]
+
+
 def rounds(run: Run) -> Rounds:
     """Count a run in round trips, one of which begins at the change.
 
@@ -59,7 +66,7 @@ def rounds(run: Run) -> Rounds:
     Rounds
         Its flows of the study's protocols, in their order.
     """
-    flows = [flow for flow in run.summary["flows"] if flow["controller"] is not None]
+    flows = _studied(run)
     width_s = float(np.mean([flow["mean_rtt_ms"] or 1e3 * RTT_S for flow in flows])) / 1e3
     sample_s = float(run.queues["time_s"][0])
     # Without a queue a round trip is a sample, exactly.
