@@ -101,25 +101,36 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
     -------
     polars.DataFrame
         Columns round_trip, rate of the first flow (packets per round trip), window, queue and
-        Jain's index of all flows.
+        fairness: Jain's index of the flows that have started and not stopped.
     """
     counted = rounds(run)
     since = np.arange(len(counted.sent)) - counted.change
+    begins_s, ends_s = (CHANGE_S + counted.width_s * one for one in (since, since + 1))
     own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
     window = np.full(len(since), np.nan)
     if own.height:
-        ends_s = CHANGE_S + counted.width_s * (since + 1)
         window = np.interp(ends_s, own["time_s"].to_numpy(), own["window"].to_numpy())
+    sending = _how_many(run, "start", ends_s) - _how_many(run, "stop", begins_s)
+    # Those that do not send would count as having got nothing.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fairness = metrics.jain(counted.sent, axis=1) * counted.sent.shape[1] / sending
     frame = pl.DataFrame(
         {
             "round_trip": 1000 + since,
             "rate": counted.sent[:, 0],
             "window": window,
             "queue": counted.queue,
-            "fairness": metrics.jain(counted.sent, axis=1),
+            "fairness": fairness,
         }
     )
     return frame.filter(pl.col("round_trip").is_between(first, last)).fill_nan(None)
+
+
+def _how_many(run: Run, kind: str, until_s: Series) -> Series:
+    """Count the flows that have started or stopped until then."""
+    ids = [flow["id"] for flow in _studied(run)]
+    those = run.events.filter((pl.col("kind") == kind) & pl.col("flow").is_in(ids))
+    return np.asarray(those["time_s"].to_numpy().searchsorted(until_s, side="right"), float)
 
 
 class Steadiness(NamedTuple):
