@@ -1,7 +1,15 @@
 """Transient behaviours of TCP-friendly congestion control: TCP, GAIMD, TFRC and TEAR."""
 
 from ackclock.reproduction.artefact import Paper, with_reasons
-from ackclock_papers.transient import diagrams, stationary, steps
+from ackclock_papers.transient import (
+    decrease,
+    diagrams,
+    increase,
+    link,
+    long_term,
+    lossy,
+    summary,
+)
 from ackclock_papers.transient.reasons import REASONS
 from ackclock_papers.transient.setting import CHANGES, SETTING
 
@@ -13,11 +21,14 @@ PAPER = Paper(
         (
             diagrams.FIGURE_1,
             diagrams.FIGURE_2,
-            *stationary.ARTEFACTS,
-            *steps.ARTEFACTS,
+            *lossy.ARTEFACTS,
+            *link.ARTEFACTS,
+            *long_term.ARTEFACTS,
+            *decrease.ARTEFACTS,
+            *increase.ARTEFACTS,
             diagrams.FIGURE_37,
             diagrams.FIGURE_38,
-            diagrams.TABLE_1,
+            summary.TABLE_1,
         ),
         REASONS,
     ),

@@ -1,4 +1,4 @@
-"""Figures 1, 2, 37, 38 and table 1: topology, definitions, chains, summary."""
+"""Figures 1, 2, 37 and 38: topology, definitions, chains."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from ackclock import metrics
 from ackclock.draw import plots
 from ackclock.engine import Run
-from ackclock.metrics import cov
-from ackclock.models import smoothness, timeouts, transients
+from ackclock.models import smoothness, timeouts
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Artefact, Traces
+from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient import stationary
-from ackclock_papers.transient.setting import PROTOCOLS, case, flows, rounds
+from ackclock_papers.transient.measure import rounds
+from ackclock_papers.transient.setting import (
+    LINK_PACKETS_PER_S,
+    RTT_S,
+    TCP,
+    bernoulli,
+    case,
+    flows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def _cases_1(effort: Effort) -> Mapping[str, Case]:
-    return {"one flow": case(effort, [flows("TCP")], 100)}
+ONE_FLOW = "one flow"
 
 
-def _measure_1(_name: str, run: Run) -> Row:
+def _measure_1(_case: Key, run: Run) -> Row:
     least = float(run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy().min())
-    capacity = 2.5e6 / 8000
     return {
         "rtt_ms": least,
-        "product": capacity * 0.1,
+        "product": LINK_PACKETS_PER_S * RTT_S,
         "longest_queue": run.summary["links"][0]["max_queue_packets"],
         "access_drops": sum(link["queue_drops"] for link in run.summary["links"][1:]),
     }
@@ -52,87 +57,97 @@ def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.graph(nodes, arrows)
 
 
-FIGURE_1 = Artefact(
+FIGURE_1 = Simulated(
     name="figure-1",
     title="Figure 1: network topology",
     about="Drawn from the scenarios as they are run; the numbers are of a run on it.",
-    cases=_cases_1, measure=_measure_1, draw=_draw_1,
+    cases=lambda effort: {ONE_FLOW: case(effort, [flows(TCP)], 100)},
+    measure=_measure_1, numbers=("rtt_ms", "product", "longest_queue", "access_drops"),
+    draw=_draw_1,
     claims=(
         near(
             "the shortest round trip is the propagation and one transmission",
-            mean("one flow", "rtt_ms"), 103.3, within=0.035, unit="ms",
+            mean(ONE_FLOW, "rtt_ms"), 103.3, within=0.035, unit="ms",
             paper="2 (10 + 30 + 10) ms",
             why="100 ms, 3.2 ms for a packet, 0.13 ms for an ACK; one packet may have waited",
         ),
         between(
-            "no packet is lost at access links", mean("one flow", "access_drops"), 0, 0,
+            "no packet is lost at access links", mean(ONE_FLOW, "access_drops"), 0, 0,
             why="every other queue", paper="never the bottleneck",
         ),
         near(
-            "the buffer holds 50 packets", mean("one flow", "longest_queue"), 50, within=0.0,
+            "the buffer holds 50 packets", mean(ONE_FLOW, "longest_queue"), 50, within=0.0,
             why="the longest queue", unit="packets",
         ),
     ),
 )  # fmt: skip
 
 
+SIXTEEN_FLOWS = "16 TCP"
+
+
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
-    some = [flows("TCP", count=16)]
-    loss = {"kind": "bernoulli", "rate": 0.01}
-    return {"16 TCP": case(effort, some, 550, loss=loss)}
+    return {SIXTEEN_FLOWS: case(effort, [flows(TCP, count=16)], 550, loss=bernoulli(0.01))}
 
 
-def _measure_2(_name: str, run: Run) -> Row:
+def _measure_2(_case: Key, run: Run) -> Row:
     counted = rounds(run)
     sent = counted.sent[counted.first :]
-    over_time = float(cov(sent, axis=0).mean())
-    over_flows = float(cov(sent, axis=1).mean())
-    fair = float((sent.sum(axis=1) ** 2 / (16 * (sent**2).sum(axis=1))).mean())
+    over_time = float(metrics.cov(sent, axis=0).mean())
+    over_flows = float(metrics.cov(sent, axis=1).mean())
     return {
         "over_time": over_time,
         "over_flows": over_flows,
         "difference": over_flows / over_time - 1,
-        "jain": fair,
+        "jain": float(metrics.jain(sent, axis=1).mean()),
         "jain_predicted": float(smoothness.jain_of_cov(over_flows)),
     }
 
 
-def _trace_2(_name: str, run: Run) -> pl.DataFrame:
+COLUMNS = [f"flow {index}" for index in range(4)]
+
+
+def _trace_2(_case: Key, run: Run) -> pl.DataFrame:
     sent = rounds(run).sent[800:860]
-    columns = {f"flow {index}": sent[:, index] for index in range(4)}
+    columns = dict(zip(COLUMNS, sent.T, strict=False))
     return pl.DataFrame({"round_trip": np.arange(800, 860), **columns})
 
 
 def _draw_2(_numbers: Numbers, traces: Traces) -> Figure:
     (frame,) = traces.values()
     figure, (left, right) = plots.panels(1, height=2.2, columns=2)
-    left.plot(frame["round_trip"], frame["flow 0"], marker=".", **plots.style(0))
+    left.plot(frame["round_trip"], frame[COLUMNS[0]], marker=".", **plots.style(0))
     left.set(title="CoV_time: one flow over time", xlabel="round trip", ylabel="packets per RTT")
-    for index in range(4):
-        right.plot(frame["round_trip"], frame[f"flow {index}"], **plots.style(index))
+    for index, column in enumerate(COLUMNS):
+        right.plot(frame["round_trip"], frame[column], **plots.style(index))
     right.axvline(830, color="#555555", linewidth=0.8)
     right.set(title="CoV_sf: flows in one round trip", xlabel="round trip")
     return figure
 
 
-FIGURE_2 = Artefact(
+FIGURE_2 = Simulated(
     name="figure-2",
     title="Figure 2: CoV_time and CoV_sf",
     about="The definitions, on sixteen TCP flows that do not meet, Bernoulli loss of 1 %.",
-    cases=_cases_2, measure=_measure_2, trace=_trace_2, draw=_draw_2,
+    cases=_cases_2, measure=_measure_2,
+    numbers=("over_time", "over_flows", "difference", "jain", "jain_predicted"),
+    trace=_trace_2, draw=_draw_2,
     claims=(
         near(
             "CoV over time equals CoV over flows (equation 1)",
-            mean("16 TCP", "difference"), 0, within=0.1, absolute=True, paper="equal",
+            mean(SIXTEEN_FLOWS, "difference"), 0, within=0.1, absolute=True, paper="equal",
             why="the CoV of sixteen samples lies a few per cent below that of all",
         ),
         near(
-            "F = 1/(1 + CoV^2) (equation 3)", mean("16 TCP", "jain"), 0.82, within=0.03,
+            "F = 1/(1 + CoV^2) (equation 3)", mean(SIXTEEN_FLOWS, "jain"), 0.82, within=0.03,
             absolute=True, why="a CoV of 0.47; F of a mean of squares is not that of the mean",
             paper="1/(1 + CoV^2)",
         ),
     ),
 )  # fmt: skip
+
+
+CHAIN = "chain"
 
 
 def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
@@ -148,7 +163,7 @@ def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Trace
                 "sum": float(timeouts.state_probabilities(p).sum()),
             }
         )
-    return {"chain": found}, {}
+    return {CHAIN: found}, {}
 
 
 def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
@@ -159,21 +174,22 @@ def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.graph(nodes, arrows)
 
 
-FIGURE_37 = Artefact(
+FIGURE_37 = Computed(
     name="figure-37",
     title="Figure 37: timeout state transition diagram",
     about="States are the factors of the backed-off timer; solved and simulated at p = 0.2, t = 4.",
-    compute=_chain_timeouts, draw=_draw_37,
+    compute=_chain_timeouts, numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
+    draw=_draw_37,
     claims=(
-        near("state probabilities add up to 1", mean("chain", "sum"), 1, within=1e-12, why="exact"),
+        near("state probabilities add up to 1", mean(CHAIN, "sum"), 1, within=1e-12, why="exact"),
         near(
-            "equation 41 as printed", mean("chain", "printed"), 1.7, within=0.03,
+            "equation 41 as printed", mean(CHAIN, "printed"), 1.7, within=0.03,
             why="rounding of the paper's two digits",
             reason="The printed formula gives 1.87 at p = 0.2 and t = 4; 1.7 in the text follows "
             "from neither. The chain itself gives 2.08 (see below).",
         ),
         near(
-            "the chain's CoV, solved and simulated", mean("chain", "simulated"),
+            "the chain's CoV, solved and simulated", mean(CHAIN, "simulated"),
             timeouts.cov(0.2, 4), within=0.01, why="the simulation's interval", paper="not given",
         ),
     ),
@@ -189,7 +205,7 @@ def _chain_tfrc(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
         "three_halves": float(smoothness.tfrc(0.2, 1.5)[1]),
         "five_halves": float(smoothness.tfrc(0.2, 2.5)[1]),
     }  # fmt: skip
-    return {"chain": [row]}, {}
+    return {CHAIN: [row]}, {}
 
 
 def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
@@ -201,120 +217,41 @@ def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.graph(nodes, arrows)
 
 
-FIGURE_38 = Artefact(
+FIGURE_38 = Computed(
     name="figure-38",
     title="Figure 38: TFRC low-loss state model",
     about="A state is the last loss interval, left at a rate proportional to its root; solved.",
-    compute=_chain_tfrc, draw=_draw_38,
+    compute=_chain_tfrc,
+    numbers={
+        CHAIN: (
+            "low_single", "high_single", "low_smoothed", "high_smoothed", "three_halves",
+            "five_halves",
+        )
+    },
+    draw=_draw_38,
     claims=(
         near(
-            "CoV of the rate after one interval, p = 0.5 %", mean("chain", "low_single"), 0.66,
+            "CoV of the rate after one interval, p = 0.5 %", mean(CHAIN, "low_single"), 0.66,
             within=0.01, why="rounding; the sum stopped at 600 (the full one gives 0.698)",
         ),
         near(
-            "the same, p = 9 %", mean("chain", "high_single"), 0.54, within=0.01, why="rounding",
+            "the same, p = 9 %", mean(CHAIN, "high_single"), 0.54, within=0.01, why="rounding",
         ),
         near(
-            "smoothed, p = 0.5 %", mean("chain", "low_smoothed"), 0.25, within=0.08,
+            "smoothed, p = 0.5 %", mean(CHAIN, "low_smoothed"), 0.25, within=0.08,
             why="the paper's sum stops early: 0.27 recomputed",
         ),
         near(
-            "smoothed, p = 9 %", mean("chain", "high_smoothed"), 0.21, within=0.05,
+            "smoothed, p = 9 %", mean(CHAIN, "high_smoothed"), 0.21, within=0.05,
             why="two digits: 0.20 recomputed",
         ),
         near(
-            "rate ~ p^-3/2 at 20 %", mean("chain", "three_halves"), 0.8, within=0.15,
+            "rate ~ p^-3/2 at 20 %", mean(CHAIN, "three_halves"), 0.8, within=0.15,
             why="'about'; 0.71 recomputed",
         ),
         near(
-            "rate ~ p^-5/2 at 20 %", mean("chain", "five_halves"), 2.4, within=0.05,
+            "rate ~ p^-5/2 at 20 %", mean(CHAIN, "five_halves"), 2.4, within=0.05,
             why="'about'; 2.33 recomputed",
-        ),
-    ),
-)  # fmt: skip
-
-
-def _cases_table(effort: Effort) -> Mapping[str, Case]:
-    found = {}
-    for name in PROTOCOLS:
-        found[f"{name}, 8 flows"] = case(effort, [flows(name, count=8)], effort.pick(550, 250))
-        for p in (0.02, 0.2):
-            found[f"{name}, {p:.0%}"] = case(
-                effort, [flows(name)], effort.pick(550, 250), loss={"kind": "bernoulli", "rate": p}
-            )
-    for name in ("TCP", "GAIMD", "TEAR"):
-        found[f"{name}, growing"] = _growing(effort, name, {})
-    for floor, label in ((1.0, "TFRC without discounting"), (0.5, "TFRC")):
-        params = {"discounting": floor < 1, "discount_floor": floor if floor < 1 else 0.5}
-        found[f"{label}, growing"] = _growing(effort, "TFRC", {"params": params})
-    return found
-
-
-def _growing(effort: Effort, name: str, settings: Mapping[str, object]) -> Case:
-    change = {"at": "100 s", "set": "dumbbell.loss.rate", "to": 1e-9}
-    return case(
-        effort, [flows(name, count=5, **settings)], 112,
-        loss={"kind": "periodic", "rate": 0.01}, events=[change],
-    )  # fmt: skip
-
-
-def _measure_table(name: str, run: Run) -> Row:
-    if not name.endswith("growing"):
-        return stationary.measure(name, run)
-    total = rounds(run).sent.mean(axis=1)
-    # A cycle at 1 % has 12 round trips: from then on the open interval is longer than the others.
-    return {"increase": float(np.polyfit(np.arange(70), total[1040:1110], 1)[0])}
-
-
-def _draw_table(numbers: Numbers, _traces: Traces) -> Figure:
-    heads = ["", *PROTOCOLS]
-
-    def row(label: str, key: str, suffix: str) -> list[str]:
-        return [label, *(f"{numbers.of(f'{n}, {suffix}', key).value:.2f}" for n in PROTOCOLS)]
-
-    rows = [
-        row("fairness F, 8 flows", "fairness", "8 flows"),
-        row("CoV at 2 %", "cov", "2%"),
-        row("CoV at 20 %", "cov", "20%"),
-        ["D (RTTs)", "1", "6", str(transients.tfrc_halving()), str(transients.tear_halving())],
-        row("I (packets per RTT)", "increase", "growing"),
-    ]
-    return pictures.grid(heads, rows)
-
-
-TABLE_1 = Artefact(
-    name="table-1",
-    title="Table 1: summary",
-    about=(
-        "F of eight flows on the link; CoV of one flow; D by the models; I of flows whose loss "
-        "rate falls from 1 % (periodic) to 0, least squares over 70 round trips."
-    ),
-    cases=_cases_table, measure=_measure_table, draw=_draw_table, headline=True,
-    claims=(
-        *(
-            near(
-                f"F of {name}", mean(f"{name}, 8 flows", "fairness"), value, within=0.1,
-                absolute=True, why="one digit",
-            )
-            for name, value in (("TCP", 0.7), ("GAIMD", 0.9), ("TFRC", 1.0), ("TEAR", 1.0))
-        ),
-        *(
-            near(
-                f"CoV of {name} at {p}", mean(f"{name}, {p}", "cov"), value, within=0.25,
-                why=stationary.READ,
-            )
-            for p, values in (("2%", (0.58, 0.26, 0.22, 0.2)), ("20%", (1.7, 1.7, 2.0, 0.4)))
-            for name, value in zip(PROTOCOLS, values, strict=True)
-        ),
-        *(
-            near(
-                f"I of {name}", mean(f"{name}, growing", "increase"), value, within=0.2,
-                why="two digits, and what the feedback delays", unit="per RTT",
-            )
-            for name, value in (
-                ("TCP", 1.0), ("GAIMD", 0.31), ("TFRC without discounting", 0.12), ("TFRC", 0.22),
-                ("TEAR", 0.08),
-            )
         ),
     ),
 )  # fmt: skip

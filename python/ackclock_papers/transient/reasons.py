@@ -15,7 +15,7 @@ GROWS = (
     "three packets' time, chance decides whose packet is dropped and the claim holds."
 )
 OVERHEAD = (
-    "Tried: it hangs on the overhead, which the text calls small. With 10 ms in place of 1 ms, three "
+    "Tried: it depends on the overhead, which the text calls small. With 10 ms in place of 1 ms, three "
     "packets' time, the claim holds."
 )
 
@@ -32,7 +32,7 @@ REASONS: dict[str, dict[str, str]] = {
         "*": RFC,
     },
     "figure-7": {
-        "*": "Most likely: the ON/OFF sources fill a third of the link in the mean, so TCP loses less often than "
+        "*": "Most likely: the ON/OFF sources fill a third of the link on average, so TCP loses less often than "
         "at 1 %, the Bernoulli rate that was chosen to compare with; the text names none."
     },
     "figure-11": {
@@ -60,7 +60,7 @@ REASONS: dict[str, dict[str, str]] = {
         "one by one, so the old flows give way a little at a time."
     },
     "figure-28": {
-        "*": "Most likely: tFRC's new flows remember the loss interval of their slow start for eight intervals, "
+        "*": "Most likely: TFRC's new flows remember the loss interval of their slow start for eight intervals, "
         "TEAR's forget it with their epochs."
     },
     "figure-34": {"*": OVERHEAD},

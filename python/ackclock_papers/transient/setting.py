@@ -3,29 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
-import numpy as np
-import polars as pl
-
-from ackclock import metrics
-from ackclock.engine import Run
-from ackclock.models.laws import Array
 from ackclock.reproduction.numbers import Effort
 from ackclock.runs import Case
 
+PACKET_BYTES = 1000
+LINK_MBPS = 2.5
+LINK_PACKETS_PER_S = LINK_MBPS * 1e6 / (8 * PACKET_BYTES)
 RTT_S = 0.1
+"""Without a queue."""
 MEASURED_FROM_S = 50.0
 CHANGE_S = 100.0
 """What the study has at round trip 1000."""
 
-PROTOCOLS: dict[str, dict[str, Any]] = {
-    "TCP": {"controller": "reno"},
-    "GAIMD": {"controller": "gaimd"},
-    "TFRC": {"controller": "tfrc"},
-    "TEAR": {"controller": "tear"},
+
+class Protocol(StrEnum):
+    """A protocol of the study."""
+
+    TCP = "TCP"
+    GAIMD = "GAIMD"
+    TFRC = "TFRC"
+    TEAR = "TEAR"
+
+
+TCP, GAIMD, TFRC, TEAR = Protocol
+
+CONTROLLERS = {
+    TCP: "reno",
+    GAIMD: "gaimd",
+    TFRC: "tfrc",
+    TEAR: "tear",
 }
+"""The engine's names of their controls."""
+
+
+class Reference(StrEnum):
+    """Other conditions that a figure is compared with; braces are where the protocol belongs."""
+
+    ALONE = "one {}"
+    BERNOULLI = "{}, Bernoulli 1 %"
+    BESIDE_TCP = "{} beside TCP"
+    PERIODIC = "{}, periodic"
+
+
+class Compared(NamedTuple):
+    """Key of a case that a figure does not show: it is what the cases shown are compared with."""
+
+    protocol: Protocol
+    reference: Reference
+
+    def __str__(self) -> str:
+        return self.reference.format(self.protocol)
+
+
+class Without(NamedTuple):
+    """A protocol of which a mechanism is switched off: a parameter of its control."""
+
+    protocol: Protocol
+    mechanism: str
+
+    def __str__(self) -> str:
+        return f"{self.protocol} without {self.mechanism}"
+
 
 SETTING = (
     ("bottleneck", "2.5 Mbit/s, 30 ms, droptail 50 packets", "section 2.2"),
@@ -57,13 +98,29 @@ SETTING = (
 )
 
 
-def flows(protocol: str, **settings: Any) -> dict[str, Any]:
+def bernoulli(rate: float) -> dict[str, Any]:
+    """Make every packet's loss independent of the others.
+
+    Parameters
+    ----------
+    rate : float
+        Probability of the loss of a packet.
+
+    Returns
+    -------
+    dict
+        The loss of a link, as in a scenario file.
+    """
+    return {"kind": "bernoulli", "rate": rate}
+
+
+def flows(protocol: Protocol, **settings: Any) -> dict[str, Any]:
     """Describe flows of a protocol.
 
     Parameters
     ----------
-    protocol : str
-        A key of `PROTOCOLS`.
+    protocol : Protocol
+        What controls them.
     **settings
         Other keys of a flow.
 
@@ -72,8 +129,12 @@ def flows(protocol: str, **settings: Any) -> dict[str, Any]:
     dict
         An entry of `[[flow]]`.
     """
-    one = {"rtt": "100 ms", "start": {"uniform": ["0 s", "10 s"]}, **PROTOCOLS[protocol]}
-    if protocol != "TEAR":
+    one: dict[str, Any] = {
+        "controller": CONTROLLERS[protocol],
+        "rtt": "100 ms",
+        "start": {"uniform": ["0 s", "10 s"]},
+    }
+    if protocol is not TEAR:
         one["overhead"] = "1 ms"
     return one | settings
 
@@ -92,17 +153,17 @@ def case(
     Parameters
     ----------
     effort : Effort
-        How many runs.
+        How much is run.
     some : sequence of mapping
-        As `flows` gives them.
+        Flows, as `flows` describes them.
     duration_s : float
-        Of the run; the first 50 s are not measured.
+        Length of the run; the first 50 s are not measured.
     loss : mapping, optional
         A controlled loss; the link then has 100 Mbit/s.
     events : sequence of mapping
         Changes during the run.
     recovery : str
-        Of TCP and GAIMD.
+        Loss recovery of TCP and GAIMD.
 
     Returns
     -------
@@ -110,7 +171,7 @@ def case(
         The scenario and its runs.
     """
     link: dict[str, Any] = {
-        "rate": "2.5 Mbit/s" if loss is None else "100 Mbit/s",
+        "rate": f"{LINK_MBPS} Mbit/s" if loss is None else "100 Mbit/s",
         "delay": "30 ms",
         "queue": {"kind": "droptail", "limit": "50 packets" if loss is None else "10000 packets"},
     }
@@ -128,103 +189,6 @@ def case(
     if events:
         scenario["event"] = [dict(one) for one in events]
     return Case(scenario, effort.runs)
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """A run, counted in round trips.
-
-    Attributes
-    ----------
-    width_s : float
-        A round trip: the mean of the run, seconds.
-    sent : ndarray
-        Packets sent by each flow, shape (round trips, flows).
-    queue : ndarray
-        The bottleneck's mean queue, packets.
-    first : int
-        The first round trip that is measured.
-    change : int
-        The round trip that begins at the change.
-    """
-
-    width_s: float
-    sent: Array
-    queue: Array
-    first: int
-    change: int
-
-
-def rounds(run: Run) -> Rounds:
-    """Count a run in round trips, one of which begins at the change.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    Rounds
-        Of all flows with a control.
-    """
-    flows = [flow for flow in run.summary["flows"] if flow["controller"] is not None]
-    width_s = float(np.mean([flow["mean_rtt_ms"] or 100.0 for flow in flows])) / 1000
-    sample_s = float(run.queues["time_s"][0])
-    # Without a queue a round trip is a sample, exactly.
-    width_s = sample_s * max(1, round(width_s / sample_s))
-    change = int(CHANGE_S / width_s)
-    start_s = CHANGE_S - change * width_s
-    end_s = run.summary["duration_s"]
-    samples = [run.windows.filter(pl.col("flow") == flow["id"]) for flow in flows]
-    amounts = np.stack([one["sent_bytes"].to_numpy() for one in samples], axis=1) / 1000.0
-    time = samples[0]["time_s"].to_numpy()
-    _, per_s = metrics.over_intervals(time, amounts, width_s, start_s, end_s)
-    waiting = run.queues.filter(pl.col("link") == 0)
-    _, queued = metrics.over_intervals(
-        waiting["time_s"].to_numpy(), waiting["mean_packets"].to_numpy() * sample_s, width_s,
-        start_s, end_s,
-    )  # fmt: skip
-    first = int(np.ceil((MEASURED_FROM_S - start_s) / width_s))
-    return Rounds(width_s, per_s * width_s, queued, first, change)
-
-
-def trace(run: Run, start: int, end: int) -> pl.DataFrame:
-    """Give what the pictures show of a run.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    start, end : int
-        Round trips; the change is at 1000.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns round_trip, rate of the first flow (packets per round trip), window, queue and
-        Jain's index of all flows.
-    """
-    counted = rounds(run)
-    sent = counted.sent
-    square = (sent**2).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        fairness = sent.sum(axis=1) ** 2 / (sent.shape[1] * square)
-    first = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
-    ends_s = CHANGE_S + counted.width_s * (np.arange(len(sent)) - counted.change + 1)
-    window = np.full(len(sent), np.nan)
-    if first.height:
-        window = np.interp(ends_s, first["time_s"].to_numpy(), first["window"].to_numpy())
-    frame = pl.DataFrame(
-        {
-            "round_trip": 1000 + np.arange(len(sent)) - counted.change,
-            "rate": sent[:, 0],
-            "window": window,
-            "queue": counted.queue,
-            "fairness": fairness,
-        }
-    )
-    return frame.filter(pl.col("round_trip").is_between(start, end)).fill_nan(None)
 
 
 CHANGES = (

@@ -1,0 +1,113 @@
+"""Figure 1: how often flows induce losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw import plots
+from ackclock.models import periods
+from ackclock.reproduction.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims import mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, Control
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class TwoMode(NamedTuple):
+    """Africa as the paper approximates it.
+
+    Attributes
+    ----------
+    threshold : float
+        G, the share of the largest window at which it becomes slow.
+    """
+
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{AFRICA}, approximated (G = {self.threshold:.2f})"
+
+
+class PeriodAt(NamedTuple):
+    """The period between losses that a flow induces, round trips.
+
+    Attributes
+    ----------
+    window : int
+        Largest window without loss, packets.
+    """
+
+    window: int
+
+    def __str__(self) -> str:
+        return f"at_{self.window}"
+
+
+WINDOWS = np.geomspace(100, 83_000, 60)
+EARLY, LATE = TwoMode(0.90), TwoMode(0.95)
+LARGE, SMALL = PeriodAt(83_000), PeriodAt(1000)
+CURVES: dict[Control | TwoMode, Callable[[Any], Any]] = {
+    RENO: periods.aimd,
+    HSTCP: periods.hstcp,
+    SCALABLE: lambda window: np.full(np.shape(window), periods.mimd()),
+    EARLY: lambda window: periods.two_mode(window, EARLY.threshold),
+    LATE: lambda window: periods.two_mode(window, LATE.threshold),
+}
+
+
+def _periods(_effort: Effort) -> tuple[Mapping[Control | TwoMode, Sequence[Row]], Traces]:
+    rows = {
+        name: [{at: float(curve(float(at.window))) for at in (LARGE, SMALL)}]
+        for name, curve in CURVES.items()
+    }
+    frames = {
+        name: pl.DataFrame({"window": WINDOWS, "period": curve(WINDOWS)})
+        for name, curve in CURVES.items()
+    }
+    return rows, frames
+
+
+def _draw_1(_numbers: Numbers, traces: Traces) -> Figure:
+    figure, (panel,) = plots.panels(1, height=3.4)
+    for index, (name, frame) in enumerate(traces.items()):
+        panel.plot(frame["window"], frame["period"], label=str(name), **plots.style(index))
+    panel.set(xscale="log", yscale="log", xlabel="largest window without loss (packets)")
+    panel.set_ylabel("round trips between induced losses")
+    plots.legend(panel, 3)
+    return figure
+
+
+def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> Claim:
+    return near(
+        f"{curve}: period at {LARGE.window} packets", mean(curve, LARGE), expected, within=within,
+        why=why, unit="RTTs",
+    )  # fmt: skip
+
+
+FIGURE_1 = Computed(
+    name="figure-1",
+    title="Figure 1: induced congestion period",
+    about="Equations 1 to 4, and HSTCP by quadrature of its own functions.",
+    compute=_periods, numbers=dict.fromkeys(CURVES, (LARGE, SMALL)), draw=_draw_1, headline=True,
+    claims=(
+        _at(RENO, 41_500, 1e-9, "W/2, exact"),
+        _at(SCALABLE, 13.4, 0.005, "three digits"),
+        _at(HSTCP, 120, 0.03, "'about'; RFC 3649 gives 117 to 119"),
+        _at(EARLY, 8303, 0.001, "its formula"),
+        _at(LATE, 4158, 0.001, "its formula"),
+        ordered(
+            "order at 83000: Reno, Africa, HSTCP, Scalable",
+            [
+                (RENO, mean(RENO, LARGE)), (AFRICA, mean(LATE, LARGE)),
+                (HSTCP, mean(HSTCP, LARGE)), (SCALABLE, mean(SCALABLE, LARGE)),
+            ],
+            unit="RTTs",
+        ),
+    ),
+)  # fmt: skip

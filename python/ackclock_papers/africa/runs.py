@@ -1,0 +1,380 @@
+"""Figures 2 to 7 and tables I and II: simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.africa.setting import (
+    ACCESS,
+    AFRICA,
+    CONTROLLERS,
+    HSTCP,
+    NOISE,
+    NOISE_SHARE,
+    RATE_MBPS,
+    RENO,
+    Control,
+    scenario,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEFT_OUT_S = 30.0
+"""Losses until then are those of slow start."""
+SLOW_ACCESS = "100 Mbit/s"
+"""Reno's access link in figures 3 and 4."""
+
+
+def _pair(effort: Effort, fast: Control, reno_access: str) -> Case:
+    flows = [
+        {"controller": CONTROLLERS[control], "rtt": "164 ms", "access": access, "name": name}
+        for control, access, name in (
+            (fast, ACCESS, CONTROLLERS[fast]),
+            (RENO, reno_access, CONTROLLERS[RENO]),
+        )
+    ]
+    return Case(scenario(flows, delay_ms=80, duration_s=effort.pick(480, 240)), effort.runs)
+
+
+class Pair(NamedTuple):
+    """Numbers of two flows beside each other.
+
+    Attributes
+    ----------
+    ratio : float
+        Goodput of the first over that of the second.
+    fast_mbps, reno_mbps : float
+        Goodput of the first and of the second, Mbit/s.
+    losses : float
+        Packets that the bottleneck drops after the first 30 s, datagrams included.
+    loss_events : float
+        Loss events and timeouts of both after the first 30 s.
+    utilisation : float
+        Share of the time in which the bottleneck sends.
+    reno_dropped : float
+        Packets of the second that are dropped anywhere.
+    """
+
+    ratio: float
+    fast_mbps: float
+    reno_mbps: float
+    losses: float
+    loss_events: float
+    utilisation: float
+    reno_dropped: float
+
+
+def _measure_pair(_case: Key, run: Run) -> Row:
+    first, second = run.summary["flows"][:2]
+    later = pl.col("time_s") > LEFT_OUT_S
+    events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
+    return Pair(
+        ratio=first["goodput_mbps"] / second["goodput_mbps"],
+        fast_mbps=first["goodput_mbps"],
+        reno_mbps=second["goodput_mbps"],
+        losses=float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum()),
+        loss_events=float(events.height),
+        utilisation=run.summary["links"][0]["utilisation"],
+        reno_dropped=float(second["dropped_packets"]),
+    )._asdict()
+
+
+def _trace(_case: Key, run: Run) -> pl.DataFrame:
+    controlled = [
+        flow["name"] for flow in run.summary["flows"] if flow["controller"] in CONTROLLERS.values()
+    ]
+    return pictures.windows(run, 0.5).filter(pl.col("name").is_in(controlled))
+
+
+PRINTED = "one run of the paper; a factor of two either way, in a ratio that losses decide"
+
+
+def _ratio(control: Control, expected: float) -> Claim:
+    return between(
+        f"{control} to Reno about {expected:g}:1", mean(control, "ratio"), expected / 2,
+        2 * expected, why=PRINTED, paper=f"{expected:g}:1",
+    )  # fmt: skip
+
+
+def _losses(control: Control, expected: float, paper: str) -> Claim:
+    return between(
+        f"{control}: losses at the bottleneck", mean(control, "losses"), expected / 3, 3 * expected,
+        why="one run; a factor of three, as when slow start ended is open", paper=paper,
+        unit="packets",
+    )  # fmt: skip
+
+
+LESS = ordered(
+    "Africa leaves Reno more, and loses far less, than HSTCP",
+    [("HSTCP's ratio", mean(HSTCP, "ratio")), ("Africa's", mean(AFRICA, "ratio"))],
+    paper="25:1 against 6:1",
+)
+FEWER = ordered(
+    "Africa loses a tenth of HSTCP's packets at most",
+    [(one, mean(one, "losses")) for one in (HSTCP, AFRICA)],
+    margin=9.0, unit="packets", paper="2700 against 47", why="the order of the means, ten times",
+)  # fmt: skip
+
+
+def _measure_2(_case: Key, run: Run) -> Row:
+    rtt_ms = run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy()
+    (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
+    return {"rtt_ms": float(rtt_ms.min()), "noise": noise["goodput_mbps"] / RATE_MBPS}
+
+
+FIGURE_2 = Simulated(
+    name="figure-2",
+    title="Figure 2: experiment setup",
+    about="Drawn from the scenarios as they are run; the numbers are of figure 4's.",
+    cases=lambda effort: {AFRICA: _pair(effort, AFRICA, SLOW_ACCESS)},
+    measure=_measure_2, numbers=("rtt_ms", "noise"),
+    draw=lambda _numbers, _traces: pictures.graph(
+        {"A": (0, 1), "C": (0, 0), "S": (0.35, 0.5), "R": (0.65, 0.5), "B": (1, 1), "D": (1, 0)},
+        [
+            ("A", "S", "1 Gbit/s, 1 ms"), ("C", "S", "100 Mbit/s or 1 Gbit/s, 1 ms"),
+            ("S", "R", "622 Mbit/s, 80 ms"), ("R", "B", ""), ("R", "D", ""),
+        ],
+    ),
+    claims=(
+        near(
+            "the round trip", mean(AFRICA, "rtt_ms"), 164, within=0.005, unit="ms",
+            why="2 (1 + 80 + 1) ms and a transmission", paper="80 ms and 1 ms each way",
+        ),
+        near(
+            "Poisson datagrams", mean(AFRICA, "noise"), NOISE_SHARE, within=0.1,
+            paper="roughly 3 %", why="'roughly'",
+        ),
+    ),
+)  # fmt: skip
+
+
+def _beside_reno(
+    number: int,
+    words: str,
+    control: Control,
+    reno_access: str,
+    claims: Sequence[Claim],
+    *,
+    headline: bool = False,
+) -> Simulated[Control]:
+    """Run both controls, to compare them, and show one."""
+
+    def cases(effort: Effort) -> Mapping[Control, Case]:
+        return {one: _pair(effort, one, reno_access) for one in (HSTCP, AFRICA)}
+
+    def draw(_numbers: Numbers, traces: Traces) -> Figure:
+        panels = {str(case): (case,) for case in traces}
+        return pictures.over_time(traces, panels, "window", "window (packets)", height=2.2)
+
+    return Simulated(
+        name=f"figure-{number}",
+        title=f"Figure {number}: {words}",
+        about=f"622 Mbit/s, 164 ms; {control} and Reno for 8 minutes.",
+        cases=cases, measure=_measure_pair, numbers=Pair._fields,
+        trace=lambda case, run: _trace(case, run) if case is control else None, draw=draw,
+        claims=claims, headline=headline,
+    )  # fmt: skip
+
+
+FIGURE_3 = _beside_reno(
+    3, "safety, HSTCP beside a Reno flow with 100 Mbit/s access", HSTCP, SLOW_ACCESS,
+    (_ratio(HSTCP, 25), _losses(HSTCP, 2700, "over 2700"), LESS),
+)  # fmt: skip
+FIGURE_4 = _beside_reno(
+    4, "safety, Africa beside a Reno flow with 100 Mbit/s access", AFRICA, SLOW_ACCESS,
+    (
+        _ratio(AFRICA, 6), _losses(AFRICA, 47, "47"), FEWER,
+        ordered(
+            "Africa's total utilisation is slightly higher",
+            [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)], paper="slightly higher",
+        ),
+    ),
+    headline=True,
+)  # fmt: skip
+FIGURE_5 = _beside_reno(
+    5, "fairness, Africa beside Reno, all access links 1 Gbit/s", AFRICA, ACCESS,
+    (_ratio(AFRICA, 4), _losses(AFRICA, 32, "32"), FEWER),
+)  # fmt: skip
+FIGURE_6 = _beside_reno(
+    6, "fairness, HSTCP beside Reno, all access links 1 Gbit/s", HSTCP, ACCESS,
+    (_ratio(HSTCP, 17), _losses(HSTCP, 2000, "slightly over 2000"), LESS),
+)  # fmt: skip
+
+COME_S, GO_S = 160, 320
+"""When the datagrams of figure 7 begin and end."""
+DATAGRAMS_MBPS = 300
+SAMPLE_7_S = 0.2
+
+
+def _cases_7(effort: Effort) -> Mapping[Control, Case]:
+    one = {
+        "controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS,
+        "name": CONTROLLERS[AFRICA],
+    }  # fmt: skip
+    other = {
+        "source": "cbr", "rate": f"{DATAGRAMS_MBPS} Mbit/s", "rtt": "84 ms",
+        "start": f"{COME_S} s", "stop": f"{GO_S} s", "name": "noise cbr",
+    }  # fmt: skip
+    made = scenario([one, other], delay_ms=40, duration_s=480, sample_s=SAMPLE_7_S)
+    return {AFRICA: Case(made, effort.runs)}
+
+
+AVAILABLE_MBPS = (1 - NOISE_SHARE) * RATE_MBPS
+
+
+class Adapting(NamedTuple):
+    """Numbers of a flow that datagrams join and leave again.
+
+    Attributes
+    ----------
+    before, during, after : float
+        Its goodput once it has adapted, Mbit/s: from 100, 200 and 400 s on.
+    down_s : float
+        From the datagrams' coming until it first has less than 1.1 times what they leave.
+    up_s : float
+        From their going until it first has more than 0.9 of the link; the first 2 s do not count.
+    """
+
+    before: float
+    during: float
+    after: float
+    down_s: float
+    up_s: float
+
+
+def _measure_7(_case: Key, run: Run) -> Row:
+    own = run.windows.filter(pl.col("flow") == 0)
+    time_s = own["time_s"].to_numpy()
+    rate_mbps = own["delivered_bytes"].to_numpy() * 8 / SAMPLE_7_S / 1e6
+
+    def average(start_s: float, end_s: float) -> float:
+        return float(rate_mbps[(time_s > start_s) & (time_s <= end_s)].mean())
+
+    def until(reached: Any, since_s: float) -> float:
+        return float(time_s[np.argmax(reached)] - since_s) if reached.any() else float("inf")
+
+    low = (time_s > COME_S) & (rate_mbps < 1.1 * (AVAILABLE_MBPS - DATAGRAMS_MBPS))
+    high = (time_s > GO_S + 2) & (rate_mbps > 0.9 * AVAILABLE_MBPS)
+    return Adapting(
+        before=average(100, COME_S),
+        during=average(200, GO_S),
+        after=average(400, 480),
+        down_s=until(low, COME_S),
+        up_s=until(high, GO_S),
+    )._asdict()
+
+
+FIGURE_7 = Simulated(
+    name="figure-7",
+    title="Figure 7: adapting to 300 Mbit/s of datagrams from 160 s to 320 s",
+    about="One Africa flow on 622 Mbit/s, RTT 84 ms.",
+    cases=_cases_7, measure=_measure_7, numbers=Adapting._fields, trace=_trace,
+    draw=lambda _numbers, traces: pictures.over_time(
+        traces, {str(AFRICA): (AFRICA,)}, "window", "window (packets)", height=3.0
+    ),
+    claims=(
+        between(
+            "quick reduction", mean(AFRICA, "down_s"), 0, 10, unit="s", paper="quickly",
+            why="time until its rate fits beside the datagrams, 120 round trips at most",
+        ),
+        between(
+            "fast recovery after 320 s", mean(AFRICA, "up_s"), 0, 20, unit="s",
+            paper="quickly utilizes",
+            why="time to 90 % of the link; Reno would need some 3000 round trips, 250 s",
+        ),
+        near(
+            "it uses what the datagrams leave", mean(AFRICA, "during"),
+            AVAILABLE_MBPS - DATAGRAMS_MBPS, within=0.05, unit="Mbit/s",
+            why="near capacity, in slow mode", paper="the remaining capacity",
+        ),
+    ),
+)  # fmt: skip
+
+
+class RttRatio(NamedTuple):
+    """Two flows of one control.
+
+    Attributes
+    ----------
+    times : int
+        RTT of the second over that of the first.
+    """
+
+    times: int
+
+    def __str__(self) -> str:
+        return f"RTT ratio {self.times}"
+
+
+def _table(
+    number: str, control: Control, printed: Mapping[int, tuple[float, int]], *, headline: bool
+) -> Simulated[RttRatio]:
+    """Compare with the ratio of throughputs and the lost packets that the paper has."""
+    keys = {RttRatio(times): values for times, values in printed.items()}
+
+    def cases(effort: Effort) -> Mapping[RttRatio, Case]:
+        def one_case(times: int) -> Case:
+            flows = [
+                {"controller": CONTROLLERS[control], "rtt": f"{30 * one} ms", "access": ACCESS}
+                for one in (1, times)
+            ]
+            made = scenario(flows, delay_ms=5, duration_s=effort.pick(480, 240))
+            return Case(made, effort.runs)
+
+        return {key: one_case(key.times) for key in keys}
+
+    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+        rows = [
+            [
+                key.times, f"{ratio:.4g}", str(numbers.of(key, "ratio")), lost,
+                str(numbers.of(key, "losses")),
+            ]
+            for key, (ratio, lost) in keys.items()
+        ]  # fmt: skip
+        heads = ["RTT ratio", "ratio (paper)", "ratio (ours)", "losses (paper)", "losses (ours)"]
+        return pictures.grid(heads, rows)
+
+    ratios = (
+        near(
+            f"{key}: throughput ratio", mean(key, "ratio"), ratio,
+            within=0.1 if key.times == 1 else 0.5,
+            why="equal flows" if key.times == 1 else "one run of the paper, whose buffer is open",
+        )
+        for key, (ratio, _) in keys.items()
+    )  # fmt: skip
+    losses = (
+        between(
+            f"{key}: packets lost", mean(key, "losses"), lost / 4, 4 * lost,
+            why="one run, slow start or not is open; a factor of four", paper=str(lost),
+        )
+        for key, (_, lost) in keys.items()
+    )  # fmt: skip
+    return Simulated(
+        name=f"table-{number}",
+        title=f"Table {number.upper()}: RTT bias of {control}",
+        about="Two flows on 622 Mbit/s for 8 minutes, RTT 30 ms and a multiple of it.",
+        cases=cases, measure=_measure_pair, numbers=Pair._fields, draw=draw,
+        claims=(*ratios, *losses), headline=headline,
+    )  # fmt: skip
+
+
+TABLE_1 = _table(
+    "i", AFRICA, {1: (1.0132, 440), 2: (2.3552, 581), 3: (3.6106, 529), 6: (8.4616, 336)},
+    headline=True,
+)  # fmt: skip
+TABLE_2 = _table(
+    "ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)},
+    headline=False,
+)  # fmt: skip
+ARTEFACTS = (FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, TABLE_1, TABLE_2)

@@ -1,0 +1,304 @@
+"""Figures 20 to 28: responses to more congestion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ackclock import metrics
+from ackclock.engine import Run
+from ackclock.reproduction.artefact import Simulated
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Key, Row
+from ackclock.runs import Case
+from ackclock_papers.transient.curves import STEP
+from ackclock_papers.transient.measure import Response, response, response_of, rounds
+from ackclock_papers.transient.setting import (
+    CHANGE_S,
+    GAIMD,
+    TCP,
+    TEAR,
+    TFRC,
+    Protocol,
+    Without,
+    case,
+    flows,
+)
+from ackclock_papers.transient.steps import (
+    ALIKE,
+    analytic,
+    faster,
+    loss_step,
+    one_loss_step,
+    settles,
+)
+
+FIGURE_20 = analytic(
+    20, "rate decrease, analytic, 1 % to 4 %", 0.01, 0.04, end=50,
+    claims=settles({TCP: 10.0, GAIMD: 33.2, TFRC: 18.9, TEAR: 18.2}),
+)  # fmt: skip
+
+FIGURE_21 = Simulated(
+    name="figure-21",
+    title="Figure 21: periodic loss from 1 % to 4 %",
+    about=f"{ALIKE} flows of each protocol that do not meet; the picture has the first.",
+    cases=loss_step("periodic", 0.01, 0.04), measure=response, numbers=Response._fields,
+    trace=STEP.trace, draw=STEP.draw("rate"),
+    claims=(
+        faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
+        faster("GAIMD is faster than TFRC", (GAIMD, TFRC), "slower than GAIMD"),
+        faster("GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"),
+        between(
+            "TCP drops to almost 0 at first", mean(TCP, "lowest_share"), 0, 0.35,
+            why="lowest rate of each flow in the next 40 round trips over its new rate",
+            paper="almost 0",
+        ),
+    ),
+)  # fmt: skip
+
+WITHOUT_TIMEOUT = Without(TEAR, "timeout")
+
+
+def _cases_22(effort: Effort) -> Mapping[Protocol | Without, Case]:
+    some = {one: flows(one, count=ALIKE) for one in Protocol} | {
+        WITHOUT_TIMEOUT: flows(TEAR, count=ALIKE, params={WITHOUT_TIMEOUT.mechanism: False})
+    }
+    return {key: one_loss_step(effort, "bernoulli", 0.005, 1.0, one) for key, one in some.items()}
+
+
+FIGURE_22 = Simulated(
+    name="figure-22",
+    title="Figure 22: Bernoulli loss from 0.5 % to 100 %",
+    about=f"{ALIKE} flows of each protocol; TEAR also without its timeout.",
+    cases=_cases_22, measure=response, numbers=Response._fields,
+    trace=STEP.trace, draw=STEP.draw("rate"),
+    claims=(
+        faster(
+            "order TCP, GAIMD, TFRC, TEAR", (TCP, GAIMD, TFRC, TEAR),
+            "TCP, GAIMD, TFRC; TEAR very slow",
+        ),
+        between(
+            "TCP reduces its rate to almost 0", mean(TCP, "end_share"), 0, 0.05,
+            why="mean of the last half after the change over before", paper="almost 0",
+        ),
+        between(
+            "TEAR without timeout does not slow down", mean(WITHOUT_TIMEOUT, "end_share"), 0.8,
+            np.inf, why="mean of the last half after the change over before", paper="not at all",
+        ),
+    ),
+)  # fmt: skip
+
+FIGURE_23 = Simulated(
+    name="figure-23",
+    title="Figure 23: Bernoulli loss from 1 % to 4 %",
+    about=f"{ALIKE} flows of each protocol; the picture has the first.",
+    cases=loss_step("bernoulli", 0.01, 0.04), measure=response, numbers=Response._fields,
+    trace=STEP.trace, draw=STEP.draw("rate"), headline=True,
+    claims=(
+        faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
+        *(faster(f"{one} is slower than TCP", (TCP, one), "slower") for one in (TFRC, TEAR)),
+        *(
+            near(
+                f"{one} halves its rate", mean(one, "end_share"), 0.5, within=0.2,
+                absolute=True, why="sqrt(1 %/4 %); timeouts take more", paper="half",
+            )
+            for one in Protocol
+        ),
+        ordered(
+            "TCP falls below its new rate more than the others",
+            [(one, mean(one, "lowest_share")) for one in (TEAR, TCP)],
+            why="lowest rate of each flow within 40 round trips over its new mean",
+            paper="only TCP over-reacts",
+        ),
+    ),
+)  # fmt: skip
+
+
+class Joined(NamedTuple):
+    """Numbers of a run in which eight flows join eight, besides `Response` of the old ones.
+
+    Attributes
+    ----------
+    queue_before, queue_low : float
+        Queue, packets: the mean in the last half of the time before the change, and the lowest of
+        the next 100 round trips.
+    dip_at : float
+        When it is lowest, round trips after the change.
+    queue_low_share : float
+        `queue_low` over `queue_before`, or over one packet if that is more.
+    fairness_before : float
+        Jain's index of the eight flows in that half, mean over round trips.
+    fairness_at_once : float
+        Jain's index of the sixteen, lowest mean over 5 of the next 60 round trips.
+    fairness_after : float
+        The mean of the last 300 round trips.
+    fair_again : float
+        Round trips until the mean over ten is at least 0.85; infinite if it never is.
+    """
+
+    queue_before: float
+    queue_low: float
+    dip_at: float
+    queue_low_share: float
+    fairness_before: float
+    fairness_at_once: float
+    fairness_after: float
+    fair_again: float
+
+
+def _cases_join(*, same: bool) -> Callable[[Effort], Mapping[Protocol, Case]]:
+    def one_case(effort: Effort, protocol: Protocol) -> Case:
+        kind = protocol if same else TCP
+        new = flows(kind, count=8, start=f"{CHANGE_S:g} s")
+        some = [flows(protocol), flows(kind, count=7), new]
+        return case(effort, some, effort.pick(250, 180))
+
+    return lambda effort: {one: one_case(effort, one) for one in Protocol}
+
+
+def _measure_join(_case: Key, run: Run) -> Row:
+    counted = rounds(run)
+    sent, change = counted.sent, counted.change
+    earlier, next_100 = slice(change // 2, change), slice(change, change + 100)
+    fair = metrics.jain(sent, axis=1)
+    queue_before, dip = float(counted.queue[earlier].mean()), counted.queue[next_100]
+    smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
+    recovered = np.flatnonzero(smooth >= 0.85)
+    at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
+    joined = Joined(
+        queue_before=queue_before,
+        queue_low=float(dip.min()),
+        dip_at=float(dip.argmin()),
+        queue_low_share=float(dip.min() / max(queue_before, 1)),
+        fairness_before=float(np.nanmean(metrics.jain(sent[earlier, :8], axis=1))),
+        fairness_at_once=float(np.nanmin(at_once)),
+        fairness_after=float(np.nanmean(fair[-300:])),
+        fair_again=float(recovered[0]) if recovered.size else float("inf"),
+    )
+    return response_of(sent[:, :8], change)._asdict() | joined._asdict()
+
+
+JOINED = Response._fields + Joined._fields
+
+FIGURE_24 = Simulated(
+    name="figure-24",
+    title="Figure 24: rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    about="Eight TCP flows join at round trip 1000; the rate of the flow under study.",
+    cases=_cases_join(same=False), measure=_measure_join, numbers=JOINED,
+    trace=STEP.trace, draw=STEP.draw("rate"),
+    claims=tuple(
+        near(
+            f"{one}: the old flows go down to about half", mean(one, "end_share"), 0.5,
+            within=0.15, absolute=True, why="sixteen flows in place of eight", paper="as figure 26",
+        )
+        for one in Protocol
+    ),
+)  # fmt: skip
+
+FIGURE_25 = Simulated(
+    name="figure-25",
+    title="Figure 25: queue, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    about="The runs of figure 24.",
+    cases=_cases_join(same=False), measure=_measure_join, numbers=JOINED,
+    trace=STEP.trace, draw=STEP.draw("queue"),
+    claims=tuple(
+        between(
+            f"{one}: a large dip of the queue soon after", mean(one, "queue_low_share"), 0, 0.35,
+            why="lowest queue in the next 100 round trips over the mean before",
+            paper="large dips near round trip 1025",
+        )
+        for one in Protocol
+    ),
+)  # fmt: skip
+
+FIGURE_26 = Simulated(
+    name="figure-26",
+    title="Figure 26: rates, 8 to 16 flows of one protocol",
+    about="Eight flows join eight of the same protocol at round trip 1000.",
+    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
+    trace=STEP.trace, draw=STEP.draw("rate"), headline=True,
+    claims=(
+        *(
+            faster(f"{fast} responds faster than {one}", (fast, one), "slower")
+            for one in (TFRC, TEAR)
+            for fast in (TCP, GAIMD)
+        ),
+        *(
+            between(
+                f"{one} overshoots to 0", mean(one, "zero_share"), 0.3, 1,
+                why="share of flows with a round trip of at most one packet among the next 40",
+                paper="overshoot to 0",
+            )
+            for one in (TCP, GAIMD)
+        ),
+        *(
+            between(
+                f"{one} goes down gradually", mean(one, "zero_share"), 0, 0.2,
+                why="as above", paper="gradually",
+            )
+            for one in (TFRC, TEAR)
+        ),
+    ),
+)  # fmt: skip
+
+FIGURE_27 = Simulated(
+    name="figure-27",
+    title="Figure 27: queue, 8 to 16 flows of one protocol",
+    about="The runs of figure 26.",
+    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
+    trace=STEP.trace, draw=STEP.draw("queue"),
+    claims=(
+        between(
+            "TEAR: a large dip of the queue", mean(TEAR, "queue_low_share"), 0, 0.5,
+            why="lowest queue in the next 100 round trips over the mean before", paper="large dip",
+        ),
+        between(
+            "TEAR's dip comes late", mean(TEAR, "dip_at"), 25, 100,
+            why="round trips after the change; the study's is near 50", unit="RTTs",
+            paper="near round trip 1050",
+        ),
+    ),
+)  # fmt: skip
+
+FIGURE_28 = Simulated(
+    name="figure-28",
+    title="Figure 28: fairness, 8 to 16 flows of one protocol",
+    about="Jain's index of the sixteen rates, of the eight before the change.",
+    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
+    trace=STEP.trace, draw=STEP.draw("fairness"),
+    claims=(
+        *(
+            near(
+                f"F of {one} drops to about 0.5", mean(one, "fairness_at_once"), 0.5,
+                within=0.15, absolute=True, why="eight of sixteen flows send", paper="0.5",
+            )
+            for one in (TFRC, TEAR)
+        ),
+        *(
+            between(
+                f"F of {one} comes back close to 1", mean(one, "fairness_after"), 0.9, 1,
+                why="mean of the last 300 round trips", paper="close to 1",
+            )
+            for one in (TFRC, TEAR)
+        ),
+        ordered(
+            "TEAR recovers slowest", [(one, mean(one, "fair_again")) for one in (TEAR, TFRC)],
+            why="round trips until F stays above 0.85 for ten", unit="RTTs", paper="slow increase",
+        ),
+        *(
+            ordered(
+                f"F of {one} is lower with sixteen flows",
+                [("8", mean(one, "fairness_before")), ("16", mean(one, "fairness_after"))],
+                paper="reduces",
+            )
+            for one in (TCP, GAIMD)
+        ),
+    ),
+)  # fmt: skip
+
+ARTEFACTS = (
+    FIGURE_20, FIGURE_21, FIGURE_22, FIGURE_23, FIGURE_24, FIGURE_25, FIGURE_26, FIGURE_27,
+    FIGURE_28,
+)  # fmt: skip

@@ -1,0 +1,237 @@
+"""Figures 3 to 6: smoothness of one flow under a controlled loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Simulated, Traces
+from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.runs import Case
+from ackclock_papers.transient.curves import STEADY
+from ackclock_papers.transient.measure import Steadiness, steadiness
+from ackclock_papers.transient.setting import (
+    GAIMD,
+    TCP,
+    TEAR,
+    TFRC,
+    Compared,
+    Protocol,
+    Reference,
+    bernoulli,
+    case,
+    flows,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
+PERIODIC = {"kind": "periodic", "every": 20}
+READ = "read off a plot, with its text: a quarter either way"
+
+
+def alone(effort: Effort, protocol: Protocol, loss: Mapping[str, Any] | None = None) -> Case:
+    """Make a case of one flow.
+
+    Parameters
+    ----------
+    effort : Effort
+        How much is run.
+    protocol : Protocol
+        What controls it.
+    loss : mapping, optional
+        A controlled loss; without one the flow fills the link.
+
+    Returns
+    -------
+    Case
+        The scenario and its runs.
+    """
+    return case(effort, [flows(protocol)], effort.pick(550, 250), loss=loss)
+
+
+def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Claim:
+    """Claim that protocols are smoother than others.
+
+    Parameters
+    ----------
+    *names : Protocol
+        The smoother ones.
+    than : tuple of Protocol
+        The others.
+
+    Returns
+    -------
+    Claim
+        Holds when the worst of the first is smoother than the best of the others.
+    """
+
+    def judge(numbers: Numbers) -> tuple[str, bool]:
+        found = {name: numbers.of(name, "cov") for name in (*than, *names)}
+        words = ", ".join(f"{name} {one}" for name, one in found.items())
+        worst = max(found[name].value for name in names)
+        return words, worst < min(found[name].value for name in than)
+
+    return holds(
+        f"{' and '.join(names)} smoother than {' and '.join(than)}",
+        "smoother", judge, why="the CoV of the rate per round trip is lower",
+    )  # fmt: skip
+
+
+def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case]]:
+    return lambda effort: {one: alone(effort, one, loss) for one in Protocol}
+
+
+FIGURE_3 = Simulated(
+    name="figure-3",
+    title="Figure 3: sending rates, periodic loss of 5 %",
+    about="Each protocol alone, every 20th packet lost; bytes sent per round trip.",
+    cases=_under(PERIODIC), measure=steadiness, numbers=Steadiness._fields,
+    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    claims=(smoother(TFRC, TEAR),),
+)  # fmt: skip
+
+
+def _cases_4(effort: Effort) -> Mapping[Protocol | Compared, Case]:
+    """Make the runs of figures 3 and 4, to compare their fluctuations."""
+    return {one: alone(effort, one, bernoulli(0.05)) for one in Protocol} | {
+        Compared(one, Reference.PERIODIC): alone(effort, one, PERIODIC) for one in Protocol
+    }
+
+
+FIGURE_4 = Simulated(
+    name="figure-4",
+    title="Figure 4: sending rates, Bernoulli loss of 5 %",
+    about="Each protocol alone; bytes sent per round trip.",
+    cases=_cases_4, measure=steadiness, numbers=Steadiness._fields,
+    trace=STEADY.trace, draw=STEADY.draw("rate"), headline=True,
+    claims=(
+        smoother(TFRC, TEAR),
+        *(
+            ordered(
+                f"{one} fluctuates much more than under periodic loss",
+                [
+                    ("Bernoulli", mean(one, "cov")),
+                    ("periodic", mean(Compared(one, Reference.PERIODIC), "cov")),
+                ],
+                paper="much larger", unit="(CoV)",
+            )
+            for one in Protocol
+        ),
+    ),
+)  # fmt: skip
+
+
+FIGURE_5 = Simulated(
+    name="figure-5",
+    title="Figure 5: sending rates, Bernoulli loss of 20 %",
+    about="Each protocol alone; bytes sent per round trip.",
+    cases=_under(bernoulli(0.2)), measure=steadiness, numbers=Steadiness._fields,
+    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    claims=(
+        between(
+            "TFRC drops to almost 0",
+            ratio((TFRC, "rate"), (TCP, "rate")), 0, 0.5,
+            why="its mean rate, at most half of TCP's", paper="almost 0", unit="of TCP's rate",
+        ),
+        between(
+            "TEAR is much higher than TCP",
+            ratio((TEAR, "rate"), (TCP, "rate")), 1.5, np.inf,
+            why="its mean rate, half as much again", paper="much higher", unit="of TCP's rate",
+        ),
+        between(
+            "TEAR is much higher than GAIMD",
+            ratio((TEAR, "rate"), (GAIMD, "rate")), 1.5, np.inf,
+            why="as above", paper="much higher", unit="of GAIMD's rate",
+        ),
+    ),
+)  # fmt: skip
+
+
+class Lossy(NamedTuple):
+    """A flow under Bernoulli loss.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        What controls it.
+    loss : float
+        Probability of a packet's loss.
+    """
+
+    protocol: Protocol
+    loss: float
+
+    def __str__(self) -> str:
+        return f"{self.protocol}, {self.loss:.1%}"
+
+
+def _cases_6(effort: Effort) -> Mapping[Lossy, Case]:
+    keys = [Lossy(protocol, loss) for protocol in Protocol for loss in LOSSES]
+    return {key: alone(effort, key.protocol, bernoulli(key.loss)) for key in keys}
+
+
+def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
+    curves = {
+        str(protocol): [(100 * loss, Lossy(protocol, loss), "cov") for loss in LOSSES]
+        for protocol in Protocol
+    }
+    return pictures.against(numbers, curves, "loss rate (%)", "CoV of the rate", bottom=0)
+
+
+def _cov(protocol: Protocol, loss: float, expected: float) -> Claim:
+    number = mean(Lossy(protocol, loss), "cov")
+    return near(f"{protocol} at {loss:.0%}", number, expected, within=0.25, why=READ)
+
+
+FIGURE_6 = Simulated(
+    name="figure-6",
+    title="Figure 6: CoV of the rate under Bernoulli loss",
+    about="Each protocol alone, 500 s.",
+    cases=_cases_6, measure=steadiness, numbers=Steadiness._fields, draw=_draw_6, headline=True,
+    claims=(
+        _cov(TCP, 0.01, 0.51), _cov(GAIMD, 0.01, 0.3),
+        _cov(TFRC, 0.01, 0.23), _cov(TEAR, 0.01, 0.22),
+        ordered(
+            "order at 1 %: TCP, GAIMD, TFRC",
+            [
+                (one, mean(Lossy(one, 0.01), "cov"))
+                for one in (TCP, GAIMD, TFRC)
+            ],
+        ),
+        near(
+            "GAIMD is as TCP at 8 %",
+            ratio((Lossy(GAIMD, 0.08), "cov"), (Lossy(TCP, 0.08), "cov")), 1,
+            within=0.25, why=READ, paper="the same",
+        ),
+        near(
+            "TFRC stays low up to 4 %",
+            ratio((Lossy(TFRC, 0.04), "cov"), (Lossy(TFRC, 0.01), "cov")), 1,
+            within=0.5, why="against 1 %; the curve is called flat", paper="low",
+        ),
+        ordered(
+            "TFRC passes TCP at 15 %",
+            [(one, mean(Lossy(one, 0.15), "cov")) for one in (TFRC, TCP)],
+            paper="exceeds TCP and GAIMD",
+        ),
+        _cov(TCP, 0.2, 1.6), _cov(TFRC, 0.2, 2.0), _cov(TEAR, 0.2, 0.4),
+        *(
+            ordered(
+                f"{one}: CoV grows with the loss rate",
+                [
+                    ("20 %", mean(Lossy(one, LOSSES[-1]), "cov")),
+                    ("0.5 %", mean(Lossy(one, LOSSES[0]), "cov")),
+                ],
+                paper="the overall trend",
+            )
+            for one in Protocol
+        ),
+    ),
+)  # fmt: skip
+
+ARTEFACTS = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6)

@@ -1,0 +1,97 @@
+"""Runs that are written down instead of simulated, so that tests can know what is measured."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ackclock.engine import Run
+
+
+def made(
+    packets,
+    *,
+    sample_s: float = 0.1,
+    controllers: Sequence[str] = (),
+    names: Sequence[str] = (),
+    rtt_ms: Sequence[float | None] = (),
+    window=None,
+    queue=None,
+    drops=None,
+    events: Sequence[tuple[float, int, str]] = (),
+    flows: Sequence[dict] = (),
+    links: Sequence[dict] = (),
+) -> Run:
+    """Make a run from what its flows send, all of which arrives.
+
+    Parameters
+    ----------
+    packets : array_like
+        Packets of 1000 bytes in each sample, shape (samples, flows).
+    sample_s : float
+        Time between samples, seconds.
+    controllers, names : sequence of str
+        Of each flow; by default Reno and ``flow 0``.
+    rtt_ms : sequence of float or None
+        Mean round-trip time of each flow, milliseconds; by default 100.
+    window : array_like, optional
+        Window of the first flow in each sample, packets.
+    queue : array_like, optional
+        Mean queue of the bottleneck in each sample, packets; by default 0.
+    drops : array_like, optional
+        Packets that the bottleneck drops in each sample; by default 0.
+    events : sequence of (float, int, str)
+        Time, flow and kind.
+    flows, links : sequence of dict
+        More of their summaries.
+    """
+    sent = np.asarray(packets, float)
+    samples, count = sent.shape
+    time_s = sample_s * np.arange(1, samples + 1)
+    empty = [{}] * count
+
+    def of(given, default):
+        return list(given) or [default] * count
+
+    summaries = [
+        {"id": index, "name": name, "controller": controller, "mean_rtt_ms": rtt} | dict(more)
+        for index, (name, controller, rtt, more) in enumerate(
+            zip(
+                names or [f"flow {index}" for index in range(count)],
+                of(controllers, "reno"),
+                of(rtt_ms, 100.0),
+                flows or empty,
+                strict=True,
+            )
+        )
+    ]
+    windows = np.full((samples, count), np.nan)
+    if window is not None:
+        windows[:, 0] = window
+    sent_bytes = np.round(1000 * sent).astype(np.int64).ravel()
+    two_links = np.zeros((samples, 2))
+    mean_packets, dropped = two_links.copy(), two_links.copy()
+    mean_packets[:, 0] = 0 if queue is None else queue
+    dropped[:, 0] = 0 if drops is None else drops
+    tables = {
+        "windows": {
+            "time_s": np.repeat(time_s, count),
+            "flow": np.tile(np.arange(count), samples),
+            "window": windows.ravel(),
+            "rtt_ms": np.tile([one["mean_rtt_ms"] or np.nan for one in summaries], samples),
+            "sent_bytes": sent_bytes,
+            "delivered_bytes": sent_bytes,
+        },
+        "queues": {
+            "time_s": np.repeat(time_s, 2),
+            "link": np.tile([0, 1], samples),
+            "mean_packets": mean_packets.ravel(),
+            "drops": dropped.ravel(),
+        },
+        "events": {
+            "time_s": np.array([time for time, _, _ in events], float),
+            "flow": np.array([flow for _, flow, _ in events], np.int64),
+            "kind": np.array([kind for _, _, kind in events], str),
+        },
+    }
+    summary = {"duration_s": sample_s * samples, "flows": summaries, "links": list(links)}
+    return Run(summary, "", tables)

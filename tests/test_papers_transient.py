@@ -1,0 +1,265 @@
+"""What the study of transient behaviours measures: runs written down, numbers by arithmetic."""
+
+import numpy as np
+import pytest
+
+from ackclock.reproduction.numbers import FULL, QUICK, Numbers
+from ackclock_papers.transient import (
+    curves,
+    decrease,
+    diagrams,
+    increase,
+    link,
+    long_term,
+    lossy,
+    measure,
+    summary,
+)
+from ackclock_papers.transient.setting import (
+    GAIMD,
+    TCP,
+    TEAR,
+    TFRC,
+    Compared,
+    Protocol,
+    Reference,
+    Without,
+)
+from hand_made import made
+
+
+def steps(*parts):
+    """Rows of samples: each part is (samples, what every flow sends)."""
+    return np.concatenate([np.tile(np.asarray(row, float), (count, 1)) for count, row in parts])
+
+
+def test_labels_are_those_of_the_page():
+    assert [str(one) for one in Protocol] == ["TCP", "GAIMD", "TFRC", "TEAR"]
+    assert str(Compared(TEAR, Reference.PERIODIC)) == "TEAR, periodic"
+    assert str(Compared(TCP, Reference.ALONE)) == "one TCP"
+    assert str(Without(TEAR, "timeout")) == "TEAR without timeout"
+    assert str(lossy.Lossy(TCP, 0.005)) == "TCP, 0.5%"
+    assert str(long_term.Long(GAIMD, 0.17, 60)) == "GAIMD, 17.0%, 60 s"
+    assert str(summary.Growing(Without(TFRC, "discounting"))) == "TFRC without discounting, growing"
+
+
+def test_cases_of_different_kinds_are_different():
+    # Two kinds of table 1 have the same parameter; as keys they must not meet.
+    assert summary.EightFlows(TCP) != summary.Growing(TCP)
+    for effort in (FULL, QUICK):
+        # Four protocols, each with eight flows and at two loss rates; five that grow.
+        assert len(summary.TABLE_1.cases(effort)) == 4 * 3 + 5
+
+
+def test_a_round_trip_is_the_mean_of_the_flows():
+    # 150 and 250 ms: a round trip of 200 ms has two samples. The datagrams have none.
+    packets = np.tile([[3.0, 0.0, 9.0], [3.0, 2.0, 9.0]], (600, 1))
+    counted = measure.rounds(
+        made(
+            packets,
+            controllers=("reno", "tfrc", "onoff"),
+            rtt_ms=(150.0, 250.0, None),
+            queue=np.tile([10.0, 20.0], 600),
+        )
+    )
+    assert counted.width_s == pytest.approx(0.2)
+    # 120 s have 600 of them; the change, at 100 s, begins number 500, measuring at 50 s 250.
+    assert counted.sent.shape == (600, 2)
+    assert (counted.first, counted.change) == (250, 500)
+    # 3 + 3 and 0 + 2 packets; a queue of (10 + 20)/2.
+    assert np.allclose(counted.sent, [6.0, 2.0])
+    assert np.allclose(counted.queue, 15.0)
+
+
+def test_a_round_trip_begins_at_the_change():
+    # 330 ms are three samples. 100 s are 333 of these and 0.1 s, which is left out at the start.
+    counted = measure.rounds(made(steps((1000, [1]), (200, [5])), rtt_ms=(330.0,)))
+    assert counted.change == 333
+    # 3 samples of 1 packet, then 3 of 5.
+    assert counted.sent[332:334, 0] == pytest.approx([3.0, 15.0])
+    # The first that begins after 50 s: 0.1 + 167 * 0.3 = 50.2 s.
+    assert counted.first == 167
+
+
+def test_steadiness():
+    # 130 s: 800 round trips of 100 ms are measured, 20 cycles of a queue of 0 and of 40 packets.
+    found = measure.steadiness(
+        TCP,
+        made(
+            np.tile([[10.0, 20.0], [30.0, 20.0]], (650, 1)),
+            queue=np.tile(np.repeat([0.0, 40.0], 20), 33)[:1300],
+            window=np.where(np.arange(1300) < 400, 99.0, 64.0),
+        ),
+    )
+    # 10 and 30: mean 20, standard deviation 10. The other flow is constant.
+    assert found["rate"] == pytest.approx(20)
+    assert found["cov"] == pytest.approx(0.5)
+    assert found["mean_cov"] == pytest.approx(0.25)
+    # (10 + 20)^2/(2 (100 + 400)) = 0.9 and (30 + 20)^2/(2 (900 + 400)) = 25/26, by turns.
+    assert found["fairness"] == pytest.approx((0.9 + 25 / 26) / 2)
+    assert found["fairness_std"] == pytest.approx((25 / 26 - 0.9) / 2)
+    assert (found["queue"], found["queue_std"]) == pytest.approx((20, 20))
+    assert (found["queue_low"], found["queue_empty"]) == pytest.approx((0, 0.5))
+    assert found["queue_period"] == pytest.approx(40)
+    # The 99 packets are of the first 40 s.
+    assert found["largest_window"] == 64
+    # 0.9 of 2.5 Mbit/s are 28.1 packets in 100 ms: every other round trip.
+    assert found["steady"] == pytest.approx(0.5)
+
+
+def test_round_trips_without_a_packet_have_no_fairness():
+    found = measure.steadiness(TCP, made(np.tile([[2.0, 2.0], [0.0, 0.0]], (600, 1))))
+    assert (found["fairness"], found["fairness_std"]) == pytest.approx((1, 0))
+    assert np.isnan(found["largest_window"])
+
+
+@pytest.mark.parametrize(("dip", "lowest"), [(139, 0.5), (140, 2.0)])
+def test_response(dip, lowest):
+    # Two flows fall from 10 to 1 and 3 at once, at round trip 100; one is silent for another one.
+    sent = steps((100, [10, 10]), (200, [1, 3]))
+    sent[dip, 1] = 0
+    found = measure.response_of(sent, 100)
+    assert (found.before, found.after, found.end_share) == pytest.approx((10, 2, 0.2))
+    # The mean of the last five has made 1/5 of the change, 2/5, 3/5 after three round trips.
+    assert found.half_way == 3
+    assert found.quarter_at_20 == pytest.approx(1)
+    # The next 40 end before 140: the lowest are 1 and 0, or 1 and 3, over a mean of 2.
+    assert found.lowest_share == pytest.approx(lowest / 2)
+    assert found.zero_share == pytest.approx(1.0 if dip < 140 else 0.5)
+    # Five round trips of which one has 0.5 in place of 2.
+    assert found.lowest == pytest.approx((4 * 2 + 0.5) / 5)
+
+
+def test_pictures_show_the_fairness_of_the_flows_that_send():
+    # All four send alike; two stop at 100 s. Datagrams start and stop besides.
+    packets = steps((1000, [2, 2, 2, 2, 7]), (400, [4, 4, 0, 0, 7]))
+    starts = [(0.0, flow, "start") for flow in range(5)]
+    stops = [(60.0, 4, "stop"), (100.0, 2, "stop"), (100.0, 3, "stop")]
+    run = made(
+        packets,
+        controllers=("tfrc", "tfrc", "tfrc", "tfrc", "cbr"),
+        events=starts + stops,
+        queue=np.arange(1400.0),
+        window=np.arange(1400.0),
+    )
+    frame = curves.STEP.trace(TFRC, run)
+    assert frame["round_trip"].to_list() == list(range(900, 1301))
+    assert np.allclose(frame["fairness"], 1)
+    assert frame["rate"].to_list() == [2.0] * 100 + [4.0] * 301
+    # The n-th round trip is the n-th sample, counted from 0.
+    assert frame["queue"].to_list() == pytest.approx(list(range(900, 1301)))
+    assert frame["window"].to_list() == pytest.approx(list(range(900, 1301)))
+    assert curves.STEP.trace(Compared(TFRC, Reference.ALONE), run) is None
+
+
+def test_sixteen_flows_of_which_two_kinds_alternate():
+    # 1 and 3 by turns: over time and over flows the mean is 2 and the standard deviation 1.
+    turns = (np.arange(1200)[:, None] + np.arange(16)) % 2
+    found = diagrams.FIGURE_2.measure(diagrams.SIXTEEN_FLOWS, made(1 + 2 * turns))
+    assert (found["over_time"], found["over_flows"]) == pytest.approx((0.5, 0.5))
+    assert found["difference"] == pytest.approx(0)
+    # 1/(1 + 0.25) = 0.8 = (8 + 24)^2/(16 (8 + 72)).
+    assert (found["jain"], found["jain_predicted"]) == pytest.approx((0.8, 0.8))
+
+
+def test_topology():
+    links = [{"max_queue_packets": 50, "queue_drops": 9}] + [{"queue_drops": n} for n in (0, 2, 1)]
+    found = diagrams.FIGURE_1.measure(diagrams.ONE_FLOW, made([[1], [1]], links=links))
+    assert found["access_drops"] == 3
+    assert found["longest_queue"] == 50
+    # 2.5 Mbit/s times 100 ms in packets of 8000 bits.
+    assert found["product"] == pytest.approx(31.25)
+
+
+def test_means_over_fifteen_seconds():
+    # 15 s of 1 and 3: CoV 0.5. 15 s of 4 and 0 by turns: both have 2, CoV 0. 10 s do not count.
+    packets = np.concatenate(
+        [
+            steps((500, [9, 0]), (150, [1, 3])),
+            np.tile([[4.0, 0.0], [0.0, 4.0]], (75, 1)),
+            steps((100, [9, 0])),
+        ]
+    )
+    found = long_term.FIGURE_18.measure(long_term.Long(TCP, 0.01, 15), made(packets))
+    assert found["cov"] == pytest.approx(0.25)
+
+
+def test_eight_flows_join():
+    # Eight have 4, then 3 and the new ones 1 for 20 round trips, then all 2.
+    packets = steps(
+        (1000, [4] * 8 + [0] * 8), (20, [3] * 8 + [1] * 8), (480, [2] * 16)
+    )  # fmt: skip
+    queue = np.full(1500, 40.0)
+    queue[1030] = 10
+    found = decrease.FIGURE_26.measure(TCP, made(packets, queue=queue))
+    assert found["end_share"] == pytest.approx(0.5)
+    assert (found["queue_before"], found["queue_low"]) == pytest.approx((40, 10))
+    assert (found["queue_low_share"], found["dip_at"]) == pytest.approx((0.25, 30))
+    # (8 * 3 + 8)^2/(16 (8 * 9 + 8)) = 0.8, and 1 before and after.
+    assert found["fairness_before"] == pytest.approx(1)
+    assert found["fairness_at_once"] == pytest.approx(0.8)
+    assert found["fairness_after"] == pytest.approx(1)
+    # Ten round trips of which k have 0.8: 1 - 0.02 k is at least 0.85 from k = 7 on, after 13.
+    assert found["fair_again"] == 13
+
+
+def test_eight_flows_leave():
+    # Eight have 1 and eight 3; those that stay have 2 at once.
+    packets = steps((1000, [1] * 8 + [3] * 8), (500, [2] * 8 + [0] * 8))
+    queue = np.full(1500, 45.0)
+    queue[1005:1025] = 2
+    queue[1025:] = 40
+    found = increase.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    # (8 + 24)^2/(16 (8 + 72)) = 0.8.
+    assert (found["fairness_before"], found["fairness_after"]) == pytest.approx((0.8, 1))
+    # A mean of five has made 3/5 of the change after three round trips.
+    assert (found["half_way"], found["all_half_way"]) == (3, 3)
+    # The 45 packets before it empties do not count.
+    assert (found["emptied"], found["refill"]) == (1, 25)
+
+
+def test_a_queue_that_empties_late_is_not_emptied():
+    queue = np.full(1500, 30.0)
+    queue[1050:] = 0
+    packets = steps((1000, [1] * 16), (500, [2] * 8 + [0] * 8))
+    found = increase.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    assert (found["emptied"], found["refill"]) == (0, float("inf"))
+
+
+def test_growth_without_losses():
+    # 5 packets per round trip, and 0.2 more in each round trip after the change.
+    rate = 5 + 0.2 * np.maximum(np.arange(1120) - 1000, 0)[:, None]
+    found = increase.FIGURE_32.measure(TCP, made(rate))
+    # Numbers 45 to 54 after it: 49.5 * 0.2 on average.
+    assert found["before"] == pytest.approx(5)
+    assert found["rise"] == pytest.approx(9.9)
+    assert summary.TABLE_1.measure(summary.Growing(TCP), made(rate)) == pytest.approx(
+        {"increase": 0.2}
+    )
+
+
+def test_the_worst_must_be_smoother_than_the_best():
+    claim = lossy.smoother(TFRC, TEAR)
+
+    def holds(**cov):
+        return claim.judge(Numbers({Protocol[name]: [{"cov": x}] for name, x in cov.items()})).holds
+
+    assert holds(TCP=0.5, GAIMD=0.4, TFRC=0.39, TEAR=0.1)
+    assert not holds(TCP=0.5, GAIMD=0.3, TFRC=0.39, TEAR=0.1)
+
+
+def test_tcp_in_place_of_every_protocol_turns_verdicts():
+    # The same CoV for all: nothing is smoother, nothing is in order.
+    numbers = Numbers({key: [{"cov": 0.52}] * 2 for key in lossy.FIGURE_6.cases(QUICK)})
+    held = {one.sentence: one.judge(numbers).holds for one in lossy.FIGURE_6.claims}
+    # 0.52 is within a quarter of 0.51, of no other value; the ratios of equal numbers are 1.
+    assert {name for name, good in held.items() if good} == {
+        "TCP at 1%",
+        "GAIMD is as TCP at 8 %",
+        "TFRC stays low up to 4 %",
+    }
+
+
+def test_all_that_is_compared_is_measured_but_not_shown():
+    shown = {key for key in link.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
+    assert shown == set(Protocol)
