@@ -1,6 +1,8 @@
 """One scenario and one run: read, check, simulate, keep. Only this package calls the extension."""
 
-from ackclock._native import ENGINE, VERSION, SimulationError
+from ackclock import _native
+from ackclock._native import VERSION, SimulationError
+ENGINE = getattr(_native, "ENGINE", "0")
 from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, parse, read, text_of
