@@ -15,8 +15,8 @@
 >>> figure = run.plot.window()
 """
 
+from ackclock import engine
 from ackclock._native import Ack, Loss, Start, Timeout
-from ackclock.engine import VERSION as __version__
 from ackclock.engine import (
     Run,
     Scenario,
@@ -32,6 +32,8 @@ from ackclock.engine import (
 from ackclock.engine.build import dumbbell, flow, scenario
 from ackclock.engine.controls import Control, register
 from ackclock.engine.storage import StorageError
+
+__version__ = engine.VERSION
 
 __all__ = [
     "Ack",

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -118,7 +118,7 @@ def _holds_qlog(directory: Path) -> bool:
     return all(file.suffix == ".sqlog" for file in directory.iterdir())
 
 
-def _print_tables(summaries: list[dict[str, Any]]) -> None:
+def _print_tables(summaries: list[engine.Summary]) -> None:
     from ackclock.cli import tables
 
     if len(summaries) > 1:

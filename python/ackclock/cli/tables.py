@@ -11,6 +11,8 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from ackclock.engine import Summary
+
 MOST_FLOWS = 40
 """More are left to --json and -o."""
 
@@ -38,7 +40,7 @@ def _print(*tables: Table) -> None:
         console.print(table)
 
 
-def print_run(summary: dict[str, Any]) -> None:
+def print_run(summary: Summary) -> None:
     """Print the flows and links of one run.
 
     Parameters
@@ -93,7 +95,7 @@ def print_run(summary: dict[str, Any]) -> None:
     )
 
 
-def print_runs(summaries: Sequence[dict[str, Any]]) -> None:
+def print_runs(summaries: Sequence[Summary]) -> None:
     """Print one line per run.
 
     Parameters

@@ -1,13 +1,11 @@
 """One scenario and one run: read, check, simulate, keep. Only this package calls the extension."""
 
-from ackclock import _native
-from ackclock._native import VERSION, SimulationError
-ENGINE = getattr(_native, "ENGINE", "0")
+from ackclock._native import ENGINE, VERSION, SimulationError
 from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, parse, read, text_of
 from ackclock.engine.simulation import Progress, simulate, summary
-from ackclock.engine.summary import FlowSummary, LinkSummary, Summary
+from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, number
 
 __all__ = [
     "ENGINE",
@@ -27,6 +25,7 @@ __all__ = [
     "explain",
     "holds_result",
     "new_result",
+    "number",
     "parse",
     "read",
     "schema",

@@ -64,3 +64,19 @@ class Summary(TypedDict):
     links: list[LinkSummary]
     jain: float | None
     packets_simulated: int
+
+
+def number(value: float | None) -> float:
+    """Give a number of a summary that need not apply, for calculations.
+
+    Parameters
+    ----------
+    value : float, optional
+        As the summary has it.
+
+    Returns
+    -------
+    float
+        The same; NaN in place of None.
+    """
+    return float("nan") if value is None else value

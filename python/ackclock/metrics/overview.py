@@ -22,7 +22,7 @@ class Trace(Protocol):
     """What a finished run shows: its summary and its tables (`ackclock.Run`)."""
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Any:
         """Counts and means of the measured time, by flow and link."""
 
     @property

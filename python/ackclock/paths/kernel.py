@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ackclock import engine
-from ackclock.engine import Run
+from ackclock.engine import Run, Summary
 
 MARKS = ("start", "loss", "timeout", "undo", "idle", "stop")
 """Changes that are events; the others are acknowledgements."""
@@ -91,7 +90,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
                 window_after="window",
             )
         )  # fmt: skip
-    summary: dict[str, Any] = {
+    summary = {
         "version": engine.VERSION, "digest": None, "duration_s": duration_s,
         "measured_from_s": warmup_s, "flows": flows, "links": [],
     }  # fmt: skip
@@ -103,7 +102,10 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
         "events": pl.concat(events).sort("time_s", maintain_order=True),
         "changes": changes,
     }
-    return Run(summary, "# Measured in the Linux kernel's TCP: there is no scenario.\n", tables)
+    # What a simulation always knows and a kernel does not tell is None: the digest, drops.
+    words = "# Measured in the Linux kernel's TCP: there is no scenario.
+"
+    return Run(cast(Summary, summary), words, tables)
 
 
 def _numbered(changes: pl.DataFrame) -> pl.DataFrame:
@@ -167,7 +169,7 @@ def _sampled(own: pl.DataFrame, sample_s: float) -> pl.DataFrame:
     ).drop(*COUNTERS, "segment_bytes")
 
 
-def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, Any]:
+def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]:
     time = own["time_s"].to_numpy()
     start, end = max(warmup_s, float(time[0])), float(time[-1])
     rtt = own["rtt_ms"].drop_nulls()

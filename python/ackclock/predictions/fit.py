@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import over_runs
 from ackclock.models import fit
 from ackclock.predictions import paths
@@ -123,4 +123,4 @@ def _measure(run: Run) -> tuple[float, float, float, float]:
     queues = run.queues.filter((pl.col("time_s") > start_s) & (pl.col("link") == 0))
     full = float((queues["utilisation"].to_numpy() > 0.999).mean())
     sessions = float(windows["n"].to_numpy().mean())
-    return float(flow["goodput_mbps"]), float(np.median(means)), sessions, full
+    return number(flow["goodput_mbps"]), float(np.median(means)), sessions, full

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import over_runs
 from ackclock.models import illinois
 from ackclock.predictions import paths
@@ -210,4 +210,4 @@ def predict_noise(
 
 
 def _together(run: Run) -> float:
-    return float(sum(flow["goodput_mbps"] for flow in run.summary["flows"]))
+    return sum(number(flow["goodput_mbps"]) for flow in run.summary["flows"])

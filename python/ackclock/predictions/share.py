@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths
@@ -96,7 +96,7 @@ def _scenario(delay: str, more: list[dict[str, Any]]) -> Mapping[str, Any]:
 
 def _measure(run: Run) -> tuple[float, float]:
     """Give the ratio of mean windows, and alpha* weighted by 1/RTT (equation 28)."""
-    windows = [flow["mean_window"] for flow in run.summary["flows"]]
+    windows = [number(flow["mean_window"]) for flow in run.summary["flows"]]
     start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     alphas = []
     for index in range(EACH):

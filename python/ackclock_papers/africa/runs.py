@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
@@ -77,15 +77,16 @@ class Pair(NamedTuple):
 
 def _measure_pair(_case: Key, run: Run) -> Row:
     first, second = run.summary["flows"][:2]
+    fast_mbps, reno_mbps = number(first["goodput_mbps"]), number(second["goodput_mbps"])
     later = pl.col("time_s") > LEFT_OUT_S
     events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
     return Pair(
-        ratio=first["goodput_mbps"] / second["goodput_mbps"],
-        fast_mbps=first["goodput_mbps"],
-        reno_mbps=second["goodput_mbps"],
+        ratio=fast_mbps / reno_mbps,
+        fast_mbps=fast_mbps,
+        reno_mbps=reno_mbps,
         losses=float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum()),
         loss_events=float(events.height),
-        utilisation=run.summary["links"][0]["utilisation"],
+        utilisation=number(run.summary["links"][0]["utilisation"]),
         reno_dropped=float(second["dropped_packets"]),
     )._asdict()
 
@@ -130,7 +131,7 @@ FEWER = ordered(
 def _measure_2(_case: Key, run: Run) -> Row:
     rtt_ms = run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy()
     (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
-    return {"rtt_ms": float(rtt_ms.min()), "noise": noise["goodput_mbps"] / RATE_MBPS}
+    return {"rtt_ms": float(rtt_ms.min()), "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 
 
 FIGURE_2 = Simulated(

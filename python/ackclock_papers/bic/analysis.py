@@ -11,7 +11,7 @@ import polars as pl
 from scipy.optimize import brentq
 
 from ackclock.draw import plots
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import Estimate
 from ackclock.models import responses
 from ackclock.reproduction import pictures
@@ -116,7 +116,9 @@ def _cases_1(effort: Effort) -> Mapping[str, Case]:
 def _measure_1(_key: str, run: Run) -> Row:
     """Goodput of the background by kind, Mbit/s, its share backwards, and its small flows."""
     groups = background_flows(run, 1, SETUP_MBPS)
-    mbps = {group: sum(one["goodput_mbps"] for one in flows) for group, flows in groups.items()}
+    mbps = {
+        group: sum(number(one["goodput_mbps"]) for one in flows) for group, flows in groups.items()
+    }
     windows = [
         one["mean_window"] or 0
         for group, flows in groups.items()
@@ -216,7 +218,7 @@ def _measure_5(_key: str, run: Run) -> Row:
         "additive": float((grows & (growth >= 20)).sum() / count),
         "binary": float((grows & (growth < 20)).sum() / count),
         "cuts": float((growth < -0.05 * window[:-1]).sum()),
-        "jain": float(run.summary["jain"]),
+        "jain": number(run.summary["jain"]),
         "largest_growth": float(np.percentile(growth[grows], 99)) if grows.any() else 0.0,
     }
 

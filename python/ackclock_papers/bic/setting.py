@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ackclock.engine import Run
+from ackclock.engine import FlowSummary, Run
 from ackclock.metrics import Estimate, over_batches
 from ackclock.reproduction.numbers import Effort
 from ackclock.runs import Case
@@ -102,7 +102,7 @@ def background(rate_mbps: float) -> dict[Group, dict[str, Any]]:
     }  # fmt: skip
 
 
-def background_flows(run: Run, fast: int, rate_mbps: float) -> dict[Group, list[dict[str, Any]]]:
+def background_flows(run: Run, fast: int, rate_mbps: float) -> dict[Group, list[FlowSummary]]:
     """Find the background flows of a run.
 
     Parameters

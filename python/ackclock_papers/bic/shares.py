@@ -11,7 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.draw import plots
-from ackclock.engine import Run
+from ackclock.engine import FlowSummary, Run, number
 from ackclock.metrics import Estimate
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
@@ -59,15 +59,15 @@ def _case_9(effort: Effort, key: Link) -> Case:
 def _measure_9(key: Link, run: Run) -> Row:
     """Shares of the link's rate of each kind of flow that goes forward, and what is left."""
     groups = background_flows(run, FAST_FLOWS, key.rate_mbps)
-    kinds = {
+    kinds: dict[str, list[FlowSummary]] = {
         "background": groups[Group("web", "forward")] + groups[Group("small", "forward")],
         "long": groups[Group("long", "forward")],
         "fast": run.summary["flows"][:FAST_FLOWS],
     }
-    used = run.summary["links"][0]["utilisation"]
+    used = number(run.summary["links"][0]["utilisation"])
     return {
         **{
-            kind: sum(one["goodput_mbps"] for one in flows) / key.rate_mbps
+            kind: sum(number(one["goodput_mbps"]) for one in flows) / key.rate_mbps
             for kind, flows in kinds.items()
         },
         "unused": 1 - used,

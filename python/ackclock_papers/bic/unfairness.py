@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import Estimate
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -101,7 +101,7 @@ def _cases_3(effort: Effort) -> Mapping[str, Case]:
 
 def _measure_3(_key: str, run: Run) -> Row:
     """Goodput of a long flow over that of a short one, and fairness among the short ones."""
-    mbps = [one["goodput_mbps"] for one in run.summary["flows"]]
+    mbps = [number(one["goodput_mbps"]) for one in run.summary["flows"]]
     short, long = mbps[:SHORT], mbps[SHORT : SHORT + LONG]
     return {
         "long_share": float(np.mean(long) / np.mean(short)),

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import throughput_degradation
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction import pictures
@@ -69,8 +69,8 @@ def _degradation(numbers: Numbers, key: Sessions) -> float:
 def _draw_1(numbers: Numbers, _traces: Traces) -> Figure:
     figure, (left, middle, right) = plots.panels(1, height=2.3, columns=3)
     n = [key.n for key in SESSIONS]
-    for index, (number, label) in enumerate((("sum_mbps", "both"), ("reno_mbps", "Reno"))):
-        values = [numbers.of(key, number).value for key in SESSIONS]
+    for index, (mbps, label) in enumerate((("sum_mbps", "both"), ("reno_mbps", "Reno"))):
+        values = [numbers.of(key, mbps).value for key in SESSIONS]
         left.plot(n, values, marker=".", label=label, **plots.style(index))
     left.set(xlabel="N", ylabel="Mbit/s", ylim=(0, None))
     left.legend(fontsize=6)
@@ -216,7 +216,7 @@ def _measure_3(_key: str, run: Run) -> Row:
     product = RATE_3_MBPS * 1e6 / PACKET_BITS * RTT_3_MS / 1000
     sent = sum(one["sent_packets"] for one in run.summary["flows"])
     return {
-        "packets": link["mean_queue_packets"] + link["utilisation"] * product,
+        "packets": number(link["mean_queue_packets"]) + number(link["utilisation"]) * product,
         "utilisation": link["utilisation"],
         "lost": link["random_losses"] / max(1, sent),
     }

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.reproduction.numbers import Effort, Key, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois.setting import OVERHEAD, flow, scenario
@@ -179,8 +179,8 @@ def measure(case: Four, run: Run) -> Row:
         losses["time_s"].to_numpy(), losses["flow"].to_numpy(), 2 * max(case.rtts_ms) / 1000
     )
     losing = [len(who) for _, who in events]
-    goodputs = [one["goodput_mbps"] for one in flows]
-    windows = [one["mean_window"] for one in flows]
+    goodputs = [number(one["goodput_mbps"]) for one in flows]
+    windows = [number(one["mean_window"]) for one in flows]
     row: dict[Key, Any] = {
         "goodput_mbps": sum(goodputs),
         "timeouts": sum(one["timeouts"] for one in flows),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ackclock.draw import plots
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_batches
 from ackclock.models import illinois
 from ackclock.reproduction import pictures
@@ -205,7 +205,7 @@ def _cases_15(effort: Effort) -> Mapping[Noisy, Case]:
 
 
 def _measure_15(_case: Noisy, run: Run) -> Row:
-    first, second = (one["goodput_mbps"] for one in run.summary["flows"])
+    first, second = (number(one["goodput_mbps"]) for one in run.summary["flows"])
     return {"noisy_mbps": first, "other_mbps": second, "sum_mbps": first + second}
 
 
