@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -103,8 +104,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
         "changes": changes,
     }
     # What a simulation always knows and a kernel does not tell is None: the digest, drops.
-    words = "# Measured in the Linux kernel's TCP: there is no scenario.
-"
+    words = "# Measured in the Linux kernel's TCP: there is no scenario.\n"
     return Run(cast(Summary, summary), words, tables)
 
 
