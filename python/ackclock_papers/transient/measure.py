@@ -104,7 +104,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
         fairness: Jain's index of the flows that have started and not stopped.
     """
     counted = rounds(run)
-    since = np.arange(len(counted.sent)) - counted.change
+    since: Series = np.arange(len(counted.sent), dtype=np.float64) - counted.change
     begins_s, ends_s = (CHANGE_S + counted.width_s * one for one in (since, since + 1))
     own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
     window = np.full(len(since), np.nan)
@@ -116,7 +116,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
         fairness = metrics.jain(counted.sent, axis=1) * counted.sent.shape[1] / sending
     frame = pl.DataFrame(
         {
-            "round_trip": 1000 + since,
+            "round_trip": (1000 + since).astype(int),
             "rate": counted.sent[:, 0],
             "window": window,
             "queue": counted.queue,
