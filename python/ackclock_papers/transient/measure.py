@@ -104,7 +104,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
         fairness: Jain's index of the flows that have started and not stopped.
     """
     counted = rounds(run)
-    since: Series = np.arange(len(counted.sent), dtype=float) - counted.change
+    since: Series = np.arange(len(counted.sent), dtype=np.float64) - counted.change
     begins_s, ends_s = (CHANGE_S + counted.width_s * one for one in (since, since + 1))
     own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
     window = np.full(len(since), np.nan)

@@ -41,7 +41,7 @@ def analytic(
     Parameters
     ----------
     number : int
-        Of the figure.
+        Number of the figure.
     title : str
         What it shows.
     before, after : float
