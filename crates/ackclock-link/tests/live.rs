@@ -162,7 +162,7 @@ fn bad_input_is_one_line() {
     };
     refuse(
         &["--rate", "fast"],
-        "ackclock-link: --set dumbbell.rate=fast: dumbbell.rate: no number; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)\n",
+        "ackclock-link: --set dumbbell.rate=fast: dumbbell.rate: not a number; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)\n",
     );
     refuse(&["none.toml"], "ackclock-link: none.toml: No such file or directory (os error 2)\n");
     refuse(

@@ -14,6 +14,7 @@ use include_dir::{Dir, include_dir};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::catalogue::Everything;
@@ -112,6 +113,24 @@ fn simulate<'py>(
     Scenario::read(text, file, settings, is_json, None)?.simulate(py, run, record, progress, pcap, qlog)
 }
 
+/// The JSON schema of the summary of a run.
+#[pyfunction]
+fn summary_schema() -> String {
+    ackclock_trace::summary_schema().to_string()
+}
+
+/// The columns of the tables of a run: name, type and meaning, by table.
+#[pyfunction]
+fn columns(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for (name, columns) in ackclock_trace::tables() {
+        let columns: Vec<_> =
+            columns.into_iter().map(|(name, kind, meaning)| (name, kind.name(), meaning)).collect();
+        tables.set_item(name, columns)?;
+    }
+    Ok(tables)
+}
+
 /// Reads a quantity such as "80 ms" as a number in the unit that the name of its kind ends with.
 #[pyfunction]
 fn quantity(text: &str, kind: &str) -> PyResult<f64> {
@@ -133,6 +152,7 @@ fn limit(text: &str) -> PyResult<(u64, &'static str)> {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<own::Ack>()?;
@@ -145,6 +165,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;
+    module.add_function(wrap_pyfunction!(summary_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(limit, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

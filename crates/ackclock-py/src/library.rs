@@ -30,7 +30,7 @@ fn entries(path: &str) -> Result<&'static [Entry], String> {
     // SAFETY: its initialisers run; whoever names a library means to run it.
     let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot be loaded: {error}"))?;
     let library: &'static Library = Box::leak(Box::new(library));
-    let none = |_| "is no library of controls; list them with ackclock_cc::library!".to_owned();
+    let none = |_| "is not a library of controls; list its controls with ackclock_cc::library!".to_owned();
     // SAFETY: the symbol is a function of this type in every version of ackclock-cc.
     let build = unsafe { library.get::<extern "C" fn() -> *const c_char>(BUILD_SYMBOL) }.map_err(none)?;
     // SAFETY: it points to a text that ends with a zero and lives as long as the library.

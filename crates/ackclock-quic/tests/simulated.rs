@@ -147,7 +147,7 @@ fn what_quic_has_not_is_refused() {
         refuse("controller = \"reno\"\n")
     );
     let large = "packet = \"1500 B\"\n";
-    assert!(refuse(&format!("controller = \"bbr\"\n{large}")).contains("\"bbr\" works by rates"));
+    assert!(refuse(&format!("controller = \"bbr\"\n{large}")).contains("\"bbr\" is rate-based"));
     assert!(
         refuse(&format!("controller = \"reno\"\nrecovery = \"sack\"\n{large}"))
             .contains("does not apply over quic")

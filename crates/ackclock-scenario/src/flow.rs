@@ -115,7 +115,7 @@ fn transport(table: &Table<'_>, traffic: Traffic, entry: Option<&Entry>, tcp: &T
         entry.build(&[], ControlStart::default()).map_or(true, |control| control.wants_rate())
     };
     if let Some(entry) = entry.filter(|entry| by_rate(entry)) {
-        let problem = format!("\"{}\" works by rates, which quic neither measures nor obeys", entry.name);
+        let problem = format!("\"{}\" is rate-based, which quic does not support", entry.name);
         return Err(table.refuse("controller", problem));
     }
     let tcp_only = |name: &&str| table.section().key(name).is_some_and(|key| !key.over_quic);
@@ -151,9 +151,10 @@ fn controller<'c>(
         table.refuse("controller", format!("unknown control \"{name}\"{hint}; allowed: {}", names.join(", ")))
     })?;
     if traffic != Traffic::Bulk && entry.kind != Kind::Window {
-        return Err(
-            table.refuse("controller", format!("\"{name}\" has no window; a web session needs one that has"))
-        );
+        return Err(table.refuse(
+            "controller",
+            format!("\"{name}\" is rate-based; this source needs a window-based control"),
+        ));
     }
     Ok(Some(entry))
 }
@@ -185,7 +186,12 @@ fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
             Content::Real(real) => ParamValue::Number(*real),
             Content::Text(text) => ParamValue::Text(text.clone()),
             Content::Flag(flag) => ParamValue::Flag(*flag),
-            other => return Err(refuse(index, format!("a parameter is no {}", other.kind()))),
+            other => {
+                return Err(refuse(
+                    index,
+                    format!("expected a number, a word, true or false; found {}", other.kind()),
+                ));
+            }
         };
         params.push((name.clone(), value));
     }

@@ -11,7 +11,7 @@
 //! let checked = read_toml(EXAMPLE, "example.toml", &[], &BuiltIn).unwrap();
 //! assert_eq!(checked.scenario.flows.len(), 3);
 //! let refused = read_toml(EXAMPLE, "example.toml", &["dumbbell.rate=fast".into()], &BuiltIn).unwrap_err();
-//! assert!(refused.to_string().starts_with("--set dumbbell.rate=fast: dumbbell.rate: no number; expected a rate"));
+//! assert!(refused.to_string().starts_with("--set dumbbell.rate=fast: dumbbell.rate: not a number; expected a rate"));
 //! ```
 #![forbid(unsafe_code)]
 

@@ -107,7 +107,7 @@ fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
     let metadata = std::fs::metadata(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
     // A device or a pipe might never end.
     if !metadata.is_file() {
-        return Err(refuse("is no file".to_owned()));
+        return Err(refuse("is not a file".to_owned()));
     }
     if metadata.len() > LARGEST_FILE {
         return Err(refuse(format!("must be at most {LARGEST_FILE} B, is {} B", metadata.len())));

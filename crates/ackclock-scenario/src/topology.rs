@@ -46,7 +46,7 @@ impl Topology {
             (Some(one), Some(other)) => {
                 return Err(table.refuse(
                     other,
-                    format!("give only one of dumbbell, parking_lot and link; {one} is there"),
+                    format!("give only one of dumbbell, parking_lot and link; {one} is already given"),
                 ));
             }
             _ => {}
@@ -98,7 +98,7 @@ impl Topology {
             };
             let (from, to) = (end("from")?, end("to")?);
             if from == to {
-                return Err(link.refuse("to", "must be another node than from"));
+                return Err(link.refuse("to", "must not be the same node as from"));
             }
             let name = link.get("name")?.unwrap_or_else(|| format!("{}-{}", names[from], names[to]));
             pairs.push(pair(link, &name)?);
@@ -152,7 +152,7 @@ impl Topology {
         };
         let (from, to) = (end("from", 0)?, end("to", names.len() - 1)?);
         if from == to {
-            return Err(flow.refuse("to", "must be another node than from"));
+            return Err(flow.refuse("to", "must not be the same node as from"));
         }
         let path = |from, to| {
             self.shortest(from, to).ok_or_else(|| {

@@ -62,7 +62,7 @@ impl Content {
     }
 }
 
-/// Why a text is no tree: the line, and what is wrong.
+/// Why a text could not be read as a tree: the line, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// The line, from 1; 0 when there is none.
@@ -93,7 +93,7 @@ impl Node {
         use serde_json::Value;
         let content = match value {
             Value::Null => {
-                let message = "null is no value of a scenario: leave the key out".to_owned();
+                let message = "null is not allowed in a scenario; leave the key out".to_owned();
                 return Err(SyntaxError { line: 0, message });
             }
             Value::Bool(flag) => Content::Flag(*flag),
@@ -140,7 +140,7 @@ impl Node {
         let mut node = self;
         for key in path.split('.') {
             if key.is_empty() {
-                return Err(format!("\"{path}\" is no key: expected one such as flow.0.rtt"));
+                return Err(format!("not a key: \"{path}\"; expected one such as flow.0.rtt"));
             }
             node = match &mut node.content {
                 Content::Table(entries) => {
@@ -155,10 +155,10 @@ impl Node {
                     let count = values.len();
                     let index: Option<usize> = key.parse().ok();
                     index.and_then(|index| values.get_mut(index)).ok_or_else(|| {
-                        format!("{path}: there are {count} entries; \"{key}\" is none of them")
+                        format!("{path}: no entry \"{key}\"; there are {count}, numbered from 0")
                     })?
                 }
-                other => return Err(format!("{path}: \"{key}\" is inside {}", other.kind())),
+                other => return Err(format!("{path}: cannot set \"{key}\" inside {}", other.kind())),
             };
         }
         Ok(node)
@@ -297,14 +297,14 @@ fn from_value(
         DeValue::String(text) => Content::Text(text.to_string()),
         DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
             .map(Content::Whole)
-            .map_err(|_| wrong(format!("{} is no number that fits", number.as_str())))?,
+            .map_err(|_| wrong(format!("number out of range: {}", number.as_str())))?,
         DeValue::Float(number) => number
             .as_str()
             .parse()
             .map(Content::Real)
-            .map_err(|_| wrong(format!("{} is no number", number.as_str())))?,
+            .map_err(|_| wrong(format!("not a number: {}", number.as_str())))?,
         DeValue::Boolean(flag) => Content::Flag(*flag),
-        DeValue::Datetime(_) => return Err(wrong("a scenario has no dates".to_owned())),
+        DeValue::Datetime(_) => return Err(wrong("dates are not allowed in a scenario".to_owned())),
         DeValue::Array(values) => Content::Array(
             values
                 .iter()

@@ -294,7 +294,7 @@ fn a_web_session_needs_a_window() {
     let refused = read_toml(&web, "a.toml", &[], &BuiltIn).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "a.toml:13: flow.0.controller: \"tfrc\" has no window; a web session needs one that has"
+        "a.toml:13: flow.0.controller: \"tfrc\" is rate-based; this source needs a window-based control"
     );
 }
 

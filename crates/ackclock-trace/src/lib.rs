@@ -5,11 +5,13 @@
 mod digest;
 mod histogram;
 mod pcap;
+mod schema;
 mod summary;
 mod table;
 
 pub use digest::Digest;
 pub use histogram::Histogram;
 pub use pcap::{Capture, Segment};
+pub use schema::{ColumnKind, Described, EVENTS, QUEUES, WINDOWS, summary_schema, tables};
 pub use summary::{Counters, FlowSummary, LinkSummary, Summary, jain};
 pub use table::{Column, Table};

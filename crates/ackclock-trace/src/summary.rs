@@ -1,10 +1,11 @@
 //! The summary of a run, as `--json` prints it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The summary of one run. What does not apply is null.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Version of the engine.
     pub version: &'static str,
@@ -29,7 +30,7 @@ pub struct Summary {
 }
 
 /// Counters of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counters {
     /// Data packets put on the wire, retransmissions included.
     pub sent_packets: u64,
@@ -58,7 +59,7 @@ impl Counters {
 }
 
 /// A flow, measured on [max(warmup, start), min(duration, stop)].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSummary {
     /// Its index.
     pub id: u32,
@@ -92,7 +93,7 @@ pub struct FlowSummary {
 }
 
 /// A link, measured from the warm-up on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LinkSummary {
     /// Its name.
     pub id: String,

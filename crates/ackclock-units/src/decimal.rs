@@ -76,7 +76,7 @@ impl Dimension {
     }
 }
 
-/// Why a text is no quantity of the expected dimension.
+/// Why a text could not be read as a quantity of the expected dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitError {
     /// There is no number at the start.
@@ -94,7 +94,7 @@ pub enum UnitError {
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (problem, dimension) = match *self {
-            UnitError::NoNumber(d) => ("no number", d),
+            UnitError::NoNumber(d) => ("not a number", d),
             UnitError::MissingUnit(d) => ("the unit is missing", d),
             UnitError::UnknownUnit(d) => ("unknown unit", d),
             UnitError::Negative(d) => ("must not be negative", d),

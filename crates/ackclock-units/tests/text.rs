@@ -31,7 +31,7 @@ fn refuses_with_what_is_allowed() {
     let allowed = "expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)";
     assert_eq!(message("50"), format!("the unit is missing; {allowed}"));
     assert_eq!(message("50 mm"), format!("unknown unit; {allowed}"));
-    assert_eq!(message("soon"), format!("no number; {allowed}"));
+    assert_eq!(message("soon"), format!("not a number; {allowed}"));
     assert_eq!(message("-1 ms"), format!("must not be negative; {allowed}"));
     assert_eq!(message("1e30 s"), format!("too large; {allowed}"));
     assert!(matches!("1 b".parse::<Bytes>(), Err(UnitError::UnknownUnit(_))), "b means bit elsewhere");

@@ -1,0 +1,66 @@
+//! What a run gives is what `ackclock-trace` says that it gives.
+
+use ackclock_scenario::read_toml;
+use ackclock_sim::{BuiltIn, Simulation};
+use ackclock_trace::{ColumnKind, summary_schema, tables};
+use serde_json::Value;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn required(schema: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> =
+        schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn a_run_has_the_columns_and_keys_that_are_described() {
+    let file = format!("{ROOT}/scenarios/illinois-figure-8.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let settings = ["run.duration=3 s", "run.warmup=1 s"].map(str::to_owned);
+    let scenario = read_toml(&text, &file, &settings, &BuiltIn).unwrap().scenario;
+    let mut simulation = Simulation::new(scenario, &BuiltIn, 0, true).unwrap();
+    while !simulation.advance(u64::MAX) {}
+    let (summary, found) = simulation.finish(&BuiltIn).unwrap();
+
+    let described = tables();
+    let names: Vec<_> = described.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["windows", "queues", "events", "flows"]);
+    for (name, table) in &found {
+        let (_, wanted) = described.iter().find(|(other, _)| other == name).unwrap();
+        let mut columns = table.columns.iter().map(|(name, column)| (*name, column.kind()));
+        for (column, kind, meaning) in wanted {
+            assert_eq!(columns.next(), Some((column.as_str(), *kind)), "{name}");
+            assert!(!meaning.is_empty());
+        }
+        let more: Vec<_> = columns.collect();
+        // Illinois shows alpha, beta and its delays; no other table has columns of controls.
+        assert_eq!(more.is_empty(), *name != "windows", "{name}: {more:?}");
+        assert!(more.iter().all(|(_, kind)| *kind == ColumnKind::Real));
+    }
+
+    let summary = serde_json::to_value(summary).unwrap();
+    let schema = summary_schema();
+    assert_eq!(keys(&summary), required(&schema));
+    assert_eq!(keys(&summary["flows"][0]), required(&schema["$defs"]["FlowSummary"]));
+    assert_eq!(keys(&summary["flows"][0]["whole_run"]), required(&schema["$defs"]["Counters"]));
+    assert_eq!(keys(&summary["links"][0]), required(&schema["$defs"]["LinkSummary"]));
+    let flow = &summary["flows"][0];
+    let mut columns: Vec<_> = keys(flow)
+        .into_iter()
+        .filter(|key| !flow[*key].is_object())
+        .map(str::to_owned)
+        .chain(keys(&flow["whole_run"]).into_iter().map(|key| format!("whole_run_{key}")))
+        .collect();
+    columns.sort();
+    let mut wanted: Vec<_> = described[3].1.iter().map(|(name, ..)| name.clone()).collect();
+    wanted.sort();
+    assert_eq!(columns, wanted);
+}

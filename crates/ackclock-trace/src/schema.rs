@@ -1,0 +1,140 @@
+//! What a run gives, described once: the JSON schema of its summary, and the columns of its tables.
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::summary::{FlowSummary, Summary};
+use crate::table::Column;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Counts, 64 bits.
+    Whole,
+    /// Identifiers, 32 bits.
+    Id,
+    /// Measurements; NaN where there is none.
+    Real,
+    /// Words.
+    Word,
+}
+
+impl ColumnKind {
+    /// The name of the type, as data frames call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ColumnKind::Whole => "uint64",
+            ColumnKind::Id => "uint32",
+            ColumnKind::Real => "float64",
+            ColumnKind::Word => "string",
+        }
+    }
+}
+
+impl Column {
+    /// What the column holds.
+    #[must_use]
+    pub const fn kind(&self) -> ColumnKind {
+        match self {
+            Column::Whole(_) => ColumnKind::Whole,
+            Column::Id(_) => ColumnKind::Id,
+            Column::Real(_) => ColumnKind::Real,
+            Column::Word(_) => ColumnKind::Word,
+        }
+    }
+}
+
+/// A column: its name, which ends with the unit, what it holds, and what that means.
+pub type Described<T> = (T, ColumnKind, T);
+
+/// Per flow and sampling time. A column follows for every internal quantity of a control, as real numbers.
+pub const WINDOWS: &[Described<&str>] = &[
+    ("time_s", ColumnKind::Real, "time of the sample, seconds"),
+    ("flow", ColumnKind::Id, "index of the flow"),
+    ("window", ColumnKind::Real, "the control's window, packets"),
+    ("ssthresh", ColumnKind::Real, "slow-start threshold, packets; none while it is unlimited"),
+    ("rtt_ms", ColumnKind::Real, "latest round-trip time that the sender measured, milliseconds"),
+    ("in_flight_packets", ColumnKind::Whole, "packets in the network, as the sender counts them"),
+    ("sent_bytes", ColumnKind::Whole, "data put on the wire since the sample before, bytes"),
+    ("delivered_bytes", ColumnKind::Whole, "data delivered in order since the sample before, bytes"),
+];
+
+/// Per link and sampling time; the queue includes the packet in transmission.
+pub const QUEUES: &[Described<&str>] = &[
+    ("time_s", ColumnKind::Real, "time of the sample, seconds"),
+    ("link", ColumnKind::Id, "index of the link"),
+    ("queue_packets", ColumnKind::Whole, "queue at the time of the sample, packets"),
+    ("min_packets", ColumnKind::Whole, "shortest queue since the sample before, packets"),
+    ("max_packets", ColumnKind::Whole, "longest queue since the sample before, packets"),
+    ("mean_packets", ColumnKind::Real, "time average of the queue since the sample before, packets"),
+    ("drops", ColumnKind::Whole, "packets dropped by the queue since the sample before"),
+    ("marks", ColumnKind::Whole, "packets marked by the queue since the sample before"),
+    ("utilisation", ColumnKind::Real, "bits sent over the integral of the rate since the sample before"),
+];
+
+/// Loss events, timeouts, and starts and ends of flows.
+pub const EVENTS: &[Described<&str>] = &[
+    ("time_s", ColumnKind::Real, "time of the event, seconds"),
+    ("flow", ColumnKind::Id, "index of the flow"),
+    ("kind", ColumnKind::Word, "what happened"),
+    ("window_before", ColumnKind::Real, "the control's window before it, packets"),
+    ("window_after", ColumnKind::Real, "the control's window after it, packets"),
+];
+
+/// The columns of the tables of a run by name. Those of `flows`, which is made from the summary, are the values of
+/// [`FlowSummary`]; its counters over the whole run have `whole_run_` before their names.
+#[must_use]
+pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
+    let owned = |columns: &[Described<&str>]| {
+        columns
+            .iter()
+            .map(|(name, kind, meaning)| ((*name).to_owned(), *kind, (*meaning).to_owned()))
+            .collect()
+    };
+    vec![
+        ("windows", owned(WINDOWS)),
+        ("queues", owned(QUEUES)),
+        ("events", owned(EVENTS)),
+        ("flows", flows()),
+    ]
+}
+
+fn flows() -> Vec<Described<String>> {
+    let schema = schema_of::<FlowSummary>();
+    let none = serde_json::Map::new();
+    let properties = |schema: &Value| schema["properties"].as_object().unwrap_or(&none).clone();
+    let mut columns = columns("", &properties(&schema));
+    columns.extend(self::columns("whole_run_", &properties(&schema["$defs"]["Counters"])));
+    columns
+}
+
+/// The properties that have a single value each.
+fn columns(prefix: &str, properties: &serde_json::Map<String, Value>) -> Vec<Described<String>> {
+    let column = |(name, schema): (&String, &Value)| {
+        let is = |word: &str| {
+            schema["type"] == word || schema["type"].as_array().is_some_and(|all| all.contains(&word.into()))
+        };
+        let kind = match schema["format"].as_str() {
+            Some("uint64") => ColumnKind::Whole,
+            Some("uint32") => ColumnKind::Id,
+            _ if is("number") => ColumnKind::Real,
+            _ if is("string") => ColumnKind::Word,
+            _ => return None,
+        };
+        let meaning = schema["description"].as_str().unwrap_or_default();
+        Some((format!("{prefix}{name}"), kind, meaning.to_owned()))
+    };
+    properties.iter().filter_map(column).collect()
+}
+
+/// The JSON schema (draft 2020-12) of a [`Summary`].
+#[must_use]
+pub fn summary_schema() -> Value {
+    schema_of::<Summary>()
+}
+
+fn schema_of<T: schemars::JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}

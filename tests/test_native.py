@@ -1,0 +1,207 @@
+"""The extension itself: a scenario that is read once."""
+
+import json
+import pickle
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from ackclock import _native
+
+SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
+TEXT = """\
+[run]
+duration = "3 s"
+warmup = "1 s"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "25 packets" }
+loss = { kind = "bernoulli", rate = "0.1 %" }
+[[flow]]
+controller = "reno"
+[[flow]]
+controller = "cubic"
+count = 2
+"""
+
+
+def read(*settings):
+    return _native.Scenario.read(TEXT, "two.toml", list(settings))
+
+
+def test_a_scenario_says_what_it_is():
+    scenario = read()
+    assert (scenario.duration_s, scenario.warmup_s, scenario.seed) == (3.0, 1.0, 1)
+    assert scenario.controls == ["reno", "cubic"]
+    assert scenario.file == "two.toml"
+    assert repr(scenario) == "<Scenario two.toml: reno, cubic; 3 s>"
+    assert len(scenario.digest) == 32
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_the_complete_text_is_the_same_scenario(path):
+    settings = ["run.duration=35 s", "run.warmup=1 s"]
+    scenario = _native.Scenario.read(path.read_text(), str(path), settings)
+    again = _native.Scenario.read(scenario.toml(), str(path))
+    assert again == scenario
+    assert again.toml() == scenario.toml()
+    assert hash(again) == hash(scenario)
+    assert _native.Scenario.read(scenario.as_json(), str(path), is_json=True) == scenario
+    assert again.simulate() == scenario.simulate()
+
+
+def test_equality_is_of_the_meaning():
+    assert read("run.duration=3000 ms") == read()
+    assert read("run.seed=2") != read()
+    assert len({read(), read("run.duration=3000 ms"), read("run.seed=2")}) == 2
+
+
+def test_settings_are_applied_to_what_was_written():
+    # The rate of the other direction follows that of the link, for the file does not give it.
+    changed = read().with_settings(["dumbbell.rate=5 Mbit/s", "tcp.profile=linux"])
+    data = json.loads(changed.as_json())
+    assert data["dumbbell"]["reverse"]["rate"] == "5 Mbit/s"
+    assert data["tcp"]["recovery"] == "rack"
+    assert changed == read("dumbbell.rate=5 Mbit/s", "tcp.profile=linux")
+    with pytest.raises(_native.ScenarioError) as caught:
+        read().with_settings(["flow.0.rtt=1 ms"])
+    assert str(caught.value).startswith("--set flow.0.rtt=1 ms: flow.0.rtt: must be at least")
+
+
+def test_prepare_is_told_the_controls_before_the_check():
+    told = []
+    setting = "flow.1.controller=no.module:Class"
+    with pytest.raises(_native.ScenarioError, match="unknown control"):
+        _native.Scenario.read(TEXT, "two.toml", [setting], prepare=told.append)
+    assert told == [["reno", "no.module:Class"]]
+
+    def fail(names):
+        raise LookupError(names[0])
+
+    with pytest.raises(LookupError, match="reno"):
+        _native.Scenario.read(TEXT, "two.toml", prepare=fail)
+    told.clear()
+    read().with_settings(["flow.0.controller=fit"], prepare=told.append)
+    assert told == [["fit", "cubic"]]
+
+
+def test_it_cannot_be_changed_or_made_otherwise():
+    scenario = read()
+    with pytest.raises(AttributeError):
+        scenario.seed = 2
+    with pytest.raises(TypeError):
+        type(scenario)()
+
+
+def test_it_can_be_pickled():
+    again = pickle.loads(pickle.dumps(read("flow.0.rtt=50 ms")))  # noqa: S301
+    assert again == read("flow.0.rtt=50 ms")
+    assert again.file == "two.toml"
+    # Settings still find what was written.
+    changed = again.with_settings(["dumbbell.rate=5 Mbit/s"])
+    assert changed == read("flow.0.rtt=50 ms", "dumbbell.rate=5 Mbit/s")
+
+
+def test_threads_run_one_scenario_at_once():
+    scenario = read()
+    alone = [scenario.simulate(run=run)[0] for run in range(4)]
+    assert len(set(alone)) == 4
+    together = [""] * 4
+
+    def work(run):
+        together[run] = scenario.simulate(run=run)[0]
+
+    threads = [threading.Thread(target=work, args=(run,)) for run in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a run of 3 s took more than 60 s"
+    assert together == alone
+
+
+def test_a_run_gives_tables_and_progress():
+    seen = []
+    summary, tables = read().simulate(record=True, progress=lambda *told: seen.append(told))
+    assert json.loads(summary)["duration_s"] == 3.0
+    assert set(tables) == {"windows", "queues", "events"}
+    # Three flows, sampled every 100 ms of 3 s, first after 100 ms.
+    assert len(tables["windows"]["time_s"]) == 3 * 30
+
+    def stop(*told):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read("run.duration=1 h", "dumbbell.rate=100 Mbit/s").simulate(progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "number"),
+    [
+        ("80 ms", "time_s", 0.08),
+        ("0.1s", "time_s", 0.1),
+        ("100mbit", "rate_bps", 1e8),
+        ("1 Gbit/s", "rate_bps", 1e9),
+        ("2 MB", "size_bytes", 2e6),
+        ("50 packets", "packets", 50),
+        ("1%", "fraction", 0.01),
+        ("1e-3", "fraction", 0.001),
+        ("250 %", "number", 2.5),
+        ("1e6", "number", 1e6),
+    ],
+)
+def test_quantities(text, kind, number):
+    assert _native.quantity(text, kind) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "problem"),
+    [
+        ("80", "time_s", "the unit is missing; expected a time such as"),
+        ("-80 ms", "time_s", "must not be negative; expected a time such as"),
+        ("5 ms", "rate_bps", "unknown unit; expected a rate such as"),
+        ("0 Mbit/s", "rate_bps", "must be above 0 bit/s"),
+        ("150%", "fraction", "must lie between 0 % and 100 %, is 150 %"),
+        ("x", "number", "expected a share"),
+        ("1 s", "weight", 'unknown kind "weight"; allowed: time_s, rate_bps'),
+    ],
+)
+def test_refused_quantities(text, kind, problem):
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        _native.quantity(text, kind)
+
+
+def test_sizes_of_queues():
+    assert _native.limit("100 packets") == (100, "packets")
+    assert _native.limit("125 kB") == (125_000, "B")
+    with pytest.raises(ValueError, match="expected packets or bytes such as"):
+        _native.limit("5 ms")
+
+
+def test_the_engine_is_named_by_its_sources():
+    assert re.fullmatch("[0-9a-f]{16}", _native.ENGINE)
+
+
+def test_what_a_run_gives_is_described():
+    summary, tables = read().simulate(record=True)
+    columns = _native.columns()
+    assert list(columns) == ["windows", "queues", "events", "flows"]
+    for name, table in tables.items():
+        described = [column for column, _, _ in columns[name]]
+        # Controls add columns of their own to the windows.
+        assert list(table)[: len(described)] == described
+        for column, kind, meaning in columns[name]:
+            values = table[column]
+            assert kind == ("string" if isinstance(values, list) else values.dtype.name)
+            assert meaning
+    schema = json.loads(_native.summary_schema())
+    found = json.loads(summary)
+    assert sorted(found) == sorted(schema["required"])
+    assert sorted(found["flows"][0]) == sorted(schema["$defs"]["FlowSummary"]["required"])
+    assert schema["$defs"]["FlowSummary"]["properties"]["goodput_mbps"]["type"] == ["number", "null"]
+    kinds = {name: kind for name, kind, _ in columns["flows"]}
+    assert (kinds["id"], kinds["name"], kinds["mean_window"]) == ("uint32", "string", "float64")
+    assert kinds["whole_run_timeouts"] == "uint64"
