@@ -1,8 +1,8 @@
 //! What sends and receives: the one trait between the network and every protocol.
 
-use ackclock_trace::Counters;
-use ackclock_units::{Span, Time};
+use ackclock_units::Time;
 
+use crate::meter::Meter;
 use crate::packet::{Packet, SackBlocks, Slab};
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
@@ -100,26 +100,16 @@ impl Internals for Box<dyn ackclock_cc::erased::ErasedController> {
 /// How a sender is doing.
 #[derive(Clone, Copy)]
 pub struct SenderView<'a> {
-    /// Counters from time 0, without `dropped_packets`, which only the network knows.
-    pub counters: Counters,
+    /// Its counters, round-trip times, and window over time.
+    pub meter: &'a Meter,
     /// The control's window, packets; NaN where there is none.
     pub window: f64,
     /// Its slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
-    /// Integral of the window over time up to `window_since`, packets times picoseconds.
-    pub window_integral: f64,
-    /// Since when the window is what it is.
-    pub window_since: Time,
     /// Packets in the network as the sender believes.
     pub in_flight: u64,
     /// Round trips completed.
     pub round: u64,
-    /// The last RTT sample.
-    pub rtt: Option<Span>,
-    /// RTT samples of the measured time, where RTTs are measured.
-    pub rtts: Option<&'a crate::tcp::RttStatistics>,
-    /// When it started.
-    pub started: Time,
     /// Internals by name, for the trace.
     pub control: Option<&'a dyn Internals>,
 }

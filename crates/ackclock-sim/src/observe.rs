@@ -4,7 +4,7 @@ use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Endpoint, JournalEntry, SenderView};
+use crate::endpoint::{Endpoint, JournalEntry};
 use crate::link::LinkCounters;
 use crate::network::Network;
 
@@ -127,20 +127,16 @@ impl Observer {
     }
 }
 
-/// The whole integral of a sender's window up to `now`, packets times seconds.
-pub fn window_integral(view: &SenderView<'_>, now: Time) -> f64 {
-    (view.window_integral + view.window * now.since(view.window_since).0 as f64) / 1e12
-}
-
 /// A flow as it is at `now`.
 pub fn mark(now: Time, flow: u32, network: &Network, endpoints: &[Box<dyn Endpoint>]) -> FlowMark {
     let sender = endpoints[2 * flow as usize].sender();
     let receiver = endpoints[2 * flow as usize + 1].receiver();
     let dropped_packets = network.tallies[2 * flow as usize].dropped;
     FlowMark {
-        counters: sender.map_or_else(Counters::default, |view| Counters { dropped_packets, ..view.counters }),
+        counters: sender
+            .map_or_else(Counters::default, |view| Counters { dropped_packets, ..view.meter.counters }),
         delivered: receiver.map_or(0, |view| view.delivered),
-        window_integral: sender.map_or(0.0, |view| window_integral(&view, now)),
+        window_integral: sender.map_or(0.0, |view| view.meter.window_integral(now, view.window)),
     }
 }
 
@@ -226,7 +222,7 @@ impl Samples {
         let Some(view) = endpoints[2 * flow as usize].sender() else { return };
         let receiver = endpoints[2 * flow as usize + 1].receiver();
         let delivered = receiver.map_or(0, |receiver| receiver.delivered);
-        let sent = view.counters.sent_packets;
+        let sent = view.meter.counters.sent_packets;
         let (last_sent, last_delivered, _) =
             std::mem::replace(&mut self.last[flow as usize], (sent, delivered, view.round));
         let bytes = self.packet_bytes[flow as usize];
@@ -235,7 +231,7 @@ impl Samples {
         w.flow.push(flow);
         w.window.push(view.window);
         w.ssthresh.push(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
-        w.rtt.push(view.rtt.map_or(f64::NAN, Span::as_millis));
+        w.rtt.push(view.meter.last_rtt().map_or(f64::NAN, Span::as_millis));
         w.in_flight.push(view.in_flight);
         w.sent.push((sent - last_sent) * bytes);
         w.delivered.push((delivered - last_delivered) * bytes);

@@ -7,10 +7,9 @@ use ackclock_scenario::Scenario;
 use ackclock_trace::{Capture, Segment, Summary, Table};
 use ackclock_units::{Span, Time};
 
-use crate::build::{Parts, build};
+use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Context, Endpoint, JournalEntry};
-use crate::ends::Makers;
 use crate::network::{Network, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{Kind, Packet};
@@ -53,7 +52,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
-        let Parts { network, endpoints, measured } = build(&scenario, makers, run)?;
+        let Parts { network, endpoints, measured } = assemble(&scenario, makers, run)?;
         // Links, endpoints, and the director of events.
         let mut schedule = Schedule::new(network.links.len() + endpoints.len() + 1);
         let director = Director::new(

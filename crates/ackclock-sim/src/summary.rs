@@ -6,6 +6,7 @@ use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
 use ackclock_units::{Span, Time};
 
 use crate::endpoint::Endpoint;
+use crate::meter::Meter;
 use crate::network::Network;
 use crate::observe::{Observer, mark};
 
@@ -59,8 +60,8 @@ fn summarise_flow(
     let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
     let sender = endpoints[2 * id as usize].sender();
     let receiver = endpoints[2 * id as usize + 1].receiver();
-    let rtts = sender.as_ref().and_then(|view| view.rtts);
-    let percentile = |share| rtts.and_then(|rtts| rtts.histogram.percentile(share)).map(Span::as_millis);
+    let meter = sender.as_ref().map(|view| view.meter);
+    let percentile = |share| meter.and_then(|meter| meter.rtt_percentile_ms(share));
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
         id,
@@ -71,15 +72,15 @@ fn summarise_flow(
         mean_window: seconds
             .map(|seconds| (to.window_integral - from.window_integral) / seconds)
             .filter(|window| !window.is_nan()),
-        mean_rtt_ms: rtts.and_then(crate::tcp::RttStatistics::mean_ms),
+        mean_rtt_ms: meter.and_then(Meter::mean_rtt_ms),
         rtt_p50_ms: percentile(0.50),
         rtt_p95_ms: percentile(0.95),
         rtt_p99_ms: percentile(0.99),
         counters: to.counters.since(&from.counters),
         completion_s: receiver
             .and_then(|receiver| receiver.completed)
-            .zip(sender)
-            .map(|(completed, sender)| completed.since(sender.started).as_seconds()),
+            .zip(meter)
+            .map(|(completed, meter)| completed.since(meter.start()).as_seconds()),
         whole_run,
         settings: flow.settings(catalogue),
     }

@@ -1,7 +1,7 @@
 //! The end that receives.
 
 use ackclock_scenario::Flow;
-use ackclock_sim::Place;
+use ackclock_sim::Placement;
 use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView};
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
@@ -30,13 +30,13 @@ pub struct Receiver {
 impl Receiver {
     /// The receiver of `flow`.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, place: &Place) -> Receiver {
+    pub fn new(peer: Peer, flow: &Flow, placement: &Placement) -> Receiver {
         let segment = flow.tcp.packet.0 - u64::from(HEADERS + OVERHEAD);
         let due = Time::NEVER;
         Receiver {
             peer,
-            flow: place.id,
-            route: place.back,
+            flow: placement.id,
+            route: placement.ack_route,
             stream: None,
             bytes: 0,
             segment,

@@ -3,13 +3,13 @@
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
-use ackclock_trace::Counters;
 use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
-use super::{Application, RttStatistics, Timer};
+use super::{Application, Timer};
 use crate::endpoint::{Context, Endpoint, SenderView};
+use crate::meter::Meter;
 use crate::packet::{Ecn, Kind, Packet};
 use crate::random::Stream;
 
@@ -44,10 +44,6 @@ pub struct Settings {
     pub start: Time,
     /// When it stops sending.
     pub stop: Time,
-    /// RTTs from here on are measured.
-    pub measure_from: Time,
-    /// RTTs up to here are measured.
-    pub measure_to: Time,
 }
 
 /// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
@@ -79,7 +75,6 @@ pub struct Sender<R> {
     /// No mark counts before this packet is acknowledged: one reaction per window.
     marked_until: u64,
     last_sent: Time,
-    last_rtt: Option<Span>,
     burst: u64,
     gate: Gate,
     overhead: Stream,
@@ -87,10 +82,7 @@ pub struct Sender<R> {
     pacer: Pacer,
     /// Only for controls that want it.
     delivery_rate: Option<DeliveryRate>,
-    counters: Counters,
-    window_integral: f64,
-    window_since: Time,
-    rtts: RttStatistics,
+    meter: Meter,
     /// When the phase changes by itself.
     phase_ends: Time,
 }
@@ -120,6 +112,7 @@ impl<R: Recovery> Sender<R> {
         recovery: R,
         timer: Timer,
         (overhead, noise): (Stream, Stream),
+        meter: Meter,
     ) -> Self {
         Sender {
             settings,
@@ -138,16 +131,12 @@ impl<R: Recovery> Sender<R> {
             timed_out: None,
             marked_until: 0,
             last_sent: settings.start,
-            last_rtt: None,
             burst: 0,
             gate: Gate::Shut,
             overhead,
             noise,
             pacer: Pacer::default(),
-            counters: Counters::default(),
-            window_integral: 0.0,
-            window_since: settings.start,
-            rtts: RttStatistics::default(),
+            meter,
             phase_ends: settings.start,
         }
     }
@@ -156,8 +145,7 @@ impl<R: Recovery> Sender<R> {
     fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
         let now = context.now;
         let before = self.decision.window.0;
-        self.window_integral += before * now.since(self.window_since).0 as f64;
-        self.window_since = now;
+        self.meter.hold_window(now, before);
         self.decision = self.control.on(now, signal);
         let window = self.decision.window.0;
         assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
@@ -186,10 +174,7 @@ impl<R: Recovery> Sender<R> {
             }
             return None;
         }
-        self.last_rtt = Some(rtt);
-        if now >= self.settings.measure_from && now <= self.settings.measure_to {
-            self.rtts.record(rtt);
-        }
+        self.meter.record_rtt(now, rtt);
         let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
         self.timer.sample(measured);
         self.application.note_rtt(rtt);
@@ -285,7 +270,7 @@ impl<R: Recovery> Sender<R> {
             self.signal(context, Signal::Moderated { window: Packets(window) });
         }
         if outcome.lost {
-            self.counters.loss_events += 1;
+            self.meter.counters.loss_events += 1;
             // A mark in the same window has cut it already (RFC 3168, section 6.1.2).
             if self.flight.oldest >= self.marked_until {
                 self.signal(context, Signal::Loss { ecn: false });
@@ -299,7 +284,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         self.marked_until = self.flight.next;
-        self.counters.loss_events += 1;
+        self.meter.counters.loss_events += 1;
         self.signal(context, Signal::Loss { ecn: true });
     }
 
@@ -309,7 +294,7 @@ impl<R: Recovery> Sender<R> {
         }
         let first = self.timed_out != Some(self.flight.oldest);
         self.timed_out = Some(self.flight.oldest);
-        self.counters.timeouts += 1;
+        self.meter.counters.timeouts += 1;
         self.recovery.on_timeout(context.now, self.flight);
         self.timer.back_off();
         self.timer.restart(context.now);
@@ -378,14 +363,14 @@ impl<R: Recovery> Sender<R> {
         }
         self.recovery.on_sent(now, sequence, self.flight);
         if again {
-            self.counters.retransmitted_packets += 1;
+            self.meter.counters.retransmitted_packets += 1;
         } else {
             if self.flight.next == 0 {
                 self.round_end = 1;
             }
             self.flight.next += 1;
         }
-        self.counters.sent_packets += 1;
+        self.meter.counters.sent_packets += 1;
         self.last_sent = now;
         self.burst += 1;
         self.timer.ensure_running(now);
@@ -479,16 +464,11 @@ impl<R: Recovery> Endpoint for Sender<R> {
 
     fn sender(&self) -> Option<SenderView<'_>> {
         Some(SenderView {
-            counters: self.counters,
+            meter: &self.meter,
             window: self.decision.window.0,
             ssthresh: self.decision.ssthresh.0,
-            window_integral: self.window_integral,
-            window_since: self.window_since,
             in_flight: self.recovery.in_flight(self.flight),
             round: self.round,
-            rtt: self.last_rtt,
-            rtts: Some(&self.rtts),
-            started: self.settings.start,
             control: Some(&self.control),
         })
     }
