@@ -3,7 +3,7 @@
 use ackclock_scenario::{Cycle, Datagrams};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Context, Endpoint, ReceiverView, SenderView};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::pace::Serialiser;
 use crate::packet::{Kind, Packet};
@@ -118,16 +118,22 @@ impl Endpoint for Source {
     fn wakeup(&self) -> Time {
         self.next
     }
+}
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
+impl SendingEnd for Source {
+    fn window_bits(&self) -> u64 {
+        0
+    }
+
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
             meter: &self.meter,
             window: f64::NAN,
             ssthresh: f64::NAN,
             in_flight: 0,
             round: 0,
             control: None,
-        })
+        }
     }
 }
 
@@ -164,9 +170,11 @@ impl Endpoint for Sink {
     fn wakeup(&self) -> Time {
         Time::NEVER
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+impl ReceivingEnd for Sink {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.delivered, completed: self.completed }
     }
 }
 
@@ -191,10 +199,10 @@ mod tests {
         };
         let meter = Meter::new(settings.start, (settings.start, settings.stop));
         let mut source = Source::new(settings, Stream::new(2, 0, Purpose::Application, 0, 0), meter);
-        let mut sacks = Slab::default();
+        let mut payloads = Slab::default();
         let mut times = Vec::new();
         while source.wakeup() < Time::NEVER {
-            let mut context = Context { now: source.wakeup(), sacks: &mut sacks, journal: None };
+            let mut context = Context { now: source.wakeup(), payloads: &mut payloads, journal: None };
             source.on_timer(&mut context);
             assert!(source.next_packet(&mut context).is_some() && source.next_packet(&mut context).is_none());
             times.push(context.now.as_seconds());

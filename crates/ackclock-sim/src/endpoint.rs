@@ -1,9 +1,10 @@
-//! What sends and receives: the one trait between the network and every protocol.
+//! What sends and receives: the traits between the network and every protocol.
 
 use ackclock_units::Time;
 
 use crate::meter::Meter;
-use crate::packet::{Packet, SackBlocks, Slab};
+use crate::packet::{EndId, Packet, Slab};
+use crate::payload::Payload;
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
 pub trait Endpoint: Send {
@@ -18,25 +19,44 @@ pub trait Endpoint: Send {
 
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
     fn wakeup(&self) -> Time;
+}
 
-    /// Bits of its window for the digest; 0 where there is none.
-    fn window_bits(&self) -> u64 {
-        0
+/// The end that sends data.
+pub trait SendingEnd: Endpoint {
+    /// Bits of its window or rate for the digest; 0 where there is neither.
+    fn window_bits(&self) -> u64;
+
+    /// How it is doing.
+    fn view(&self) -> SenderView<'_>;
+}
+
+/// The end that receives data.
+pub trait ReceivingEnd: Endpoint {
+    /// How it is doing.
+    fn view(&self) -> ReceiverView;
+}
+
+/// Both ends of a flow.
+pub struct Ends {
+    /// The sender.
+    pub sender: Box<dyn SendingEnd>,
+    /// The receiver.
+    pub receiver: Box<dyn ReceivingEnd>,
+    /// Whether they speak TCP, so that a packet capture can show them.
+    pub is_tcp: bool,
+}
+
+impl Ends {
+    /// The ends of a flow that speaks something other than TCP.
+    #[must_use]
+    pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
+        Ends { sender: Box::new(sender), receiver: Box::new(receiver), is_tcp: false }
     }
 
-    /// Whether it speaks TCP, so that a packet capture can show it.
-    fn is_tcp(&self) -> bool {
-        false
-    }
-
-    /// How a sender is doing; `None` for a receiver.
-    fn sender(&self) -> Option<SenderView<'_>> {
-        None
-    }
-
-    /// How a receiver is doing; `None` for a sender.
-    fn receiver(&self) -> Option<ReceiverView> {
-        None
+    /// Whichever of the two `id` names.
+    #[inline]
+    pub fn end(&mut self, id: EndId) -> &mut dyn Endpoint {
+        if id.is_sender() { &mut *self.sender } else { &mut *self.receiver }
     }
 }
 
@@ -45,8 +65,8 @@ pub trait Endpoint: Send {
 pub struct Context<'a> {
     /// The time.
     pub now: Time,
-    /// Selective acknowledgements that ride on packets.
-    pub sacks: &'a mut Slab<SackBlocks>,
+    /// What rides on packets.
+    pub payloads: &'a mut Slab<Payload>,
     /// Where events are written, when they are recorded.
     pub journal: Option<&'a mut Vec<JournalEntry>>,
 }

@@ -16,6 +16,7 @@ mod network;
 mod observe;
 pub mod pace;
 pub mod packet;
+pub mod payload;
 pub mod queue;
 pub mod random;
 pub mod rate;

@@ -4,9 +4,10 @@ use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Endpoint, JournalEntry};
+use crate::endpoint::{Ends, JournalEntry};
 use crate::link::LinkCounters;
 use crate::network::Network;
+use crate::packet::EndId;
 
 /// A flow's counters at an instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +73,7 @@ impl Observer {
     }
 
     /// Makes all observations that are due before `before`.
-    pub fn observe(&mut self, before: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+    pub fn observe(&mut self, before: Time, network: &mut Network, ends: &[Ends]) {
         while self.next < before {
             let now = self.next;
             if self.warmup == Some(now) {
@@ -83,7 +84,7 @@ impl Observer {
             while let Some((time, flow, begins)) = self.edges.get(self.edges_done).copied()
                 && time == now
             {
-                let mark = mark(now, flow, network, endpoints);
+                let mark = mark(now, flow, network, ends);
                 let (_, from, to) = &mut self.flows[flow as usize];
                 *(if begins { from } else { to }) = mark;
                 self.edges_done += 1;
@@ -91,19 +92,19 @@ impl Observer {
             if let Some(samples) = &mut self.samples
                 && samples.next == now
             {
-                samples.take(now, network, endpoints);
+                samples.take(now, network, ends);
             }
             self.set_next();
         }
     }
 
-    /// An endpoint has acted: samples its flow when that is done by round trips.
+    /// The sender of `flow` has acted: samples the flow when that is done by round trips.
     #[inline]
-    pub fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
+    pub fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
         if let Some(samples) = &mut self.samples
             && samples.by_round_trip
         {
-            samples.after_endpoint(now, endpoint, endpoints);
+            samples.after_sender(now, flow, ends);
         }
     }
 
@@ -128,15 +129,14 @@ impl Observer {
 }
 
 /// A flow as it is at `now`.
-pub fn mark(now: Time, flow: u32, network: &Network, endpoints: &[Box<dyn Endpoint>]) -> FlowMark {
-    let sender = endpoints[2 * flow as usize].sender();
-    let receiver = endpoints[2 * flow as usize + 1].receiver();
-    let dropped_packets = network.tallies[2 * flow as usize].dropped;
+pub fn mark(now: Time, flow: u32, network: &Network, ends: &[Ends]) -> FlowMark {
+    let Ends { sender, receiver, .. } = &ends[flow as usize];
+    let sender = sender.view();
+    let dropped_packets = network.tallies[EndId::sender_of(flow).number() as usize].dropped;
     FlowMark {
-        counters: sender
-            .map_or_else(Counters::default, |view| Counters { dropped_packets, ..view.meter.counters }),
-        delivered: receiver.map_or(0, |view| view.delivered),
-        window_integral: sender.map_or(0.0, |view| view.meter.window_integral(now, view.window)),
+        counters: Counters { dropped_packets, ..sender.meter.counters },
+        delivered: receiver.view().delivered,
+        window_integral: sender.meter.window_integral(now, sender.window),
     }
 }
 
@@ -179,10 +179,10 @@ impl Samples {
         }
     }
 
-    fn take(&mut self, now: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+    fn take(&mut self, now: Time, network: &mut Network, ends: &[Ends]) {
         if !self.by_round_trip {
             for flow in 0..self.last.len() as u32 {
-                self.take_flow(now, flow, endpoints);
+                self.take_flow(now, flow, ends);
             }
         }
         for (id, link) in network.links.iter_mut().take(self.last_links.len()).enumerate() {
@@ -210,18 +210,16 @@ impl Samples {
         self.next = if now + self.every > self.end { Time::NEVER } else { now + self.every };
     }
 
-    fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
-        let flow = endpoint / 2;
-        let round = endpoints[endpoint as usize].sender().map(|view| view.round);
-        if round.is_some_and(|round| round > self.last[flow as usize].2) {
-            self.take_flow(now, flow, endpoints);
+    fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
+        if ends[flow as usize].sender.view().round > self.last[flow as usize].2 {
+            self.take_flow(now, flow, ends);
         }
     }
 
-    fn take_flow(&mut self, now: Time, flow: u32, endpoints: &[Box<dyn Endpoint>]) {
-        let Some(view) = endpoints[2 * flow as usize].sender() else { return };
-        let receiver = endpoints[2 * flow as usize + 1].receiver();
-        let delivered = receiver.map_or(0, |receiver| receiver.delivered);
+    fn take_flow(&mut self, now: Time, flow: u32, ends: &[Ends]) {
+        let Ends { sender, receiver, .. } = &ends[flow as usize];
+        let view = sender.view();
+        let delivered = receiver.view().delivered;
         let sent = view.meter.counters.sent_packets;
         let (last_sent, last_delivered, _) =
             std::mem::replace(&mut self.last[flow as usize], (sent, delivered, view.round));

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_scenario::Flow;
-use ackclock_sim::endpoint::Endpoint;
+use ackclock_sim::endpoint::Ends;
 use ackclock_sim::{Placement, Transport};
 
 use peer::{Datagrams, Peer, Role};
@@ -36,7 +36,7 @@ impl Transport for Quic {
         flow: &Flow,
         placement: &Placement,
         control: Box<dyn ErasedController>,
-    ) -> Result<[Box<dyn Endpoint>; 2], String> {
+    ) -> Result<Ends, String> {
         let refuse = |error: String| format!("flow {}: {error}", flow.name);
         let began = began();
         let [there, back] = [(); 2].map(|()| Arc::new(Mutex::new(Datagrams::default())));
@@ -48,10 +48,8 @@ impl Transport for Quic {
             None => sending,
             Some(file) => sending.with_qlog(&file, &flow.name).map_err(refuse)?,
         };
-        Ok([
-            Box::new(Sender::new(sending, flow, placement, control)),
-            Box::new(Receiver::new(receiving, flow, placement)),
-        ])
+        let sender = Sender::new(sending, flow, placement, control);
+        Ok(Ends::new(sender, Receiver::new(receiving, flow, placement)))
     }
 }
 

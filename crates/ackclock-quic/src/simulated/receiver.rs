@@ -2,7 +2,7 @@
 
 use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
-use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView};
+use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, StreamId};
@@ -92,8 +92,10 @@ impl Endpoint for Receiver {
     fn wakeup(&self) -> Time {
         self.due
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.bytes / self.segment, completed: self.completed })
+impl ReceivingEnd for Receiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.bytes / self.segment, completed: self.completed }
     }
 }

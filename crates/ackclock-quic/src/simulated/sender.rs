@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ackclock_cc::erased::ErasedController;
 use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
-use ackclock_sim::endpoint::{Context, Endpoint, SenderView};
+use ackclock_sim::endpoint::{Context, Endpoint, SenderView, SendingEnd};
 use ackclock_sim::meter::Meter;
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
@@ -148,21 +148,23 @@ impl Endpoint for Sender {
         let stop = if self.has_stopped { Time::NEVER } else { self.stop };
         self.due.min(start).min(stop)
     }
+}
 
+impl SendingEnd for Sender {
     fn window_bits(&self) -> u64 {
         self.watched.decided().window.0.to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
+    fn view(&self) -> SenderView<'_> {
         let decided = self.watched.decided();
         let seen = self.watched.seen();
-        Some(SenderView {
+        SenderView {
             meter: &self.meter,
             window: decided.window.0,
             ssthresh: decided.ssthresh.0,
             in_flight: seen.in_flight,
             round: seen.round,
             control: Some(&self.watched),
-        })
+        }
     }
 }

@@ -10,7 +10,7 @@ use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Reco
 use ackclock_units::Time;
 
 use crate::datagrams::{Sink, Source, SourceSettings};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Ends, SendingEnd};
 use crate::meter::Meter;
 use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
@@ -30,7 +30,7 @@ pub trait Transport {
         flow: &Flow,
         placement: &Placement,
         control: Box<dyn ErasedController>,
-    ) -> Result<[Box<dyn Endpoint>; 2], String>;
+    ) -> Result<Ends, String>;
 }
 
 /// What makes the controls and ends of flows.
@@ -87,7 +87,7 @@ pub fn make_ends(
     placement: &Placement,
     makers: Makers<'_>,
     groups: &mut Groups,
-) -> Result<[Box<dyn Endpoint>; 2], String> {
+) -> Result<Ends, String> {
     if flow.transport == scenario::Transport::Quic {
         let quic = makers.quic.ok_or_else(|| format!("flow {}: there is no QUIC here", flow.name))?;
         return quic.make_ends(flow, placement, make_control(flow, makers.catalogue)?);
@@ -122,15 +122,11 @@ pub fn make_ends(
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         total,
     });
-    Ok([make_sender(flow, placement, (control, linux_2_6), application), Box::new(receiver)])
+    let sender = make_sender(flow, placement, (control, linux_2_6), application);
+    Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
 }
 
-fn datagram_ends(
-    flow: &Flow,
-    placement: &Placement,
-    datagrams: Datagrams,
-    total: u64,
-) -> [Box<dyn Endpoint>; 2] {
+fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total: u64) -> Ends {
     let settings = SourceSettings {
         flow: placement.id,
         route: placement.data_route,
@@ -141,15 +137,11 @@ fn datagram_ends(
         stop: placement.stop,
     };
     let source = Source::new(settings, placement.stream(Purpose::Application), placement.meter());
-    [Box::new(source), Box::new(Sink::new(total))]
+    Ends::new(source, Sink::new(total))
 }
 
 /// The ends of a rate-based control; none if the flow has another.
-fn rate_ends(
-    flow: &Flow,
-    placement: &Placement,
-    total: u64,
-) -> Result<Option<[Box<dyn Endpoint>; 2]>, String> {
+fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<Ends>, String> {
     let settings = RateSettings {
         flow: placement.id,
         route: placement.data_route,
@@ -171,13 +163,13 @@ fn rate_ends(
                 placement.meter(),
             );
             let receiver = TfrcReceiver::new(params, placement.id, placement.ack_route, ack, total);
-            Some([Box::new(sender), Box::new(receiver)])
+            Some(Ends::new(sender, receiver))
         }
         "tear" => {
             let params: TearParams = read_params(flow)?;
             let sender = RateSender::new(settings, Tear::default(), stream, placement.meter());
             let receiver = TearReceiver::new(params, placement.id, placement.ack_route, ack, total);
-            Some([Box::new(sender), Box::new(receiver)])
+            Some(Ends::new(sender, receiver))
         }
         _ => None,
     })
@@ -209,7 +201,7 @@ fn make_sender(
     placement: &Placement,
     (control, linux_2_6): (Box<dyn ErasedController>, Kernel26),
     application: Application,
-) -> Box<dyn Endpoint> {
+) -> Box<dyn SendingEnd> {
     let tcp = &flow.tcp;
     let settings = Settings {
         flow: placement.id,

@@ -6,12 +6,12 @@ use ackclock_scenario::{self as scenario, Scenario};
 use ackclock_trace::Digest;
 use ackclock_units::Time;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::Ends;
 use crate::link::Link;
 use crate::loss::LossModel;
 use crate::network::{Network, Tally};
 use crate::pace::Pace;
-use crate::packet::Slab;
+use crate::packet::{EndId, Slab};
 use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::wire::{NoiseModel, Wire};
@@ -19,16 +19,16 @@ use crate::wire::{NoiseModel, Wire};
 mod ends;
 mod topology;
 
-use ends::make_ends;
-pub use ends::{Makers, Placement, Transport};
-use topology::Topology;
+use self::ends::make_ends;
+pub use self::ends::{Makers, Placement, Transport};
+use self::topology::Topology;
 
 /// What a simulation is made of.
 pub struct Parts {
     /// Links and routes; the first links are those of the scenario.
     pub network: Network,
-    /// Sender and receiver of each flow, in turn.
-    pub endpoints: Vec<Box<dyn Endpoint>>,
+    /// The ends of each flow.
+    pub ends: Vec<Ends>,
     /// The time over which each flow is measured.
     pub measured: Vec<(Time, Time)>,
 }
@@ -47,7 +47,7 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         .map(|(id, link)| make_link(link, id as u32, flows, seed, run))
         .collect();
     let mut topology = Topology::new(links);
-    let mut endpoints: Vec<Box<dyn Endpoint>> = Vec::new();
+    let mut ends = Vec::new();
     let mut measured = Vec::new();
     let mut groups = BTreeMap::new();
     for (id, flow) in scenario.flows.iter().enumerate() {
@@ -65,17 +65,17 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         measured.push(window);
         let (data_route, ack_route) = topology.routes(flow, &scenario.links);
         let placement = Placement { id, seed, run, data_route, ack_route, start, stop, measured: window };
-        endpoints.extend(make_ends(flow, &placement, makers, &mut groups)?);
+        ends.push(make_ends(flow, &placement, makers, &mut groups)?);
     }
     let network = Network {
         links: topology.links,
         hops: topology.hops,
-        sacks: Slab::default(),
-        tallies: vec![Tally::default(); 2 * flows as usize],
+        payloads: Slab::default(),
+        tallies: vec![Tally::default(); EndId::count(scenario.flows.len())],
         digest: Digest::default(),
         changes: 0,
     };
-    Ok(Parts { network, endpoints, measured })
+    Ok(Parts { network, ends, measured })
 }
 
 /// The link `link` of a scenario, its `id`-th, for `flows` flows in run `run` of `seed`.

@@ -2,10 +2,10 @@
 
 use ackclock_units::{Span, Time};
 
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, Internals, SenderView};
+use crate::endpoint::{Context, Endpoint, Internals, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet};
+use crate::payload::{Header, Payload, Report};
 use crate::random::Stream;
 
 /// What a law decides: the rate.
@@ -106,8 +106,7 @@ impl<L: Law> RateSender<L> {
 
 impl<L: Law> Endpoint for RateSender<L> {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        let Some(words) = context.sacks.remove(packet.handle()) else { return };
-        let report = Report::from_words(words);
+        let Some(Payload::Report(report)) = context.payloads.remove(packet.handle()) else { return };
         let now = context.now;
         let rtt = Span(now.since(packet.sent).0.saturating_sub(report.delay.0));
         let before = self.window();
@@ -174,7 +173,7 @@ impl<L: Law> Endpoint for RateSender<L> {
         }
         let header = Header { rtt: self.law.rtt().unwrap_or(Span::ZERO), rate: self.law.rate() };
         let packet = Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes);
-        Some(packet.with_handle(context.sacks.insert(header.to_words())))
+        Some(packet.with_handle(context.payloads.insert(Payload::Header(header))))
     }
 
     fn wakeup(&self) -> Time {
@@ -184,20 +183,22 @@ impl<L: Law> Endpoint for RateSender<L> {
         let timer = if self.started { self.law.wakeup() } else { Time::NEVER };
         self.next.min(timer).min(self.settings.stop)
     }
+}
 
+impl<L: Law> SendingEnd for RateSender<L> {
     fn window_bits(&self) -> u64 {
         self.law.rate().to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
             meter: &self.meter,
             window: self.window(),
             ssthresh: f64::INFINITY,
             in_flight: self.window() as u64,
             round: self.round,
             control: Some(self),
-        })
+        }
     }
 }
 

@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::sender::Law;
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, ReceiverView};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Kind, Packet};
+use crate::payload::{Header, Payload, Report};
 
 ackclock_cc::parameters! {
     /// Parameters of TEAR.
@@ -228,8 +228,8 @@ impl TearReceiver {
 impl Endpoint for TearReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(words) = context.sacks.remove(packet.handle()) {
-            self.header = Header::from_words(words);
+        if let Some(Payload::Header(header)) = context.payloads.remove(packet.handle()) {
+            self.header = header;
         }
         self.delivered += 1;
         if self.delivered == self.total {
@@ -278,15 +278,17 @@ impl Endpoint for TearReceiver {
         let report = Report { delay: now.since(arrived), received: 0.0, verdict, stale };
         let sequence = self.highest.map_or(0, |highest| highest + 1);
         let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.sacks.insert(report.to_words())))
+        Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
     }
 
     fn wakeup(&self) -> Time {
         self.report_at.min(self.silence_ends)
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+impl ReceivingEnd for TearReceiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.delivered, completed: self.completed }
     }
 }
 

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::sender::Law;
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, ReceiverView};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Kind, Packet};
+use crate::payload::{Header, Payload, Report};
 
 ackclock_cc::parameters! {
     /// Parameters of TFRC.
@@ -383,8 +383,8 @@ impl TfrcReceiver {
 impl Endpoint for TfrcReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(words) = context.sacks.remove(packet.handle()) {
-            self.header = Header::from_words(words);
+        if let Some(Payload::Header(header)) = context.payloads.remove(packet.handle()) {
+            self.header = header;
         }
         self.delivered += 1;
         if self.delivered == self.total {
@@ -434,15 +434,17 @@ impl Endpoint for TfrcReceiver {
         let report = Report { delay: now.since(arrived), received, verdict: self.last_p, stale: false };
         let sequence = self.highest.map_or(0, |(highest, _)| highest + 1);
         let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.sacks.insert(report.to_words())))
+        Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
     }
 
     fn wakeup(&self) -> Time {
         self.report_at
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+impl ReceivingEnd for TfrcReceiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.delivered, completed: self.completed }
     }
 }
 

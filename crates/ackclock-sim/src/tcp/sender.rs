@@ -8,9 +8,10 @@ use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
 use super::{Application, Timer};
-use crate::endpoint::{Context, Endpoint, SenderView};
+use crate::endpoint::{Context, Endpoint, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::packet::{Ecn, Kind, Packet};
+use crate::payload::Payload;
 use crate::random::Stream;
 
 /// Settings of a sender that do not change during a run.
@@ -187,7 +188,10 @@ impl<R: Recovery> Sender<R> {
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
-        let blocks = context.sacks.remove(ack.handle());
+        let blocks = match context.payloads.remove(ack.handle()) {
+            Some(Payload::Sack(blocks)) => Some(blocks),
+            _ => None,
+        };
         let advances = ack.sequence > self.flight.oldest;
         if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
             return;
@@ -453,23 +457,21 @@ impl<R: Recovery> Endpoint for Sender<R> {
         }
         wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
     }
+}
 
-    fn is_tcp(&self) -> bool {
-        true
-    }
-
+impl<R: Recovery> SendingEnd for Sender<R> {
     fn window_bits(&self) -> u64 {
         self.decision.window.0.to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
             meter: &self.meter,
             window: self.decision.window.0,
             ssthresh: self.decision.ssthresh.0,
             in_flight: self.recovery.in_flight(self.flight),
             round: self.round,
             control: Some(&self.control),
-        })
+        }
     }
 }

@@ -55,13 +55,13 @@ fn old_intervals_are_discounted() {
 /// A receiver with an RTT of 100 ms to which packets come every 10 ms, but for the lost ones.
 fn receive(lost: &[u64], count: u64) -> TfrcReceiver {
     let mut receiver = TfrcReceiver::new(TfrcParams::default(), 0, 0, 40, u64::MAX);
-    let mut sacks = Slab::default();
+    let mut payloads = Slab::default();
     for sequence in (0..count).filter(|sequence| !lost.contains(sequence)) {
         let now = Time::ZERO + Span::from_millis(10 * sequence);
         let header = Header { rtt: Span::from_millis(100), rate: 100.0 };
-        let handle = sacks.insert(header.to_words());
+        let handle = payloads.insert(Payload::Header(header));
         let packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1000).with_handle(handle);
-        let mut context = Context { now, sacks: &mut sacks, journal: None };
+        let mut context = Context { now, payloads: &mut payloads, journal: None };
         receiver.on_packet(&packet, &mut context);
     }
     receiver

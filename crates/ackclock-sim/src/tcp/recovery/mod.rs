@@ -10,7 +10,7 @@ mod sack;
 
 use ackclock_units::Time;
 
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 
 pub use linux26::Linux26;
 pub use rack::Rack;

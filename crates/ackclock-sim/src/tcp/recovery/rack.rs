@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 use ackclock_units::{Span, Time};
 
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::sent_list::{SentList, State};
 
