@@ -8,7 +8,7 @@ use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::wire::NoiseModel;
 
-/// Holds the events of a scenario and makes them happen.
+/// Holds the events of a scenario and says when they are due.
 #[derive(Debug)]
 pub struct Director {
     /// Events at times, the latest first.
@@ -35,7 +35,7 @@ impl Director {
                 When::RoundTrip { flow, count } => at_rounds.push((flow, count, index)),
             }
         }
-        // Those at one time happen in the order of the file.
+        // Events at the same time happen in the order of the file.
         timed.sort_by(|a, b| b.cmp(a));
         let rates = links.iter().map(|link| link.rate).collect();
         Director { timed, at_rounds, events, rates, flows, seed, run }

@@ -86,9 +86,9 @@ impl Context<'_> {
 pub struct JournalEntry {
     /// When.
     pub time: Time,
-    /// Of which flow.
+    /// The flow.
     pub flow: u32,
-    /// What: start, loss, recovered, timeout, undo, complete, stop.
+    /// What happened: start, loss, recovered, timeout, undo, complete, stop.
     pub kind: &'static str,
     /// The control's window before it, packets.
     pub window_before: f64,
@@ -105,9 +105,9 @@ pub struct ReceiverView {
     pub completed: Option<Time>,
 }
 
-/// What tells its internals by name.
+/// Something whose internals can be read by name.
 pub trait Internals {
-    /// Tells each.
+    /// Calls `visit` with each name and value.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
 }
 
@@ -126,7 +126,7 @@ pub struct SenderView<'a> {
     pub window: f64,
     /// Its slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
-    /// Packets in the network as the sender believes.
+    /// Packets in the network by the sender's estimate.
     pub in_flight: u64,
     /// Round trips completed.
     pub round: u64,

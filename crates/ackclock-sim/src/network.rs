@@ -1,4 +1,4 @@
-//! The network between endpoints: links, routes, and what becomes of each packet.
+//! The network between endpoints: links, routes, and what happens to each packet.
 
 use ackclock_trace::Digest;
 use ackclock_units::Time;
@@ -166,7 +166,7 @@ impl Network {
         self.forward(now, &mut packet, schedule).then_some(packet)
     }
 
-    /// Checks that nothing was lost from sight: for every end, sent = delivered + dropped + under
+    /// Checks that every packet is accounted for: for every end, sent = delivered + dropped + under
     /// way, and the same for every link; and that no link has sent more than its rate allows by `now`.
     ///
     /// # Panics
@@ -188,7 +188,7 @@ impl Network {
             assert_eq!(
                 counters.arrived,
                 counters.delivered + counters.random_losses + counters.queue_drops + inside,
-                "packets of link {id} are lost from sight"
+                "packets of link {id} are unaccounted for"
             );
             if link.is_limited() {
                 // A packet in transmission when the rate fell keeps its finish time.
@@ -201,7 +201,7 @@ impl Network {
             assert_eq!(
                 tally.sent,
                 tally.delivered + tally.dropped + under_way,
-                "packets of flow {} are lost from sight",
+                "packets of flow {} are unaccounted for",
                 EndId::with_number(number).flow()
             );
         }

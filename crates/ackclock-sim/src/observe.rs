@@ -1,4 +1,4 @@
-//! Observers: they look between events and never are events, so what they do changes no run.
+//! Observers: they act between events and are never events themselves, so they cannot change a run.
 
 use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
@@ -60,7 +60,7 @@ impl Observer {
         observer
     }
 
-    /// Events after this time must wait for [`Observer::observe`].
+    /// [`Observer::observe`] must be called before any event after this time.
     #[inline]
     pub fn next(&self) -> Time {
         self.next

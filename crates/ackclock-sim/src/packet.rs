@@ -212,7 +212,7 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Takes out what `handle` stands for; `None` for [`Handle::NONE`].
+    /// Removes and returns what is stored at `handle`; `None` for [`Handle::NONE`].
     pub fn remove(&mut self, handle: Handle) -> Option<T> {
         if handle == Handle::NONE {
             return None;
@@ -221,7 +221,7 @@ impl<T: Copy> Slab<T> {
         Some(self.places[handle.0 as usize])
     }
 
-    /// What `handle` stands for; `None` for [`Handle::NONE`].
+    /// What is stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<T> {
         self.places.get(handle.0 as usize).copied()

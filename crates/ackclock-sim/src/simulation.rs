@@ -48,7 +48,7 @@ impl Simulation {
         Simulation::with(scenario, Makers { catalogue, quic: None }, run, record)
     }
 
-    /// As [`Simulation::new`], with other makers of controls and ends: QUIC is made elsewhere.
+    /// As [`Simulation::new`], with given makers of controls and ends, such as those of QUIC, which another crate makes.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -106,7 +106,7 @@ impl Simulation {
         self.packets
     }
 
-    /// Goes on to the end of the run, or for `events` events, whichever comes first. Returns whether the run
+    /// Advances to the end of the run, or by `events` events, whichever comes first. Returns whether the run
     /// has ended. How a run is cut into calls changes nothing.
     ///
     /// # Panics
@@ -162,7 +162,7 @@ impl Simulation {
         self.pump(end, Occurrence::Woken, 0);
     }
 
-    /// Makes the events happen that are due.
+    /// Applies the scenario's events that are due.
     fn direct(&mut self, component: u32) {
         while let Some((link, change)) = self.director.due(self.now) {
             self.network.change(self.now, link, change, &mut self.schedule);
@@ -171,7 +171,7 @@ impl Simulation {
         self.schedule.set(component, self.director.wakeup());
     }
 
-    /// Sends what `id` has to send after `what` happened to it, with packet `sequence` if it was one, and notes both.
+    /// Records `what` happened to `id` (with packet `sequence`, if any) in the digest, and sends what it then has to send.
     #[inline]
     fn pump(&mut self, id: EndId, what: Occurrence, sequence: u64) {
         let component = self.network.component_of(id);
@@ -205,7 +205,7 @@ impl Simulation {
         }
     }
 
-    /// What waits for round trips of `flow` is done.
+    /// Applies events and takes samples that wait for round trips of `flow`.
     #[inline]
     fn after_sender(&mut self, flow: u32) {
         if self.director.waits_for_round_trips() {
@@ -223,7 +223,7 @@ impl Simulation {
     /// When the packet capture could not be written.
     ///
     /// # Panics
-    /// When packets were lost from sight or a link has sent more than it can.
+    /// When packets are unaccounted for or a link has sent more than it can.
     pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         if let Some(capture) = self.capture.take() {
             capture.finish()?;

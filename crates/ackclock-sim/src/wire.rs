@@ -50,7 +50,7 @@ pub struct Wire {
     latest: Time,
     /// Packets that may overtake each other, by arrival and then by number.
     unordered: BinaryHeap<Reverse<(Time, u64, Overtaking)>>,
-    /// The heap is in use, or may come to be.
+    /// The heap is in use, or may come into use.
     reorders: bool,
     pushed: u64,
 }
@@ -92,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// Another noise from now on, or none. Its streams go on if there were any.
+    /// Changes the noise from now on; `None` for none. Existing streams continue.
     pub fn set_noise(&mut self, noise: Option<NoiseModel>) {
         self.noise = match (noise, self.noise.take()) {
             (Some(new), Some(old)) => Some(NoiseModel { noise: new.noise, streams: old.streams }),

@@ -336,7 +336,7 @@ proptest! {
             scenario.links[0].loss = loss.clone();
             // 1000 bytes in 10 ms.
             let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None };
-            // They leave 5 ms beside the samples.
+            // They leave half way between the samples.
             let start = Start::At(Span::from_millis(5));
             let other = common::flow(control, Span::from_millis(100));
             let first = common::flow("reno", Span::from_millis(100));

@@ -9,7 +9,7 @@ use quinn_proto::{Dir, StreamId};
 
 use super::peer::{HEADERS, Peer};
 
-/// What a full packet has beside data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
+/// What a full packet carries besides data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
 /// frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
 const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
 

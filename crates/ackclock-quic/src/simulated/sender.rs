@@ -31,7 +31,7 @@ pub struct Sender {
     has_started: bool,
     has_stopped: bool,
     meter: Meter,
-    /// When quinn wants to be woken: asking it needs more than a look.
+    /// When quinn wants to be woken; kept, because asking it needs mutable access.
     due: Time,
 }
 
@@ -55,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// The application's part: opens the stream when the connection stands, writes while there is room.
+    /// The application's part: opens the stream once connected, and writes while there is room.
     fn drive(&mut self) {
         while let Some(event) = self.peer.poll() {
             if matches!(event, Event::Connected)
@@ -80,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// Does `act`, measures what it did, and writes what it meant for the window.
+    /// Does `act`, measures its effect, and records what happened to the window.
     fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
         let window = self.watched.decided().window.0;
         self.meter.hold_window(context.now, window);
@@ -133,7 +133,7 @@ impl Endpoint for Sender {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
-            // Nothing more now: this is when the timers are what they will be.
+            // Nothing more to send now, so the timers are final.
             self.due = self.peer.wakeup();
             return None;
         };

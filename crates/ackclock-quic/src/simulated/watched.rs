@@ -1,4 +1,4 @@
-//! A control whose decisions the simulator sees while quinn has it.
+//! A control that quinn drives and the simulator can observe.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::controller::Adapter;
 
-/// What the simulator sees.
+/// What the simulator can observe.
 pub struct Seen {
     control: Box<dyn ErasedController>,
     /// Quinn counts a connection's time from its beginning; the simulator from its own.
@@ -28,7 +28,7 @@ pub struct Seen {
     pub rtt: Option<Span>,
 }
 
-/// A control that two have: quinn tells it, the simulator looks at it.
+/// A control shared by quinn, which drives it, and the simulator, which observes it.
 #[derive(Clone)]
 pub struct Watched(Arc<Mutex<Seen>>);
 
@@ -47,7 +47,7 @@ impl Watched {
         })))
     }
 
-    /// What is to be seen now.
+    /// What can be observed now.
     pub fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

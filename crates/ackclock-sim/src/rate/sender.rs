@@ -8,7 +8,7 @@ use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};
 use crate::random::Stream;
 
-/// What a law decides: the rate.
+/// The law of a rate-based control: it decides the rate.
 pub trait Law: Send + Sync {
     /// A report arrived at `now`, with the round-trip time that it measures.
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report);
@@ -19,7 +19,7 @@ pub trait Law: Send + Sync {
     /// When it wants to be woken.
     fn wakeup(&self) -> Time;
 
-    /// The first packet goes at `now`.
+    /// The first packet is sent at `now`.
     fn start(&mut self, now: Time);
 
     /// Packets per second.
@@ -33,7 +33,7 @@ pub trait Law: Send + Sync {
     /// The smoothed round-trip time.
     fn rtt(&self) -> Option<Span>;
 
-    /// Tells internals by name.
+    /// Calls `visit` with the name and value of each internal.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The receiver keeps the window that a TCP sender would have: a packet that arrives adds to it as an acknowledgement
 //! would, a loss halves it, once per window; with `timeout` a long silence makes it 1. Between two decreases lies an
-//! epoch, and the mean windows of the last eight epochs, the one that goes on included, are averaged with weights 1/6,
+//! epoch, and the mean windows of the last eight epochs, the current one included, are averaged with weights 1/6,
 //! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. That mean over the round-trip time is the rate that the receiver
 //! reports and the sender obeys.
 //!
@@ -92,7 +92,7 @@ impl Emulation {
     }
 
     /// The weighted mean window, packets. While fewer than eight epochs are over their weights share the whole. The
-    /// epoch that goes on counts once it has lasted a round trip.
+    /// current epoch counts once it has lasted a round trip.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let current = (self.rounds >= 1.0).then(|| self.area / self.rounds);
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!((emulation.window, emulation.ssthresh), (1.0, emulation.epochs[0] / 2.0));
     }
 
-    /// Eight epochs of 60 packets, then one of 120 that goes on: 60 + 60/6 = 70. In its first round trip it does not count.
+    /// Eight epochs of 60 packets, then a current one of 120: 60 + 60/6 = 70. In its first round trip it does not count.
     #[test]
     fn epochs_are_weighted() {
         assert!((WEIGHTS.iter().sum::<f64>() - 1.0).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! The receiving side of TCP: cumulative and selective acknowledgements, delayed ones too.
+//! The receiving side of TCP: cumulative, selective and delayed acknowledgements.
 
 use ackclock_units::{Span, Time};
 
@@ -19,7 +19,7 @@ pub struct Receiver {
     recent: SackBlocks,
     /// Packets that arrived in order since the last acknowledgement.
     held_back: u64,
-    /// When a held-back acknowledgement goes out at last.
+    /// When a held-back acknowledgement goes out at the latest.
     deadline: Time,
     /// An acknowledgement is to be sent now.
     answers: bool,
@@ -74,7 +74,7 @@ impl Receiver {
         }
     }
 
-    /// Puts the block around `sequence` first; blocks that it has swallowed go.
+    /// Puts the block around `sequence` first, and removes blocks that it now contains.
     fn note_block(&mut self, sequence: u64) {
         let block = self.early.block(sequence);
         let old = self.recent;

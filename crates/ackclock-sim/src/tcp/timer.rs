@@ -72,7 +72,7 @@ impl Timer {
         self.timeout.saturating_mul(self.backoff).min(self.maximum)
     }
 
-    /// Starts the timer anew at `now`.
+    /// Restarts the timer at `now`.
     #[inline]
     pub fn restart(&mut self, now: Time) {
         self.deadline = now + self.timeout();
@@ -104,7 +104,7 @@ impl Timer {
         self.alarm
     }
 
-    /// It is `now`: whether the timeout has come. If not, the alarm is set again.
+    /// Whether the timer has expired at `now`. If not, the alarm is set again.
     pub fn expires(&mut self, now: Time) -> bool {
         if now < self.alarm {
             return false;

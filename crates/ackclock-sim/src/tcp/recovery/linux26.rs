@@ -9,7 +9,7 @@
 //!   floor: ssthresh, or half of it for controls that say so. At the end a window below ssthresh becomes what is in
 //!   flight and three more, and slow start leads back to ssthresh.
 //! - At the end of an episode all reports are forgotten; what the next ones tell begins a new episode.
-//! - Every acknowledgement starts the retransmission timer anew, a duplicate, too.
+//! - Every acknowledgement restarts the retransmission timer, even a duplicate.
 //! - After a timeout everything unreported is lost; a loss seen then begins an episode.
 //!
 //! The window grows only when it was full before the acknowledgement. With a random delay before each send
