@@ -4,7 +4,7 @@
 //! HighSpeed TCP does (`fast = "hstcp"`, a(W)/W per acknowledgement) or as Scalable TCP (`fast =
 //! "scalable"`, 0.01, and at least as Reno); otherwise as Reno. Per loss event it takes HighSpeed TCP's decrease b(W) in both
 //! modes (inferred from section V-B). aRTT is smoothed with gain 1/8, which the paper leaves open.
-//! a and b are evaluated anew when the whole part of W changes.
+//! a and b are re-evaluated when the whole part of W changes.
 
 use ackclock_units::Time;
 

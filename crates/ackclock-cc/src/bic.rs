@@ -8,7 +8,7 @@
 //! 2. The maximum for fast convergence is kept apart from the default that max_win takes beyond it; as
 //!    printed fast convergence fires at every loss.
 //! 3. A loss event ends BI-TCP slow start and resets its counters.
-//! 4. The target is computed anew when BI-TCP slow start ends; as printed the first acknowledgement after it
+//! 4. The target is recomputed when BI-TCP slow start ends; as printed the first acknowledgement after it
 //!    would shrink the window.
 //!
 //! As printed the gap to the target shrinks by e^(-1/2) per round trip, because the target moves with every

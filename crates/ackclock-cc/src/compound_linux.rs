@@ -59,7 +59,7 @@ pub struct CompoundLinux {
 }
 
 impl CompoundLinux {
-    /// After the window has been cut dwnd begins anew. The port keeps it where neither part is larger than the window
+    /// After the window has been cut dwnd restarts. The port keeps it where neither part is larger than the window
     /// has become, which after a halving is the case only when both were half of it.
     fn follow_window(&mut self) {
         let w = self.base.window();

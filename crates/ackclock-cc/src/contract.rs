@@ -2,13 +2,13 @@
 
 use crate::{Decision, Signal};
 
-/// Holds what a control decided against the contract.
+/// Checks what a control decided against the contract.
 ///
-/// `before` is the decision before `signal`, `after` the one after it. Returns what is broken, if anything is:
+/// `before` is the decision before `signal`, `after` the one after it. Returns what is violated, if anything is:
 /// the window is finite and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least
 /// 2 and changes at a timeout only if it is the first of its packet; moderation leaves ssthresh and never lets the
 /// window grow; during a loss episode, or when something
-/// else than the window limits sending, the window does not grow.
+/// other than the window limits sending, the window does not grow.
 #[must_use]
 pub fn violation(before: Decision, signal: Signal, after: Decision) -> Option<&'static str> {
     let window = after.window.0;

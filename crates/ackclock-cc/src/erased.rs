@@ -8,7 +8,7 @@ use crate::{Controller, Decision, Signal};
 
 /// A control whose type a driver does not know: a built-in one, one of another crate, one written in Python.
 pub trait ErasedController: Send + Sync {
-    /// Takes note of what happened and says what to do now: [`Controller::on`], then
+    /// Takes in what happened and returns what to do now: [`Controller::on`], then
     /// [`Controller::decision`].
     fn on(&mut self, now: Time, signal: Signal) -> Decision;
 

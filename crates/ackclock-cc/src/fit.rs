@@ -27,7 +27,7 @@ crate::parameters! {
 }
 
 /// N after a loss event (eq. 2), from `n` and the means `rtt` and `rtt_min` in any unit, and `alpha`. The mean
-/// window stands on both sides and cancels: `(rtt - rtt_min)/rtt` is compared with `alpha/n`.
+/// window appears on both sides and cancels: `(rtt - rtt_min)/rtt` is compared with `alpha/n`.
 #[must_use]
 pub fn next_n(n: f64, rtt: f64, rtt_min: f64, alpha: f64) -> f64 {
     // Without division: rtt is positive, n at least 1.

@@ -5,7 +5,7 @@
 //! `p(W) = 0.078125/W^1.2` and `a(W) = W^2 p(W) 2 b(W)/(2 - b(W))`. Up to Low_Window it is Reno.
 //!
 //! `hstcp` evaluates these formulas; `hstcp-table` takes the first row of the RFC's appendix B whose window
-//! is at least W, as Linux does. a and b are evaluated anew when the whole part of W changes. Over one
+//! is at least W, as Linux does. a and b are re-evaluated when the whole part of W changes. Over one
 //! packet a changes by less than 3.5 % of its value at window 38 and by less than 0.1 % above 1000.
 
 use ackclock_units::Time;

@@ -3,7 +3,7 @@
 //! The increase per round trip is `2 (1 - beta) f` packets, where f follows the whole part of the polynomial of
 //! `htcp` and is scaled by the smallest RTT over 100 ms, between 1/10 and 2 times. What it takes from where:
 //!
-//! - Time counts from the end of the last recovery, and the increase is computed anew only when the window has grown by
+//! - Time counts from the end of the last recovery, and the increase is recomputed only when the window has grown by
 //!   a packet; acknowledgements in between are counted.
 //! - RTTmin and RTTmax are of the smoothed RTT in congestion avoidance. RTTmax follows only later than three RTTmin
 //!   after a recovery, by at most 20 ms at a time, and a loss event takes 5 % of its distance to RTTmin away.
@@ -36,7 +36,7 @@ const RTT_MAX_STEP: f64 = 0.02;
 const LEAST_RTT_MIN: f64 = 0.01;
 /// What is left of the distance of RTTmax from RTTmin after a loss event.
 const FADING: f64 = 0.95;
-/// For so many RTTmin after a recovery RTTmax stays, and the throughput is taken as it is.
+/// For this many RTTmin after a recovery RTTmax stays, and the throughput is taken as it is.
 const SETTLING_TRIPS: f64 = 4.0;
 
 /// The control.

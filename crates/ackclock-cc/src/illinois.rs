@@ -9,8 +9,8 @@
 //! beta(da)  = beta_min if da <= d2, k3 + k4*da between, beta_max if da >= d3
 //! ```
 //!
-//! Left open by the paper: alpha while it waits theta round trips holds its last value, as in Linux; the wait
-//! is over when the flow itself backs off, because the low delay that follows is no chance event, and the
+//! Left open by the paper: while alpha waits theta round trips it keeps its last value, as in Linux; the wait
+//! is over when the flow itself backs off, because the low delay that follows is no coincidence, and the
 //! paper's own cycles have no such wait. `illinois-linux` waits then too, takes the extremes of single RTT
 //! samples, alpha_min 0.3 and W_thresh 15, and at a timeout ssthresh by its own decrease.
 
@@ -20,7 +20,7 @@ use crate::parts::{Base, RoundTrips};
 use crate::{Controller, Decision, Parameters, Signal, Start};
 
 crate::choice! {
-    /// Which RTTs the largest and smallest are taken of.
+    /// From which RTTs the largest and the smallest are taken.
     pub enum Extremes {
         /// Means of completed round trips, the paper's default.
         Mean = "mean",
@@ -111,19 +111,19 @@ impl IllinoisParams {
 /// alpha and beta below `w_thresh` and after a timeout.
 const RENO: (f64, f64) = (1.0, 0.5);
 
-/// Whose text a control follows.
+/// The source that a control follows.
 pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Its parameters.
     type Params: Parameters;
-    /// They as the paper has them.
+    /// Converts them to the paper's parameters.
     fn params(params: Self::Params) -> IllinoisParams;
     /// The fraction cut from the window for ssthresh at a timeout.
     fn timeout_cut(beta: f64) -> f64;
-    /// The wait of theta round trips goes on after the flow's own backoff.
+    /// The wait of theta round trips continues after the flow's own backoff.
     const WAITS_AFTER_BACKOFF: bool;
 }
 
-/// The paper.
+/// As in the paper.
 #[derive(Clone, Debug)]
 pub struct Paper;
 
@@ -138,7 +138,7 @@ impl Source for Paper {
     }
 }
 
-/// Linux.
+/// As in Linux.
 #[derive(Clone, Debug)]
 pub struct Linux;
 
@@ -188,7 +188,7 @@ pub struct Illinois<S: Source> {
     above: bool,
     /// Round trips of low delay since.
     low_rounds: f64,
-    /// Up to this round trip high delay is the echo of the own backoff: its packets were sent before it.
+    /// Until this round trip high delay only reflects the flow's own backoff: its packets were sent before it.
     echo_until: u64,
     round: u64,
     after_timeout: AfterTimeout,

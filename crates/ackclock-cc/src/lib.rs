@@ -1,10 +1,10 @@
 //! Congestion controls, written once for every driver.
 //!
 //! A driver (the simulator, a QUIC stack, the kernel) tells a [`Controller`] what happened as [`Signal`]s
-//! and does what its [`Decision`] says. A control knows no clock but the times that it is told, draws no
+//! and does what its [`Decision`] says. A control has no clock other than the times that it is told, draws no
 //! random numbers, does no I/O and allocates nothing: the same signals give the same decisions anywhere.
 //!
-//! What the two sides owe each other:
+//! The contract between the two sides:
 //! - The driver calls [`Controller::on`] with times that never run back, counts every packet as delivered
 //!   once, takes no RTT from a retransmission, counts round trips, and says whether the window was what
 //!   limited sending.
@@ -89,10 +89,10 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// Takes note of what happened at `now`: the only method that changes state.
     fn on(&mut self, now: Time, signal: Signal);
 
-    /// What the driver is to do.
+    /// What the driver should do.
     fn decision(&self) -> Decision;
 
-    /// Tells the internals (alpha, mode, ...) by name, for the trace.
+    /// Calls `visit` with the internals (alpha, mode, ...) by name, for the trace.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = visit;
     }
@@ -146,7 +146,7 @@ pub enum Signal {
     },
     /// The last `Loss` or `Timeout` was a false alarm.
     Undo,
-    /// At the end of an episode the sender had so much less in flight than ssthresh that the window falls to
+    /// At the end of an episode the sender had far less in flight than ssthresh, so that the window falls to
     /// `window` packets, unless it is smaller; ssthresh stays. Only some senders do this
     /// (`tcp_moderate_cwnd` of Linux 2.6).
     Moderated {
@@ -173,7 +173,7 @@ pub struct Ack {
     pub window_limited: bool,
     /// Round trips completed since the start of the connection.
     pub round: u64,
-    /// A loss episode is going on: measure, but do not grow.
+    /// A loss episode is in progress: measure, but do not grow.
     pub recovering: bool,
     /// The delivery rate, for controls that want it.
     pub rate: Option<RateSample>,
@@ -196,7 +196,7 @@ impl Ack {
     }
 
     /// How much the window may grow on this acknowledgement: its credit, or nothing during recovery and
-    /// when something else than the window limited sending. Every control grows by this alone.
+    /// when something other than the window limited sending. Every control grows by this alone.
     #[must_use]
     pub fn growth(&self) -> f64 {
         if self.recovering || !self.window_limited { 0.0 } else { self.credit }

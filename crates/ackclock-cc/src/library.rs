@@ -1,8 +1,8 @@
 //! Controls of another crate as a shared library, loaded when a scenario names them.
 //!
 //! The library is a crate of type `cdylib` that lists its controls with
-//! [`library!`](crate::library!). What it hands over are Rust values, whose layout only the same compiler
-//! and the same `ackclock-cc` agree on; [`BUILD`] names both, and who loads a library compares it first.
+//! [`library!`](crate::library!). It hands over Rust values, on whose layout only the same compiler
+//! and the same `ackclock-cc` agree; [`BUILD`] names both, and a loader compares it first.
 
 /// The version of this crate and of the compiler that built it.
 pub const BUILD: &str =

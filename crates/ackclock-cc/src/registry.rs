@@ -32,7 +32,7 @@ impl Kind {
     }
 }
 
-/// Makes a control from parameters and a start; says which parameter is at fault otherwise.
+/// Makes a control from parameters and a start; otherwise says which parameter is at fault.
 pub type Build =
     dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
 
@@ -50,12 +50,12 @@ fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
 }
 
 /// What the code of a control in Linux 2.6 tells the kernel's recovery: `min_cwnd`, and whose `cong_avoid` it calls.
-/// The default is that of a control which says nothing.
+/// The default is that of a control that sets neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernel26 {
     /// In an episode the window falls to half of ssthresh, and from there slow start leads back to ssthresh.
     pub half_floor: bool,
-    /// The window grows by what is acknowledged, also where an acknowledgement came too early to count.
+    /// The window grows by what is acknowledged, even where an acknowledgement came too early to count.
     pub counts_bytes: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What its code in Linux 2.6 says besides the rules of its window.
+    /// What its code in Linux 2.6 does besides setting the window.
     pub linux_2_6: Kernel26,
     build: Option<&'static Build>,
     check: &'static Check,

@@ -165,7 +165,7 @@ fn htcp_adapts() {
     near(window(&htcp), 1.75e5, 1.0);
 }
 
-/// What the recovery delivers is nobody's throughput: the second epoch has three packets in recovery besides, and yet
+/// What the recovery delivers does not count as throughput: the second epoch has three packets in recovery besides, and yet
 /// 0.7 is kept.
 #[test]
 fn htcp_does_not_measure_in_recovery() {
@@ -235,7 +235,7 @@ fn htcp_of_linux_counts_from_the_end_of_recovery() {
     assert_eq!(window(&htcp), 44.0);
     htcp.on(at(2000), common::measured(100, 1));
     htcp.on(at(3000), common::ack(100, 2));
-    // alpha is known anew only when the window grows: it was 1 * 1 at the loss event, so 44 ACKs make a packet.
+    // alpha is recomputed only when the window grows: it was 1 * 1 at the loss event, so 44 ACKs make a packet.
     for _ in 0..43 {
         htcp.on(at(6000), common::ack(100, 3));
     }

@@ -105,7 +105,7 @@ fn alphas<C: Controller>(control: &mut C, rtts: &[u64], round: &mut u64) -> Vec<
 }
 
 /// RTTs of 100 and 200 ms: the second is the largest delay, alpha = 0.1. Then 100 ms, no delay: alpha stays for
-/// theta = 5 round trips, unless a higher delay begins the wait anew.
+/// theta = 5 round trips, unless a higher delay restarts the wait.
 #[test]
 fn illinois_waits_theta_round_trips() {
     let mut illinois = Illinois::<Paper>::new(IllinoisParams::default(), at(100.0));

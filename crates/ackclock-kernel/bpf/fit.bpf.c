@@ -46,7 +46,7 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	base_grow(&control->base, growth, control->n * ONE);
 }
 
-/* N after an updating period (eq. 2): the mean window stands on both sides and cancels. */
+/* N after an updating period (eq. 2): the mean window appears on both sides and cancels. */
 inline_always void update(struct control *control)
 {
 	u64 mean, queued, allowed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * H-TCP as in Linux (behaviour of tcp_htcp.c), with RTT scaling and bandwidth switch: whole packets; per round trip
- * 2 (1 - beta) f of them, f the whole part of H-TCP's alpha(D), scaled by RTTmin over 100 ms and computed anew when
+ * 2 (1 - beta) f of them, f the whole part of H-TCP's alpha(D), scaled by RTTmin over 100 ms and recomputed when
  * the window has grown by a packet. D is the time since the last recovery. RTTs are smoothed, and RTTmax follows only
  * later than three RTTmin after a recovery. A loss event keeps beta = RTTmin/RTTmax, from 0.5 to 102/128; 0.5 when the
  * highest smoothed throughput differs by more than a fifth from that at the loss event before, and once more after it.
@@ -122,7 +122,7 @@ inline_always void measure(struct control *control, const struct ack *ack)
 	}
 	if (rtt)
 		control->smoothed = control->smoothed ? control->smoothed - (control->smoothed >> 3) + rtt : rtt << 3;
-	/* Microseconds in 32 bits begin anew after an hour; alpha must not. */
+	/* Microseconds in 32 bits wrap around after an hour; alpha must not. */
 	if ((u32)ack->now - control->since > LONGEST)
 		control->since = ack->now - LONGEST;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * TCP-Illinois as in Linux (behaviour of tcp_illinois.c): extremes of single samples, alpha from 0.3, Reno below 15
- * packets, a timeout cuts by beta, and the wait for alpha's largest value goes on after a loss event.
+ * packets, a timeout cuts by beta, and the wait for alpha's largest value continues after a loss event.
  *
  * alpha = k_1/(k_2 + da) with k_1 = 0.99 dm 3/9.7 and k_2 = 0.99 dm 0.3/9.7 - 0.01 dm.
  */

@@ -2,6 +2,8 @@
 /* Every change of a window, for who listens: a ring of memory that all controls share, and whether anyone does. */
 #pragma once
 
+#include "connection.h"
+
 /* What changed the window. As Kind in src/trace.rs. */
 enum { STARTED, ACKNOWLEDGED, LOST, TIMED_OUT, UNDONE, IDLED, ENDED };
 

@@ -1,14 +1,14 @@
 //! Changes during a run: when they are due, and what they do to links.
 
-use ackclock_scenario::{Change, Event, Link, Noise, Queue, When};
+use ackclock_scenario::{Change, Event, Link, Queue, When};
 use ackclock_units::{Rate, Time};
 
-use crate::build::make_queue;
 use crate::link::LinkChange;
+use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::wire::NoiseModel;
 
-/// Holds the events of a scenario and makes them happen.
+/// Holds the events of a scenario and says when they are due.
 #[derive(Debug)]
 pub struct Director {
     /// Events at times, the latest first.
@@ -35,7 +35,7 @@ impl Director {
                 When::RoundTrip { flow, count } => at_rounds.push((flow, count, index)),
             }
         }
-        // Those at one time happen in the order of the file.
+        // Events at the same time happen in the order of the file.
         timed.sort_by(|a, b| b.cmp(a));
         let rates = links.iter().map(|link| link.rate).collect();
         Director { timed, at_rounds, events, rates, flows, seed, run }
@@ -63,8 +63,8 @@ impl Director {
     /// The next change that is due when `flow` has completed `round` round trips; asked until there is none.
     pub fn due_at_round(&mut self, flow: u32, round: u64) -> Option<(u32, LinkChange)> {
         let is_due = |(other, count, _): &(usize, u64, usize)| *other == flow as usize && round >= *count;
-        let place = self.at_rounds.iter().position(is_due)?;
-        let (_, _, index) = self.at_rounds.remove(place);
+        let position = self.at_rounds.iter().position(is_due)?;
+        let (_, _, index) = self.at_rounds.remove(position);
         Some(self.change(index))
     }
 
@@ -79,23 +79,16 @@ impl Director {
             Change::Delay(delay) => LinkChange::Delay(*delay),
             Change::Queue(queue) => LinkChange::Queue(self.queue(*queue, id, index)),
             Change::Loss(loss) => LinkChange::Loss(loss.clone()),
-            Change::Noise(noise) => {
-                LinkChange::Noise(noise.map(|noise| noise_model(noise, id, self.flows, self.seed, self.run)))
-            }
+            Change::Noise(noise) => LinkChange::Noise(
+                noise.map(|noise| NoiseModel::new(noise, id, self.flows, self.seed, self.run)),
+            ),
         };
         (id, change)
     }
 
     /// A new queue draws from a stream of its own.
-    fn queue(&self, queue: Queue, link: u32, index: usize) -> crate::queue::Discipline {
+    fn queue(&self, queue: Queue, link: u32, index: usize) -> Discipline {
         let stream = Stream::new(self.seed, self.run, Purpose::Queue, link, index as u32 + 1);
-        make_queue(queue, self.rates[link as usize], stream)
+        Discipline::new(queue, self.rates[link as usize], stream)
     }
-}
-
-/// Delay noise at `link` with a stream for each of `flows` flows.
-#[must_use]
-pub fn noise_model(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> NoiseModel {
-    let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
-    NoiseModel { noise, streams }
 }

@@ -1,9 +1,10 @@
-//! What sends and receives: the one trait between the network and every protocol.
+//! What sends and receives: the traits between the network and every protocol.
 
-use ackclock_trace::Counters;
-use ackclock_units::{Span, Time};
+use ackclock_units::Time;
 
-use crate::packet::{Packet, SackBlocks, Slab};
+use crate::meter::Meter;
+use crate::packet::{EndId, Packet, Slab};
+use crate::payload::Payload;
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
 pub trait Endpoint: Send {
@@ -18,25 +19,44 @@ pub trait Endpoint: Send {
 
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
     fn wakeup(&self) -> Time;
+}
 
-    /// Bits of its window for the digest; 0 where there is none.
-    fn window_bits(&self) -> u64 {
-        0
+/// The end that sends data.
+pub trait SendingEnd: Endpoint {
+    /// Bits of its window or rate for the digest; 0 where there is neither.
+    fn window_bits(&self) -> u64;
+
+    /// How it is doing.
+    fn view(&self) -> SenderView<'_>;
+}
+
+/// The end that receives data.
+pub trait ReceivingEnd: Endpoint {
+    /// How it is doing.
+    fn view(&self) -> ReceiverView;
+}
+
+/// Both ends of a flow.
+pub struct Ends {
+    /// The sender.
+    pub sender: Box<dyn SendingEnd>,
+    /// The receiver.
+    pub receiver: Box<dyn ReceivingEnd>,
+    /// Whether they speak TCP, so that a packet capture can show them.
+    pub is_tcp: bool,
+}
+
+impl Ends {
+    /// The ends of a flow that speaks something other than TCP.
+    #[must_use]
+    pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
+        Ends { sender: Box::new(sender), receiver: Box::new(receiver), is_tcp: false }
     }
 
-    /// Whether it speaks TCP, so that a packet capture can show it.
-    fn is_tcp(&self) -> bool {
-        false
-    }
-
-    /// How a sender is doing; `None` for a receiver.
-    fn sender(&self) -> Option<SenderView<'_>> {
-        None
-    }
-
-    /// How a receiver is doing; `None` for a sender.
-    fn receiver(&self) -> Option<ReceiverView> {
-        None
+    /// Whichever of the two `id` names.
+    #[inline]
+    pub fn end(&mut self, id: EndId) -> &mut dyn Endpoint {
+        if id.is_sender() { &mut *self.sender } else { &mut *self.receiver }
     }
 }
 
@@ -45,8 +65,8 @@ pub trait Endpoint: Send {
 pub struct Context<'a> {
     /// The time.
     pub now: Time,
-    /// Selective acknowledgements that ride on packets.
-    pub sacks: &'a mut Slab<SackBlocks>,
+    /// What rides on packets.
+    pub payloads: &'a mut Slab<Payload>,
     /// Where events are written, when they are recorded.
     pub journal: Option<&'a mut Vec<JournalEntry>>,
 }
@@ -66,9 +86,9 @@ impl Context<'_> {
 pub struct JournalEntry {
     /// When.
     pub time: Time,
-    /// Of which flow.
+    /// The flow.
     pub flow: u32,
-    /// What: start, loss, recovered, timeout, undo, complete, stop.
+    /// What happened: start, loss, recovered, timeout, undo, complete, stop.
     pub kind: &'static str,
     /// The control's window before it, packets.
     pub window_before: f64,
@@ -85,9 +105,9 @@ pub struct ReceiverView {
     pub completed: Option<Time>,
 }
 
-/// What tells its internals by name.
+/// Something whose internals can be read by name.
 pub trait Internals {
-    /// Tells each.
+    /// Calls `visit` with each name and value.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
 }
 
@@ -100,26 +120,16 @@ impl Internals for Box<dyn ackclock_cc::erased::ErasedController> {
 /// How a sender is doing.
 #[derive(Clone, Copy)]
 pub struct SenderView<'a> {
-    /// Counters from time 0, without `dropped_packets`, which only the network knows.
-    pub counters: Counters,
+    /// Its counters, round-trip times, and window over time.
+    pub meter: &'a Meter,
     /// The control's window, packets; NaN where there is none.
     pub window: f64,
     /// Its slow-start threshold, packets; infinite before the first loss.
     pub ssthresh: f64,
-    /// Integral of the window over time up to `window_since`, packets times picoseconds.
-    pub window_integral: f64,
-    /// Since when the window is what it is.
-    pub window_since: Time,
-    /// Packets in the network as the sender believes.
+    /// Packets in the network by the sender's estimate.
     pub in_flight: u64,
     /// Round trips completed.
     pub round: u64,
-    /// The last RTT sample.
-    pub rtt: Option<Span>,
-    /// RTT samples of the measured time, where RTTs are measured.
-    pub rtts: Option<&'a crate::tcp::RttStatistics>,
-    /// When it started.
-    pub started: Time,
     /// Internals by name, for the trace.
     pub control: Option<&'a dyn Internals>,
 }

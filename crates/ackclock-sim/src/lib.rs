@@ -5,27 +5,27 @@
 //! comes from a stream named by seed, run and purpose. So the same scenario gives the same bytes anywhere.
 #![forbid(unsafe_code)]
 
-mod build;
+mod assemble;
+pub mod datagrams;
 pub mod director;
 pub mod endpoint;
-mod ends;
 pub mod link;
 pub mod loss;
+pub mod meter;
 mod network;
 mod observe;
 pub mod pace;
 pub mod packet;
+pub mod payload;
 pub mod queue;
 pub mod random;
 pub mod rate;
 pub mod schedule;
 mod simulation;
-pub mod source;
 mod summary;
 pub mod tcp;
 pub mod wire;
 
-pub use build::make_link;
-pub use ends::{Makers, Place, Transport};
+pub use assemble::{Makers, Placement, Transport, make_link};
 pub use rate::BuiltIn;
 pub use simulation::Simulation;

@@ -7,8 +7,12 @@ use ackclock_units::{Rate, Span, Time};
 use crate::loss::LossModel;
 use crate::pace::Pace;
 use crate::packet::Packet;
-use crate::queue::{Discipline, InService, Queue, Queued};
+use crate::queue::{Discipline, Queue};
 use crate::wire::{NoiseModel, Wire};
+
+mod transmitter;
+
+use transmitter::Transmitter;
 
 /// A change of a link during the run.
 #[derive(Debug)]
@@ -63,65 +67,18 @@ pub struct Link {
     dropped: Vec<Packet>,
 }
 
-#[derive(Debug)]
-struct Transmitter {
-    pace: Pace,
-    queue: Discipline,
-    in_service: InService,
-    /// When the transmission under way ends.
-    finish: Time,
-    bits: u64,
-    level: Level,
-    /// Queueing delays, once they are measured.
-    delays: Histogram,
-    measured: bool,
-}
-
-/// The queue over time, the packet in transmission included.
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    packets: u64,
-    since: Time,
-    integral: u128,
-    /// Extremes since they were last taken, and since measuring began.
-    least: u64,
-    most: u64,
-    most_measured: u64,
-}
-
-impl Level {
-    #[inline]
-    fn change(&mut self, now: Time, packets: u64) {
-        self.integral += u128::from(self.packets) * u128::from(now.0 - self.since.0);
-        self.since = now;
-        self.packets = packets;
-        self.least = self.least.min(packets);
-        self.most = self.most.max(packets);
-        self.most_measured = self.most_measured.max(packets);
-    }
-}
-
 impl Link {
     /// A link with the given wire; `limited` is `None` for one without a rate and a queue.
     #[must_use]
     pub fn new(wire: Wire, loss: LossModel, limited: Option<(Pace, Discipline)>) -> Self {
-        let transmitter = limited.map(|(pace, queue)| Transmitter {
-            pace,
-            queue,
-            in_service: InService::default(),
-            finish: Time::NEVER,
-            bits: 0,
-            level: Level::default(),
-            delays: Histogram::default(),
-            measured: false,
-        });
+        let transmitter = limited.map(|(pace, queue)| Transmitter::new(pace, queue));
         Link { loss, transmitter, wire, counters: LinkCounters::default(), dropped: Vec::new() }
     }
 
     /// A packet arrives at the near end.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: &Packet) {
-        // Before anything else, so that what is dropped meanwhile is noted at the same event whoever looked before.
+        // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
         self.counters.arrived += 1;
         if self.loss.loses(packet.flow()) {
@@ -239,8 +196,7 @@ impl Link {
     /// From now on the longest queue and the queueing delays are measured.
     pub fn start_measuring(&mut self) {
         if let Some(transmitter) = &mut self.transmitter {
-            transmitter.measured = true;
-            transmitter.level.most_measured = transmitter.level.packets;
+            transmitter.start_measuring();
         }
     }
 
@@ -252,11 +208,7 @@ impl Link {
 
     /// Queue now, and its extremes since this was last asked; after [`Link::counters`] of the same time.
     pub fn take_extremes(&mut self) -> (u64, u64, u64) {
-        let Some(transmitter) = &mut self.transmitter else { return (0, 0, 0) };
-        let level = &mut transmitter.level;
-        let extremes = (level.packets, level.least, level.most);
-        (level.least, level.most) = (level.packets, level.packets);
-        extremes
+        self.transmitter.as_mut().map_or((0, 0, 0), |transmitter| transmitter.level.take_extremes())
     }
 
     /// Visits every packet in the link: waiting, in transmission, in propagation.
@@ -266,66 +218,6 @@ impl Link {
         }
         self.wire.visit(each);
     }
-}
-
-impl Transmitter {
-    /// Works off all transmissions that end up to `now`.
-    #[inline]
-    fn catch_up(
-        &mut self,
-        now: Time,
-        wire: &mut Wire,
-        dropped: &mut Vec<Packet>,
-        counters: &mut LinkCounters,
-    ) {
-        while self.finish <= now {
-            if self.finish == Time::NEVER {
-                return;
-            }
-            self.bits += self.in_service.bytes * 8;
-            self.start(self.finish, wire, dropped, counters);
-        }
-    }
-
-    /// The next transmission begins at `now`, if a packet waits.
-    #[inline]
-    fn start(&mut self, now: Time, wire: &mut Wire, dropped: &mut Vec<Packet>, counters: &mut LinkCounters) {
-        // Droptail drops nothing here, and is most links' queue.
-        let next = match &mut self.queue {
-            Discipline::Droptail(queue) => queue.dequeue(now, dropped),
-            managed => dequeue_managed(managed, now, dropped, counters),
-        };
-        if let Some(Queued { packet, since }) = next {
-            if self.measured {
-                self.delays.record(now.since(since));
-            }
-            self.finish = self.pace.finish(now, packet.bytes());
-            self.in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
-            wire.push(self.finish, packet);
-        } else {
-            self.finish = Time::NEVER;
-            self.in_service = InService::default();
-        }
-        self.note_level(now);
-    }
-
-    #[inline]
-    fn note_level(&mut self, now: Time) {
-        self.level.change(now, self.queue.len() + self.in_service.packets);
-    }
-}
-
-#[inline(never)]
-fn dequeue_managed(
-    queue: &mut Discipline,
-    now: Time,
-    dropped: &mut Vec<Packet>,
-    counters: &mut LinkCounters,
-) -> Option<Queued> {
-    let before = dropped.len();
-    let next = queue.dequeue(now, dropped);
-    counters.queue_drops += (dropped.len() - before) as u64;
-    next
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use crate::random::{Purpose, Stream};
 #[derive(Clone, Debug)]
 pub struct LossModel {
     loss: Loss,
-    /// One stream per flow: the n-th packet of a flow meets the same fate whatever the others do. They go on when the
-    /// model changes. None while nothing is random.
+    /// One stream per flow: the n-th packet of a flow meets the same fate whatever the others do. They continue when
+    /// the model changes. Empty while nothing is random.
     streams: Vec<Stream>,
-    /// Per flow: packets since the last loss, place in the trace, or whether the state is bad.
+    /// Per flow: packets since the last loss, position in the trace, or whether the state is bad.
     counts: Vec<u64>,
-    place: Place,
+    origin: Origin,
 }
 
-/// Where a model stands, for the names of its streams.
+/// Which link and run a model belongs to, for the names of its streams.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Origin {
     link: u32,
     flows: u32,
     seed: u64,
@@ -31,20 +31,20 @@ impl LossModel {
         loss: Loss::None,
         streams: Vec::new(),
         counts: Vec::new(),
-        place: Place { link: 0, flows: 0, seed: 0, run: 0 },
+        origin: Origin { link: 0, flows: 0, seed: 0, run: 0 },
     };
 
     /// The model of `loss` at link `link` for `flows` flows, in run `run` of `seed`.
     #[must_use]
     pub fn new(loss: Loss, link: u32, flows: u32, seed: u64, run: u64) -> Self {
-        let mut model = LossModel { place: Place { link, flows, seed, run }, ..LossModel::NONE };
+        let mut model = LossModel { origin: Origin { link, flows, seed, run }, ..LossModel::NONE };
         model.change(loss);
         model
     }
 
     /// From now on packets are lost as `loss` says.
     pub fn change(&mut self, loss: Loss) {
-        let Place { link, flows, seed, run } = self.place;
+        let Origin { link, flows, seed, run } = self.origin;
         let random = matches!(loss, Loss::Bernoulli { .. } | Loss::GilbertElliott { .. });
         if random && self.streams.is_empty() {
             self.streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Loss, link, flow)).collect();
@@ -82,9 +82,9 @@ impl LossModel {
                 lost
             }
             Loss::Trace { lost } => {
-                let place = self.counts[flow];
-                self.counts[flow] = (place + 1) % lost.len() as u64;
-                lost[place as usize]
+                let position = self.counts[flow];
+                self.counts[flow] = (position + 1) % lost.len() as u64;
+                lost[position as usize]
             }
         }
     }

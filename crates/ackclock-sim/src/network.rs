@@ -1,10 +1,11 @@
-//! The network between endpoints: links, routes, and what becomes of each packet.
+//! The network between endpoints: links, routes, and what happens to each packet.
 
 use ackclock_trace::Digest;
 use ackclock_units::Time;
 
 use crate::link::{Link, LinkChange};
-use crate::packet::{Kind, Packet, SackBlocks, Slab};
+use crate::packet::{EndId, Packet, Slab};
+use crate::payload::Payload;
 use crate::schedule::Schedule;
 
 /// One step of a route.
@@ -16,12 +17,12 @@ pub enum Hop {
     Deliver,
 }
 
-/// Packets of one kind of one flow, for the conservation check.
+/// Packets that one end sent, for the conservation check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Sent by an endpoint.
+    /// Sent.
     pub sent: u64,
-    /// Handed to an endpoint.
+    /// Handed to the other end.
     pub delivered: u64,
     /// Lost at random or dropped.
     pub dropped: u64,
@@ -50,9 +51,9 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Routes, one after the other; a packet's `hop` points into it.
     pub hops: Vec<Hop>,
-    /// Selective acknowledgements under way.
-    pub sacks: Slab<SackBlocks>,
-    /// Two per flow: data, acknowledgements.
+    /// What rides on packets under way.
+    pub payloads: Slab<Payload>,
+    /// Packets of each end, by its number.
     pub tallies: Vec<Tally>,
     /// The fingerprint of the run.
     pub digest: Digest,
@@ -60,13 +61,27 @@ pub struct Network {
     pub changes: u64,
 }
 
-/// Components in the schedule: the far ends of all links, then all endpoints.
+/// Components in the schedule: the far ends of all links, then the ends of all flows, then the director.
 impl Network {
-    /// The component of `endpoint`.
+    /// The component of `end`.
     #[inline]
     #[must_use]
-    pub fn endpoint(&self, endpoint: u32) -> u32 {
-        self.links.len() as u32 + endpoint
+    pub fn component_of(&self, end: EndId) -> u32 {
+        self.links.len() as u32 + end.number()
+    }
+
+    /// The end that `component` is; `None` for a link.
+    #[inline]
+    #[must_use]
+    pub fn end_of(&self, component: u32) -> Option<EndId> {
+        component.checked_sub(self.links.len() as u32).map(EndId::with_number)
+    }
+
+    /// The component of the director: the one after all ends.
+    #[inline]
+    #[must_use]
+    pub fn director(&self) -> u32 {
+        (self.links.len() + self.tallies.len()) as u32
     }
 
     #[inline]
@@ -83,7 +98,7 @@ impl Network {
 
     #[inline]
     fn tally(&mut self, packet: &Packet) -> &mut Tally {
-        &mut self.tallies[2 * packet.flow() as usize + usize::from(packet.kind() == Kind::Ack)]
+        &mut self.tallies[packet.sent_by().number() as usize]
     }
 
     /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
@@ -122,7 +137,7 @@ impl Network {
     #[cold]
     fn note_all_dropped(&mut self, now: Time, id: u32) {
         while let Some(lost) = self.links[id as usize].take_dropped() {
-            self.sacks.remove(lost.handle());
+            self.payloads.remove(lost.handle());
             self.tally(&lost).dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
@@ -151,7 +166,7 @@ impl Network {
         self.forward(now, &mut packet, schedule).then_some(packet)
     }
 
-    /// Checks that nothing was lost from sight: for every flow and kind, sent = delivered + dropped + under
+    /// Checks that every packet is accounted for: for every end, sent = delivered + dropped + under
     /// way, and the same for every link; and that no link has sent more than its rate allows by `now`.
     ///
     /// # Panics
@@ -167,13 +182,13 @@ impl Network {
             let mut inside = 0;
             link.visit(&mut |packet| {
                 inside += 1;
-                under_way[2 * packet.flow() as usize + usize::from(packet.kind() == Kind::Ack)] += 1;
+                under_way[packet.sent_by().number() as usize] += 1;
             });
             let counters = link.counters(now);
             assert_eq!(
                 counters.arrived,
                 counters.delivered + counters.random_losses + counters.queue_drops + inside,
-                "packets of link {id} are lost from sight"
+                "packets of link {id} are unaccounted for"
             );
             if link.is_limited() {
                 // A packet in transmission when the rate fell keeps its finish time.
@@ -182,12 +197,12 @@ impl Network {
                 assert!(u128::from(counters.bits) <= most, "link {id} has sent more than its rate allows");
             }
         }
-        for (index, (tally, under_way)) in self.tallies.iter().zip(under_way).enumerate() {
+        for (number, (tally, under_way)) in (0..).zip(self.tallies.iter().zip(under_way)) {
             assert_eq!(
                 tally.sent,
                 tally.delivered + tally.dropped + under_way,
-                "packets of flow {} are lost from sight",
-                index / 2
+                "packets of flow {} are unaccounted for",
+                EndId::with_number(number).flow()
             );
         }
     }

@@ -1,12 +1,13 @@
-//! Observers: they look between events and never are events, so what they do changes no run.
+//! Observers: they act between events and are never events themselves, so they cannot change a run.
 
 use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Endpoint, JournalEntry, SenderView};
+use crate::endpoint::{Ends, JournalEntry};
 use crate::link::LinkCounters;
 use crate::network::Network;
+use crate::packet::EndId;
 
 /// A flow's counters at an instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +60,7 @@ impl Observer {
         observer
     }
 
-    /// Events after this time must wait for [`Observer::observe`].
+    /// [`Observer::observe`] must be called before any event after this time.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
@@ -72,7 +73,7 @@ impl Observer {
     }
 
     /// Makes all observations that are due before `before`.
-    pub fn observe(&mut self, before: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+    pub fn observe(&mut self, before: Time, network: &mut Network, ends: &[Ends]) {
         while self.next < before {
             let now = self.next;
             if self.warmup == Some(now) {
@@ -83,7 +84,7 @@ impl Observer {
             while let Some((time, flow, begins)) = self.edges.get(self.edges_done).copied()
                 && time == now
             {
-                let mark = mark(now, flow, network, endpoints);
+                let mark = mark(now, flow, network, ends);
                 let (_, from, to) = &mut self.flows[flow as usize];
                 *(if begins { from } else { to }) = mark;
                 self.edges_done += 1;
@@ -91,19 +92,19 @@ impl Observer {
             if let Some(samples) = &mut self.samples
                 && samples.next == now
             {
-                samples.take(now, network, endpoints);
+                samples.take(now, network, ends);
             }
             self.set_next();
         }
     }
 
-    /// An endpoint has acted: samples its flow when that is done by round trips.
+    /// The sender of `flow` has acted: samples the flow when that is done by round trips.
     #[inline]
-    pub fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
+    pub fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
         if let Some(samples) = &mut self.samples
             && samples.by_round_trip
         {
-            samples.after_endpoint(now, endpoint, endpoints);
+            samples.after_sender(now, flow, ends);
         }
     }
 
@@ -127,20 +128,15 @@ impl Observer {
     }
 }
 
-/// The whole integral of a sender's window up to `now`, packets times seconds.
-pub fn window_integral(view: &SenderView<'_>, now: Time) -> f64 {
-    (view.window_integral + view.window * now.since(view.window_since).0 as f64) / 1e12
-}
-
 /// A flow as it is at `now`.
-pub fn mark(now: Time, flow: u32, network: &Network, endpoints: &[Box<dyn Endpoint>]) -> FlowMark {
-    let sender = endpoints[2 * flow as usize].sender();
-    let receiver = endpoints[2 * flow as usize + 1].receiver();
-    let dropped_packets = network.tallies[2 * flow as usize].dropped;
+pub fn mark(now: Time, flow: u32, network: &Network, ends: &[Ends]) -> FlowMark {
+    let Ends { sender, receiver, .. } = &ends[flow as usize];
+    let sender = sender.view();
+    let dropped_packets = network.tallies[EndId::sender_of(flow).number() as usize].dropped;
     FlowMark {
-        counters: sender.map_or_else(Counters::default, |view| Counters { dropped_packets, ..view.counters }),
-        delivered: receiver.map_or(0, |view| view.delivered),
-        window_integral: sender.map_or(0.0, |view| window_integral(&view, now)),
+        counters: Counters { dropped_packets, ..sender.meter.counters },
+        delivered: receiver.view().delivered,
+        window_integral: sender.meter.window_integral(now, sender.window),
     }
 }
 
@@ -183,10 +179,10 @@ impl Samples {
         }
     }
 
-    fn take(&mut self, now: Time, network: &mut Network, endpoints: &[Box<dyn Endpoint>]) {
+    fn take(&mut self, now: Time, network: &mut Network, ends: &[Ends]) {
         if !self.by_round_trip {
             for flow in 0..self.last.len() as u32 {
-                self.take_flow(now, flow, endpoints);
+                self.take_flow(now, flow, ends);
             }
         }
         for (id, link) in network.links.iter_mut().take(self.last_links.len()).enumerate() {
@@ -214,19 +210,17 @@ impl Samples {
         self.next = if now + self.every > self.end { Time::NEVER } else { now + self.every };
     }
 
-    fn after_endpoint(&mut self, now: Time, endpoint: u32, endpoints: &[Box<dyn Endpoint>]) {
-        let flow = endpoint / 2;
-        let round = endpoints[endpoint as usize].sender().map(|view| view.round);
-        if round.is_some_and(|round| round > self.last[flow as usize].2) {
-            self.take_flow(now, flow, endpoints);
+    fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
+        if ends[flow as usize].sender.view().round > self.last[flow as usize].2 {
+            self.take_flow(now, flow, ends);
         }
     }
 
-    fn take_flow(&mut self, now: Time, flow: u32, endpoints: &[Box<dyn Endpoint>]) {
-        let Some(view) = endpoints[2 * flow as usize].sender() else { return };
-        let receiver = endpoints[2 * flow as usize + 1].receiver();
-        let delivered = receiver.map_or(0, |receiver| receiver.delivered);
-        let sent = view.counters.sent_packets;
+    fn take_flow(&mut self, now: Time, flow: u32, ends: &[Ends]) {
+        let Ends { sender, receiver, .. } = &ends[flow as usize];
+        let view = sender.view();
+        let delivered = receiver.view().delivered;
+        let sent = view.meter.counters.sent_packets;
         let (last_sent, last_delivered, _) =
             std::mem::replace(&mut self.last[flow as usize], (sent, delivered, view.round));
         let bytes = self.packet_bytes[flow as usize];
@@ -235,7 +229,7 @@ impl Samples {
         w.flow.push(flow);
         w.window.push(view.window);
         w.ssthresh.push(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
-        w.rtt.push(view.rtt.map_or(f64::NAN, Span::as_millis));
+        w.rtt.push(view.meter.last_rtt().map_or(f64::NAN, Span::as_millis));
         w.in_flight.push(view.in_flight);
         w.sent.push((sent - last_sent) * bytes);
         w.delivered.push((delivered - last_delivered) * bytes);

@@ -79,7 +79,7 @@ impl Pace {
         }
     }
 
-    /// The rate is another one from `now` on.
+    /// The rate changes to `rate` at `now`.
     pub fn change(&mut self, now: Time, rate: Rate) {
         self.capacity += self.of_rate_since(now);
         self.since = now;
@@ -162,7 +162,7 @@ impl Opportunities {
         }
     }
 
-    /// Opportunities up to `now`, that time included.
+    /// Opportunities up to and including `now`.
     fn before(&self, now: Time) -> u64 {
         let period = self.period() * MILLISECOND;
         let whole = now.0 / period;

@@ -92,7 +92,27 @@ impl Packet {
         if self.load & ACK == 0 { Kind::Data } else { Kind::Ack }
     }
 
-    /// What rides on it, in the slab of its kind.
+    /// The end that sent it.
+    #[inline]
+    #[must_use]
+    pub const fn sent_by(&self) -> EndId {
+        match self.kind() {
+            Kind::Data => EndId::sender_of(self.flow()),
+            Kind::Ack => EndId::receiver_of(self.flow()),
+        }
+    }
+
+    /// The end that it goes to.
+    #[inline]
+    #[must_use]
+    pub const fn bound_for(&self) -> EndId {
+        match self.kind() {
+            Kind::Data => EndId::receiver_of(self.flow()),
+            Kind::Ack => EndId::sender_of(self.flow()),
+        }
+    }
+
+    /// Where the payload is that rides on it.
     #[inline]
     #[must_use]
     pub const fn handle(&self) -> Handle {
@@ -192,7 +212,7 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Takes out what `handle` stands for; `None` for [`Handle::NONE`].
+    /// Removes and returns what is stored at `handle`; `None` for [`Handle::NONE`].
     pub fn remove(&mut self, handle: Handle) -> Option<T> {
         if handle == Handle::NONE {
             return None;
@@ -201,7 +221,7 @@ impl<T: Copy> Slab<T> {
         Some(self.places[handle.0 as usize])
     }
 
-    /// What `handle` stands for; `None` for [`Handle::NONE`].
+    /// What is stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<T> {
         self.places.get(handle.0 as usize).copied()
@@ -220,9 +240,59 @@ impl<T: Copy> Slab<T> {
     }
 }
 
-/// Blocks of a selective acknowledgement (RFC 2018): at most three, each from its first packet up to the one
-/// after its last; empty ones are unused.
-pub type SackBlocks = [(u64, u64); 3];
+/// An end of a flow, by its number among all ends: flow `n` has the sender `2n` and the receiver `2n + 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndId(u32);
+
+impl EndId {
+    /// The sender of `flow`.
+    #[inline]
+    #[must_use]
+    pub const fn sender_of(flow: u32) -> Self {
+        EndId(2 * flow)
+    }
+
+    /// The receiver of `flow`.
+    #[inline]
+    #[must_use]
+    pub const fn receiver_of(flow: u32) -> Self {
+        EndId(2 * flow + 1)
+    }
+
+    /// The end with this number.
+    #[inline]
+    #[must_use]
+    pub const fn with_number(number: u32) -> Self {
+        EndId(number)
+    }
+
+    /// Its number.
+    #[inline]
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Its flow.
+    #[inline]
+    #[must_use]
+    pub const fn flow(self) -> u32 {
+        self.0 / 2
+    }
+
+    /// Whether it is the sender.
+    #[inline]
+    #[must_use]
+    pub const fn is_sender(self) -> bool {
+        self.0 & 1 == 0
+    }
+
+    /// Number of ends of `flows` flows.
+    #[must_use]
+    pub const fn count(flows: usize) -> usize {
+        2 * flows
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -245,6 +315,16 @@ mod tests {
         packet.next_hop();
         assert_eq!((packet.flow(), packet.hop(), packet.bytes()), (7, 4, 1000));
         assert_eq!((packet.kind(), packet.handle()), (Kind::Data, Handle(5)));
+    }
+
+    #[test]
+    fn data_goes_from_the_sender_to_the_receiver() {
+        let data = Packet::new(Kind::Data, 7, 0, 0, Time::ZERO, 1000);
+        let ack = Packet::new(Kind::Ack, 7, 0, 0, Time::ZERO, 40);
+        assert_eq!((data.sent_by(), data.bound_for()), (EndId(14), EndId(15)));
+        assert_eq!((ack.sent_by(), ack.bound_for()), (EndId(15), EndId(14)));
+        assert_eq!((EndId(14).flow(), EndId(15).flow()), (7, 7));
+        assert!(EndId(14).is_sender() && !EndId(15).is_sender());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Every component (a link's far end, an endpoint) has at most one pending event, its
 //! next. So the queue is a table of times, one per component, with a tournament above it: each node holds
 //! the earlier of its two children, the one of the lower number on a tie. The order of events is therefore total, by time
-//! and then by component number, however the table came about. Changing a time costs one walk towards the
+//! and then by component number, whatever the order of the changes. Changing a time costs one walk towards the
 //! root, which ends where nothing changes; nothing is ever allocated, inserted or removed.
 
 use ackclock_units::Time;

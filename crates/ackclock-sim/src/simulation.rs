@@ -7,13 +7,13 @@ use ackclock_scenario::Scenario;
 use ackclock_trace::{Capture, Segment, Summary, Table};
 use ackclock_units::{Span, Time};
 
-use crate::build::{Parts, build};
+use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
-use crate::endpoint::{Context, Endpoint, JournalEntry};
-use crate::ends::Makers;
+use crate::endpoint::{Context, Ends, JournalEntry};
 use crate::network::{Network, Occurrence};
 use crate::observe::Observer;
-use crate::packet::{Kind, Packet};
+use crate::packet::{EndId, Kind, Packet};
+use crate::payload::Payload;
 use crate::schedule::Schedule;
 use crate::summary::summarise;
 
@@ -24,7 +24,7 @@ pub struct Simulation {
     now: Time,
     end: Time,
     network: Network,
-    endpoints: Vec<Box<dyn Endpoint>>,
+    ends: Vec<Ends>,
     schedule: Schedule,
     director: Director,
     observer: Observer,
@@ -48,14 +48,13 @@ impl Simulation {
         Simulation::with(scenario, Makers { catalogue, quic: None }, run, record)
     }
 
-    /// As [`Simulation::new`], with other makers of controls and ends: QUIC is made elsewhere.
+    /// As [`Simulation::new`], with given makers of controls and ends, such as those of QUIC, which another crate makes.
     ///
     /// # Errors
     /// As [`Simulation::new`].
     pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
-        let Parts { network, endpoints, measured } = build(&scenario, makers, run)?;
-        // Links, endpoints, and the director of events.
-        let mut schedule = Schedule::new(network.links.len() + endpoints.len() + 1);
+        let Parts { network, ends, measured } = assemble(&scenario, makers, run)?;
+        let mut schedule = Schedule::new(network.director() as usize + 1);
         let director = Director::new(
             scenario.events.clone(),
             &scenario.links,
@@ -63,9 +62,10 @@ impl Simulation {
             scenario.run.seed,
             run,
         );
-        schedule.set(network.endpoint(endpoints.len() as u32), director.wakeup());
-        for (index, endpoint) in endpoints.iter().enumerate() {
-            schedule.set(network.endpoint(index as u32), endpoint.wakeup());
+        schedule.set(network.director(), director.wakeup());
+        for (flow, Ends { sender, receiver, .. }) in (0..).zip(&ends) {
+            schedule.set(network.component_of(EndId::sender_of(flow)), sender.wakeup());
+            schedule.set(network.component_of(EndId::receiver_of(flow)), receiver.wakeup());
         }
         let end = Time::ZERO + scenario.run.duration;
         Ok(Simulation {
@@ -74,7 +74,7 @@ impl Simulation {
             now: Time::ZERO,
             end,
             network,
-            endpoints,
+            ends,
             schedule,
             director,
             journal: record.then(Vec::new),
@@ -106,7 +106,7 @@ impl Simulation {
         self.packets
     }
 
-    /// Goes on to the end of the run, or for `events` events, whichever comes first. Returns whether the run
+    /// Advances to the end of the run, or by `events` events, whichever comes first. Returns whether the run
     /// has ended. How a run is cut into calls changes nothing.
     ///
     /// # Panics
@@ -124,14 +124,10 @@ impl Simulation {
             }
             assert!(time >= self.now, "time runs back at component {component}");
             self.now = time;
-            let first_endpoint = self.network.endpoint(0);
-            if component >= first_endpoint {
-                let endpoint = component - first_endpoint;
-                if endpoint < self.endpoints.len() as u32 {
-                    self.wake(endpoint);
-                } else {
-                    self.direct(component);
-                }
+            if component == self.network.director() {
+                self.direct(component);
+            } else if let Some(end) = self.network.end_of(component) {
+                self.wake(end);
             } else if let Some(packet) = &self.network.act(time, component, &mut self.schedule) {
                 self.deliver(packet);
             }
@@ -140,32 +136,33 @@ impl Simulation {
     }
 
     fn observe(&mut self, before: Time) {
-        self.observer.observe(before, &mut self.network, &self.endpoints);
+        self.observer.observe(before, &mut self.network, &self.ends);
     }
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
-        let endpoint = 2 * packet.flow() + u32::from(packet.kind() == Kind::Data);
+        let end = packet.bound_for();
+        let ends = &mut self.ends[packet.flow() as usize];
         if let Some(capture) = &mut self.capture
-            && packet.kind() == Kind::Ack
-            && self.endpoints[endpoint as usize].is_tcp()
+            && end.is_sender()
+            && ends.is_tcp
         {
             write_segment(capture, self.now, packet, &self.scenario, &self.network);
         }
         let mut context =
-            Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
-        self.endpoints[endpoint as usize].on_packet(packet, &mut context);
-        self.pump(endpoint, Occurrence::Delivered, packet.flow(), packet.sequence);
+            Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
+        ends.end(end).on_packet(packet, &mut context);
+        self.pump(end, Occurrence::Delivered, packet.sequence);
     }
 
-    fn wake(&mut self, endpoint: u32) {
+    fn wake(&mut self, end: EndId) {
         let mut context =
-            Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
-        self.endpoints[endpoint as usize].on_timer(&mut context);
-        self.pump(endpoint, Occurrence::Woken, endpoint / 2, 0);
+            Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
+        self.ends[end.flow() as usize].end(end).on_timer(&mut context);
+        self.pump(end, Occurrence::Woken, 0);
     }
 
-    /// Makes the events happen that are due.
+    /// Applies the scenario's events that are due.
     fn direct(&mut self, component: u32) {
         while let Some((link, change)) = self.director.due(self.now) {
             self.network.change(self.now, link, change, &mut self.schedule);
@@ -174,38 +171,50 @@ impl Simulation {
         self.schedule.set(component, self.director.wakeup());
     }
 
-    /// Sends what the endpoint has to send after `what` happened to it, and notes both.
+    /// Records `what` happened to `id` (with packet `sequence`, if any) in the digest, and sends what it then has to send.
     #[inline]
-    fn pump(&mut self, endpoint: u32, what: Occurrence, flow: u32, sequence: u64) {
-        let component = self.network.endpoint(endpoint);
-        let sender = &mut self.endpoints[endpoint as usize];
-        let window = sender.window_bits();
-        self.network.digest.note(self.now.0, component, what as u8, flow, sequence, window);
+    fn pump(&mut self, id: EndId, what: Occurrence, sequence: u64) {
+        let component = self.network.component_of(id);
+        let ends = &mut self.ends[id.flow() as usize];
+        let window = if id.is_sender() { ends.sender.window_bits() } else { 0 };
+        let is_tcp = ends.is_tcp;
+        let end = ends.end(id);
+        self.network.digest.note(self.now.0, component, what as u8, id.flow(), sequence, window);
         loop {
-            let mut context =
-                Context { now: self.now, sacks: &mut self.network.sacks, journal: self.journal.as_mut() };
-            // The packet stays where the endpoint put it: copying what was just written costs a wait.
-            let mut next = sender.next_packet(&mut context);
+            let mut context = Context {
+                now: self.now,
+                payloads: &mut self.network.payloads,
+                journal: self.journal.as_mut(),
+            };
+            // The packet stays where the end put it: a copy would wait for the writes of single fields.
+            let mut next = end.next_packet(&mut context);
             let Some(packet) = &mut next else { break };
             if packet.kind() == Kind::Data {
                 self.packets += 1;
                 if let Some(capture) = &mut self.capture
-                    && sender.is_tcp()
+                    && is_tcp
                 {
                     write_segment(capture, self.now, packet, &self.scenario, &self.network);
                 }
             }
             self.network.send(self.now, component, packet, &mut self.schedule);
         }
-        self.schedule.set(component, sender.wakeup());
-        if self.director.waits_for_round_trips()
-            && let Some(view) = sender.sender()
-        {
-            while let Some((link, change)) = self.director.due_at_round(endpoint / 2, view.round) {
+        self.schedule.set(component, end.wakeup());
+        if id.is_sender() {
+            self.after_sender(id.flow());
+        }
+    }
+
+    /// Applies events and takes samples that wait for round trips of `flow`.
+    #[inline]
+    fn after_sender(&mut self, flow: u32) {
+        if self.director.waits_for_round_trips() {
+            let round = self.ends[flow as usize].sender.view().round;
+            while let Some((link, change)) = self.director.due_at_round(flow, round) {
                 self.network.change(self.now, link, change, &mut self.schedule);
             }
         }
-        self.observer.after_endpoint(self.now, endpoint, &self.endpoints);
+        self.observer.after_sender(self.now, flow, &self.ends);
     }
 
     /// The summary and, if they were recorded, the tables by name. Call it when the run has ended.
@@ -214,20 +223,14 @@ impl Simulation {
     /// When the packet capture could not be written.
     ///
     /// # Panics
-    /// When packets were lost from sight or a link has sent more than it can.
+    /// When packets are unaccounted for or a link has sent more than it can.
     pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         if let Some(capture) = self.capture.take() {
             capture.finish()?;
         }
         self.network.check_conservation(self.now);
-        let summary = summarise(
-            &self.scenario,
-            self.run,
-            &mut self.network,
-            &self.endpoints,
-            &self.observer,
-            catalogue,
-        );
+        let summary =
+            summarise(&self.scenario, self.run, &mut self.network, &self.ends, &self.observer, catalogue);
         let tables = match self.journal {
             Some(journal) => self.observer.into_tables(journal),
             None => Vec::new(),
@@ -238,12 +241,16 @@ impl Simulation {
 
 fn write_segment(capture: &mut Capture, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
     let flow = packet.flow();
+    let blocks = match network.payloads.get(packet.handle()) {
+        Some(Payload::Sack(blocks)) => blocks,
+        _ => Default::default(),
+    };
     capture.write(&Segment {
         time,
         flow,
         sequence: packet.sequence,
         acknowledges: packet.kind() == Kind::Ack,
         packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
-        blocks: network.sacks.get(packet.handle()).unwrap_or_default(),
+        blocks,
     });
 }

@@ -5,7 +5,7 @@ use ackclock_scenario::{Flow, Scenario};
 use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::Ends;
 use crate::network::Network;
 use crate::observe::{Observer, mark};
 
@@ -14,14 +14,14 @@ pub fn summarise(
     scenario: &Scenario,
     run: u64,
     network: &mut Network,
-    endpoints: &[Box<dyn Endpoint>],
+    ends: &[Ends],
     observer: &Observer,
     catalogue: &dyn Catalogue,
 ) -> Summary {
     let end = Time::ZERO + scenario.run.duration;
     let flows: Vec<_> = (0_u32..)
         .zip(&scenario.flows)
-        .map(|(id, flow)| summarise_flow(id, flow, end, network, endpoints, observer, catalogue))
+        .map(|(id, flow)| summarise_flow(id, flow, end, network, ends, observer, catalogue))
         .collect();
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
@@ -50,17 +50,15 @@ fn summarise_flow(
     flow: &Flow,
     end: Time,
     network: &Network,
-    endpoints: &[Box<dyn Endpoint>],
+    ends: &[Ends],
     observer: &Observer,
     catalogue: &dyn Catalogue,
 ) -> FlowSummary {
-    let whole_run = mark(end, id, network, endpoints).counters;
+    let whole_run = mark(end, id, network, ends).counters;
     let (span, from, to) = &observer.flows[id as usize];
     let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
-    let sender = endpoints[2 * id as usize].sender();
-    let receiver = endpoints[2 * id as usize + 1].receiver();
-    let rtts = sender.as_ref().and_then(|view| view.rtts);
-    let percentile = |share| rtts.and_then(|rtts| rtts.histogram.percentile(share)).map(Span::as_millis);
+    let Ends { sender, receiver, .. } = &ends[id as usize];
+    let meter = sender.view().meter;
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
         id,
@@ -71,15 +69,12 @@ fn summarise_flow(
         mean_window: seconds
             .map(|seconds| (to.window_integral - from.window_integral) / seconds)
             .filter(|window| !window.is_nan()),
-        mean_rtt_ms: rtts.and_then(crate::tcp::RttStatistics::mean_ms),
-        rtt_p50_ms: percentile(0.50),
-        rtt_p95_ms: percentile(0.95),
-        rtt_p99_ms: percentile(0.99),
+        mean_rtt_ms: meter.mean_rtt_ms(),
+        rtt_p50_ms: meter.rtt_percentile_ms(0.50),
+        rtt_p95_ms: meter.rtt_percentile_ms(0.95),
+        rtt_p99_ms: meter.rtt_percentile_ms(0.99),
         counters: to.counters.since(&from.counters),
-        completion_s: receiver
-            .and_then(|receiver| receiver.completed)
-            .zip(sender)
-            .map(|(completed, sender)| completed.since(sender.started).as_seconds()),
+        completion_s: receiver.view().completed.map(|completed| completed.since(meter.start()).as_seconds()),
         whole_run,
         settings: flow.settings(catalogue),
     }

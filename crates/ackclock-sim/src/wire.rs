@@ -7,7 +7,7 @@ use ackclock_scenario::{Noise, NoiseKind};
 use ackclock_units::{Span, Time};
 
 use crate::packet::Packet;
-use crate::random::Stream;
+use crate::random::{Purpose, Stream};
 
 /// Delay noise with a stream per flow.
 #[derive(Clone, Debug)]
@@ -19,6 +19,13 @@ pub struct NoiseModel {
 }
 
 impl NoiseModel {
+    /// The noise `noise` at link `link` for `flows` flows, in run `run` of `seed`.
+    #[must_use]
+    pub fn new(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> Self {
+        let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
+        NoiseModel { noise, streams }
+    }
+
     /// The delay of the next packet of `flow` where it would be `delay`.
     fn apply(&mut self, flow: u32, delay: Span) -> Span {
         let stream = &mut self.streams[flow as usize];
@@ -43,7 +50,7 @@ pub struct Wire {
     latest: Time,
     /// Packets that may overtake each other, by arrival and then by number.
     unordered: BinaryHeap<Reverse<(Time, u64, Overtaking)>>,
-    /// The heap is in use, or may come to be.
+    /// The heap is in use, or may come into use.
     reorders: bool,
     pushed: u64,
 }
@@ -85,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// Another noise from now on, or none. Its streams go on if there were any.
+    /// Changes the noise from now on; `None` for none. Existing streams continue.
     pub fn set_noise(&mut self, noise: Option<NoiseModel>) {
         self.noise = match (noise, self.noise.take()) {
             (Some(new), Some(old)) => Some(NoiseModel { noise: new.noise, streams: old.streams }),
@@ -182,12 +189,10 @@ impl Wire {
 mod tests {
     use super::*;
     use crate::packet::Kind;
-    use crate::random::Purpose;
 
     /// Arrivals, in milliseconds, of packets sent 1 ms apart over a delay of 50 ms.
     fn arrivals(kind: NoiseKind, reorder: bool) -> Vec<(u64, f64)> {
-        let streams = vec![Stream::new(5, 0, Purpose::Noise, 0, 0)];
-        let noise = NoiseModel { noise: Noise { kind, reorder }, streams };
+        let noise = NoiseModel::new(Noise { kind, reorder }, 0, 1, 5, 0);
         let mut wire = Wire::new(Span::from_millis(50), Some(noise));
         for sequence in 0..100_000 {
             let packet = Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);

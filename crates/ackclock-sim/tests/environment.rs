@@ -123,6 +123,8 @@ count = 7
 start = { uniform = ["0 s", "5 s"] }
 "#;
 
+/// A factor of two is what RFC 5348, section 1, promises; what TFRC makes of a given loss rate is tested in
+/// responses.rs to 2 %.
 #[test]
 fn tfrc_is_fair_to_tcp_within_a_factor_of_two() {
     for queue in [

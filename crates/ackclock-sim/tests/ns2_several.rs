@@ -16,7 +16,7 @@ use ackclock_trace::Column;
 const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
 const EPISODES: &str = include_str!("../../../tests/data/ns2/episodes.csv");
 const RUNS: u64 = 4;
-/// A gap of so many seconds without a drop ends an episode.
+/// This many seconds without a drop end an episode.
 const BETWEEN_EPISODES_S: f64 = 1.0;
 
 /// What is compared: names of the columns of `flows.csv`.
@@ -293,7 +293,7 @@ fn others_of_four_rtts_on_linux_2_6() {
     }
 }
 
-/// Reno lies above ns-2 beside highspeed and Illinois, 11 and 17 % with six seeds each; docs/validation.md says what was
+/// Reno gets more than in ns-2 when it competes with highspeed and Illinois, 11 and 17 % more with six seeds each; docs/validation.md says what was
 /// tried to find out why.
 #[test]
 fn reno_beside_others_on_linux_2_6() {

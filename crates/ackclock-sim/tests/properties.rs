@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::*;
+use ackclock_sim::loss::LossModel;
 use ackclock_sim::{BuiltIn, Simulation};
+use ackclock_trace::Column;
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use proptest::prelude::*;
 
@@ -24,6 +26,20 @@ fn loss() -> impl Strategy<Value = Loss> {
             |(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
         ),
         1 => prop::collection::vec(prop::bool::weighted(0.1), 1..50).prop_map(|lost| Loss::Trace { lost }),
+    ]
+}
+
+fn random_loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        (0.01..0.5_f64).prop_map(|probability| Loss::Bernoulli { probability }),
+        (0.01..0.5_f64, 0.01..0.5_f64, 0.0..0.1_f64, 0.5..1.0_f64).prop_map(
+            |(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott {
+                to_bad,
+                to_good,
+                loss_good,
+                loss_bad
+            }
+        ),
     ]
 }
 
@@ -283,7 +299,64 @@ proptest! {
         prop_assert!(flow.completion_s.is_some(), "{:?}", flow.whole_run);
     }
 
-    /// The n-th packet of a flow meets the same fate whatever the control: the first loss is the same.
+    /// Random losses of the n-th packet of a flow do not depend on what the other flows send, nor on how many there are:
+    /// three flows take turns as `turns` says, and each meets what it meets alone.
+    #[test]
+    fn the_nth_packet_of_a_flow_meets_the_same_fate_whatever_the_others_send(
+        loss in random_loss(),
+        turns in prop::collection::vec(0_u32..3, 300..1000),
+        seed in any::<u64>(),
+    ) {
+        let mut together = LossModel::new(loss.clone(), 0, 3, seed, 0);
+        let fates: Vec<_> = turns.iter().map(|flow| (*flow, together.loses(*flow))).collect();
+        for flow in 0..3 {
+            let mut alone = LossModel::new(loss.clone(), 0, flow + 1, seed, 0);
+            for (number, (_, fate)) in fates.iter().filter(|(other, _)| *other == flow).enumerate() {
+                prop_assert_eq!(*fate, alone.loses(flow), "packet {} of flow {}", number, flow);
+            }
+        }
+    }
+
+    /// The same in a run: datagrams leave every 10 ms, so the deliveries in each 10 ms say which of them were lost. They
+    /// are the same whatever control a second flow has. The link is so fast that nobody waits for the other.
+    #[test]
+    fn the_nth_packet_of_a_flow_meets_the_same_fate_whatever_the_control_of_another(
+        loss in random_loss(),
+        controls in [controller(), controller()],
+        seed in any::<u64>(),
+    ) {
+        let deliveries = |control: &String| {
+            let mut scenario = common::scenario(control);
+            scenario.run.seed = seed;
+            scenario.run.duration = Span::from_seconds(5);
+            scenario.run.warmup = Span::ZERO;
+            scenario.run.sample = Sample::Every(Span::from_millis(10));
+            scenario.links[0].rate = Rate(1_000_000_000_000);
+            scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(1 << 20)) };
+            scenario.links[0].loss = loss.clone();
+            // 1000 bytes in 10 ms.
+            let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None };
+            // They leave half way between the samples.
+            let start = Start::At(Span::from_millis(5));
+            let other = common::flow(control, Span::from_millis(100));
+            let first = common::flow("reno", Span::from_millis(100));
+            scenario.flows = vec![Flow { traffic: Traffic::Datagrams(datagrams), start, ..first }, other];
+            // A window of a thousand packets is enough to disturb, and keeps the run short.
+            scenario.flows[1].tcp.receive_window = Some(Packets(1000));
+            let tables = common::run_with(&scenario, 0, true, u64::MAX).1;
+            let windows = tables.into_iter().find(|(name, _)| *name == "windows").unwrap().1;
+            let column = |name| windows.columns.iter().find(|(other, _)| *other == name).unwrap();
+            let (Column::Id(flows), Column::Whole(bytes)) = (&column("flow").1, &column("delivered_bytes").1) else {
+                panic!("columns of numbers");
+            };
+            flows.iter().zip(bytes).filter(|(flow, _)| **flow == 0).map(|(_, bytes)| *bytes).collect::<Vec<_>>()
+        };
+        let [first, second] = controls.each_ref().map(deliveries);
+        prop_assert!(first.iter().any(|bytes| *bytes > 0), "something arrives");
+        prop_assert_eq!(first, second);
+    }
+
+    /// Another run draws other random numbers; the same run cut into other pieces does not.
     #[test]
     fn another_run_is_another_run(seed in any::<u64>()) {
         let mut scenario = common::scenario("reno");
@@ -297,8 +370,7 @@ proptest! {
     }
 }
 
-fn length(column: &ackclock_trace::Column) -> usize {
-    use ackclock_trace::Column;
+fn length(column: &Column) -> usize {
     match column {
         Column::Whole(values) => values.len(),
         Column::Id(values) => values.len(),

@@ -54,6 +54,19 @@ fn scalable() {
     }
 }
 
+/// TFRC obeys the equation of RFC 5348, section 3.1, with t_RTO = 4 R and b = 1: X = 1/(R (sqrt(2p/3) + 12 sqrt(3p/8) p (1 +
+/// 32 p^2))). With periodic losses every loss interval has 1/p packets, and more than a round trip has, so p is exact:
+/// at 1/100 11.23 packets per round trip are sent, at 1/1000 38.38, at 1/10 000 122.36; all but p of them arrive. That is
+/// what Reno gets, sqrt(3/(2p)), where timeouts are rare.
+#[test]
+fn tfrc() {
+    for (every, sent) in [(100, 11.23), (1000, 38.38), (10_000, 122.36)] {
+        let measured = response("tfrc", &[], every, 600);
+        let formula = sent * (1.0 - 1.0 / every as f64);
+        assert!((measured / formula - 1.0).abs() < 0.02, "{measured} against {formula}");
+    }
+}
+
 /// HSTCP's own response function, 0.12/p^0.835 (RFC 3649, section 5), of which its a(W) is made.
 #[test]
 fn hstcp() {

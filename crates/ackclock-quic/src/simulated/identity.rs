@@ -1,4 +1,4 @@
-//! Who the ends are to each other, the same for all flows of a process.
+//! The certificate and TLS settings by which the ends know each other, the same for all flows of a process.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ pub struct Identity {
 /// The identity of this process.
 ///
 /// # Errors
-/// One line, when there is no randomness for a key.
+/// One line, when the system provides no randomness for a key.
 pub fn identity() -> Result<Identity, String> {
     static IDENTITY: OnceLock<Result<Identity, String>> = OnceLock::new();
     IDENTITY.get_or_init(|| make().map_err(|error| format!("no certificate: {error}"))).clone()

@@ -16,8 +16,8 @@ use std::time::Instant;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_scenario::Flow;
-use ackclock_sim::endpoint::Endpoint;
-use ackclock_sim::{Place, Transport};
+use ackclock_sim::endpoint::Ends;
+use ackclock_sim::{Placement, Transport};
 
 use peer::{Datagrams, Peer, Role};
 use receiver::Receiver;
@@ -34,13 +34,13 @@ impl Transport for Quic {
     fn make_ends(
         &self,
         flow: &Flow,
-        place: &Place,
+        placement: &Placement,
         control: Box<dyn ErasedController>,
-    ) -> Result<[Box<dyn Endpoint>; 2], String> {
+    ) -> Result<Ends, String> {
         let refuse = |error: String| format!("flow {}: {error}", flow.name);
         let began = began();
         let [there, back] = [(); 2].map(|()| Arc::new(Mutex::new(Datagrams::default())));
-        let seed = [place.seed, place.run, place.id.into()];
+        let seed = [placement.seed, placement.run, placement.id.into()];
         let sending = Peer::new(Role::Client, flow, seed, [&there, &back], began).map_err(refuse)?;
         let receiving = Peer::new(Role::Server, flow, seed, [&back, &there], began).map_err(refuse)?;
         let qlog = self.qlog.as_ref().map(|directory| directory.join(format!("{}.sqlog", flow.name)));
@@ -48,10 +48,8 @@ impl Transport for Quic {
             None => sending,
             Some(file) => sending.with_qlog(&file, &flow.name).map_err(refuse)?,
         };
-        Ok([
-            Box::new(Sender::new(sending, flow, place, control)),
-            Box::new(Receiver::new(receiving, flow, place)),
-        ])
+        let sender = Sender::new(sending, flow, placement, control);
+        Ok(Ends::new(sender, Receiver::new(receiving, flow, placement)))
     }
 }
 

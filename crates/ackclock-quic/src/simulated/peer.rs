@@ -24,7 +24,7 @@ use super::identity::{NAME, identity};
 pub const HEADERS: u16 = 28;
 /// Sent data that may wait for acknowledgements, bytes: the bandwidth-delay product of 1 Gbit/s and half a second.
 const SEND_WINDOW: u64 = 64 << 20;
-/// Datagrams that were sent so long before the newest one to arrive are lost: nothing overtakes as many.
+/// Datagrams that were sent this long before the newest arrival are lost: nothing overtakes that many.
 const LONGEST_REORDERING: u64 = 1 << 16;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
@@ -62,7 +62,7 @@ impl Datagrams {
 /// One end.
 pub struct Peer {
     endpoint: Endpoint,
-    /// Once it stands.
+    /// Once connecting or accepting has begun.
     connection: Option<(ConnectionHandle, Connection)>,
     client: ClientConfig,
     transport: TransportConfig,
@@ -167,12 +167,12 @@ impl Peer {
         self.connection = self.endpoint.connect(now, client, address(Role::Server), NAME).ok();
     }
 
-    /// The connection, once it stands.
+    /// The connection, once connecting or accepting has begun.
     pub fn connection(&mut self) -> Option<&mut Connection> {
         self.connection.as_mut().map(|(_, connection)| connection)
     }
 
-    /// The connection, once it stands.
+    /// The connection, once connecting or accepting has begun.
     #[must_use]
     pub fn connection_now(&self) -> Option<&Connection> {
         self.connection.as_ref().map(|(_, connection)| connection)
@@ -218,7 +218,7 @@ impl Peer {
         self.settle();
     }
 
-    /// Endpoint and connection tell each other what they have to.
+    /// Lets endpoint and connection exchange their events.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -228,7 +228,7 @@ impl Peer {
         }
     }
 
-    /// What the application is to know.
+    /// The next event for the application.
     pub fn poll(&mut self) -> Option<Event> {
         self.connection().and_then(Connection::poll)
     }

@@ -1,15 +1,15 @@
 //! The end that receives.
 
 use ackclock_scenario::Flow;
-use ackclock_sim::Place;
-use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView};
+use ackclock_sim::Placement;
+use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, StreamId};
 
 use super::peer::{HEADERS, Peer};
 
-/// What a full packet has beside data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
+/// What a full packet carries besides data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
 /// frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
 const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
 
@@ -30,13 +30,13 @@ pub struct Receiver {
 impl Receiver {
     /// The receiver of `flow`.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, place: &Place) -> Receiver {
+    pub fn new(peer: Peer, flow: &Flow, placement: &Placement) -> Receiver {
         let segment = flow.tcp.packet.0 - u64::from(HEADERS + OVERHEAD);
         let due = Time::NEVER;
         Receiver {
             peer,
-            flow: place.id,
-            route: place.back,
+            flow: placement.id,
+            route: placement.ack_route,
             stream: None,
             bytes: 0,
             segment,
@@ -92,8 +92,10 @@ impl Endpoint for Receiver {
     fn wakeup(&self) -> Time {
         self.due
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.bytes / self.segment, completed: self.completed })
+impl ReceivingEnd for Receiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.bytes / self.segment, completed: self.completed }
     }
 }

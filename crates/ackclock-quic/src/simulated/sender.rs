@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_scenario::Flow;
-use ackclock_sim::Place;
-use ackclock_sim::endpoint::{Context, Endpoint, SenderView};
+use ackclock_sim::Placement;
+use ackclock_sim::endpoint::{Context, Endpoint, SenderView, SendingEnd};
+use ackclock_sim::meter::Meter;
 use ackclock_sim::packet::{Kind, Packet};
-use ackclock_sim::tcp::RttStatistics;
-use ackclock_trace::Counters;
 use ackclock_units::Time;
 use quinn_proto::{Dir, Event, StreamId};
 
@@ -26,41 +25,37 @@ pub struct Sender {
     route: u32,
     start: Time,
     stop: Time,
-    measured: (Time, Time),
     stream: Option<StreamId>,
     /// Bytes to be written; none for no end.
     left: Option<u64>,
     has_started: bool,
     has_stopped: bool,
-    sent: u64,
-    rtts: RttStatistics,
-    /// When quinn wants to be woken: asking it needs more than a look.
+    meter: Meter,
+    /// When quinn wants to be woken; kept, because asking it needs mutable access.
     due: Time,
 }
 
 impl Sender {
     /// The sender of `flow`, with its congestion control.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, place: &Place, control: Box<dyn ErasedController>) -> Sender {
+    pub fn new(peer: Peer, flow: &Flow, placement: &Placement, control: Box<dyn ErasedController>) -> Sender {
         Sender {
             peer,
-            watched: Watched::new(control, place.start),
-            flow: place.id,
-            route: place.there,
-            start: place.start,
-            stop: place.stop,
-            measured: place.measured,
+            watched: Watched::new(control, placement.start),
+            flow: placement.id,
+            route: placement.data_route,
+            start: placement.start,
+            stop: placement.stop,
             stream: None,
             left: flow.bytes.map(|bytes| bytes.0),
             has_started: false,
             has_stopped: false,
-            sent: 0,
-            rtts: RttStatistics::default(),
+            meter: placement.meter(),
             due: Time::NEVER,
         }
     }
 
-    /// The application's part: opens the stream when the connection stands, writes while there is room.
+    /// The application's part: opens the stream once connected, and writes while there is room.
     fn drive(&mut self) {
         while let Some(event) = self.peer.poll() {
             if matches!(event, Event::Connected)
@@ -85,26 +80,28 @@ impl Sender {
         }
     }
 
-    /// Does `act`, and writes what it meant for the window.
-    fn note(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
+    /// Does `act`, measures its effect, and records what happened to the window.
+    fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
         let window = self.watched.decided().window.0;
-        let (losses, timeouts) = {
-            let seen = self.watched.seen();
-            (seen.losses, seen.timeouts)
-        };
+        self.meter.hold_window(context.now, window);
         act(self);
         self.drive();
         let after = self.watched.decided().window.0;
+        // QUIC sends lost frames again, not packets: one packet for each that was lost. This asks the control, too.
+        let lost = self.peer.connection_now().map_or(0, |connection| connection.stats().path.lost_packets);
         let mut seen = self.watched.seen();
-        for (count, before, kind) in [(seen.losses, losses, "loss"), (seen.timeouts, timeouts, "timeout")] {
+        let counters = &mut self.meter.counters;
+        for (count, before, kind) in
+            [(seen.losses, counters.loss_events, "loss"), (seen.timeouts, counters.timeouts, "timeout")]
+        {
             if count > before {
                 context.write(self.flow, kind, window, after);
             }
         }
-        if let Some(rtt) = seen.fresh_rtt.take()
-            && (self.measured.0..self.measured.1).contains(&context.now)
-        {
-            self.rtts.record(rtt);
+        (counters.loss_events, counters.timeouts) = (seen.losses, seen.timeouts);
+        counters.retransmitted_packets = lost;
+        if let Some(rtt) = seen.rtt.take() {
+            self.meter.record_rtt(context.now, rtt);
         }
     }
 }
@@ -112,7 +109,7 @@ impl Sender {
 impl Endpoint for Sender {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        self.note(context, |sender| sender.peer.receive(now, packet));
+        self.act(context, |sender| sender.peer.receive(now, packet));
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
@@ -131,16 +128,16 @@ impl Endpoint for Sender {
                 let _ = connection.send_stream(id).reset(0_u32.into());
             }
         }
-        self.note(context, |sender| sender.peer.wake(now));
+        self.act(context, |sender| sender.peer.wake(now));
     }
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
-            // Nothing more now: this is when the timers are what they will be.
+            // Nothing more to send now, so the timers are final.
             self.due = self.peer.wakeup();
             return None;
         };
-        self.sent += 1;
+        self.meter.counters.sent_packets += 1;
         let mut packet = Packet::new(Kind::Data, self.flow, self.route, number, context.now, bytes);
         packet.set_ecn(ecn);
         Some(packet)
@@ -151,34 +148,23 @@ impl Endpoint for Sender {
         let stop = if self.has_stopped { Time::NEVER } else { self.stop };
         self.due.min(start).min(stop)
     }
+}
 
+impl SendingEnd for Sender {
     fn window_bits(&self) -> u64 {
         self.watched.decided().window.0.to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
+    fn view(&self) -> SenderView<'_> {
         let decided = self.watched.decided();
-        // QUIC sends lost frames again, not packets: one packet for each that was lost. This asks the control, too.
-        let lost = self.peer.connection_now().map_or(0, |connection| connection.stats().path.lost_packets);
         let seen = self.watched.seen();
-        Some(SenderView {
-            counters: Counters {
-                sent_packets: self.sent,
-                retransmitted_packets: lost,
-                dropped_packets: 0,
-                loss_events: seen.losses,
-                timeouts: seen.timeouts,
-            },
+        SenderView {
+            meter: &self.meter,
             window: decided.window.0,
             ssthresh: decided.ssthresh.0,
-            window_integral: seen.window_integral,
-            window_since: seen.since,
             in_flight: seen.in_flight,
             round: seen.round,
-            rtt: seen.rtt,
-            rtts: Some(&self.rtts),
-            started: self.start,
             control: Some(&self.watched),
-        })
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A control whose decisions the simulator sees while quinn has it.
+//! A control that quinn drives and the simulator can observe.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -11,15 +11,11 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::controller::Adapter;
 
-/// What the simulator sees.
+/// What the simulator can observe.
 pub struct Seen {
     control: Box<dyn ErasedController>,
     /// Quinn counts a connection's time from its beginning; the simulator from its own.
     started: Time,
-    /// Integral of the window over time up to `since`, packets times picoseconds.
-    pub window_integral: f64,
-    /// Since when the window is what it is.
-    pub since: Time,
     /// Loss signals.
     pub losses: u64,
     /// Timeouts.
@@ -28,13 +24,11 @@ pub struct Seen {
     pub round: u64,
     /// Packets in the network.
     pub in_flight: u64,
-    /// The last RTT sample; taken by who counts them.
+    /// An RTT sample that has not been recorded yet.
     pub rtt: Option<Span>,
-    /// A sample that has not been counted.
-    pub fresh_rtt: Option<Span>,
 }
 
-/// A control that two have: quinn tells it, the simulator looks at it.
+/// A control shared by quinn, which drives it, and the simulator, which observes it.
 #[derive(Clone)]
 pub struct Watched(Arc<Mutex<Seen>>);
 
@@ -45,18 +39,15 @@ impl Watched {
         Watched(Arc::new(Mutex::new(Seen {
             control,
             started,
-            window_integral: 0.0,
-            since: started,
             losses: 0,
             timeouts: 0,
             round: 0,
             in_flight: 0,
             rtt: None,
-            fresh_rtt: None,
         })))
     }
 
-    /// What is to be seen now.
+    /// What can be observed now.
     pub fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,14 +63,10 @@ impl ErasedController for Watched {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
         let mut seen = self.seen();
         let now = seen.started + now.since(Time::ZERO);
-        let before = seen.control.decision().window.0;
         let decision = seen.control.on(now, signal);
-        seen.window_integral += before * now.since(seen.since).0 as f64;
-        seen.since = now;
         match signal {
             Signal::Ack(ack) => {
-                (seen.round, seen.in_flight) = (ack.round, ack.in_flight.0);
-                (seen.rtt, seen.fresh_rtt) = (ack.rtt, ack.rtt);
+                (seen.round, seen.in_flight, seen.rtt) = (ack.round, ack.in_flight.0, ack.rtt);
             }
             Signal::Loss { .. } => seen.losses += 1,
             Signal::Timeout { .. } => seen.timeouts += 1,

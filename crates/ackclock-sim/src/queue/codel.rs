@@ -11,7 +11,7 @@ use crate::packet::Packet;
 /// Settings of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelSettings {
-    /// Delay that may stand.
+    /// Queueing delay that is acceptable as a steady state.
     pub target: Span,
     /// How long it may be exceeded.
     pub interval: Span,
@@ -21,7 +21,7 @@ pub struct CodelSettings {
 
 /// A queue no longer than this, bytes, is left alone (section 5.6: one packet of the largest size).
 const LARGEST_PACKET: u64 = 1500;
-/// A count that is this recent goes on where it was (section 5.5).
+/// A count that is this recent continues where it was (section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
 /// The control law, without a queue of its own: FQ-CoDel has one per flow.

@@ -8,9 +8,11 @@ mod red;
 
 use std::fmt::Debug;
 
-use ackclock_units::Time;
+use ackclock_scenario as scenario;
+use ackclock_units::{Rate, Time};
 
 use crate::packet::Packet;
+use crate::random::Stream;
 
 pub use codel::{Codel, CodelSettings};
 pub use droptail::Droptail;
@@ -87,6 +89,60 @@ macro_rules! managed {
             Discipline::FqCodel($queue) => $call,
         }
     };
+}
+
+impl Discipline {
+    /// A queue as the scenario describes it, at a link of `rate`; random drops and marks are drawn from `stream`.
+    #[must_use]
+    pub fn new(queue: scenario::Queue, rate: Rate, stream: Stream) -> Self {
+        let limit = match queue.limit() {
+            scenario::Limit::Packets(packets) => (packets.0, u64::MAX),
+            scenario::Limit::Bytes(bytes) => (u64::MAX, bytes.0),
+        };
+        let droptail = Droptail::new(limit.0, limit.1);
+        let law = |codel: scenario::Codel| CodelSettings {
+            target: codel.target,
+            interval: codel.interval,
+            ecn: codel.ecn,
+        };
+        match queue {
+            scenario::Queue::Droptail { .. } => Discipline::Droptail(droptail),
+            scenario::Queue::Red {
+                min_threshold,
+                max_threshold,
+                weight,
+                max_p,
+                gentle,
+                uniform,
+                ecn,
+                adaptive,
+                ..
+            } => {
+                let weight = weight.unwrap_or_else(|| RedSettings::automatic_weight(rate));
+                let settings = RedSettings {
+                    min_threshold,
+                    max_threshold,
+                    weight,
+                    max_p,
+                    gentle,
+                    uniform,
+                    ecn,
+                    adaptive,
+                };
+                Discipline::Red(Box::new(Red::new(settings, droptail, rate, stream)))
+            }
+            scenario::Queue::Codel { codel, .. } => {
+                Discipline::Codel(Box::new(Codel::new(law(codel), droptail)))
+            }
+            scenario::Queue::Pie { target, burst, ecn, .. } => {
+                Discipline::Pie(Box::new(Pie::new(PieSettings { target, burst, ecn }, droptail, stream)))
+            }
+            scenario::Queue::FqCodel { codel, quantum, queues, .. } => {
+                let settings = FqCodelSettings { codel: law(codel), quantum, queues, limit };
+                Discipline::FqCodel(Box::new(FqCodel::new(settings)))
+            }
+        }
+    }
 }
 
 /// Droptail is in line where links use it; the others are calls, so that they cost it nothing.

@@ -249,22 +249,25 @@ mod tests {
         assert!((red.average - 0.039_96 * 0.998_f64.powi(5)).abs() < 1e-12);
     }
 
-    /// At a fixed probability of 5 %: independent drops come 1 in 20; evenly spaced ones are at most 20 apart and
-    /// 10 on average. 2 % of 200 000 packets are 40 standard deviations of the count at least.
+    /// A million packets at a fixed probability p = 0.05. Independent drops: 50 000 with a standard deviation of
+    /// sqrt(1e6 p (1 - p)) = 218. Evenly spaced ones: the n-th packet after a drop is dropped with p/(1 - n p), so that
+    /// gaps are uniform on 1 to 19, with mean 10 and variance (19^2 - 1)/12 = 30: 100 000 drops with a standard deviation
+    /// of sqrt(1e6 * 30/10^3) = 173. Five standard deviations are allowed. Of 50 000 independent gaps the longest exceeds
+    /// 19 but for a chance of (1 - 0.95^19)^50000.
     #[test]
     fn drops_have_their_share() {
-        for (uniform, share) in [(false, 0.05), (true, 0.1)] {
+        for (uniform, expected, deviation) in [(false, 50_000, 218), (true, 100_000, 173)] {
             let mut red = red(RedSettings { uniform, ..SETTINGS });
             red.average = 10.0;
-            let (mut drops, mut since, mut longest) = (0, 0, 0);
-            for _ in 0..200_000 {
+            let (mut drops, mut since, mut longest) = (0_u32, 0, 0);
+            for _ in 0..1_000_000 {
                 since += 1;
                 if red.decides() {
                     (drops, longest, since) = (drops + 1, longest.max(since), 0);
                 }
             }
-            assert!((f64::from(drops) / 200_000.0 / share - 1.0).abs() < 0.02, "{drops}");
-            assert_eq!(uniform, longest <= 20, "{longest}");
+            assert!(drops.abs_diff(expected) < 5 * deviation, "{drops}");
+            assert_eq!(uniform, longest <= 19, "{longest}");
         }
     }
 

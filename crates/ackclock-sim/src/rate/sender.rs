@@ -1,15 +1,14 @@
 //! The sending side of a rate-based control.
 
-use ackclock_trace::Counters;
 use ackclock_units::{Span, Time};
 
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, Internals, SenderView};
+use crate::endpoint::{Context, Endpoint, Internals, SenderView, SendingEnd};
+use crate::meter::Meter;
 use crate::packet::{Kind, Packet};
+use crate::payload::{Header, Payload, Report};
 use crate::random::Stream;
-use crate::tcp::RttStatistics;
 
-/// What a law decides: the rate.
+/// The law of a rate-based control: it decides the rate.
 pub trait Law: Send + Sync {
     /// A report arrived at `now`, with the round-trip time that it measures.
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report);
@@ -20,7 +19,7 @@ pub trait Law: Send + Sync {
     /// When it wants to be woken.
     fn wakeup(&self) -> Time;
 
-    /// The first packet goes at `now`.
+    /// The first packet is sent at `now`.
     fn start(&mut self, now: Time);
 
     /// Packets per second.
@@ -34,7 +33,7 @@ pub trait Law: Send + Sync {
     /// The smoothed round-trip time.
     fn rtt(&self) -> Option<Span>;
 
-    /// Tells internals by name.
+    /// Calls `visit` with the name and value of each internal.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
 }
 
@@ -55,8 +54,6 @@ pub struct RateSettings {
     pub start: Time,
     /// When it stops sending.
     pub stop: Time,
-    /// RTTs from here on are measured, up to the second.
-    pub measured: (Time, Time),
 }
 
 /// Sends packets as its law says.
@@ -69,13 +66,9 @@ pub struct RateSender<L> {
     next: Time,
     sends: bool,
     started: bool,
-    counters: Counters,
-    rtts: RttStatistics,
-    last_rtt: Option<Span>,
+    meter: Meter,
     round: u64,
     round_end: u64,
-    window_integral: f64,
-    window_since: Time,
 }
 
 /// No packet waits longer than this for its turn, seconds: TFRC's `t_mbi` (RFC 5348, section 4.3).
@@ -84,7 +77,7 @@ const LONGEST_SPACING: f64 = 64.0;
 impl<L: Law> RateSender<L> {
     /// A sender at the start of the run.
     #[must_use]
-    pub fn new(settings: RateSettings, law: L, overhead: Stream) -> Self {
+    pub fn new(settings: RateSettings, law: L, overhead: Stream, meter: Meter) -> Self {
         RateSender {
             law,
             overhead,
@@ -92,13 +85,9 @@ impl<L: Law> RateSender<L> {
             next: settings.start,
             sends: false,
             started: false,
-            counters: Counters::default(),
-            rtts: RttStatistics::default(),
-            last_rtt: None,
+            meter,
             round: 0,
             round_end: 0,
-            window_integral: 0.0,
-            window_since: settings.start,
             settings,
         }
     }
@@ -106,12 +95,6 @@ impl<L: Law> RateSender<L> {
     /// Rate times round-trip time: what a window would be, packets.
     fn window(&self) -> f64 {
         self.law.rtt().map_or(1.0, |rtt| self.law.rate() * rtt.as_seconds())
-    }
-
-    /// The rate changes now: what it was counts until now.
-    fn note_window(&mut self, now: Time) {
-        self.window_integral += self.window() * now.since(self.window_since).0 as f64;
-        self.window_since = now;
     }
 
     fn schedule_next(&mut self, now: Time) {
@@ -123,27 +106,23 @@ impl<L: Law> RateSender<L> {
 
 impl<L: Law> Endpoint for RateSender<L> {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        let Some(words) = context.sacks.remove(packet.handle()) else { return };
-        let report = Report::from_words(words);
+        let Some(Payload::Report(report)) = context.payloads.remove(packet.handle()) else { return };
         let now = context.now;
         let rtt = Span(now.since(packet.sent).0.saturating_sub(report.delay.0));
         let before = self.window();
-        self.note_window(now);
+        self.meter.hold_window(now, before);
         let sample = (!report.stale).then_some(rtt);
         if let Some(rtt) = sample {
-            self.last_rtt = Some(rtt);
-            if now >= self.settings.measured.0 && now <= self.settings.measured.1 {
-                self.rtts.record(rtt);
-            }
+            self.meter.record_rtt(now, rtt);
         }
         if packet.sequence >= self.round_end {
             self.round += 1;
-            self.round_end = self.counters.sent_packets;
+            self.round_end = self.meter.counters.sent_packets;
         }
         let old = self.law.rate();
         self.law.on_report(now, sample, report);
         if self.law.rate() < old {
-            self.counters.loss_events += 1;
+            self.meter.counters.loss_events += 1;
             context.write(self.settings.flow, "loss", before, self.window());
         }
         if self.next > now && self.next < Time::NEVER {
@@ -172,9 +151,9 @@ impl<L: Law> Endpoint for RateSender<L> {
         }
         if self.started && now >= self.law.wakeup() {
             let before = self.window();
-            self.note_window(now);
+            self.meter.hold_window(now, before);
             self.law.on_timer(now);
-            self.counters.timeouts += 1;
+            self.meter.counters.timeouts += 1;
             context.write(self.settings.flow, "timeout", before, self.window());
         }
     }
@@ -185,16 +164,16 @@ impl<L: Law> Endpoint for RateSender<L> {
         }
         let now = context.now;
         let RateSettings { flow, route, packet_bytes, total, .. } = self.settings;
-        let sequence = self.counters.sent_packets;
-        self.counters.sent_packets += 1;
+        let sequence = self.meter.counters.sent_packets;
+        self.meter.counters.sent_packets += 1;
         self.schedule_next(now);
-        if self.counters.sent_packets >= total {
+        if self.meter.counters.sent_packets >= total {
             self.next = Time::NEVER;
             context.write(flow, "complete", self.window(), self.window());
         }
         let header = Header { rtt: self.law.rtt().unwrap_or(Span::ZERO), rate: self.law.rate() };
         let packet = Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes);
-        Some(packet.with_handle(context.sacks.insert(header.to_words())))
+        Some(packet.with_handle(context.payloads.insert(Payload::Header(header))))
     }
 
     fn wakeup(&self) -> Time {
@@ -204,25 +183,22 @@ impl<L: Law> Endpoint for RateSender<L> {
         let timer = if self.started { self.law.wakeup() } else { Time::NEVER };
         self.next.min(timer).min(self.settings.stop)
     }
+}
 
+impl<L: Law> SendingEnd for RateSender<L> {
     fn window_bits(&self) -> u64 {
         self.law.rate().to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
-            counters: self.counters,
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
+            meter: &self.meter,
             window: self.window(),
             ssthresh: f64::INFINITY,
-            window_integral: self.window_integral,
-            window_since: self.window_since,
             in_flight: self.window() as u64,
             round: self.round,
-            rtt: self.last_rtt,
-            rtts: Some(&self.rtts),
-            started: self.settings.start,
             control: Some(self),
-        })
+        }
     }
 }
 

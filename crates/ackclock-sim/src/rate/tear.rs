@@ -2,7 +2,7 @@
 //!
 //! The receiver keeps the window that a TCP sender would have: a packet that arrives adds to it as an acknowledgement
 //! would, a loss halves it, once per window; with `timeout` a long silence makes it 1. Between two decreases lies an
-//! epoch, and the mean windows of the last eight epochs, the one that goes on included, are averaged with weights 1/6,
+//! epoch, and the mean windows of the last eight epochs, the current one included, are averaged with weights 1/6,
 //! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. That mean over the round-trip time is the rate that the receiver
 //! reports and the sender obeys.
 //!
@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::sender::Law;
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, ReceiverView};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Kind, Packet};
+use crate::payload::{Header, Payload, Report};
 
 ackclock_cc::parameters! {
     /// Parameters of TEAR.
@@ -92,7 +92,7 @@ impl Emulation {
     }
 
     /// The weighted mean window, packets. While fewer than eight epochs are over their weights share the whole. The
-    /// epoch that goes on counts once it has lasted a round trip.
+    /// current epoch counts once it has lasted a round trip.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let current = (self.rounds >= 1.0).then(|| self.area / self.rounds);
@@ -228,8 +228,8 @@ impl TearReceiver {
 impl Endpoint for TearReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(words) = context.sacks.remove(packet.handle()) {
-            self.header = Header::from_words(words);
+        if let Some(Payload::Header(header)) = context.payloads.remove(packet.handle()) {
+            self.header = header;
         }
         self.delivered += 1;
         if self.delivered == self.total {
@@ -278,15 +278,17 @@ impl Endpoint for TearReceiver {
         let report = Report { delay: now.since(arrived), received: 0.0, verdict, stale };
         let sequence = self.highest.map_or(0, |highest| highest + 1);
         let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.sacks.insert(report.to_words())))
+        Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
     }
 
     fn wakeup(&self) -> Time {
         self.report_at.min(self.silence_ends)
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+impl ReceivingEnd for TearReceiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.delivered, completed: self.completed }
     }
 }
 
@@ -308,7 +310,7 @@ mod tests {
         assert_eq!((emulation.window, emulation.ssthresh), (1.0, emulation.epochs[0] / 2.0));
     }
 
-    /// Eight epochs of 60 packets, then one of 120 that goes on: 60 + 60/6 = 70. In its first round trip it does not count.
+    /// Eight epochs of 60 packets, then a current one of 120: 60 + 60/6 = 70. In its first round trip it does not count.
     #[test]
     fn epochs_are_weighted() {
         assert!((WEIGHTS.iter().sum::<f64>() - 1.0).abs() < 1e-12);

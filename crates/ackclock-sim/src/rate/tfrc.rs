@@ -13,9 +13,13 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::sender::Law;
-use super::{Header, Report};
-use crate::endpoint::{Context, Endpoint, ReceiverView};
-use crate::packet::{Kind, Packet};
+use crate::payload::Report;
+
+mod intervals;
+mod receiver;
+
+pub use intervals::{Intervals, WEIGHTS};
+pub use receiver::TfrcReceiver;
 
 ackclock_cc::parameters! {
     /// Parameters of TFRC.
@@ -31,10 +35,6 @@ ackclock_cc::parameters! {
     }
 }
 
-/// Weights of loss intervals, the newest first (section 5.4).
-pub const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
-/// Packets after a missing one that make it lost (section 5.1).
-const REORDERING: u64 = 3;
 /// A packet goes at least every 64 s (section 4.3, `t_mbi`).
 const SLOWEST: f64 = 1.0 / 64.0;
 /// The initial window, bytes, and packets at most (section 4.2).
@@ -59,55 +59,6 @@ pub fn inverse(rate: f64, rtt: f64, b: f64) -> f64 {
         if throughput(middle, rtt, b) > rate { low = middle } else { high = middle }
     }
     libm::sqrt(low * high)
-}
-
-/// The mean of loss intervals: the current one counts only if that makes the mean larger (section 5.4), and while it
-/// is more than twice the mean the others are discounted (section 5.5).
-#[derive(Clone, Debug, Default)]
-pub struct Intervals {
-    /// Complete intervals, packets, with their discounts; the newest first.
-    complete: VecDeque<(f64, f64)>,
-}
-
-impl Intervals {
-    /// The current interval of `length` packets is complete; `discount` was in force.
-    pub fn push(&mut self, length: f64, discount: f64) {
-        self.complete.iter_mut().for_each(|(_, factor)| *factor *= discount);
-        self.complete.push_front((length, 1.0));
-        self.complete.truncate(WEIGHTS.len());
-    }
-
-    fn mean_of<'a>(intervals: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
-        let (mut total, mut weights) = (0.0, 0.0);
-        for ((length, factor), weight) in intervals.zip(WEIGHTS) {
-            total += length * weight * factor;
-            weights += weight * factor;
-        }
-        if weights > 0.0 { total / weights } else { 0.0 }
-    }
-
-    /// The discount that a current interval of `length` packets puts on the others.
-    #[must_use]
-    pub fn discount(&self, length: f64, floor: f64) -> f64 {
-        let mean = Self::mean_of(self.complete.iter());
-        if length > 2.0 * mean && mean > 0.0 { (2.0 * mean / length).max(floor) } else { 1.0 }
-    }
-
-    /// The mean with a current interval of `length` packets; 0 when there is none.
-    #[must_use]
-    pub fn mean(&self, length: f64, discount: f64) -> f64 {
-        let current = [(length, 1.0)];
-        let discounted: Vec<_> =
-            self.complete.iter().map(|(length, factor)| (*length, factor * discount)).collect();
-        let with = Self::mean_of(current.iter().chain(&discounted));
-        with.max(Self::mean_of(self.complete.iter()))
-    }
-
-    /// Whether nothing was ever lost.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.complete.is_empty()
-    }
 }
 
 /// The sender's law.
@@ -232,217 +183,6 @@ impl Law for Tfrc {
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("p", self.p);
-    }
-}
-
-/// The receiver: loss intervals and reports.
-#[derive(Debug)]
-pub struct TfrcReceiver {
-    params: TfrcParams,
-    flow: u32,
-    route: u32,
-    report_bytes: u16,
-    total: u64,
-    delivered: u64,
-    completed: Option<Time>,
-    /// Packets above this are missing until they are `REORDERING` packets old; the highest packet and its arrival.
-    highest: Option<(u64, Time)>,
-    /// Missing packets, with the packet and time before them and what has arrived since.
-    missing: VecDeque<Gap>,
-    intervals: Intervals,
-    /// Where the current interval began, and when its first loss happened.
-    event: Option<(u64, Time)>,
-    /// Arrivals within the last round-trip time.
-    arrivals: VecDeque<Time>,
-    newest: Option<(Time, Time)>,
-    header: Header,
-    report_at: Time,
-    reports: bool,
-    unreported: bool,
-    last_p: f64,
-}
-
-/// A run of packets that did not arrive.
-#[derive(Clone, Copy, Debug)]
-struct Gap {
-    first: u64,
-    end: u64,
-    /// When the packets before and after it arrived.
-    between: (Time, Time),
-    later: u64,
-}
-
-impl TfrcReceiver {
-    /// A receiver of `total` packets, whose reports enter the table of routes at `route`.
-    #[must_use]
-    pub fn new(params: TfrcParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
-        TfrcReceiver {
-            params,
-            flow,
-            route,
-            report_bytes,
-            total,
-            delivered: 0,
-            completed: None,
-            highest: None,
-            missing: VecDeque::new(),
-            intervals: Intervals::default(),
-            event: None,
-            arrivals: VecDeque::new(),
-            newest: None,
-            header: Header::default(),
-            report_at: Time::NEVER,
-            reports: false,
-            unreported: false,
-            last_p: 0.0,
-        }
-    }
-
-    fn discount(&self) -> f64 {
-        if self.params.discounting {
-            self.intervals.discount(self.current(), self.params.discount_floor)
-        } else {
-            1.0
-        }
-    }
-
-    /// Length of the current interval, packets.
-    fn current(&self) -> f64 {
-        match (self.event, self.highest) {
-            (Some((begin, _)), Some((highest, _))) => highest.saturating_sub(begin) as f64,
-            _ => 0.0,
-        }
-    }
-
-    /// The loss event rate.
-    fn p(&self) -> f64 {
-        if self.intervals.is_empty() {
-            return 0.0;
-        }
-        1.0 / self.intervals.mean(self.current(), self.discount()).max(1.0)
-    }
-
-    /// Rate of arrivals in the last round-trip time, packets per second (section 6.2).
-    fn received(&mut self, now: Time) -> f64 {
-        let span = self.header.rtt.max(Span::from_millis(1));
-        while self.arrivals.front().is_some_and(|time| now.since(*time) > span) {
-            self.arrivals.pop_front();
-        }
-        self.arrivals.len() as f64 / span.as_seconds()
-    }
-
-    /// A packet is lost that would have arrived at `time` (section 5.2).
-    fn lose(&mut self, now: Time, sequence: u64, time: Time) {
-        match self.event {
-            Some((_, began)) if time <= began + self.header.rtt => {}
-            Some((begin, _)) => {
-                let discount = self.discount();
-                self.intervals.push((sequence - begin) as f64, discount);
-                self.event = Some((sequence, time));
-            }
-            None => {
-                // The first interval is what the equation asks for at the rate that arrived (section 6.3.1).
-                let rtt = self.header.rtt.as_seconds().max(1e-6);
-                let rate = self.received(now);
-                self.intervals.push(1.0 / inverse(rate.max(SLOWEST), rtt, self.params.b), 1.0);
-                self.event = Some((sequence, time));
-            }
-        }
-    }
-
-    /// Notes that a packet has arrived after the gaps; those that are old enough are losses.
-    fn age_gaps(&mut self, now: Time) {
-        self.missing.iter_mut().for_each(|gap| gap.later += 1);
-        while let Some(gap) = self.missing.front().copied()
-            && gap.later >= REORDERING
-        {
-            self.missing.pop_front();
-            let (before, after) = gap.between;
-            let step = after.since(before).0 / (gap.end - gap.first + 1);
-            for (count, sequence) in (1..).zip(gap.first..gap.end) {
-                self.lose(now, sequence, before + Span(step * count));
-            }
-        }
-    }
-
-    /// A packet from a gap arrives late: it was not lost.
-    fn fill(&mut self, sequence: u64) {
-        let Some(place) = self.missing.iter().position(|gap| (gap.first..gap.end).contains(&sequence)) else {
-            return;
-        };
-        let gap = self.missing[place];
-        self.missing.remove(place);
-        let parts = [Gap { first: sequence + 1, ..gap }, Gap { end: sequence, ..gap }];
-        parts
-            .into_iter()
-            .filter(|part| part.first < part.end)
-            .for_each(|part| self.missing.insert(place, part));
-    }
-}
-
-impl Endpoint for TfrcReceiver {
-    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        let now = context.now;
-        if let Some(words) = context.sacks.remove(packet.handle()) {
-            self.header = Header::from_words(words);
-        }
-        self.delivered += 1;
-        if self.delivered == self.total {
-            self.completed = Some(now);
-        }
-        self.arrivals.push_back(now);
-        self.newest = Some((packet.sent, now));
-        let first = self.highest.is_none();
-        let (highest, at) = self.highest.unwrap_or((packet.sequence, now));
-        if packet.sequence > highest {
-            self.age_gaps(now);
-            if packet.sequence > highest + 1 {
-                let between = (at, now);
-                self.missing.push_back(Gap { first: highest + 1, end: packet.sequence, between, later: 1 });
-            }
-            self.highest = Some((packet.sequence, now));
-        } else {
-            self.fill(packet.sequence);
-            self.highest = Some((highest, at));
-        }
-        self.unreported = true;
-        if first || self.p() > self.last_p {
-            self.reports = true;
-        }
-        if self.report_at == Time::NEVER {
-            self.report_at = now + self.header.rtt.max(Span::from_millis(1));
-        }
-    }
-
-    fn on_timer(&mut self, context: &mut Context<'_>) {
-        if context.now >= self.report_at {
-            self.reports = self.unreported;
-            self.report_at = Time::NEVER;
-        }
-    }
-
-    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        if !std::mem::take(&mut self.reports) {
-            return None;
-        }
-        let now = context.now;
-        let (sent, arrived) = self.newest?;
-        self.unreported = false;
-        self.report_at = now + self.header.rtt.max(Span::from_millis(1));
-        self.last_p = self.p();
-        let received = self.received(now);
-        let report = Report { delay: now.since(arrived), received, verdict: self.last_p, stale: false };
-        let sequence = self.highest.map_or(0, |(highest, _)| highest + 1);
-        let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.sacks.insert(report.to_words())))
-    }
-
-    fn wakeup(&self) -> Time {
-        self.report_at
-    }
-
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
     }
 }
 

@@ -55,7 +55,7 @@ impl Application {
         self.total
     }
 
-    /// Whether it lets new data go.
+    /// Whether it allows new data to be sent.
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
@@ -76,7 +76,7 @@ impl Application {
         }
     }
 
-    /// It is `now`: does what is due. Returns whether a new connection begins.
+    /// Does what is due at `now`. Returns whether a new connection begins.
     pub fn on_timer(&mut self, now: Time) -> bool {
         if now < self.wakeup() {
             return false;
@@ -116,7 +116,7 @@ struct Session {
     web: Web,
     packet_bytes: u64,
     stream: Stream,
-    /// When the next page is fetched; never while one is.
+    /// When the next page is fetched; [`Time::NEVER`] while one is being fetched.
     next: Time,
 }
 
@@ -139,7 +139,7 @@ impl Session {
 }
 
 /// What the connections of an E-MulTCP source share (Chen, Zakhor): their number, as a real number, and the RTTs
-/// since it last changed. All are of one run, which one thread runs.
+/// since it last changed. All of them belong to one run, which one thread runs.
 #[derive(Debug)]
 pub struct Group {
     connections: AtomicU64,
@@ -192,7 +192,7 @@ fn next_number(n: f64, calm: bool) -> f64 {
     if calm { n + 1.0 / n } else { (n - n / 4.0).max(1.0) }
 }
 
-/// A member's place; the first member changes the number, at the same times at which the others look.
+/// A member's position; the first member changes the number, at the times at which the others read it.
 #[derive(Debug)]
 struct Member {
     group: Arc<Group>,

@@ -1,17 +1,21 @@
 //! TCP: sender, receiver, loss recovery, timers.
 
 mod application;
+mod gate;
 mod pacing;
 mod receiver;
 pub mod recovery;
 mod retransmissions;
-mod rtt;
 mod sender;
 mod sent_list;
 mod sequence_set;
+mod settings;
+mod timer;
 
 pub use application::{Application, Group};
+pub use gate::TIE_BREAK;
 pub use receiver::{Receiver, ReceiverSettings};
-pub use rtt::{RttStatistics, Timer};
-pub use sender::{Sender, Settings, TIE_BREAK};
+pub use sender::Sender;
 pub use sequence_set::SequenceSet;
+pub use settings::Settings;
+pub use timer::Timer;

@@ -1,4 +1,4 @@
-//! Spacing of packets, and the delivery rate that the network shows.
+//! Pacing of packets, and measurement of the delivery rate.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Whether a packet of `size` may go at `now` under `rate`; if so, its time is spent.
+    /// Whether a packet of `size` may go at `now` under `rate`; if so, the next one waits for as long as it takes.
     pub fn admits(&mut self, now: Time, size: Bytes, rate: Rate) -> bool {
         self.holds = now < self.next;
         if !self.holds {
@@ -28,7 +28,7 @@ impl Pacer {
         !self.holds
     }
 
-    /// Nothing waits for its time any more.
+    /// No packet is waiting any more.
     pub fn release(&mut self) {
         self.holds = false;
     }

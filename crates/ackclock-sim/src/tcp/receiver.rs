@@ -1,10 +1,11 @@
-//! The receiving side of TCP: cumulative and selective acknowledgements, delayed ones too.
+//! The receiving side of TCP: cumulative, selective and delayed acknowledgements.
 
 use ackclock_units::{Span, Time};
 
 use super::SequenceSet;
-use crate::endpoint::{Context, Endpoint, ReceiverView};
-use crate::packet::{Ecn, Kind, Packet, SackBlocks};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use crate::packet::{Ecn, Kind, Packet};
+use crate::payload::{Payload, SackBlocks};
 
 /// Receives one flow.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub struct Receiver {
     recent: SackBlocks,
     /// Packets that arrived in order since the last acknowledgement.
     held_back: u64,
-    /// When a held-back acknowledgement goes out at last.
+    /// When a held-back acknowledgement goes out at the latest.
     deadline: Time,
     /// An acknowledgement is to be sent now.
     answers: bool,
@@ -73,7 +74,7 @@ impl Receiver {
         }
     }
 
-    /// Puts the block around `sequence` first; blocks that it has swallowed go.
+    /// Puts the block around `sequence` first, and removes blocks that it now contains.
     fn note_block(&mut self, sequence: u64) {
         let block = self.early.block(sequence);
         let old = self.recent;
@@ -153,15 +154,17 @@ impl Endpoint for Receiver {
         if !sack || self.early.is_empty() && duplicate.is_none() {
             return Some(ack);
         }
-        Some(ack.with_handle(context.sacks.insert(self.blocks(duplicate))))
+        Some(ack.with_handle(context.payloads.insert(Payload::Sack(self.blocks(duplicate)))))
     }
 
     fn wakeup(&self) -> Time {
         self.deadline
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.next, completed: self.completed })
+impl ReceivingEnd for Receiver {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.next, completed: self.completed }
     }
 }
 
@@ -172,14 +175,17 @@ mod tests {
 
     /// Feeds packets at time 0 and returns the acknowledgements with their blocks.
     fn answers(receiver: &mut Receiver, sequences: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
-        let mut sacks = Slab::default();
-        let mut context = Context { now: Time::ZERO, sacks: &mut sacks, journal: None };
+        let mut payloads = Slab::default();
+        let mut context = Context { now: Time::ZERO, payloads: &mut payloads, journal: None };
         let mut acks = Vec::new();
         for sequence in sequences {
             let packet = Packet::new(Kind::Data, 0, 0, *sequence, Time::ZERO, 1000);
             receiver.on_packet(&packet, &mut context);
             while let Some(ack) = receiver.next_packet(&mut context) {
-                let blocks = context.sacks.remove(ack.handle()).unwrap_or_default();
+                let blocks = match context.payloads.remove(ack.handle()) {
+                    Some(Payload::Sack(blocks)) => blocks,
+                    other => other.map_or_else(SackBlocks::default, |payload| panic!("{payload:?}")),
+                };
                 acks.push((ack.sequence, blocks.into_iter().filter(|block| block.1 > 0).collect()));
             }
         }
@@ -237,8 +243,8 @@ mod tests {
         let mut receiver = receiver(2);
         assert!(answers(&mut receiver, &[0]).is_empty());
         assert_eq!(receiver.wakeup(), Time::ZERO + Span::from_millis(100));
-        let mut sacks = Slab::default();
-        let mut context = Context { now: receiver.wakeup(), sacks: &mut sacks, journal: None };
+        let mut payloads = Slab::default();
+        let mut context = Context { now: receiver.wakeup(), payloads: &mut payloads, journal: None };
         receiver.on_timer(&mut context);
         assert_eq!(receiver.next_packet(&mut context).map(|ack| ack.sequence), Some(1));
         assert_eq!(receiver.wakeup(), Time::NEVER);

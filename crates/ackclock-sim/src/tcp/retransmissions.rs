@@ -1,10 +1,10 @@
 //! Packets that were sent again and are not acknowledged: in the order in which that happened, and by their number.
-//! Every operation looks at a fixed number of them on average; nothing is allocated but for doubling.
+//! Every operation looks at a fixed number of them on average; memory is allocated only to double it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What became of a packet's last retransmission.
+/// What happened to a packet's last retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
     /// There was none.
@@ -12,7 +12,7 @@ pub enum Fate {
     Never,
     /// It is under way; its place in the order of retransmissions.
     UnderWay(u64),
-    /// It is taken for lost.
+    /// It is considered lost.
     Lost,
 }
 
@@ -41,7 +41,7 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// What became of the last retransmission of `sequence`.
+    /// What happened to the last retransmission of `sequence`.
     #[must_use]
     pub fn fate(&self, sequence: u64) -> Fate {
         let mask = self.fates.len().wrapping_sub(1);
@@ -66,7 +66,7 @@ impl Retransmissions {
         self.place += 1;
     }
 
-    /// `sequence` has arrived. Returns what was thought of it before.
+    /// `sequence` has arrived. Returns what was believed of it before.
     pub fn deliver(&mut self, sequence: u64) -> Fate {
         let fate = self.fate(sequence);
         if fate != Fate::Never {
@@ -106,13 +106,13 @@ impl Retransmissions {
         None
     }
 
-    /// Whether there is nothing to look at.
+    /// Whether it holds no retransmission.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty() && self.lost.is_empty()
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub fn clear(&mut self) {
         while let Some(Retransmission { sequence, .. }) = self.order.pop_front() {
             self.deliver(sequence);

@@ -3,65 +3,28 @@
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
-use ackclock_trace::Counters;
 use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 
+use super::gate::Gate;
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
-use super::{Application, RttStatistics, Timer};
-use crate::endpoint::{Context, Endpoint, SenderView};
+use super::settings::Settings;
+use super::{Application, Timer};
+use crate::endpoint::{Context, Endpoint, SenderView, SendingEnd};
+use crate::meter::Meter;
 use crate::packet::{Ecn, Kind, Packet};
+use crate::payload::Payload;
 use crate::random::Stream;
-
-/// Settings of a sender that do not change during a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The flow.
-    pub flow: u32,
-    /// Where its packets enter the table of routes.
-    pub route: u32,
-    /// Size of a data packet on the wire.
-    pub packet_bytes: u16,
-    /// Packets in flight that the receiver allows.
-    pub receive_window: u64,
-    /// Packets sent at once at most.
-    pub max_burst: u64,
-    /// Upper end of the random delay before each send.
-    pub overhead: Span,
-    /// Growth per packet delivered instead of per acknowledgement.
-    pub growth_per_packet: bool,
-    /// Where the window must be full to grow, congestion avoidance grows all the same: it counts bytes.
-    pub counts_bytes: bool,
-    /// Packets can be marked.
-    pub ecn: bool,
-    /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
-    pub rtt_noise: Span,
-    /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.
-    pub pacing_gains: Option<(f64, f64)>,
-    /// Packets that may be in flight however small the window is.
-    pub min_window: u64,
-    /// When the flow starts.
-    pub start: Time,
-    /// When it stops sending.
-    pub stop: Time,
-    /// RTTs from here on are measured.
-    pub measure_from: Time,
-    /// RTTs up to here are measured.
-    pub measure_to: Time,
-}
 
 /// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
 /// slow start of a control like Hybla, which multiplies its window by 2^rho per round trip, would fill the memory.
 const MOST_IN_FLIGHT: u64 = 1 << 24;
 
-/// A random delay of at most this only decides which of two packets is first that would be sent at one instant.
-pub const TIE_BREAK: Span = Span(1000);
-
 /// Sends one flow, with recovery `R`.
 pub struct Sender<R> {
     settings: Settings,
     control: Box<dyn ErasedController>,
-    /// The control as it was at the start, for connections that begin anew.
+    /// The control as it was at the start, for connections that start afresh.
     fresh: Box<dyn ErasedController>,
     application: Application,
     decision: Decision,
@@ -74,24 +37,19 @@ pub struct Sender<R> {
     round_end: u64,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
-    /// The packet that timed out last, while it is the oldest.
+    /// The packet that timed out last, as long as it is the oldest.
     timed_out: Option<u64>,
     /// No mark counts before this packet is acknowledged: one reaction per window.
     marked_until: u64,
     last_sent: Time,
-    last_rtt: Option<Span>,
     burst: u64,
     gate: Gate,
-    overhead: Stream,
     noise: Stream,
     pacer: Pacer,
-    /// Only for controls that want it.
+    /// Present only for controls that read it.
     delivery_rate: Option<DeliveryRate>,
-    counters: Counters,
-    window_integral: f64,
-    window_since: Time,
-    rtts: RttStatistics,
-    /// When the phase changes by itself.
+    meter: Meter,
+    /// When the flow starts or stops next.
     phase_ends: Time,
 }
 
@@ -100,14 +58,6 @@ enum Phase {
     NotStarted,
     Sending,
     Stopped,
-}
-
-/// The random delay before a send: one at a time, and everything that the window allows goes out after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gate {
-    Shut,
-    OpensAt(Time),
-    Open,
 }
 
 impl<R: Recovery> Sender<R> {
@@ -120,6 +70,7 @@ impl<R: Recovery> Sender<R> {
         recovery: R,
         timer: Timer,
         (overhead, noise): (Stream, Stream),
+        meter: Meter,
     ) -> Self {
         Sender {
             settings,
@@ -138,26 +89,20 @@ impl<R: Recovery> Sender<R> {
             timed_out: None,
             marked_until: 0,
             last_sent: settings.start,
-            last_rtt: None,
             burst: 0,
-            gate: Gate::Shut,
-            overhead,
+            gate: Gate::new(settings.overhead, overhead),
             noise,
             pacer: Pacer::default(),
-            counters: Counters::default(),
-            window_integral: 0.0,
-            window_since: settings.start,
-            rtts: RttStatistics::default(),
+            meter,
             phase_ends: settings.start,
         }
     }
 
-    /// Tells the control what happened and takes over its decision.
+    /// Tells the control what happened and adopts its decision.
     fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
         let now = context.now;
         let before = self.decision.window.0;
-        self.window_integral += before * now.since(self.window_since).0 as f64;
-        self.window_since = now;
+        self.meter.hold_window(now, before);
         self.decision = self.control.on(now, signal);
         let window = self.decision.window.0;
         assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
@@ -176,8 +121,8 @@ impl<R: Recovery> Sender<R> {
         context.write(self.settings.flow, kind, window_before, self.decision.window.0);
     }
 
-    /// The RTT that an acknowledgement measures: never of a retransmission (Karn). With time stamps the timer learns from
-    /// these, too, when new data is acknowledged (RFC 7323, section 4.1).
+    /// The RTT that an acknowledgement measures; none for a retransmission (Karn). With time stamps the timer uses those,
+    /// too, when new data is acknowledged (RFC 7323, section 4.1).
     fn sample_rtt(&mut self, now: Time, ack: &Packet, advances: bool) -> Option<Span> {
         let rtt = now.since(ack.sent);
         if ack.is_retransmission() {
@@ -186,10 +131,7 @@ impl<R: Recovery> Sender<R> {
             }
             return None;
         }
-        self.last_rtt = Some(rtt);
-        if now >= self.settings.measure_from && now <= self.settings.measure_to {
-            self.rtts.record(rtt);
-        }
+        self.meter.record_rtt(now, rtt);
         let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
         self.timer.sample(measured);
         self.application.note_rtt(rtt);
@@ -202,7 +144,10 @@ impl<R: Recovery> Sender<R> {
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
-        let blocks = context.sacks.remove(ack.handle());
+        let blocks = match context.payloads.remove(ack.handle()) {
+            Some(Payload::Sack(blocks)) => Some(blocks),
+            _ => None,
+        };
         let advances = ack.sequence > self.flight.oldest;
         if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
             return;
@@ -258,19 +203,18 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
-    /// Whether what is in flight fills the window; congestion avoidance that counts bytes need not ask.
+    /// Whether what is in flight fills the window; with byte counting, congestion avoidance does not require it.
     fn fills_window(&self) -> bool {
         let Decision { window, ssthresh, .. } = self.decision;
         self.settings.counts_bytes && window >= ssthresh
             || self.recovery.in_flight(self.flight) >= window.whole().0
     }
 
-    /// Sending begins anew, unless a random delay is yet to end.
+    /// A burst begins, unless a random delay is still running.
     fn begin_burst(&mut self) {
         self.burst = 0;
-        if !matches!(self.gate, Gate::OpensAt(_)) {
-            let delayed = self.gate == Gate::Open && self.settings.overhead > TIE_BREAK;
-            self.recovery.begin_burst(self.flight, delayed);
+        if !self.gate.is_waiting() {
+            self.recovery.begin_burst(self.flight, self.gate.has_delayed());
         }
     }
 
@@ -285,7 +229,7 @@ impl<R: Recovery> Sender<R> {
             self.signal(context, Signal::Moderated { window: Packets(window) });
         }
         if outcome.lost {
-            self.counters.loss_events += 1;
+            self.meter.counters.loss_events += 1;
             // A mark in the same window has cut it already (RFC 3168, section 6.1.2).
             if self.flight.oldest >= self.marked_until {
                 self.signal(context, Signal::Loss { ecn: false });
@@ -299,7 +243,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         self.marked_until = self.flight.next;
-        self.counters.loss_events += 1;
+        self.meter.counters.loss_events += 1;
         self.signal(context, Signal::Loss { ecn: true });
     }
 
@@ -309,7 +253,7 @@ impl<R: Recovery> Sender<R> {
         }
         let first = self.timed_out != Some(self.flight.oldest);
         self.timed_out = Some(self.flight.oldest);
-        self.counters.timeouts += 1;
+        self.meter.counters.timeouts += 1;
         self.recovery.on_timeout(context.now, self.flight);
         self.timer.back_off();
         self.timer.restart(context.now);
@@ -317,7 +261,7 @@ impl<R: Recovery> Sender<R> {
         self.signal(context, Signal::Timeout { first });
     }
 
-    /// Whether there is a packet that was never sent and may be sent as far as the application goes.
+    /// Whether the application has a packet that was never sent and may go now.
     fn has_new_data(&self) -> bool {
         self.phase == Phase::Sending
             && self.flight.next < self.application.total()
@@ -357,17 +301,6 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
-    /// Whether the random delay before a send is over; starts one if need be.
-    fn passes_gate(&mut self, now: Time) -> bool {
-        if self.settings.overhead == Span::ZERO || self.gate == Gate::Open {
-            return true;
-        }
-        if self.gate == Gate::Shut {
-            self.gate = Gate::OpensAt(now + self.overhead.span(self.settings.overhead));
-        }
-        false
-    }
-
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
         let now = context.now;
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
@@ -378,14 +311,14 @@ impl<R: Recovery> Sender<R> {
         }
         self.recovery.on_sent(now, sequence, self.flight);
         if again {
-            self.counters.retransmitted_packets += 1;
+            self.meter.counters.retransmitted_packets += 1;
         } else {
             if self.flight.next == 0 {
                 self.round_end = 1;
             }
             self.flight.next += 1;
         }
-        self.counters.sent_packets += 1;
+        self.meter.counters.sent_packets += 1;
         self.last_sent = now;
         self.burst += 1;
         self.timer.ensure_running(now);
@@ -423,9 +356,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             self.control = self.fresh.duplicate();
             self.decision = self.control.decision();
         }
-        if matches!(self.gate, Gate::OpensAt(time) if now >= time) {
-            self.gate = Gate::Open;
-        }
+        self.gate.on_timer(now);
         if self.timer.expires(now) {
             self.on_timeout(context);
         } else if now >= self.recovery.wakeup() {
@@ -444,13 +375,11 @@ impl<R: Recovery> Endpoint for Sender<R> {
             return None;
         }
         let Some((sequence, again)) = self.candidate() else {
-            if self.gate == Gate::Open {
-                self.gate = Gate::Shut;
-            }
+            self.gate.shut();
             self.pacer.release();
             return None;
         };
-        if !self.passes_gate(now) {
+        if !self.gate.passes(now) {
             return None;
         }
         if let Some(rate) = self.pacing_rate()
@@ -462,34 +391,24 @@ impl<R: Recovery> Endpoint for Sender<R> {
     }
 
     fn wakeup(&self) -> Time {
-        let mut wakeup = self.timer.alarm().min(self.phase_ends);
-        if let Gate::OpensAt(time) = self.gate {
-            wakeup = wakeup.min(time);
-        }
-        wakeup.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
+        let own = self.timer.alarm().min(self.phase_ends).min(self.gate.wakeup());
+        own.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
     }
+}
 
-    fn is_tcp(&self) -> bool {
-        true
-    }
-
+impl<R: Recovery> SendingEnd for Sender<R> {
     fn window_bits(&self) -> u64 {
         self.decision.window.0.to_bits()
     }
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
-            counters: self.counters,
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
+            meter: &self.meter,
             window: self.decision.window.0,
             ssthresh: self.decision.ssthresh.0,
-            window_integral: self.window_integral,
-            window_since: self.window_since,
             in_flight: self.recovery.in_flight(self.flight),
             round: self.round,
-            rtt: self.last_rtt,
-            rtts: Some(&self.rtts),
-            started: self.settings.start,
             control: Some(&self.control),
-        })
+        }
     }
 }

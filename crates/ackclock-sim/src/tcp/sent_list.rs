@@ -1,10 +1,10 @@
 //! What was sent and is not acknowledged cumulatively: a ring of packets, those in flight linked in the order of
-//! their last transmission. Every operation looks at a fixed number of packets; nothing is allocated but for
-//! doubling the ring.
+//! their last transmission. Every operation looks at a fixed number of packets; memory is allocated
+//! only to double the ring.
 
 use ackclock_units::Time;
 
-/// What became of a packet.
+/// What happened to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// Under way, as far as the sender knows.
@@ -12,7 +12,7 @@ pub enum State {
     /// Reported as received, or never sent.
     #[default]
     Reported,
-    /// Taken for lost and not sent again.
+    /// Considered lost and not sent again.
     Lost,
 }
 
@@ -57,7 +57,7 @@ impl SentList {
         &mut self.slots[sequence as usize & mask]
     }
 
-    /// What became of `sequence`.
+    /// What happened to `sequence`.
     #[inline]
     #[must_use]
     pub fn state(&self, sequence: u64) -> State {
@@ -93,7 +93,7 @@ impl SentList {
         self.again_in_flight
     }
 
-    /// `sequence`, taken for lost, is in flight after all, and its last transmission is older than that of all that are.
+    /// `sequence`, considered lost, is in flight after all, and its last transmission is older than that of all that are.
     pub fn restore(&mut self, sequence: u64) {
         let next = self.first;
         let slot = self.slot(sequence);

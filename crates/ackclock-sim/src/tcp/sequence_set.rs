@@ -3,7 +3,7 @@
 //! One slot per packet in a ring. A slot of a packet that is in the set points past packets that are in it
 //! too; following the pointers, and shortening them on the way (path halving, as in a union-find), finds the
 //! next missing packet in amortised time that does not depend on how many packets are in the set or
-//! missing. Nothing is scanned and, but for doubling the ring, nothing allocated.
+//! missing. Nothing is scanned, and memory is allocated only to double the ring.
 
 /// A set of sequence numbers at or above a base that moves up.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,6 @@
-//! TFRC by hand: the equation, the intervals, the events.
+//! TFRC by hand: the equation, and the rate that follows the reports.
 
 use super::*;
-use crate::packet::Slab;
 
 /// RFC 5348, section 3.1, with s = 1460 and 1000 bytes, R = 0.1 s: bytes per second computed for this project from
 /// the printed equation.
@@ -22,75 +21,6 @@ fn the_equation() {
         assert!((ours / bytes_per_s - 1.0).abs() < 1e-3, "p = {p}: {ours}");
         assert!((inverse(ours / s, 0.1, b) / p - 1.0).abs() < 1e-6);
     }
-}
-
-/// Intervals of 100 packets, eight of them: 100 whatever the weights. A current one of 200 packets: (200 + 100 (1 + 1 +
-/// 1 + 0.8 + 0.6 + 0.4 + 0.2))/6 = 116.7. A current one of 50 would lower the mean and does not count.
-#[test]
-fn the_mean_of_intervals() {
-    let mut intervals = Intervals::default();
-    (0..8).for_each(|_| intervals.push(100.0, 1.0));
-    assert_eq!(intervals.mean(50.0, 1.0), 100.0);
-    assert!((intervals.mean(200.0, 1.0) - 700.0 / 6.0).abs() < 1e-9);
-    // A new interval of 10: weight 1, the rest 100 with 5/6 of the weights: 85.
-    intervals.push(10.0, 1.0);
-    assert!((intervals.mean(0.0, 1.0) - 85.0).abs() < 1e-9);
-}
-
-/// A current interval of 400 packets is four times the mean of 100: the others count half, so that it has 1 of 1 + 5/2:
-/// (400 + 250)/3.5 = 185.7. At 1000 packets the floor of 0.5 holds.
-#[test]
-fn old_intervals_are_discounted() {
-    let mut intervals = Intervals::default();
-    (0..8).for_each(|_| intervals.push(100.0, 1.0));
-    assert_eq!(intervals.discount(150.0, 0.5), 1.0);
-    assert_eq!(intervals.discount(400.0, 0.0), 0.5);
-    assert_eq!(intervals.discount(1000.0, 0.5), 0.5);
-    assert!((intervals.mean(400.0, 0.5) - 650.0 / 3.5).abs() < 1e-9);
-    // A loss now keeps the discount: 400 with weight 1, then 100 seven times with half of 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
-    intervals.push(400.0, 0.5);
-    assert!((intervals.mean(0.0, 1.0) - (400.0 + 250.0) / 3.5).abs() < 1e-9);
-}
-
-/// A receiver with an RTT of 100 ms to which packets come every 10 ms, but for the lost ones.
-fn receive(lost: &[u64], count: u64) -> TfrcReceiver {
-    let mut receiver = TfrcReceiver::new(TfrcParams::default(), 0, 0, 40, u64::MAX);
-    let mut sacks = Slab::default();
-    for sequence in (0..count).filter(|sequence| !lost.contains(sequence)) {
-        let now = Time::ZERO + Span::from_millis(10 * sequence);
-        let header = Header { rtt: Span::from_millis(100), rate: 100.0 };
-        let handle = sacks.insert(header.to_words());
-        let packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1000).with_handle(handle);
-        let mut context = Context { now, sacks: &mut sacks, journal: None };
-        receiver.on_packet(&packet, &mut context);
-    }
-    receiver
-}
-
-/// Losses at 100, 105 and 200: 105 is within an RTT of 100, so there are two events. The first interval is what the
-/// equation asks for at the rate that arrived, 10 to 11 packets per 100 ms, the second has 100 packets.
-#[test]
-fn losses_within_a_round_trip_are_one_event() {
-    let receiver = receive(&[100, 105, 200], 210);
-    assert_eq!(receiver.intervals.complete.len(), 2);
-    assert_eq!(receiver.intervals.complete[0].0, 100.0);
-    let first = 1.0 / receiver.intervals.complete[1].0;
-    assert!((100.0..=120.0).contains(&throughput(first, 0.1, 1.0)), "{first}");
-    assert_eq!(receiver.event.unwrap().0, 200);
-    // 111 is 110 ms after 100: another event.
-    assert_eq!(receive(&[100, 111], 130).intervals.complete.len(), 2);
-}
-
-/// Three later packets make a loss; two do not, and a late packet fills its gap.
-#[test]
-fn reordering_is_tolerated() {
-    assert!(receive(&[100], 103).intervals.is_empty());
-    assert!(!receive(&[100], 104).intervals.is_empty());
-    let mut receiver = receive(&[100, 101], 103);
-    receiver.fill(101);
-    assert_eq!(receiver.missing.len(), 1);
-    receiver.fill(100);
-    assert!(receiver.missing.is_empty());
 }
 
 /// 1000-byte packets at an RTT of 100 ms begin with 4 packets per RTT (4380 bytes allow 4). While nothing is lost the

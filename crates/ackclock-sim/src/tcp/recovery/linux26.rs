@@ -9,7 +9,7 @@
 //!   floor: ssthresh, or half of it for controls that say so. At the end a window below ssthresh becomes what is in
 //!   flight and three more, and slow start leads back to ssthresh.
 //! - At the end of an episode all reports are forgotten; what the next ones tell begins a new episode.
-//! - Every acknowledgement starts the retransmission timer anew, a duplicate, too.
+//! - Every acknowledgement restarts the retransmission timer, even a duplicate.
 //! - After a timeout everything unreported is lost; a loss seen then begins an episode.
 //!
 //! The window grows only when it was full before the acknowledgement. With a random delay before each send
@@ -23,7 +23,7 @@
 use ackclock_units::Time;
 
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::retransmissions::{Fate, Retransmissions};
 

@@ -10,7 +10,7 @@ mod sack;
 
 use ackclock_units::Time;
 
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 
 pub use linux26::Linux26;
 pub use rack::Rack;
@@ -48,7 +48,7 @@ pub struct Outcome {
     pub recovered: bool,
     /// The last episode or timeout was a false alarm.
     pub undone: bool,
-    /// The window falls to so many packets if it is larger, after the end of the episode.
+    /// The window falls to this many packets if it is larger, after the end of the episode.
     pub moderated: Option<u64>,
     /// The retransmission timer is to be restarted even if no new data was acknowledged.
     pub restarts_timer: bool,
@@ -112,9 +112,9 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Packet `sequence` is being sent at `now`, a new one or once more.
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight);
 
-    /// Packets in the network as this style believes.
+    /// Packets in the network by this style's estimate.
     fn in_flight(&self, flight: Flight) -> u64;
 
-    /// Whether a loss episode is going on.
+    /// Whether a loss episode is in progress.
     fn recovering(&self) -> bool;
 }

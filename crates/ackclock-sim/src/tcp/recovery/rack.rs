@@ -2,7 +2,7 @@
 //!
 //! A packet is lost when one that was sent later has been delivered and a round-trip time and a reordering
 //! window have passed since it was sent (section 6.2). That finds lost retransmissions, too. Packets in
-//! flight stand in a list in the order of their last transmission, so a look at its head finds every loss; what
+//! flight are in a list in the order of their last transmission, so a look at its head finds every loss; what
 //! is reported or lost leaves the list.
 //!
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
@@ -22,14 +22,18 @@ use std::collections::BinaryHeap;
 use ackclock_units::{Span, Time};
 
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::sent_list::{SentList, State};
 
+mod probe;
+mod reduction;
+
+use probe::Probe;
+use reduction::Reduction;
+
 /// Recoveries for which a larger reordering window is kept (RFC 8985, section 6.2, step 4).
 const REORDERING_PERSISTS: u32 = 16;
-/// The receiver may hold an acknowledgement back for so long (section 7.2).
-const LONGEST_ACK_DELAY: Span = Span::from_millis(200);
 
 /// State of RFC 8985 and RFC 6937.
 #[derive(Clone, Debug, Default)]
@@ -69,38 +73,6 @@ pub struct Rack {
     echo: Time,
     /// The window that was last allowed.
     window: u64,
-}
-
-/// Proportional rate reduction: what goes out in an episode follows what arrives.
-#[derive(Clone, Debug, Default)]
-struct Reduction {
-    /// The window when the episode began; Linux divides by it where RFC 6937 has the packets outstanding.
-    at_start: u64,
-    delivered: u64,
-    sent: u64,
-    /// Delivered by the last acknowledgement, until it has been turned into a limit.
-    newly: Option<(u64, bool)>,
-    /// Packets in flight at most.
-    limit: u64,
-}
-
-/// The tail loss probe.
-#[derive(Clone, Debug)]
-struct Probe {
-    /// When it goes out.
-    deadline: Time,
-    /// When it is looked at; never after the deadline, often before.
-    alarm: Time,
-    /// One goes out now, whatever the window.
-    due: bool,
-    /// While one is under way: the acknowledgement that ends it.
-    end: Option<u64>,
-}
-
-impl Default for Probe {
-    fn default() -> Self {
-        Probe { deadline: Time::NEVER, alarm: Time::NEVER, due: false, end: None }
-    }
 }
 
 impl Rack {
@@ -191,14 +163,14 @@ impl Rack {
         self.lost.push(Reverse(sequence));
     }
 
-    /// Begins an episode after losses, unless one goes on or a timeout's is not over. True when it begins.
+    /// Begins an episode after losses, unless one is in progress or a timeout's is not over. True when it begins.
     fn enter(&mut self, flight: Flight) -> bool {
         if self.recovering || flight.oldest < self.recovery_point {
             return false;
         }
         self.recovering = true;
         self.recovery_point = flight.next;
-        self.reduction = Reduction { at_start: self.window.max(1), ..Reduction::default() };
+        self.reduction = Reduction::new(self.window);
         (self.doubtful, self.first_resent) = (Some(0), None);
         self.window_persists = self.window_persists.saturating_sub(1);
         if self.window_persists == 0 {
@@ -238,37 +210,11 @@ impl Rack {
         late.into_iter().for_each(|sequence| self.sent.restore(sequence));
     }
 
-    /// What an episode lets out after an acknowledgement (RFC 6937, section 3), as a limit of packets in flight.
-    fn limit(&mut self, window: u64) -> u64 {
-        let in_flight = self.sent.in_flight();
-        let reduction = &mut self.reduction;
-        if let Some((newly, grows)) = reduction.newly.take() {
-            reduction.delivered += newly;
-            let count = if in_flight > window {
-                (window * reduction.delivered).div_ceil(reduction.at_start).saturating_sub(reduction.sent)
-            } else {
-                // Slow start while something arrives and nothing more is lost, else packet conservation.
-                let conserved = reduction.delivered.saturating_sub(reduction.sent).max(newly);
-                (conserved + u64::from(grows)).min(window - in_flight)
-            };
-            // The first retransmission goes at once.
-            reduction.limit = in_flight + count.max(u64::from(reduction.sent == 0));
-        }
-        reduction.limit
-    }
-
     /// Sets the probe's time (section 7.2).
     fn arm_probe(&mut self, now: Time, flight: Flight) {
-        self.probe.due = false;
         let idle = flight.outstanding() == 0 || self.sent.in_flight() == 0;
-        let Some(smoothed) = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle)
-        else {
-            self.probe.deadline = Time::NEVER;
-            return;
-        };
-        let single = if flight.outstanding() == 1 { LONGEST_ACK_DELAY } else { Span::ZERO };
-        self.probe.deadline = now + smoothed.saturating_mul(2) + single;
-        self.probe.alarm = self.probe.alarm.min(self.probe.deadline);
+        let smoothed = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle);
+        self.probe.arm(now, smoothed, flight.outstanding() == 1);
     }
 
     fn note_rtt(&mut self, delivered: u64) {
@@ -314,12 +260,9 @@ impl Recovery for Rack {
             outcome.lost = self.enter(after);
         }
         if self.recovering {
-            let (pending, _) = self.reduction.newly.unwrap_or_default();
-            self.reduction.newly = Some((pending + outcome.delivered, advances && !newly_lost));
+            self.reduction.on_ack(outcome.delivered, advances && !newly_lost);
         }
-        if self.probe.end.is_some_and(|end| cumulative >= end) {
-            self.probe.end = None;
-        }
+        self.probe.on_ack(cumulative);
         if advances || outcome.delivered > 0 {
             self.arm_probe(now, after);
         }
@@ -341,7 +284,7 @@ impl Recovery for Rack {
         self.recovering = false;
         self.recovery_point = flight.next;
         self.reordering_ends = Time::NEVER;
-        self.probe.deadline = Time::NEVER;
+        self.probe.stop();
         (self.doubtful, self.first_resent) = (Some(0), None);
     }
 
@@ -350,38 +293,33 @@ impl Recovery for Rack {
         if now >= self.reordering_ends && self.detect(now) {
             outcome.lost = self.enter(flight);
             if self.recovering {
-                self.reduction.newly.get_or_insert((1, false));
+                self.reduction.on_timer();
             }
             outcome.restarts_timer = true;
         }
-        if now >= self.probe.alarm {
-            self.probe.alarm = self.probe.deadline;
-            if now >= self.probe.deadline {
-                (self.probe.deadline, self.probe.alarm) = (Time::NEVER, Time::NEVER);
-                self.probe.due = self.probe.end.is_none() && flight.outstanding() > 0;
-                outcome.restarts_timer |= self.probe.due;
-            }
-        }
+        outcome.restarts_timer |= self.probe.on_timer(now, flight.outstanding() > 0);
         outcome
     }
 
     fn wakeup(&self) -> Time {
-        self.reordering_ends.min(self.probe.alarm)
+        self.reordering_ends.min(self.probe.alarm())
     }
 
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
         self.window = window;
-        if self.probe.due {
+        if self.probe.is_due() {
             if new_data {
                 return Next::New;
             }
             if flight.outstanding() > 0 && self.sent.state(flight.next - 1) == State::InFlight {
                 return Next::Again(flight.next - 1);
             }
-            self.probe.due = false;
+            self.probe.cancel();
         }
-        let limit = if self.recovering && self.reduces { self.limit(window) } else { window };
-        if self.sent.in_flight() >= limit {
+        let in_flight = self.sent.in_flight();
+        let reduced = self.recovering && self.reduces;
+        let limit = if reduced { self.reduction.limit(window, in_flight) } else { window };
+        if in_flight >= limit {
             return Next::WindowFull;
         }
         while let Some(Reverse(sequence)) = self.lost.peek().copied() {
@@ -405,14 +343,11 @@ impl Recovery for Rack {
             }
         }
         self.sent.send(now, sequence, again, flight.oldest);
-        if self.probe.due {
-            self.probe.due = false;
-            self.probe.end = Some(flight.next.max(sequence + 1));
-        }
+        let next = flight.next.max(sequence + 1);
+        self.probe.on_sent(next);
         if self.recovering {
-            self.reduction.sent += 1;
-        } else if self.probe.end.is_none() {
-            let next = flight.next.max(sequence + 1);
+            self.reduction.on_sent();
+        } else if !self.probe.is_under_way() {
             self.arm_probe(now, Flight { next, ..flight });
         }
     }

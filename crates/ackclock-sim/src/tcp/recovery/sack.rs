@@ -11,7 +11,7 @@
 use ackclock_units::Time;
 
 use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
-use crate::packet::SackBlocks;
+use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 
 /// State of RFC 6675.

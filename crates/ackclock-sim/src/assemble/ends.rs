@@ -9,12 +9,13 @@ use ackclock_cc::{Parameters, Start};
 use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
 use ackclock_units::Time;
 
-use crate::endpoint::Endpoint;
+use crate::datagrams::{Sink, Source, SourceSettings};
+use crate::endpoint::{Ends, SendingEnd};
+use crate::meter::Meter;
 use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
 use crate::rate::{RateSender, RateSettings};
-use crate::source::{Sink, Source, SourceSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
 
@@ -27,9 +28,9 @@ pub trait Transport {
     fn make_ends(
         &self,
         flow: &Flow,
-        place: &Place,
+        placement: &Placement,
         control: Box<dyn ErasedController>,
-    ) -> Result<[Box<dyn Endpoint>; 2], String>;
+    ) -> Result<Ends, String>;
 }
 
 /// What makes the controls and ends of flows.
@@ -43,7 +44,7 @@ pub struct Makers<'a> {
 
 /// Where and when a flow is.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Placement {
     /// Its id.
     pub id: u32,
     /// Seed of the scenario.
@@ -51,9 +52,9 @@ pub struct Place {
     /// Number of the run.
     pub run: u64,
     /// Where its data enters the table of routes.
-    pub there: u32,
+    pub data_route: u32,
     /// Where its acknowledgements enter the table of routes.
-    pub back: u32,
+    pub ack_route: u32,
     /// When it starts.
     pub start: Time,
     /// When it stops sending.
@@ -62,9 +63,15 @@ pub struct Place {
     pub measured: (Time, Time),
 }
 
-impl Place {
+impl Placement {
     fn stream(&self, purpose: Purpose) -> Stream {
         Stream::new(self.seed, self.run, purpose, 0, self.id)
+    }
+
+    /// The meter of its sender.
+    #[must_use]
+    pub fn meter(&self) -> Meter {
+        Meter::new(self.start, self.measured)
     }
 }
 
@@ -77,28 +84,28 @@ pub type Groups = BTreeMap<usize, Arc<Group>>;
 /// When the flow names an unknown control or parameters that it refuses.
 pub fn make_ends(
     flow: &Flow,
-    place: &Place,
+    placement: &Placement,
     makers: Makers<'_>,
     groups: &mut Groups,
-) -> Result<[Box<dyn Endpoint>; 2], String> {
+) -> Result<Ends, String> {
     if flow.transport == scenario::Transport::Quic {
         let quic = makers.quic.ok_or_else(|| format!("flow {}: there is no QUIC here", flow.name))?;
-        return quic.make_ends(flow, place, make_control(flow, makers.catalogue)?);
+        return quic.make_ends(flow, placement, make_control(flow, makers.catalogue)?);
     }
     let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
     let application = match flow.traffic {
-        Traffic::Datagrams(datagrams) => return Ok(datagram_ends(flow, place, datagrams, total)),
+        Traffic::Datagrams(datagrams) => return Ok(datagram_ends(flow, placement, datagrams, total)),
         Traffic::Bulk => Application::bulk(total),
         Traffic::Web(web) => {
-            Application::web(web, flow.tcp.packet.0, place.stream(Purpose::Application), place.start)
+            Application::web(web, flow.tcp.packet.0, placement.stream(Purpose::Application), placement.start)
         }
         Traffic::Emultcp(Emultcp { group, place: member, size }) => {
             let group = groups.entry(group).or_insert_with(|| Arc::new(Group::new(size)));
-            Application::member(group.clone(), member, place.start)
+            Application::member(group.clone(), member, placement.start)
         }
     };
     if matches!(flow.traffic, Traffic::Bulk)
-        && let Some(ends) = rate_ends(flow, place, total)?
+        && let Some(ends) = rate_ends(flow, placement, total)?
     {
         return Ok(ends);
     }
@@ -106,8 +113,8 @@ pub fn make_ends(
     let linux_2_6 =
         makers.catalogue.find(&flow.control).map_or_else(Kernel26::default, |entry| entry.linux_2_6);
     let receiver = Receiver::new(ReceiverSettings {
-        flow: place.id,
-        route: place.back,
+        flow: placement.id,
+        route: placement.ack_route,
         ack_bytes: flow.tcp.ack.0 as u16,
         delayed_ack: flow.tcp.delayed_ack,
         delayed_ack_timer: flow.tcp.delayed_ack_timer,
@@ -115,48 +122,54 @@ pub fn make_ends(
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         total,
     });
-    Ok([make_sender(flow, place, (control, linux_2_6), application), Box::new(receiver)])
+    let sender = make_sender(flow, placement, (control, linux_2_6), application);
+    Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
 }
 
-fn datagram_ends(flow: &Flow, place: &Place, datagrams: Datagrams, total: u64) -> [Box<dyn Endpoint>; 2] {
+fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total: u64) -> Ends {
     let settings = SourceSettings {
-        flow: place.id,
-        route: place.there,
+        flow: placement.id,
+        route: placement.data_route,
         packet_bytes: flow.tcp.packet.0 as u16,
         total,
         datagrams,
-        start: place.start,
-        stop: place.stop,
+        start: placement.start,
+        stop: placement.stop,
     };
-    [Box::new(Source::new(settings, place.stream(Purpose::Application))), Box::new(Sink::new(total))]
+    let source = Source::new(settings, placement.stream(Purpose::Application), placement.meter());
+    Ends::new(source, Sink::new(total))
 }
 
 /// The ends of a rate-based control; none if the flow has another.
-fn rate_ends(flow: &Flow, place: &Place, total: u64) -> Result<Option<[Box<dyn Endpoint>; 2]>, String> {
+fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<Ends>, String> {
     let settings = RateSettings {
-        flow: place.id,
-        route: place.there,
+        flow: placement.id,
+        route: placement.data_route,
         packet_bytes: flow.tcp.packet.0 as u16,
         total,
         overhead: flow.tcp.overhead,
-        start: place.start,
-        stop: place.stop,
-        measured: place.measured,
+        start: placement.start,
+        stop: placement.stop,
     };
-    let stream = place.stream(Purpose::Overhead);
+    let stream = placement.stream(Purpose::Overhead);
     let ack = flow.tcp.ack.0 as u16;
     Ok(match flow.control.as_str() {
         "tfrc" => {
             let params: TfrcParams = read_params(flow)?;
-            let sender = RateSender::new(settings, Tfrc::new(params, settings.packet_bytes), stream);
-            let receiver = TfrcReceiver::new(params, place.id, place.back, ack, total);
-            Some([Box::new(sender), Box::new(receiver)])
+            let sender = RateSender::new(
+                settings,
+                Tfrc::new(params, settings.packet_bytes),
+                stream,
+                placement.meter(),
+            );
+            let receiver = TfrcReceiver::new(params, placement.id, placement.ack_route, ack, total);
+            Some(Ends::new(sender, receiver))
         }
         "tear" => {
             let params: TearParams = read_params(flow)?;
-            let sender = RateSender::new(settings, Tear::default(), stream);
-            let receiver = TearReceiver::new(params, place.id, place.back, ack, total);
-            Some([Box::new(sender), Box::new(receiver)])
+            let sender = RateSender::new(settings, Tear::default(), stream, placement.meter());
+            let receiver = TearReceiver::new(params, placement.id, placement.ack_route, ack, total);
+            Some(Ends::new(sender, receiver))
         }
         _ => None,
     })
@@ -185,14 +198,14 @@ fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn Erased
 
 fn make_sender(
     flow: &Flow,
-    place: &Place,
+    placement: &Placement,
     (control, linux_2_6): (Box<dyn ErasedController>, Kernel26),
     application: Application,
-) -> Box<dyn Endpoint> {
+) -> Box<dyn SendingEnd> {
     let tcp = &flow.tcp;
     let settings = Settings {
-        flow: place.id,
-        route: place.there,
+        flow: placement.id,
+        route: placement.data_route,
         packet_bytes: tcp.packet.0 as u16,
         receive_window: tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
         max_burst: tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
@@ -203,30 +216,29 @@ fn make_sender(
         rtt_noise: flow.rtt_noise,
         pacing_gains: tcp.pacing.then_some((tcp.slow_start_gain, tcp.pacing_gain)),
         min_window: tcp.min_window.0,
-        start: place.start,
-        stop: place.stop,
-        measure_from: place.measured.0,
-        measure_to: place.measured.1,
+        start: placement.start,
+        stop: placement.stop,
     };
-    let streams = (place.stream(Purpose::Overhead), place.stream(Purpose::Measurement));
+    let streams = (placement.stream(Purpose::Overhead), placement.stream(Purpose::Measurement));
+    let meter = placement.meter();
     let timer = Timer::new(tcp.initial_rto, tcp.min_rto, tcp.max_rto, tcp.clock);
     match tcp.recovery {
         Recovery::Reno | Recovery::NewReno => {
             let newreno = tcp.recovery == Recovery::NewReno;
             let recovery = DuplicateAcks::new(newreno, tcp.limited_transmit);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Sack => {
             let recovery = Sack::new(tcp.limited_transmit);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Linux26 => {
             let recovery = Linux26::new(tcp.limited_transmit, linux_2_6.half_floor);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Rack => {
             let recovery = Rack::new(control.decision().pacing_rate.is_none());
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams))
+            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
         }
     }
 }

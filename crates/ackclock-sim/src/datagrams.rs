@@ -1,10 +1,10 @@
 //! Datagrams at a rate that nothing changes, and where they end.
 
 use ackclock_scenario::{Cycle, Datagrams};
-use ackclock_trace::Counters;
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Context, Endpoint, ReceiverView, SenderView};
+use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
+use crate::meter::Meter;
 use crate::pace::Serialiser;
 use crate::packet::{Kind, Packet};
 use crate::random::Stream;
@@ -39,13 +39,13 @@ pub struct Source {
     /// When the time on ends.
     on_until: Time,
     due: bool,
-    counters: Counters,
+    meter: Meter,
 }
 
 impl Source {
     /// A source at the start of the run.
     #[must_use]
-    pub fn new(settings: SourceSettings, stream: Stream) -> Self {
+    pub fn new(settings: SourceSettings, stream: Stream, meter: Meter) -> Self {
         let mut source = Source {
             spacing: Serialiser::new(settings.datagrams.rate),
             settings,
@@ -53,7 +53,7 @@ impl Source {
             next: settings.start,
             on_until: Time::NEVER,
             due: false,
-            counters: Counters::default(),
+            meter,
         };
         if let Some(cycle) = settings.datagrams.cycle {
             source.on_until = settings.start + source.duration(cycle.on, cycle);
@@ -85,7 +85,7 @@ impl Source {
                 self.on_until = begin + self.duration(cycle.on, cycle);
             }
         }
-        if self.next >= self.settings.stop || self.counters.sent_packets >= self.settings.total {
+        if self.next >= self.settings.stop || self.meter.counters.sent_packets >= self.settings.total {
             self.next = Time::NEVER;
         }
     }
@@ -96,7 +96,7 @@ impl Endpoint for Source {
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
         self.due = context.now >= self.next;
-        if self.due && self.counters.sent_packets == 0 {
+        if self.due && self.meter.counters.sent_packets == 0 {
             context.write(self.settings.flow, "start", f64::NAN, f64::NAN);
         }
     }
@@ -106,8 +106,8 @@ impl Endpoint for Source {
             return None;
         }
         let SourceSettings { flow, route, packet_bytes, .. } = self.settings;
-        let sequence = self.counters.sent_packets;
-        self.counters.sent_packets += 1;
+        let sequence = self.meter.counters.sent_packets;
+        self.meter.counters.sent_packets += 1;
         self.advance(context.now);
         if self.next == Time::NEVER {
             context.write(flow, "stop", f64::NAN, f64::NAN);
@@ -118,21 +118,22 @@ impl Endpoint for Source {
     fn wakeup(&self) -> Time {
         self.next
     }
+}
 
-    fn sender(&self) -> Option<SenderView<'_>> {
-        Some(SenderView {
-            counters: self.counters,
+impl SendingEnd for Source {
+    fn window_bits(&self) -> u64 {
+        0
+    }
+
+    fn view(&self) -> SenderView<'_> {
+        SenderView {
+            meter: &self.meter,
             window: f64::NAN,
             ssthresh: f64::NAN,
-            window_integral: f64::NAN,
-            window_since: self.settings.start,
             in_flight: 0,
             round: 0,
-            rtt: None,
-            rtts: None,
-            started: self.settings.start,
             control: None,
-        })
+        }
     }
 }
 
@@ -169,9 +170,11 @@ impl Endpoint for Sink {
     fn wakeup(&self) -> Time {
         Time::NEVER
     }
+}
 
-    fn receiver(&self) -> Option<ReceiverView> {
-        Some(ReceiverView { delivered: self.delivered, completed: self.completed })
+impl ReceivingEnd for Sink {
+    fn view(&self) -> ReceiverView {
+        ReceiverView { delivered: self.delivered, completed: self.completed }
     }
 }
 
@@ -194,11 +197,12 @@ mod tests {
             start: Time::ZERO,
             stop: Time::ZERO + Span::from_seconds(seconds),
         };
-        let mut source = Source::new(settings, Stream::new(2, 0, Purpose::Application, 0, 0));
-        let mut sacks = Slab::default();
+        let meter = Meter::new(settings.start, (settings.start, settings.stop));
+        let mut source = Source::new(settings, Stream::new(2, 0, Purpose::Application, 0, 0), meter);
+        let mut payloads = Slab::default();
         let mut times = Vec::new();
         while source.wakeup() < Time::NEVER {
-            let mut context = Context { now: source.wakeup(), sacks: &mut sacks, journal: None };
+            let mut context = Context { now: source.wakeup(), payloads: &mut payloads, journal: None };
             source.on_timer(&mut context);
             assert!(source.next_packet(&mut context).is_some() && source.next_packet(&mut context).is_none());
             times.push(context.now.as_seconds());

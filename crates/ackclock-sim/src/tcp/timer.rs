@@ -1,34 +1,6 @@
-//! Round-trip times: statistics for the summary, and the retransmission timer (RFC 6298).
+//! The retransmission timer (RFC 6298).
 
-use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
-
-/// RTT samples of the measured time.
-#[derive(Clone, Debug, Default)]
-pub struct RttStatistics {
-    /// Their sum in picoseconds.
-    pub sum: u128,
-    /// Their number.
-    pub count: u64,
-    /// Their distribution.
-    pub histogram: Histogram,
-}
-
-impl RttStatistics {
-    /// Takes in a sample.
-    #[inline]
-    pub fn record(&mut self, rtt: Span) {
-        self.sum += u128::from(rtt.0);
-        self.count += 1;
-        self.histogram.record(rtt);
-    }
-
-    /// Mean of the samples in milliseconds.
-    #[must_use]
-    pub fn mean_ms(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
-    }
-}
 
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
@@ -100,7 +72,7 @@ impl Timer {
         self.timeout.saturating_mul(self.backoff).min(self.maximum)
     }
 
-    /// Starts the timer anew at `now`.
+    /// Restarts the timer at `now`.
     #[inline]
     pub fn restart(&mut self, now: Time) {
         self.deadline = now + self.timeout();
@@ -132,7 +104,7 @@ impl Timer {
         self.alarm
     }
 
-    /// It is `now`: whether the timeout has come. If not, the alarm is set again.
+    /// Whether the timer has expired at `now`. If not, the alarm is set again.
     pub fn expires(&mut self, now: Time) -> bool {
         if now < self.alarm {
             return false;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * What the kernel knows of a connection, and the control's state in it. Fields are named, not placed: the loader
+ * finds them in the running kernel (CO-RE).
+ */
+#pragma once
+
+#define SEC(name) __attribute__((section(name), used))
+#define BY_NAME __attribute__((preserve_access_index))
+
+/* Declared as large as in the kernel: the whole state is in here. */
+struct inet_connection_sock {
+	u64 icsk_ca_priv[13];
+} BY_NAME;
+
+struct sock_common {
+	u16 skc_dport;
+	u16 skc_num;
+} BY_NAME;
+
+struct sock {
+	struct sock_common __sk_common;
+} BY_NAME;
+
+struct tcp_rack {
+	u32 rtt_us;
+} BY_NAME;
+
+struct tcp_sock {
+	u32 snd_cwnd;
+	u32 snd_ssthresh;
+	u32 snd_una;
+	u32 snd_nxt;
+	u32 max_packets_out;
+	u8 is_cwnd_limited : 1;
+	/* When the ACK or timeout that is being worked on came. */
+	u64 tcp_mstamp;
+	u32 delivered;
+	u32 data_segs_out;
+	u32 total_retrans;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 mss_cache;
+	struct tcp_rack rack;
+} BY_NAME;
+
+struct ack_sample {
+	u32 pkts_acked;
+	int rtt_us;
+	u32 in_flight;
+} BY_NAME;
+
+struct tcp_congestion_ops {
+	u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void (*set_state)(struct sock *sk, u8 new_state);
+	void (*cwnd_event)(struct sock *sk, u32 event);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32 (*undo_cwnd)(struct sock *sk);
+	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
+	u32 flags;
+	char name[16];
+};
+
+/* As in the kernel's include/uapi/linux/tcp.h and include/net/tcp.h. */
+enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
+enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };
+enum { TCP_CONG_NON_RESTRICTED = 1 };
+#define TCP_INFINITE_SSTHRESH 0x7fffffffU
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+/* What __builtin_preserve_field_info is asked. */
+enum { FIELD_BYTE_OFFSET = 0, FIELD_LSHIFT_U64 = 4 };
+
+struct connection {
+	struct control control;
+	/* Round trips, and the sequence number whose acknowledgement ends this one. */
+	u32 round;
+	u32 round_end;
+	/* A cut that may turn out to be a timeout's; a timeout that has been noted. */
+	u8 has_cut;
+	u8 has_timed_out;
+	u8 recovering;
+};
+
+_Static_assert(sizeof(struct connection) <= sizeof(struct inet_connection_sock), "no room for the state");
+
+inline_always struct connection *connection_of(u64 *arguments)
+{
+	return (void *)((struct inet_connection_sock *)arguments[0])->icsk_ca_priv;
+}
+
+inline_always u32 whole(u64 window)
+{
+	u64 packets = window >> 32;
+
+	return packets < TCP_INFINITE_SSTHRESH ? packets : TCP_INFINITE_SSTHRESH;
+}
+
+inline_always u32 ssthresh_of(const struct base *base)
+{
+	return whole(base->ssthresh);
+}

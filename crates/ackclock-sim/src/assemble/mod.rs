@@ -1,0 +1,89 @@
+//! From a checked scenario to links, routes and endpoints.
+
+use std::collections::BTreeMap;
+
+use ackclock_scenario::{self as scenario, Scenario};
+use ackclock_trace::Digest;
+use ackclock_units::Time;
+
+use crate::endpoint::Ends;
+use crate::link::Link;
+use crate::loss::LossModel;
+use crate::network::{Network, Tally};
+use crate::pace::Pace;
+use crate::packet::{EndId, Slab};
+use crate::queue::Discipline;
+use crate::random::{Purpose, Stream};
+use crate::wire::{NoiseModel, Wire};
+
+mod ends;
+mod topology;
+
+use self::ends::make_ends;
+pub use self::ends::{Makers, Placement, Transport};
+use self::topology::Topology;
+
+/// What a simulation is made of.
+pub struct Parts {
+    /// Links and routes; the first links are those of the scenario.
+    pub network: Network,
+    /// The ends of each flow.
+    pub ends: Vec<Ends>,
+    /// The time over which each flow is measured.
+    pub measured: Vec<(Time, Time)>,
+}
+
+/// Assembles run `run` of `scenario`.
+///
+/// # Errors
+/// When a flow names an unknown control or parameters that it refuses.
+pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Parts, String> {
+    let flows = scenario.flows.len() as u32;
+    let seed = scenario.run.seed;
+    let links = scenario
+        .links
+        .iter()
+        .enumerate()
+        .map(|(id, link)| make_link(link, id as u32, flows, seed, run))
+        .collect();
+    let mut topology = Topology::new(links);
+    let mut ends = Vec::new();
+    let mut measured = Vec::new();
+    let mut groups = BTreeMap::new();
+    for (id, flow) in scenario.flows.iter().enumerate() {
+        let id = id as u32;
+        let start = Time::ZERO
+            + match flow.start {
+                scenario::Start::At(start) => start,
+                scenario::Start::Uniform(from, to) => {
+                    from + Stream::new(seed, run, Purpose::Start, 0, id).span(to - from)
+                }
+            };
+        let end = Time::ZERO + scenario.run.duration;
+        let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        let window = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
+        measured.push(window);
+        let (data_route, ack_route) = topology.routes(flow, &scenario.links);
+        let placement = Placement { id, seed, run, data_route, ack_route, start, stop, measured: window };
+        ends.push(make_ends(flow, &placement, makers, &mut groups)?);
+    }
+    let network = Network {
+        links: topology.links,
+        hops: topology.hops,
+        payloads: Slab::default(),
+        tallies: vec![Tally::default(); EndId::count(scenario.flows.len())],
+        digest: Digest::default(),
+        changes: 0,
+    };
+    Ok(Parts { network, ends, measured })
+}
+
+/// The link `link` of a scenario, its `id`-th, for `flows` flows in run `run` of `seed`.
+#[must_use]
+pub fn make_link(link: &scenario::Link, id: u32, flows: u32, seed: u64, run: u64) -> Link {
+    let loss = LossModel::new(link.loss.clone(), id, flows, seed, run);
+    let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, seed, run));
+    let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
+    let queue = Discipline::new(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
+    Link::new(Wire::new(link.delay, noise), loss, Some((pace, queue)))
+}

@@ -1,0 +1,123 @@
+//! What every sender measures about itself, by the same rules for all of them.
+
+use ackclock_trace::{Counters, Histogram};
+use ackclock_units::{Span, Time};
+
+const PICOSECONDS_PER_SECOND: f64 = 1e12;
+const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
+
+/// Counters, round-trip times, and the window over time.
+///
+/// An RTT counts when its acknowledgement arrives within the measured time, both ends included: what happens at the last
+/// instant belongs to the counters at that instant, too.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    start: Time,
+    measured: (Time, Time),
+    /// Counters from time 0, without `dropped_packets`, which only the network knows.
+    pub counters: Counters,
+    last_rtt: Option<Span>,
+    /// Sum of the measured RTTs, picoseconds, and their number.
+    rtt_sum: u128,
+    rtt_count: u64,
+    rtts: Histogram,
+    /// Integral of the window over time up to `window_since`, packets times picoseconds.
+    window_integral: f64,
+    window_since: Time,
+}
+
+impl Meter {
+    /// The meter of a sender that starts at `start` and whose RTTs are measured from the first to the second of
+    /// `measured`.
+    #[must_use]
+    pub fn new(start: Time, measured: (Time, Time)) -> Self {
+        Meter {
+            start,
+            measured,
+            counters: Counters::default(),
+            last_rtt: None,
+            rtt_sum: 0,
+            rtt_count: 0,
+            rtts: Histogram::default(),
+            window_integral: 0.0,
+            window_since: start,
+        }
+    }
+
+    /// Takes in an RTT sample at `now`.
+    #[inline]
+    pub fn record_rtt(&mut self, now: Time, rtt: Span) {
+        self.last_rtt = Some(rtt);
+        if now >= self.measured.0 && now <= self.measured.1 {
+            self.rtt_sum += u128::from(rtt.0);
+            self.rtt_count += 1;
+            self.rtts.record(rtt);
+        }
+    }
+
+    /// The window may change at `now`: until then it was `window` packets. To be called before every change.
+    #[inline]
+    pub fn hold_window(&mut self, now: Time, window: f64) {
+        self.window_integral += window * now.since(self.window_since).0 as f64;
+        self.window_since = now;
+    }
+
+    /// The integral of the window from the start to `now`, packets times seconds, when it is `window` packets now.
+    #[must_use]
+    pub fn window_integral(&self, now: Time, window: f64) -> f64 {
+        (self.window_integral + window * now.since(self.window_since).0 as f64) / PICOSECONDS_PER_SECOND
+    }
+
+    /// When the sender starts.
+    #[must_use]
+    pub fn start(&self) -> Time {
+        self.start
+    }
+
+    /// The last RTT sample, measured or not.
+    #[must_use]
+    pub fn last_rtt(&self) -> Option<Span> {
+        self.last_rtt
+    }
+
+    /// Mean of the measured RTTs, milliseconds; `None` without any.
+    #[must_use]
+    pub fn mean_rtt_ms(&self) -> Option<f64> {
+        (self.rtt_count > 0)
+            .then(|| self.rtt_sum as f64 / self.rtt_count as f64 / PICOSECONDS_PER_MILLISECOND)
+    }
+
+    /// The RTT, milliseconds, that the share `share` of the measured ones does not exceed; `None` without any.
+    #[must_use]
+    pub fn rtt_percentile_ms(&self, share: f64) -> Option<f64> {
+        self.rtts.percentile(share).map(Span::as_millis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(seconds: u64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    /// Samples of 1 to 5 ms at 1 to 5 s, measured from 2 s to 4 s: 2, 3 and 4 ms, whose mean is 3 ms.
+    #[test]
+    fn both_ends_of_the_measured_time_count() {
+        let mut meter = Meter::new(Time::ZERO, (second(2), second(4)));
+        assert_eq!((meter.mean_rtt_ms(), meter.rtt_percentile_ms(0.5)), (None, None));
+        (1..=5).for_each(|number| meter.record_rtt(second(number), Span::from_millis(number)));
+        assert_eq!(meter.mean_rtt_ms(), Some(3.0));
+        assert_eq!(meter.last_rtt(), Some(Span::from_millis(5)));
+    }
+
+    /// From 1 s on: 10 packets for 2 s, 4 packets for 1 s, 6 packets for half a second: 20 + 4 + 3.
+    #[test]
+    fn the_window_is_integrated_from_the_start() {
+        let mut meter = Meter::new(second(1), (Time::ZERO, Time::NEVER));
+        meter.hold_window(second(3), 10.0);
+        meter.hold_window(second(4), 4.0);
+        assert_eq!(meter.window_integral(second(4) + Span::from_millis(500), 6.0), 27.0);
+    }
+}

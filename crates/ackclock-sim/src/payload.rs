@@ -1,0 +1,40 @@
+//! What rides on packets besides their numbers: selective acknowledgements, and what rate-based controls exchange.
+
+use ackclock_units::Span;
+
+/// What one packet carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Payload {
+    /// On an acknowledgement of TCP.
+    Sack(SackBlocks),
+    /// On data of a rate-based control.
+    Header(Header),
+    /// On an acknowledgement of a rate-based control.
+    Report(Report),
+}
+
+/// Blocks of a selective acknowledgement (RFC 2018): at most three, each from its first packet up to the one
+/// after its last; empty ones are unused.
+pub type SackBlocks = [(u64, u64); 3];
+
+/// What the sender of a rate-based control tells its receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Header {
+    /// The smoothed round-trip time; zero before the first sample.
+    pub rtt: Span,
+    /// The sender's rate, packets per second.
+    pub rate: f64,
+}
+
+/// What the receiver of a rate-based control reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// How long the receiver kept the time stamp that it returns.
+    pub delay: Span,
+    /// Rate at which packets arrived, packets per second.
+    pub received: f64,
+    /// TFRC: the loss event rate. TEAR: the window to send, packets per round-trip time.
+    pub verdict: f64,
+    /// A timer caused the report, and its time stamp is too old to measure by.
+    pub stale: bool,
+}

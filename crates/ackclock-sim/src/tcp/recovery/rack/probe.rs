@@ -1,0 +1,93 @@
+//! The tail loss probe (RFC 8985, section 7).
+
+use ackclock_units::{Span, Time};
+
+/// The receiver may hold an acknowledgement back for as long as this (section 7.2).
+const LONGEST_ACK_DELAY: Span = Span::from_millis(200);
+
+/// When a probe goes out, and until when it is under way.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// When it goes out.
+    deadline: Time,
+    /// When it is looked at; never after the deadline, often before.
+    alarm: Time,
+    /// One goes out now, whatever the window.
+    due: bool,
+    /// While one is under way: the acknowledgement that ends it.
+    end: Option<u64>,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Probe { deadline: Time::NEVER, alarm: Time::NEVER, due: false, end: None }
+    }
+}
+
+impl Probe {
+    /// Sets its time two smoothed RTTs after `now`, later when a `single` packet is outstanding (section 7.2). Without
+    /// `smoothed_rtt` there is none.
+    pub fn arm(&mut self, now: Time, smoothed_rtt: Option<Span>, single: bool) {
+        self.due = false;
+        let Some(smoothed) = smoothed_rtt else {
+            self.deadline = Time::NEVER;
+            return;
+        };
+        let delay = if single { LONGEST_ACK_DELAY } else { Span::ZERO };
+        self.deadline = now + smoothed.saturating_mul(2) + delay;
+        self.alarm = self.alarm.min(self.deadline);
+    }
+
+    /// None goes out until it is armed again.
+    pub fn stop(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+
+    /// Whether the time has come at `now` to send one: none is under way, and packets are `outstanding`.
+    pub fn on_timer(&mut self, now: Time, outstanding: bool) -> bool {
+        if now < self.alarm {
+            return false;
+        }
+        self.alarm = self.deadline;
+        if now < self.deadline {
+            return false;
+        }
+        (self.deadline, self.alarm) = (Time::NEVER, Time::NEVER);
+        self.due = self.end.is_none() && outstanding;
+        self.due
+    }
+
+    /// An acknowledgement up to `cumulative` arrives.
+    pub fn on_ack(&mut self, cumulative: u64) {
+        if self.end.is_some_and(|end| cumulative >= end) {
+            self.end = None;
+        }
+    }
+
+    /// A packet is sent, after which `next` is the next new one: the probe, if one was due.
+    pub fn on_sent(&mut self, next: u64) {
+        if std::mem::take(&mut self.due) {
+            self.end = Some(next);
+        }
+    }
+
+    /// Whether one goes out now.
+    pub const fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// There is nothing to probe with.
+    pub fn cancel(&mut self) {
+        self.due = false;
+    }
+
+    /// Whether one was sent and is not acknowledged.
+    pub const fn is_under_way(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// When it is to be looked at.
+    pub const fn alarm(&self) -> Time {
+        self.alarm
+    }
+}

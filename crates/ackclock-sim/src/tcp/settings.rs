@@ -1,0 +1,36 @@
+//! Settings of TCP senders.
+
+use ackclock_units::{Span, Time};
+
+/// Settings of a sender that do not change during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The flow.
+    pub flow: u32,
+    /// Where its packets enter the table of routes.
+    pub route: u32,
+    /// Size of a data packet on the wire.
+    pub packet_bytes: u16,
+    /// Packets in flight that the receiver allows.
+    pub receive_window: u64,
+    /// Packets sent at once at most.
+    pub max_burst: u64,
+    /// Upper end of the random delay before each send.
+    pub overhead: Span,
+    /// Growth per packet delivered instead of per acknowledgement.
+    pub growth_per_packet: bool,
+    /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
+    pub counts_bytes: bool,
+    /// Packets can be marked.
+    pub ecn: bool,
+    /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
+    pub rtt_noise: Span,
+    /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.
+    pub pacing_gains: Option<(f64, f64)>,
+    /// Packets that may be in flight however small the window is.
+    pub min_window: u64,
+    /// When the flow starts.
+    pub start: Time,
+    /// When it stops sending.
+    pub stop: Time,
+}
