@@ -152,18 +152,15 @@ impl Server {
 
     fn handle(&self, connection: Result<Arc<dyn Connection>, String>, permit: Permit) {
         let address = permit.address().to_string();
-        let heard = connection
-            .map_err(Fault::Gone)
-            .and_then(|connection| Ok((wire::hear(connection.as_ref(), &self.token)?, connection)));
-        let (asked, connection) = match heard {
-            Ok(heard) => heard,
-            Err(fault) => {
-                permit.note_fault();
-                self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
-                return;
-            }
+        let connection = match connection {
+            Ok(connection) => connection,
+            Err(why) => return self.turn_down(&permit, &Fault::Gone(why)),
         };
-        permit.forgive();
+        let asked = match wire::hear(connection.as_ref(), &self.token, &permit) {
+            Ok(asked) => asked,
+            // The connection is still open: whoever sees it close has been counted.
+            Err(fault) => return self.turn_down(&permit, &fault),
+        };
         let done = match &asked.request {
             Request::Offer => self.offer(connection.as_ref(), &asked),
             Request::Session { slot, seconds, references } => {
@@ -177,6 +174,19 @@ impl Server {
         if let Err(fault) = done {
             self.note(&address, "ended", None, Some(fault.to_string()), Vec::new());
         }
+    }
+
+    /// Counts and logs a conversation that did not get as far as a request.
+    fn turn_down(&self, permit: &Permit, fault: &Fault) {
+        match fault {
+            // Counted when it was judged.
+            Fault::Stranger => {}
+            // Logged together with the connections that were turned away.
+            Fault::ShutOut => return,
+            Fault::Nonsense | Fault::Gone(_) => permit.note_fault(),
+        }
+        let address = permit.address().to_string();
+        self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
     }
 
     fn offer(&self, connection: &dyn Connection, asked: &Asked) -> Result<(), Fault> {

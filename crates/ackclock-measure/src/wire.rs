@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock;
+use crate::door::Permit;
 use crate::token::{Conversation, NONCE_BYTES, Side, Token, random};
 use crate::transport::Connection;
 
@@ -94,8 +95,10 @@ struct Answering {
 /// Why a conversation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The other does not know the token.
+    /// The peer does not know the token.
     Stranger,
+    /// The peer has given too many wrong answers; this one was not judged.
+    ShutOut,
     /// What came is no line of this conversation.
     Nonsense,
     /// It took too long, or the connection failed.
@@ -106,6 +109,7 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fault::Stranger => f.write_str("does not know the token"),
+            Fault::ShutOut => f.write_str("gave too many wrong answers"),
             Fault::Nonsense => f.write_str("does not speak as ackclock measure"),
             Fault::Gone(why) => f.write_str(why),
         }
@@ -219,14 +223,18 @@ pub struct Asked {
 ///
 /// # Errors
 /// When it does not know the token, or does not answer as it should.
-pub fn hear(connection: &dyn Connection, token: &Token) -> Result<Asked, Fault> {
+pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Result<Asked, Fault> {
     let own = random();
     write_line(connection, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
     let asking: Asking = parse(&read_line(connection, PATIENCE)?)?;
     let conversation =
         Conversation { challenges: [own, nonce(&asking.nonce)?], binding: connection.binding() };
-    if !token.accepts(&bytes(&asking.proof)?, Side::Client, &conversation, &asking.request) {
-        return Err(Fault::Stranger);
+    let proof = bytes(&asking.proof)?;
+    let is_right = || token.accepts(&proof, Side::Client, &conversation, &asking.request);
+    match permit.judge(is_right) {
+        None => return Err(Fault::ShutOut),
+        Some(false) => return Err(Fault::Stranger),
+        Some(true) => {}
     }
     Ok(Asked { request: parse(&asking.request)?, conversation })
 }
