@@ -188,7 +188,7 @@ fn a_trace_tells_every_change() {
         });
         until("the trace has begun", || trace::listener().is_some());
         let second = trace::write(&mut Vec::new(), &|| false).unwrap_err();
-        assert!(second.contains("traces already"), "{second}");
+        assert!(second.contains("is already tracing"), "{second}");
         stand.transfer("ack_fit");
         drop(end);
         until("the trace has ended", || tracing.is_finished());
@@ -226,7 +226,7 @@ fn a_trace_tells_every_change() {
 fn an_unknown_control_is_one_line() {
     let message = kernel::load("renno").unwrap_err();
     assert!(
-        message.starts_with("no control for the kernel is called renno; there are africa, aimd, "),
+        message.starts_with("there is no control renno for the kernel; available: africa, aimd, "),
         "{message}"
     );
     assert_eq!(message.lines().count(), 1);

@@ -26,13 +26,13 @@ fn namespaces_of(process: u32) -> usize {
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count()
 }
 
-/// A path that stands, once it says so.
-fn standing() -> Child {
+/// A path, once it says that it is up.
+fn up() -> Child {
     let tolerant = ["--tolerance", "1h"];
     let mut child =
         Command::new(PROGRAM).args(tolerant).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     let line = Lines::of(child.stderr.take().unwrap()).next().unwrap_or_default();
-    assert!(line.starts_with("The path stands."), "{line}");
+    assert!(line.starts_with("The path is up."), "{line}");
     assert_eq!(namespaces_of(child.id()), 2);
     child
 }
@@ -91,7 +91,7 @@ try: s.recv(1)
 except ConnectionRefusedError: pass",
     ]);
     assert_eq!(done.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("results over this path do not hold"));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("results over this path are not valid"));
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn the_status_of_the_command_is_kept() {
 #[test]
 #[ignore = "needs root, ip, ss and /dev/net/tun"]
 fn nothing_is_left_behind() {
-    let mut child = standing();
+    let mut child = up();
     signal(&child, "-TERM");
     assert!(wait(&mut child).success());
     assert_eq!(namespaces_of(child.id()), 0);
 
-    let mut killed = standing();
+    let mut killed = up();
     // A process in there would keep the namespace.
     let listed = String::from_utf8_lossy(&ip("netns list").stdout).into_owned();
     let prefix = format!("ack-link-{}-", killed.id());
@@ -122,7 +122,7 @@ fn nothing_is_left_behind() {
     killed.kill().unwrap();
     wait(&mut killed);
     assert_eq!(namespaces_of(killed.id()), 2);
-    let mut next = standing();
+    let mut next = up();
     assert_eq!(namespaces_of(killed.id()), 0, "the next start tidies");
     assert!(!wait(&mut sleeper).success());
     signal(&next, "-INT");
@@ -156,9 +156,9 @@ fn bad_input_is_one_line() {
     refuse(&["none.toml"], "ackclock-link: none.toml: No such file or directory (os error 2)\n");
     refuse(
         &["--delay", "30ms", "--port-rtts", "5201=50ms"],
-        "ackclock-link: --port-rtts: port 5201: must be at least the delays of the path there and back (60 ms), is 50 ms\n",
+        "ackclock-link: --port-rtts: port 5201: must be at least the round-trip delay of the path (60 ms), is 50 ms\n",
     );
-    refuse(&["--port-rtts", "5201=60ms,5201=80ms"], "ackclock-link: --port-rtts: port 5201 is named twice\n");
+    refuse(&["--port-rtts", "5201=60ms,5201=80ms"], "ackclock-link: --port-rtts: port 5201 is given twice\n");
     refuse(
         &["--port-rtts", "5201"],
         "ackclock-link: --port-rtts: \"5201\": expected PORT=RTT, for example 5201=60ms\n",

@@ -89,9 +89,9 @@ fn what_exceeds_the_limits_is_refused_with_the_reason() {
         let refuse =
             |seconds, references| fetch(&running, &Slot { number: 0, seconds, references }).unwrap_err();
         let address = running.address;
-        assert_eq!(refuse(6, 0), format!("{address}: a slot has 1 to 5 s here"));
-        assert_eq!(refuse(0, 0), format!("{address}: a slot has 1 to 5 s here"));
-        assert_eq!(refuse(1, 3), format!("{address}: at most 2 references here"));
+        assert_eq!(refuse(6, 0), format!("{address}: a slot must be 1 to 5 s long here"));
+        assert_eq!(refuse(0, 0), format!("{address}: a slot must be 1 to 5 s long here"));
+        assert_eq!(refuse(1, 3), format!("{address}: at most 2 reference flows are allowed here"));
         let request = Request::Flow { session: "none".into(), flow: 0 };
         let refused = running.ask(TOKEN, &request).unwrap_err();
         assert_eq!(refused, format!("{address}: there is no such session"));
@@ -119,7 +119,10 @@ fn five_wrong_answers_and_an_address_stays_out() {
         running.still_serves();
         for _ in 0..5 {
             let refused = running.ask(b"some other token!", &Request::Offer).unwrap_err();
-            assert_eq!(refused, format!("{}: the server hung up: is it the same token?", running.address));
+            assert_eq!(
+                refused,
+                format!("{}: the server closed the connection; do both use the same token?", running.address)
+            );
         }
         // From now on even the right token is refused.
         assert!(running.ask(TOKEN, &Request::Offer).is_err());
@@ -233,7 +236,7 @@ fn who_stops_reading_or_vanishes_is_forgotten() {
         // Asks for a slot whose flow never comes, and hangs up.
         let request = Request::Session { slot: 1, seconds: 1, references: 0 };
         drop(running.ask(TOKEN, &request).unwrap());
-        running.wait_for("the flows of the session did not come");
+        running.wait_for("the flows of the session did not arrive in time");
         running.still_serves();
     }
 }
@@ -302,8 +305,8 @@ impl Connection for Trickle {
 fn a_line_has_its_time_however_slowly_it_goes() {
     // 500 bytes would take 50 s.
     let gone = |why: &str| Err(Fault::Gone(why.to_owned()));
-    assert_eq!(wire::write_line(&Trickle, &"x".repeat(500)), gone("takes nothing"));
-    assert_eq!(wire::read_line(&Trickle, Duration::from_secs(1)).map(drop), gone("said nothing in time"));
+    assert_eq!(wire::write_line(&Trickle, &"x".repeat(500)), gone("does not read what is sent"));
+    assert_eq!(wire::read_line(&Trickle, Duration::from_secs(1)).map(drop), gone("did not answer in time"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_killed_campaign_over_quic_is_resumed() {
     let other = identity.replace(|digit| digit != '0', "0");
     let pinned = output(stand.run("6s").args(["--fingerprint", &other]));
     assert_eq!(pinned.status.code(), Some(1));
-    let line = format!("shows another certificate than the pinned one, with fingerprint {identity}");
+    let line = format!("its certificate is not the pinned one; it has the fingerprint {identity}");
     assert!(text(&pinned).contains(&line) && text(&pinned).lines().count() == 1, "{}", text(&pinned));
     let right = output(stand.run("6s").args(["--fingerprint", &identity]));
     assert!(right.status.success(), "{}", text(&right));
@@ -40,7 +40,7 @@ fn a_killed_campaign_over_quic_is_resumed() {
     stand.restart();
     let changed = output(&mut stand.run("6s"));
     assert_eq!(changed.status.code(), Some(2));
-    assert!(text(&changed).contains("began with another certificate of the server"), "{}", text(&changed));
+    assert!(text(&changed).contains("began with another server certificate"), "{}", text(&changed));
 }
 
 /// Sends a signal to a process.
@@ -118,7 +118,7 @@ fn interrupted_is_130_and_another_campaign_is_refused() {
     assert!(stand.log().iter().any(|line| line["event"] == "end" && line["complete"] == false));
     let other = output(&mut stand.run("30s"));
     assert_eq!(other.status.code(), Some(2));
-    assert!(text(&other).contains("holds another campaign"), "{}", text(&other));
+    assert!(text(&other).contains("contains a campaign with other settings"), "{}", text(&other));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_server_that_goes_away_is_waited_for_but_not_for_ever() {
     wait(&mut stand.server);
     let last = lines.last().unwrap();
     assert_eq!(wait(&mut client).code(), Some(1));
-    assert!(last.ends_with("the same command goes on from here"), "{last}");
+    assert!(last.ends_with("run the same command again to resume"), "{last}");
 }
 
 #[test]
@@ -149,11 +149,11 @@ fn bad_input_is_one_line() {
     );
     refuse(
         &["serve", "--quic", "--token", &token, "--controls", "bbr"],
-        "bbr works by rates, which quinn neither measures nor obeys; over QUIC there are ",
+        "bbr works by rates, which quinn neither measures nor obeys; available over QUIC: ",
     );
     refuse(&["serve", "--token", "none"], "none: No such file");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");
     fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    refuse(&["serve", "--token", &token], "others may read this token; chmod 600 it");
+    refuse(&["serve", "--token", &token], "readable by others; run chmod 600 on it");
     assert_eq!(measure(&["token", &token]).status.code(), Some(1), "it is not replaced");
 }

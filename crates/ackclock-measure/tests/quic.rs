@@ -141,7 +141,7 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
     assert!(!flood.is_empty() && flood.len() <= 32 + 4, "{}", flood.len());
     stand.still_serves();
     stand.wait_for("turned away");
-    stand.wait_for("said nothing in time");
+    stand.wait_for("did not answer in time");
     stand.still_serves();
     let grown = stand.most_memory_bytes() - before;
     assert!(grown < ROOM_BYTES, "{grown}");
@@ -167,7 +167,7 @@ fn a_stranger_who_stays_is_shown_out() {
         timeout(DEADLINE, said).await
     });
     assert!(matches!(why, Ok(ConnectionError::ApplicationClosed(_))), "{why:?}");
-    stand.wait_for("does not speak as ackclock measure");
+    stand.wait_for("does not speak the protocol of ackclock measure");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn an_identity_is_made_once_and_read_by_nobody_else() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     let refused = quic::Identity::open(&file).unwrap_err();
     fs::remove_file(&file).unwrap();
-    assert!(refused.ends_with("others may read this key; chmod 600 it"), "{refused}");
+    assert!(refused.ends_with("readable by others; run chmod 600 on it"), "{refused}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn nobody_can_stand_between_client_and_server() {
     });
     let dialer = quic::Dialer::new(address, None).unwrap();
     let refused = client::ask(&dialer, &stand.token(), &Request::Offer).unwrap_err();
-    assert_eq!(refused, format!("{address}: the server hung up: is it the same token?"));
+    assert_eq!(refused, format!("{address}: the server closed the connection; do both use the same token?"));
     stand.wait_for("does not know the token");
     drop(dialer);
     within("the relay ends", move || relaying.join()).unwrap();
