@@ -42,7 +42,8 @@ fn main() {
     fs::write(out.join("twins.rs"), format!("twins! {{\n{twins}}}\n")).expect("the directory is cargo's");
     if env::var_os("CARGO_FEATURE_LOAD").is_some() {
         let clang = CLANGS.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-        let clang = clang.expect("the feature load needs clang: make kernel-deps");
+        let clang =
+            clang.expect("the feature load needs clang; install it, for example with make kernel-deps");
         names.iter().for_each(|name| compile_for_kernel(clang, name, &out));
         let objects: String = names
             .iter()

@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 
 use libbpf_rs::{MapCore, ObjectBuilder};
 
-/// Where loaded controls are held: a file each, in the file system of BPF. Without its file a control is
-/// gone once its last connection is.
+/// Where loaded controls are pinned: one file each, in the BPF file system. Without its file a control is unloaded
+/// when its last connection has ended.
 const HELD: &str = "/sys/fs/bpf/ackclock";
-/// What all controls share, beside them: as in `bpf/trace.h`.
+/// Maps that all controls share, pinned beside them; named as in `bpf/trace.h`.
 const CHANGES: &str = "ack_changes";
 const LISTENING: &str = "ack_listening";
 const BPF: &str = "/sys/fs/bpf";
@@ -22,7 +22,7 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Name, name in the kernel, and compiled program of each control.
 const OBJECTS: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
-/// A control and what the kernel makes of it.
+/// A control and its state in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Its name.
@@ -36,7 +36,7 @@ pub struct Status {
 /// All controls, loaded or not.
 ///
 /// # Errors
-/// When the kernel does not tell its congestion controls.
+/// When the kernel's list of congestion controls cannot be read.
 pub fn status() -> Result<Vec<Status>, String> {
     let available = fs::read_to_string(AVAILABLE).map_err(|error| format!("{AVAILABLE}: {error}"))?;
     Ok(OBJECTS
@@ -57,20 +57,24 @@ fn held(name: &str) -> PathBuf {
     Path::new(HELD).join(name)
 }
 
-/// What is missing on this machine, if anything is.
+/// Checks that this machine has what loading needs.
 fn check() -> Result<(), String> {
     if !Path::new(BTF).exists() {
-        return Err(format!("this kernel has no {BTF}; it needs CONFIG_DEBUG_INFO_BTF, as Debian's has"));
+        return Err(format!(
+            "{BTF} is missing; the kernel must be built with CONFIG_DEBUG_INFO_BTF, as Debian's is"
+        ));
     }
-    // Some systems, containers above all, leave its mounting to who needs it.
+    // Some systems, above all containers, do not mount it by themselves.
     let mount = || Command::new("mount").args(["-t", "bpf", "bpf", BPF]).stderr(Stdio::null()).status();
     match fs::create_dir_all(HELD) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::PermissionDenied && !is_root() => {
-            Err("controls are loaded by root: sudo ackclock-kernel load NAME".into())
+            Err("loading controls needs root; run sudo ackclock-kernel load NAME".into())
         }
         Err(_) if mount().is_ok_and(|status| status.success()) && fs::create_dir_all(HELD).is_ok() => Ok(()),
-        Err(error) => Err(format!("{HELD} cannot be made ({error}); mount -t bpf bpf {BPF}")),
+        Err(error) => Err(format!(
+            "cannot create {HELD} ({error}); mount the BPF file system with mount -t bpf bpf {BPF}"
+        )),
     }
 }
 
@@ -79,17 +83,17 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Loads a control into the kernel, where it stays until [`unload`]; nothing happens if it is there.
+/// Loads a control into the kernel, where it stays until [`unload`]; does nothing if it is already loaded.
 ///
 /// # Errors
-/// One line: what is missing, or why the kernel refuses it.
+/// One line: what is missing, or why the kernel rejects it.
 pub fn load(name: &str) -> Result<(), String> {
     let (.., program) = find(name)?;
     check()?;
     if held(name).exists() {
         return Ok(());
     }
-    let refuse = |error: libbpf_rs::Error| format!("{name}: the kernel refuses it: {error}");
+    let refuse = |error: libbpf_rs::Error| format!("{name}: rejected by the kernel: {error}");
     let mut object = ObjectBuilder::default()
         .pin_root_path(HELD)
         .and_then(|builder| builder.open_memory(program))
@@ -98,14 +102,14 @@ pub fn load(name: &str) -> Result<(), String> {
     let mut map = object
         .maps_mut()
         .find(|map| map.name() == "control")
-        .ok_or_else(|| format!("{name}: its program has no control"))?;
+        .ok_or_else(|| format!("{name}: its program contains no control"))?;
     let mut link = map.attach_struct_ops().map_err(refuse)?;
     link.pin(held(name)).map_err(|error| {
-        format!("{name}: cannot be held in {HELD}: {error}; mount -t bpf bpf {BPF} where it is not")
+        format!("{name}: cannot be pinned in {HELD}: {error}; mount the BPF file system with mount -t bpf bpf {BPF}")
     })
 }
 
-/// Takes a control out of the kernel; connections that have it keep it until they end.
+/// Unloads a control; connections that use it keep it until they end.
 ///
 /// # Errors
 /// When there is no such control, or its file cannot be removed.
@@ -116,7 +120,7 @@ pub fn unload(name: &str) -> Result<(), String> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(format!("{}: {error}", held(name).display())),
     }
-    // What all share goes with the last of them.
+    // The shared maps are removed with the last control.
     if OBJECTS.iter().all(|(name, ..)| !held(name).exists()) {
         for shared in [CHANGES, LISTENING] {
             let _ = fs::remove_file(held(shared));
@@ -129,23 +133,24 @@ pub fn unload(name: &str) -> Result<(), String> {
 fn find(name: &str) -> Result<&'static (&'static str, &'static str, &'static [u8]), String> {
     OBJECTS.iter().find(|(known, ..)| *known == name).ok_or_else(|| {
         let names: Vec<_> = OBJECTS.iter().map(|(known, ..)| *known).collect();
-        format!("no control for the kernel is called {name}; there are {}", names.join(", "))
+        format!("there is no control {name} for the kernel; available: {}", names.join(", "))
     })
 }
 
-/// The control that the kernel calls so.
+/// The control with this name in the kernel.
 #[must_use]
 pub fn name_of(in_kernel: &str) -> Option<&'static str> {
     OBJECTS.iter().find(|(_, known, _)| *known == in_kernel).map(|(name, ..)| *name)
 }
 
-/// Connections of this network namespace by the name of their control, as `ss` tells them.
+/// Number of connections of this network namespace by the name of their control, according to `ss`.
 ///
 /// # Errors
-/// When there is no `ss`.
+/// When `ss` cannot be run.
 pub fn connections() -> Result<BTreeMap<String, usize>, String> {
     let output = Command::new("ss").arg("-Htin").output();
-    let output = output.map_err(|error| format!("ss: {error}; make kernel-deps installs it (iproute2)"))?;
+    let output = output
+        .map_err(|error| format!("ss: {error}; install iproute2, for example with make kernel-deps"))?;
     let mut counts = BTreeMap::new();
     // Each connection is a line, then an indented one that begins with its control.
     for line in

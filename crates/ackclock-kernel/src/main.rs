@@ -10,7 +10,7 @@ use ackclock_kernel::{kernel, trace};
 use clap::{Parser, Subcommand};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Congestion controls of ackclock in the Linux kernel's TCP, as eBPF: no modules, gone when unloaded.
+/// Load ackclock's congestion controls into the Linux kernel's TCP as eBPF programs, without kernel modules.
 ///
 /// Examples:
 ///   ackclock-kernel load fit
@@ -25,26 +25,26 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// The controls that there are, and which are loaded.
+    /// List all controls and whether they are loaded.
     List,
-    /// What is loaded, how many connections of this network namespace have it, and who traces.
+    /// Show loaded controls, how many connections of this network namespace use them, and which process traces.
     Status,
-    /// Write every change of a window as CSV on standard output, until Ctrl-C; ackclock kernel trace makes a
-    /// result of it that every metric and picture works on.
+    /// Write every window change to standard output as CSV, until Ctrl-C; ackclock kernel trace turns this into a
+    /// result for all metrics and plots.
     Trace {
-        /// End after so many seconds.
+        /// Duration of the trace, seconds; until Ctrl-C by default.
         #[arg(long)]
         duration_s: Option<f64>,
     },
-    /// Load controls; they stay until they are unloaded or the machine restarts.
+    /// Load controls; they stay loaded until unloaded or the machine restarts.
     Load {
-        /// Their names.
+        /// Names of the controls.
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Unload controls, by default all; connections keep theirs until they end.
+    /// Unload controls, all by default; existing connections keep theirs until they end.
     Unload {
-        /// Their names.
+        /// Names of the controls.
         names: Vec<String>,
     },
 }
@@ -72,14 +72,14 @@ fn status() -> Result<(), String> {
     let loaded: Vec<_> = kernel::status()?.into_iter().filter(|one| one.is_loaded).collect();
     let connections = kernel::connections()?;
     if loaded.is_empty() {
-        println!("no control is loaded");
+        println!("no controls are loaded");
     }
     for one in loaded {
         let count = connections.get(one.in_kernel).copied().unwrap_or(0);
         println!("{:<16} {:<16} {count} connections", one.name, one.in_kernel);
     }
     if let Some(process) = trace::listener() {
-        println!("process {process} traces them");
+        println!("traced by process {process}");
     }
     Ok(())
 }
@@ -98,7 +98,9 @@ fn follow(duration_s: Option<f64>) -> Result<(), String> {
     };
     let missed = trace::write(&mut BufWriter::new(stdout().lock()), &goes_on)?;
     if missed > 0 {
-        return Err(format!("{missed} changes came faster than they were written; the trace has gaps"));
+        return Err(format!(
+            "{missed} changes arrived faster than they could be written; the trace has gaps"
+        ));
     }
     Ok(())
 }

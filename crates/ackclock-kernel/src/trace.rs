@@ -1,4 +1,4 @@
-//! Every change of a window in the kernel, as the controls tell it.
+//! Every window change in the kernel, as reported by the controls.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ const KINDS: [&str; 7] = ["start", "ack", "loss", "timeout", "undo", "idle", "st
 const NUMBERS: usize = 4 + MOST_INTERNALS;
 const NAME_BYTES: usize = 16;
 const CHANGE_BYTES: usize = 8 * NUMBERS + 4 * 6 + 2 * 2 + 4 + NAME_BYTES;
-/// How often whoever listens is asked whether to go on.
+/// How often the trace checks whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The columns of the table that [`write`] writes.
@@ -67,16 +67,16 @@ impl Change<'_> {
     }
 }
 
-/// The map that says who listens, and how many changes found no room.
+/// The map with the process that traces and the number of changes lost because the ring was full.
 struct Listening(MapHandle);
 
-/// This process is who listens, as long as this lives.
+/// Marks this process as the one that traces, until it is dropped.
 struct Turn(Listening);
 
 impl Turn {
     fn take(listening: Listening) -> Result<Turn, String> {
         if let Some(process) = listening.process() {
-            return Err(format!("process {process} traces already; there is one ring of changes"));
+            return Err(format!("process {process} is already tracing; only one can trace at a time"));
         }
         listening.set(u64::from(std::process::id()))?;
         Ok(Turn(listening))
@@ -90,7 +90,7 @@ impl Drop for Turn {
 }
 
 impl Listening {
-    /// The process that listens; one that was killed does not.
+    /// The process that traces, unless it has been killed.
     fn process(&self) -> Option<u64> {
         let (process, _) = self.read();
         (process != 0 && fs::metadata(format!("/proc/{process}")).is_ok()).then_some(process)
@@ -113,7 +113,7 @@ impl Listening {
     }
 }
 
-/// The process that traces, if one does.
+/// The process that traces, if any.
 #[must_use]
 pub fn listener() -> Option<u64> {
     let [_, listening] = kernel::shared();
@@ -121,21 +121,22 @@ pub fn listener() -> Option<u64> {
 }
 
 /// Writes every change as a line of CSV, with the columns [`COLUMNS`], while `goes_on`. Windows are packets, with
-/// their fractions. Returns how many changes found no room because they came faster than they were written.
+/// their fractions. Returns the number of changes lost because they arrived faster than they could be written.
 ///
 /// # Errors
-/// One line, when no control is loaded, somebody traces already, or `output` cannot be written.
+/// One line, when no control is loaded, another process is tracing, or `output` cannot be written.
 pub fn write(output: &mut dyn Write, goes_on: &dyn Fn() -> bool) -> Result<u64, String> {
     let [changes, listening] = kernel::shared();
     let open = |path| {
-        MapHandle::from_pinned_path(path)
-            .map_err(|error| format!("no control is traced ({error}); sudo ackclock kernel load NAME first"))
+        MapHandle::from_pinned_path(path).map_err(|error| {
+            format!("no control to trace ({error}); load one first with sudo ackclock kernel load NAME")
+        })
     };
     let (changes, turn) = (open(&changes)?, Turn::take(Listening(open(&listening)?))?);
     let failure = Rc::new(RefCell::new(None));
     let output = RefCell::new(output);
     let write = |line: &str| -> io::Result<()> { writeln!(output.borrow_mut(), "{line}") };
-    let cannot = |error: io::Error| format!("the trace cannot be written: {error}");
+    let cannot = |error: io::Error| format!("cannot write the trace: {error}");
     write(COLUMNS).map_err(cannot)?;
     let failed = Rc::clone(&failure);
     let mut builder = RingBufferBuilder::new();

@@ -1,4 +1,4 @@
-//! The kernel's controls outside of the kernel.
+//! The kernel's controls, compiled to run outside the kernel.
 
 use std::ffi::{CStr, c_char};
 use std::sync::LazyLock;
@@ -74,13 +74,13 @@ pub fn packets(fixed: u64) -> f64 {
     if fixed == u64::MAX { f64::INFINITY } else { fixed as f64 / PACKET }
 }
 
-/// An internal from units of 2^-16; not a number while it is not known.
+/// An internal from units of 2^-16; NaN while it is not known.
 #[must_use]
 pub fn internal(fixed: u64) -> f64 {
     if fixed == NEVER_KNOWN { f64::NAN } else { fixed as f64 / 65_536.0 }
 }
 
-/// What a control calls its internals, in their order; nothing for an unknown control.
+/// Names of a control's internals, in their order; none for an unknown control.
 #[must_use]
 pub fn internals_of(name: &str) -> Vec<&'static str> {
     let place = NAMES.iter().position(|known| *known == name);

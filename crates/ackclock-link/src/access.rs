@@ -1,4 +1,4 @@
-//! What delays packets before they reach the queue of the bottleneck, by the port that they go to.
+//! Delays packets by destination port before they reach the queue of the bottleneck.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use ackclock_units::{Span, Time};
 
 use crate::ports::destination_port;
 
-/// The access links of the ports that have a round trip of their own.
+/// The access links of the ports that have a round-trip delay of their own.
 #[derive(Debug, Default)]
 pub struct Access {
     /// In order of the ports.
@@ -35,7 +35,7 @@ impl Access {
         for &(number, rtt) in ports {
             if rtt < path {
                 return Err(format!(
-                    "port {number}: must be at least the delays of the path there and back ({path}), is {rtt}"
+                    "port {number}: must be at least the round-trip delay of the path ({path}), is {rtt}"
                 ));
             }
             access.ports.push(Port { number, delay: rtt - path, packets: VecDeque::new() });

@@ -1,4 +1,4 @@
-//! Both directions of a path, with the packets that are on it. Knows no clock and no device: times are told.
+//! Both directions of a path, with the packets on it. Uses no clock and no device: the caller passes the time.
 
 use ackclock_scenario::{Queue, Scenario, When};
 use ackclock_sim::director::Director;
@@ -13,7 +13,7 @@ use crate::report::{Direction, Lateness};
 
 /// Longest packet, bytes: what IP allows.
 pub const LONGEST_PACKET: usize = 65_535;
-/// Most packets on the path at once; more are refused, and the result is then invalid.
+/// Most packets on the path at once; more are refused, which makes the result invalid.
 const MOST_PACKETS: usize = 1 << 18;
 /// Both directions, as a scenario numbers them.
 const DIRECTIONS: [usize; 2] = [FORWARD, 1];
@@ -76,18 +76,23 @@ impl Emulator {
     /// The path of `scenario`, empty; a packet that leaves later than `tolerance` counts as late.
     ///
     /// # Errors
-    /// One line, when the scenario is no dumbbell, or has what needs to know flows.
+    /// One line, when the scenario is not a dumbbell, or uses something that has to tell flows apart.
     pub fn new(scenario: &Scenario, tolerance: Span) -> Result<Emulator, String> {
         let [forward, reverse] = scenario.links.as_slice() else {
-            return Err("the path of a link is a [dumbbell]; this scenario has another topology".into());
+            return Err("an emulated path must be a [dumbbell]; this scenario has another topology".into());
         };
         for link in [forward, reverse] {
             if matches!(link.queue, Queue::FqCodel { .. }) {
-                return Err(format!("{}: fq_codel needs to tell flows apart; take codel", link.name));
+                return Err(format!(
+                    "{}: fq_codel is not supported, because the path does not tell flows apart; use codel",
+                    link.name
+                ));
             }
         }
         if scenario.events.iter().any(|event| matches!(event.when, When::RoundTrip { .. })) {
-            return Err("an event at a round trip of a flow needs the simulator; give it a time".into());
+            return Err(
+                "events at a flow's round trip work only in the simulator; give the event a time".into()
+            );
         }
         let seed = scenario.run.seed;
         let way = |link, id| Way { link: make_link(link, id, 1, seed, 0), late: Late::default(), refused: 0 };
@@ -101,9 +106,9 @@ impl Emulator {
         })
     }
 
-    /// The same path, where packets that go forward to one of `ports` have the propagation round trip that stands with
-    /// it: they wait before the queue, as on an access link. The ports are in order, as [`crate::ports::read`] gives
-    /// them; a later change of the path's delay leaves that wait as it is.
+    /// The same path, where packets that travel forward to one of `ports` have the round-trip propagation delay given
+    /// for it: they wait before the queue, as on an access link. The ports must be sorted, as [`crate::ports::read`]
+    /// returns them; a later change of the path's delay does not change that wait.
     ///
     /// # Errors
     /// One line, when a round trip is shorter than the path's own.
@@ -140,7 +145,8 @@ impl Emulator {
         self.forget_dropped(direction);
     }
 
-    /// Hands the packets over that have reached the far end by `now`, with their direction, in order of time.
+    /// Passes the packets that have reached the far end by `now` to `hand_over`, with their direction; those of one
+    /// direction in order of time.
     pub fn deliver(&mut self, now: Time, mut hand_over: impl FnMut(usize, &[u8])) {
         self.catch_up(now);
         for direction in DIRECTIONS {
@@ -165,7 +171,7 @@ impl Emulator {
         }
     }
 
-    /// When something is to be done next.
+    /// The time of the next event.
     #[must_use]
     pub fn next_event(&self) -> Time {
         let [forward, reverse] = &self.ways;
@@ -179,7 +185,7 @@ impl Emulator {
         self.store.contents.len() - self.store.free.len()
     }
 
-    /// What has happened by `now`, which is not before the last event: forward, then reverse.
+    /// What has happened by `now`, which must not be before the last event: forward, then reverse.
     pub fn report(&mut self, now: Time) -> [Direction; 2] {
         let elapsed = now.since(Time::ZERO);
         self.catch_up(now);
@@ -204,7 +210,7 @@ impl Emulator {
         })
     }
 
-    /// Longest queues are counted from here on.
+    /// Starts measuring the longest queues anew.
     pub fn start_measuring(&mut self) {
         self.ways.iter_mut().for_each(|way| way.link.start_measuring());
     }

@@ -9,9 +9,10 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// How many paths this process has made.
+/// Number of paths this process has created.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
-/// Names of namespaces that this program makes begin so; its process, that process's beginning, and the host follow.
+/// Prefix of the namespaces that this program creates; followed by its process, the start time of that process, the
+/// number of the path, and the host.
 const PREFIX: &str = "ack-link-";
 /// The device of each host.
 pub const DEVICE: &str = "ack0";
@@ -29,10 +30,10 @@ pub struct Host {
     pub address: &'static str,
 }
 
-/// Both ends. What was made for them goes away with this value.
+/// Both ends. Namespaces and devices created for them are removed when this is dropped.
 #[derive(Debug)]
 pub struct Hosts {
-    /// Where transfers start from: packets from here go forward.
+    /// The host that runs the command; packets from it travel forward.
     pub client: Host,
     /// The other end.
     pub server: Host,
@@ -45,7 +46,7 @@ fn ip(arguments: &str) -> Result<String, String> {
         .args(arguments.split_whitespace())
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("ip: {error}; make kernel-deps installs it (iproute2)"))?;
+        .map_err(|error| format!("ip: {error}; install iproute2, for example with make kernel-deps"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -59,7 +60,7 @@ fn owner(namespace: &str) -> Option<(u32, u64)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// When a process began, in ticks since the machine's start: with its number it names a process for ever.
+/// When a process started, in ticks since boot: together with its number this identifies it for ever.
 fn began(process: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may contain anything; the beginning is the twentieth word after it.
@@ -67,7 +68,7 @@ fn began(process: u32) -> Option<u64> {
 }
 
 fn remove(namespace: &str) {
-    // What still runs in there would keep it alive.
+    // Processes inside would keep it alive.
     for process in ip(&format!("netns pids {namespace}")).unwrap_or_default().split_whitespace() {
         let _ = Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status();
     }
@@ -77,7 +78,7 @@ fn remove(namespace: &str) {
     let _ = ip(&format!("netns del {namespace}"));
 }
 
-/// Removes what earlier runs left that were killed.
+/// Removes namespaces left by earlier runs that were killed.
 fn tidy() {
     for entry in fs::read_dir(NAMESPACES).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -91,7 +92,7 @@ impl Hosts {
     /// Two hosts in the given namespaces (client, server), or in two new ones.
     ///
     /// # Errors
-    /// One line, when a namespace is not there or cannot be made.
+    /// One line, when a namespace does not exist or cannot be created.
     pub fn new(existing: Option<(String, String)>) -> Result<Hosts, String> {
         tidy();
         let made = existing.is_none();
@@ -111,7 +112,9 @@ impl Hosts {
                 ip(&format!("netns add {namespace}"))?;
                 ip(&format!("-n {namespace} link set dev lo up"))?;
             } else if !Path::new(NAMESPACES).join(namespace).exists() {
-                return Err(format!("there is no namespace {namespace}; ip netns add {namespace}"));
+                return Err(format!(
+                    "there is no namespace {namespace}; create it with ip netns add {namespace}"
+                ));
             }
         }
         Ok(hosts)
@@ -120,7 +123,7 @@ impl Hosts {
     /// The devices of client and server, ready, for packets of up to `mtu` bytes.
     ///
     /// # Errors
-    /// One line, when a device cannot be made.
+    /// One line, when a device cannot be created.
     pub fn devices(&self, mtu: u16) -> Result<[SyncDevice; 2], String> {
         let make = |host: &Host| {
             let device = device_in(&Path::new(NAMESPACES).join(&host.namespace))?;
@@ -163,9 +166,11 @@ fn device_in(file: &PathBuf) -> Result<SyncDevice, String> {
         let namespace = File::open(file).map_err(|error| refuse(error.to_string()))?;
         setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| refuse(error.to_string()))?;
         let device = DeviceBuilder::new().name(DEVICE).build_sync();
-        let device = device.map_err(|error| refuse(format!("{DEVICE} cannot be made: {error}")))?;
+        let device = device.map_err(|error| refuse(format!("cannot create {DEVICE}: {error}")))?;
         device.set_nonblocking(true).map_err(|error| refuse(error.to_string()))?;
         Ok(device)
     };
-    thread::scope(|scope| scope.spawn(enter).join().map_err(|_| "the device could not be made".to_owned())?)
+    thread::scope(|scope| {
+        scope.spawn(enter).join().map_err(|_| "the thread that creates the device has panicked".to_owned())?
+    })
 }

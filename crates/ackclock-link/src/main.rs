@@ -21,11 +21,11 @@ use clap::Parser;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 
-/// An emulated path between two network namespaces: the simulator's link, in real time.
+/// Set up an emulated path between two network namespaces: the simulator's link, in real time.
 ///
-/// Without a scenario the path has 100 Mbit/s, 20 ms each way and a droptail queue of 100 packets. Packets of
-/// the client go forward, those of the server back. With a COMMAND it is run on the client, and the path ends
-/// with it; otherwise the path stands until Ctrl-C. The server's address is 10.77.0.2.
+/// Without a scenario the path has 100 Mbit/s, 20 ms each way and a droptail queue of 100 packets. Packets from
+/// the client travel forward, those from the server in reverse. A COMMAND runs on the client, and the path is
+/// removed when it ends; without one the path stays up until Ctrl-C. The server's address is 10.77.0.2.
 ///
 /// Examples:
 ///   sudo ackclock-link --rate 10Mbit/s --delay 30ms --queue 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
@@ -35,12 +35,12 @@ use nix::unistd::{Pid, geteuid};
 ///   sudo ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
 ///     --set dumbbell.loss.to_bad=0.1% --set dumbbell.loss.to_good=20%
 ///
-/// Exit status: that of COMMAND, or 0; 1 also when the path was late and results over it do not hold; 2 for bad
-/// input; 130 when COMMAND was interrupted.
+/// Exit status: that of COMMAND, or 0; 1 also when the emulator was too late for results over the path to be valid;
+/// 2 for bad input; 130 when COMMAND was interrupted.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 struct Arguments {
-    /// A scenario with a [dumbbell], whose path it is; its flows are left out.
+    /// Scenario with a [dumbbell] that describes the path; its flows are ignored.
     scenario: Option<PathBuf>,
     /// Rate of the bottleneck, for example 10Mbit/s.
     #[arg(long)]
@@ -48,45 +48,45 @@ struct Arguments {
     /// Delay of each direction, for example 30ms.
     #[arg(long)]
     delay: Option<String>,
-    /// What the forward queue holds: packets, or a size such as 64kB; the packet in transmission included.
+    /// Limit of the forward queue: a number of packets, or a size such as 64kB; includes the packet in transmission.
     #[arg(long)]
     queue: Option<String>,
-    /// Random loss of packets that go forward, for example 1%.
+    /// Random loss in the forward direction, for example 1%.
     #[arg(long)]
     loss: Option<String>,
-    /// Standard deviation of Gaussian noise on the forward delay, for example 5ms; no packet overtakes another.
+    /// Standard deviation of Gaussian noise on the forward delay, for example 5ms; packets are not reordered.
     #[arg(long)]
     noise: Option<String>,
-    /// Queue, losses and noise of both directions, not of the forward one alone.
+    /// Apply --queue, --loss and --noise to both directions instead of the forward one only.
     #[arg(long)]
     both: bool,
-    /// Propagation round trips of packets to TCP and UDP ports of the server, in place of the path's own, for example
-    /// 5201=60ms,5202=80ms: what is more than the path's they wait before the queue, as on an access link. Other packets
-    /// keep the path's.
+    /// Round-trip propagation delays for TCP and UDP ports of the server instead of the path's own, for example
+    /// 5201=60ms,5202=80ms. The extra delay is added before the queue, as by an access link. Other packets keep the
+    /// path's.
     #[arg(long, value_name = "PORT=RTT,...")]
     port_rtts: Option<String>,
-    /// Any key of a scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
+    /// Set any key of the scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Longest packet of the path, bytes.
+    /// MTU of the path, bytes.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(68..))]
     mtu: u16,
-    /// Namespaces that are there already, in place of new ones.
+    /// Use existing namespaces instead of creating new ones.
     #[arg(long, value_name = "CLIENT,SERVER", value_parser = two)]
     namespaces: Option<(String, String)>,
-    /// A shell command that runs on the server meanwhile; the path waits until it has opened a port.
+    /// Shell command to run on the server; COMMAND starts once it has opened a port.
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// How long the path stands without a COMMAND, for example 60s.
+    /// How long the path stays up without a COMMAND, for example 60s; until Ctrl-C by default.
     #[arg(long)]
     duration: Option<Span>,
-    /// A packet that leaves later than this is late; more than 1 % of them make results invalid.
+    /// A packet that leaves later than this counts as late; more than 1 % of late packets make results invalid.
     #[arg(long, default_value_t = TOLERANCE)]
     tolerance: Span,
-    /// A file for the report, as JSON.
+    /// File to write the report to, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// What runs on the client.
+    /// Command to run on the client.
     #[arg(last = true)]
     command: Vec<String>,
 }
@@ -108,12 +108,12 @@ queue = { kind = "droptail", limit = "100 packets" }
 controller = "reno"
 "#;
 
-/// How often a running command and signals are looked at.
+/// How often to check on a running command and on signals.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a server may take to open its port, in looks.
-const SERVER_LOOKS: u32 = 250;
+/// How often to look whether a server has opened its port: 30 s, enough for a busy machine.
+const SERVER_LOOKS: u32 = 1500;
 
-/// Why it ends without success: a message and the exit status.
+/// Why the program fails: a message and the exit status.
 struct Failure(String, u8);
 
 impl From<String> for Failure {
@@ -174,7 +174,7 @@ impl Arguments {
     }
 }
 
-/// Tells people; it goes on when nobody listens any more.
+/// Writes a line to standard error; unlike `eprintln!` it does not panic when that is closed.
 fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
@@ -189,7 +189,7 @@ fn start(host: &Host, command: &[&str], quiet: bool) -> Result<Child, String> {
     start.spawn().map_err(|error| format!("ip: {error}"))
 }
 
-/// A process that ends with its owner.
+/// A process that is ended when this is dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -210,7 +210,7 @@ fn serve(host: &Host, command: &str) -> Result<Process, String> {
     let mut server = Process(start(host, &["sh", "-c", &format!("exec {command}")], true)?);
     for _ in 0..SERVER_LOOKS {
         if let Ok(Some(status)) = server.0.try_wait() {
-            return Err(format!("the server has ended: {status}"));
+            return Err(format!("the server command has exited: {status}"));
         }
         let ports = Command::new("ip")
             .args(["netns", "exec", &host.namespace, "ss", "-Htuln"])
@@ -221,14 +221,14 @@ fn serve(host: &Host, command: &str) -> Result<Process, String> {
         }
         sleep(LOOK);
     }
-    Err("the server has opened no port within 5 s".into())
+    Err("the server has not opened a port within 30 s".into())
 }
 
-/// Waits for the command, a signal, or the end of the time; the exit status of the command.
-fn stand(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8, Failure> {
+/// Waits for the command, a signal, or the end of the duration; returns the exit status of the command.
+fn hold(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8, Failure> {
     if arguments.command.is_empty() {
         say(&format!(
-            "The path stands. On the client: ip netns exec {} COMMAND; on the server, {}: ip netns exec {} COMMAND",
+            "The path is up. On the client: ip netns exec {} COMMAND; on the server, {}: ip netns exec {} COMMAND",
             hosts.client.namespace, hosts.server.address, hosts.server.namespace
         ));
         let looks = arguments.duration.map(|span| (span.as_seconds() / LOOK.as_secs_f64()).ceil() as u64);
@@ -255,7 +255,9 @@ fn stand(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8,
 fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let emulator = arguments.emulator()?;
     if !geteuid().is_root() {
-        return Err("namespaces and devices are made by root: sudo ackclock-link ...".to_owned().into());
+        return Err("creating namespaces and devices needs root; run sudo ackclock-link ..."
+            .to_owned()
+            .into());
     }
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
@@ -266,14 +268,14 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let pump = Pump::start(emulator, hosts.devices(arguments.mtu)?)?;
     let real_time = pump.real_time;
     let served = arguments.server.as_ref().map(|command| serve(&hosts.server, command)).transpose();
-    let stood = served.map_err(Failure::from).and_then(|server| {
-        let stood = stand(arguments, &hosts, &ended);
+    let held = served.map_err(Failure::from).and_then(|server| {
+        let held = hold(arguments, &hosts, &ended);
         drop(server);
-        stood
+        held
     });
     let overlooked_packets = hosts.overlooked();
     let outcome = pump.stop()?;
-    let status = stood?;
+    let status = held?;
     let [forward, reverse] = outcome.directions;
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -292,7 +294,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
 fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failure> {
     say(report.text().trim_end());
     if !report.real_time {
-        say("The machine gave no real-time priority: expect more lateness.");
+        say("Could not get real-time priority; packets will be later.");
     }
     if let Some(file) = &arguments.report {
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
@@ -300,7 +302,7 @@ fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failu
     }
     match status {
         0 if !report.valid => {
-            Err(Failure(format!("results over this path do not hold: {}", report.problems.join("; ")), 1))
+            Err(Failure(format!("results over this path are not valid: {}", report.problems.join("; ")), 1))
         }
         status => Ok(status),
     }

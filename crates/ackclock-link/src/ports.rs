@@ -1,8 +1,8 @@
-//! Which port a packet goes to, and which ports have a round trip of their own.
+//! Which port a packet is sent to, and which ports have a round-trip delay of their own.
 
 use ackclock_units::Span;
 
-/// Most ports that can be named: their queues are looked through for the next packet.
+/// Most ports that can be given: their queues are searched one by one for the next packet.
 const MOST_PORTS: usize = 64;
 /// Longest round trip of a port, as of a flow in a scenario.
 const LONGEST: Span = Span::from_seconds(86_400);
@@ -46,10 +46,10 @@ pub fn destination_port(content: &[u8]) -> Option<u16> {
     matches!(protocol, TCP | UDP).then(|| u16::from_be_bytes([port[0], port[1]]))
 }
 
-/// Reads ports with their round trips, `5201=60ms,5202=80ms`, in order of the ports.
+/// Reads ports with their round-trip delays, `5201=60ms,5202=80ms`; returns them sorted by port.
 ///
 /// # Errors
-/// One line, when a port is no number from 1 to 65535 or is named twice, or a round trip is none.
+/// One line, when a port is not a number from 1 to 65535 or is given twice, or a round trip is not a time.
 pub fn read(text: &str) -> Result<Vec<(u16, Span)>, String> {
     let mut ports = Vec::new();
     for part in text.split(',') {
@@ -66,10 +66,10 @@ pub fn read(text: &str) -> Result<Vec<(u16, Span)>, String> {
     }
     ports.sort_unstable();
     if let Some(pair) = ports.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(format!("port {} is named twice", pair[0].0));
+        return Err(format!("port {} is given twice", pair[0].0));
     }
     if ports.len() > MOST_PORTS {
-        return Err(format!("at most {MOST_PORTS} ports can be named, here are {}", ports.len()));
+        return Err(format!("at most {MOST_PORTS} ports are allowed, found {}", ports.len()));
     }
     Ok(ports)
 }
@@ -166,9 +166,9 @@ mod tests {
             "port 5201: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)"
         );
         assert_eq!(refuse("5201=25h"), "port 5201: must be at most 24 h, is 90000 s");
-        assert_eq!(refuse("5201=60ms,5202=80ms,5201=60ms"), "port 5201 is named twice");
+        assert_eq!(refuse("5201=60ms,5202=80ms,5201=60ms"), "port 5201 is given twice");
         let many: Vec<_> = (1..=65).map(|port| format!("{port}=60ms")).collect();
-        assert_eq!(refuse(&many.join(",")), "at most 64 ports can be named, here are 65");
+        assert_eq!(refuse(&many.join(",")), "at most 64 ports are allowed, found 65");
     }
 
     proptest! {

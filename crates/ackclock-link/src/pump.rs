@@ -20,11 +20,11 @@ use tun_rs::SyncDevice;
 use crate::emulator::{Emulator, LONGEST_PACKET};
 use crate::report::Direction;
 
-/// Above all that is not real-time, below what the kernel itself needs.
+/// Above everything that is not real-time, below what the kernel itself needs.
 const PRIORITY: u8 = 50;
-/// Packets that are read from a device before the times are looked at again.
+/// Packets read from a device before due packets are delivered again.
 const AT_ONCE: usize = 64;
-/// What is nearer than this is not slept for: setting a timer takes as long on virtual machines.
+/// Waits shorter than this are spent polling: setting a timer takes as long on virtual machines.
 const NEAR: Span = Span::from_micros(20);
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
@@ -38,14 +38,14 @@ const STOP: u64 = 3;
 pub struct Pump {
     stop: EventFd,
     thread: JoinHandle<Result<Outcome, String>>,
-    /// The machine gave it real-time priority.
+    /// Whether the emulator has real-time priority.
     pub real_time: bool,
 }
 
-/// What the path has done when it is stopped.
+/// What the path has done by the time it is stopped.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Seconds that it ran.
+    /// How long it ran, seconds.
     pub duration_s: f64,
     /// Forward, then reverse.
     pub directions: [Direction; 2],
@@ -68,7 +68,7 @@ impl Pump {
     /// Starts moving packets between `devices` (client, server) over `emulator`.
     ///
     /// # Errors
-    /// One line, when the machine refuses what that needs.
+    /// One line, when a system call fails.
     pub fn start(emulator: Emulator, devices: [SyncDevice; 2]) -> Result<Pump, String> {
         let stop = EventFd::new().map_err(|error| format!("eventfd: {error}"))?;
         let (sender, receiver) = channel();
@@ -81,13 +81,13 @@ impl Pump {
         Ok(Pump { stop, thread, real_time })
     }
 
-    /// Stops it; packets on the path are lost.
+    /// Stops the path; packets on it are lost.
     ///
     /// # Errors
     /// One line, when a device failed meanwhile.
     pub fn stop(self) -> Result<Outcome, String> {
         self.stop.write(1).map_err(|error| format!("eventfd: {error}"))?;
-        self.thread.join().map_err(|_| "the emulator has failed".to_owned())?
+        self.thread.join().map_err(|_| "the emulator thread has panicked".to_owned())?
     }
 }
 
@@ -164,7 +164,7 @@ impl Works {
             match self.devices[number].recv(buffer) {
                 Ok(length) => self.emulator.arrive(now(), number, &buffer[..length]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => break,
-                Err(error) => return Err(format!("the device of a host is gone: {error}")),
+                Err(error) => return Err(format!("cannot read a host's device: {error}")),
             }
         }
         Ok(())
@@ -178,5 +178,5 @@ impl Works {
     }
 }
 
-/// The longest lateness that still lets a result hold unless the user says otherwise.
+/// Default for the lateness up to which a packet counts as on time.
 pub const TOLERANCE: Span = Span::from_millis(1);

@@ -1,4 +1,4 @@
-//! What the emulator says about itself.
+//! The emulator's report on itself.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub struct Direction {
     pub mean_queue_packets: f64,
     /// The longest, the packet in transmission included.
     pub longest_queue_packets: u64,
-    /// Packets that found no memory, which no path does.
+    /// Packets refused for lack of memory, which no real path does.
     pub refused_packets: u64,
     /// How late packets left.
     pub lateness: Lateness,
@@ -46,11 +46,11 @@ pub struct Direction {
 /// What `ackclock link` reports when it ends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Of this program.
+    /// Version of this program.
     pub version: &'static str,
-    /// How long the path stood, seconds.
+    /// How long the path was up, seconds.
     pub duration_s: f64,
-    /// The machine gave it real-time priority.
+    /// Whether the emulator had real-time priority.
     pub real_time: bool,
     /// A packet that left later than this is late, microseconds.
     pub tolerance_us: f64,
@@ -58,16 +58,16 @@ pub struct Report {
     pub forward: Direction,
     /// From the server to the client.
     pub reverse: Direction,
-    /// Packets that waited for the emulator in vain, which no path has.
+    /// Packets dropped before the emulator read them, which no real path does.
     pub overlooked_packets: u64,
-    /// What speaks against results that were measured over this path; empty if nothing does.
+    /// Reasons why results measured over this path are not valid; empty if they are.
     pub problems: Vec<String>,
-    /// Whether results that were measured over this path hold.
+    /// Whether results measured over this path are valid.
     pub valid: bool,
 }
 
 impl Report {
-    /// Judges: results hold when at most one packet in a hundred was late, and the emulator lost none.
+    /// Decides whether results are valid: at most one packet in a hundred was late, and the emulator itself lost none.
     #[must_use]
     pub fn judged(mut self) -> Report {
         for (name, direction) in [("forward", &self.forward), ("reverse", &self.reverse)] {
@@ -84,19 +84,19 @@ impl Report {
         }
         if self.overlooked_packets > 0 {
             self.problems
-                .push(format!("{} packets came faster than they were read", self.overlooked_packets));
+                .push(format!("{} packets arrived faster than they could be read", self.overlooked_packets));
         }
         self.valid = self.problems.is_empty();
         self
     }
 
-    /// A few lines for people.
+    /// A summary of a few lines.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (name, one) in [("forward", &self.forward), ("reverse", &self.reverse)] {
             text += &format!(
-                "{name}: {} packets in, {} out, {} lost at random, {} dropped; {:.1} % used, {:.1} packets queued on average; late by {:.0} us on average, {:.0} us at most in 99 %\n",
+                "{name}: {} packets in, {} out, {} lost at random, {} dropped; {:.1} % used, {:.1} packets queued on average; late by {:.0} us on average, {:.0} us at the 99th percentile\n",
                 one.arrived_packets,
                 one.delivered_packets,
                 one.random_losses,

@@ -184,7 +184,7 @@ fn a_round_trip_is_at_least_the_path_s() {
     assert_eq!(leave(&mut same, 100_000), [(at(30_800), 0, 1)]);
     assert_eq!(
         path().with_port_rtts(&ports::read("5201=60ms,5202=59ms").unwrap()).unwrap_err(),
-        "port 5202: must be at least the delays of the path there and back (60 ms), is 59 ms"
+        "port 5202: must be at least the round-trip delay of the path (60 ms), is 59 ms"
     );
     let uneven = "reverse = { delay = \"10 ms\" }\nqueue = { kind = \"droptail\", limit = \"9 packets\" }";
     let uneven = emulator(&format!("{RATE_AND_DELAY}{uneven}"));
@@ -232,7 +232,10 @@ fn what_needs_flows_is_refused() {
     };
     let rest = "[run]\nduration = \"1 s\"\n[[flow]]\ncontroller = \"reno\"\n";
     let fq = "[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"fq_codel\", limit = \"9 packets\" }\n";
-    assert_eq!(refuse(&format!("{rest}{fq}")), "bottleneck: fq_codel needs to tell flows apart; take codel");
+    assert_eq!(
+        refuse(&format!("{rest}{fq}")),
+        "bottleneck: fq_codel is not supported, because the path does not tell flows apart; use codel"
+    );
     let lot = "[parking_lot]\nhops = 2\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }\n";
     assert!(refuse(&format!("{rest}{lot}")).contains("dumbbell"));
 }

@@ -1,8 +1,8 @@
-//! A campaign: slots, one after the other, and a directory that keeps what they gave.
+//! A campaign: slots, one after the other, and a directory with their results.
 //!
 //! `campaign.json` says what is measured, `log.jsonl` has a line for everything that happened: the beginning and end
-//! of slots, and what client and server knew of every flow every second. Lines are only added, so that whatever kills
-//! the client loses a line at most; with the same directory it goes on with the first slot that is not complete.
+//! of slots, and what client and server knew about every flow every second. Lines are only appended, so that a client
+//! that is killed loses at most one line; with the same directory it resumes at the first slot that is not complete.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -24,28 +24,28 @@ use crate::wire::{Answer, Request};
 
 const PLAN: &str = "campaign.json";
 const LOG: &str = "log.jsonl";
-/// Waits between tries of a slot: doubled from the first to the last.
+/// Pauses between attempts at a slot: each is twice the last, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The server, as the user wrote it.
+    /// Server, as the user wrote it.
     pub server: String,
-    /// What carries it.
+    /// Transport of its flows.
     #[serde(default)]
     pub transport: Transport,
-    /// The fingerprint of the server's certificate, over QUIC.
+    /// Fingerprint of the server's certificate; only over QUIC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// Controls in the order of their turns, as the server calls them.
+    /// Controls in the order in which they take turns, by the server's names.
     pub controls: Vec<String>,
     /// Length of a slot, seconds.
     pub period_s: u64,
-    /// How many slots.
+    /// Number of slots.
     pub slots: u64,
-    /// Reno flows beside each slot's own.
+    /// Number of Reno flows alongside each slot's own flow.
     pub references: u32,
 }
 
@@ -55,14 +55,15 @@ pub struct Campaign {
     plan: Plan,
     log: File,
     complete: BTreeSet<u64>,
-    /// Tries of each slot so far, complete or not.
+    /// Attempts at each slot so far, complete or not.
     tries: Vec<u64>,
 }
 
-/// What the server offers: controls in the order of their turns; and the fingerprint of its certificate, over QUIC.
+/// Asks the server for its controls, in the order in which they take turns, and over QUIC for the fingerprint of its
+/// certificate.
 ///
 /// # Errors
-/// One line, when it cannot be asked, or does not give slots of `period_s` with `references`.
+/// One line, when it cannot be reached, or does not allow slots of `period_s` seconds with `references` flows.
 pub fn offer(
     dialer: &dyn Dialer,
     token: &Token,
@@ -72,22 +73,22 @@ pub fn offer(
     let server = dialer.server();
     let (connection, answer) = client::ask(dialer, token, &Request::Offer)?;
     let Answer::Offer { controls, longest_slot_s, most_references } = answer else {
-        return Err(format!("{server}: offers nothing"));
+        return Err(format!("{server}: did not answer with an offer"));
     };
     if period_s > longest_slot_s {
-        return Err(format!("{server}: gives slots of at most {longest_slot_s} s; shorten --period"));
+        return Err(format!("{server}: allows slots of at most {longest_slot_s} s; shorten --period"));
     }
     if references > most_references {
-        return Err(format!("{server}: gives at most {most_references} references"));
+        return Err(format!("{server}: allows at most {most_references} reference flows"));
     }
     Ok((controls, connection.identity()))
 }
 
 impl Campaign {
-    /// Begins the campaign `plan` in `directory`, or goes on with it there.
+    /// Starts the campaign `plan` in `directory`, or resumes it there.
     ///
     /// # Errors
-    /// One line, when the directory holds something else or cannot be written.
+    /// One line, when the directory contains something else or cannot be written.
     pub fn open(directory: &Path, plan: Plan) -> Result<Campaign, String> {
         let explain = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let file: PathBuf = directory.join(PLAN);
@@ -95,11 +96,12 @@ impl Campaign {
             Ok(text) => {
                 let before: Plan = serde_json::from_slice(&text).map_err(|error| explain(&file, &error))?;
                 if (Plan { identity: plan.identity.clone(), ..before.clone() }) == plan && before != plan {
-                    let hint = "began with another certificate of the server; find out why, or choose another directory";
+                    let hint = "began with another server certificate; find out why it changed, or choose another directory";
                     return Err(explain(directory, &hint));
                 }
                 if before != plan {
-                    let hint = "holds another campaign; go on with its settings, or choose another directory";
+                    let hint =
+                        "contains a campaign with other settings; use those, or choose another directory";
                     return Err(explain(directory, &hint));
                 }
             }
@@ -107,7 +109,10 @@ impl Campaign {
                 fs::create_dir_all(directory).map_err(|error| explain(directory, &error))?;
                 let mut entries = fs::read_dir(directory).map_err(|error| explain(directory, &error))?;
                 if entries.next().is_some() {
-                    return Err(explain(directory, &"holds something else; choose another directory"));
+                    return Err(explain(
+                        directory,
+                        &"is not empty and contains no campaign; choose another directory",
+                    ));
                 }
                 let text = serde_json::to_string_pretty(&plan).map_err(|error| error.to_string())? + "\n";
                 // Whole or not at all: a campaign is its plan.
@@ -124,17 +129,17 @@ impl Campaign {
         Ok(Campaign { plan, log, complete, tries })
     }
 
-    /// How many slots are complete.
+    /// Number of slots that are complete.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.complete.len() as u64
     }
 
-    /// Fetches what is missing, and tells each slot's outcome. A slot that fails is tried again until nothing has come
-    /// for as long as `patience`.
+    /// Fetches the missing slots and passes each slot's number and outcome to `tell`. A slot that fails is tried again
+    /// until no slot has been completed for as long as `patience`.
     ///
     /// # Errors
-    /// One line, when patience ends or the log cannot be written.
+    /// One line, when patience runs out or the log cannot be written.
     pub fn run(
         &mut self,
         dialer: &dyn Dialer,
@@ -160,7 +165,7 @@ impl Campaign {
                 Ok(_) if stop.load(Ordering::Relaxed) => return Ok(()),
                 Ok(_) => {}
                 Err(problem) if last_good.elapsed() >= patience => {
-                    return Err(format!("{problem}; the same command goes on from here"));
+                    return Err(format!("{problem}; run the same command again to resume"));
                 }
                 Err(_) => {}
             }
@@ -202,7 +207,7 @@ impl Campaign {
             Err(why) => json!({ "event": "end", "complete": false, "problem": why }),
         };
         write(&mut self.log, &mark, end)?;
-        self.log.sync_data().map_err(|error| format!("the log cannot be written: {error}"))?;
+        self.log.sync_data().map_err(|error| format!("cannot write the log: {error}"))?;
         problem.map_or(Ok(outcome), Err)
     }
 }
@@ -216,10 +221,10 @@ fn joined(mut one: Value, other: Value) -> Value {
 
 fn write(log: &mut File, mark: &Value, line: Value) -> Result<(), String> {
     let text = joined(mark.clone(), line).to_string() + "\n";
-    log.write_all(text.as_bytes()).map_err(|error| format!("the log cannot be written: {error}"))
+    log.write_all(text.as_bytes()).map_err(|error| format!("cannot write the log: {error}"))
 }
 
-/// Which slots are complete, and how often each was tried. What a kill left of a line is cut off.
+/// The slots that are complete, and the number of attempts at each. An unfinished last line is cut off.
 fn read_log(log: &mut File, slots: u64) -> std::io::Result<(BTreeSet<u64>, Vec<u64>)> {
     let mut complete = BTreeSet::new();
     let mut tries = vec![0; slots as usize];

@@ -1,4 +1,4 @@
-//! The receiver: one slot of a campaign, fetched and logged every second.
+//! The receiver: fetches one slot of a campaign and reports on it every second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,31 +15,31 @@ use crate::token::Token;
 use crate::transport::{Connection, Dialer};
 use crate::wire::{self, Answer, Fault, Lines, Request};
 
-/// The server speaks every second; after this silence it is taken for gone.
+/// The server reports every second; after this silence it is considered gone.
 const SILENCE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 1 << 16;
 
-/// What is fetched.
+/// A slot to fetch.
 #[derive(Clone, Debug)]
 pub struct Slot {
     /// Its number in the campaign.
     pub number: u64,
     /// Its length, seconds.
     pub seconds: u64,
-    /// Reno flows beside it.
+    /// Number of Reno flows alongside it.
     pub references: u32,
 }
 
-/// What one side knows of a flow at a second of a slot.
+/// What one side knows about a flow at one moment of a slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Who knows it.
+    /// The side that knows it.
     pub side: Which,
     /// Seconds since the slot began, on that side's clock.
     pub second: f64,
-    /// Which flow; 0 has the control.
+    /// Number of the flow; 0 uses the control.
     pub flow: u32,
-    /// What that side knows; received bytes are the application's.
+    /// What that side knows; received bytes are those of the application.
     #[serde(flatten)]
     pub info: Info,
 }
@@ -48,9 +48,9 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// Who sends.
+    /// The sender.
     Server,
-    /// Who receives.
+    /// The receiver.
     Client,
 }
 
@@ -61,13 +61,13 @@ pub struct Outcome {
     pub control: String,
     /// Seconds over which it was measured, on the client's clock.
     pub seconds: f64,
-    /// Bytes that each flow has received in them.
+    /// Bytes that each flow received in that time.
     pub received_bytes: Vec<u64>,
-    /// The server said that it was over, and it lasted as long as it should.
+    /// Whether the server reported its end and it lasted as long as it should.
     pub complete: bool,
 }
 
-/// Connects and asks.
+/// Connects and makes a request; returns the connection and the answer.
 ///
 /// # Errors
 /// One line.
@@ -84,10 +84,11 @@ pub fn ask(
     }
 }
 
-/// Fetches a slot. `note` gets every sample as it comes; the slot ends early when `stop` is set.
+/// Fetches a slot. `note` gets every sample as it arrives, with the control's name; the slot ends early when `stop` is
+/// set.
 ///
 /// # Errors
-/// One line, when it could not begin.
+/// One line, when the slot could not begin.
 pub fn fetch(
     dialer: &dyn Dialer,
     token: &Token,
@@ -118,7 +119,7 @@ pub fn fetch(
         let (sender, lines) = channel();
         let listening = conversation.as_ref();
         scope.spawn(move || {
-            // Ends with the connection, with silence, or when nobody wants to hear more.
+            // Ends with the connection, after silence, or when the receiver is gone.
             let mut lines = Lines::new(listening);
             while let Ok(line) = lines.read(SILENCE)
                 && let Ok(line) = serde_json::from_str::<Line>(&line)
@@ -158,7 +159,7 @@ pub fn fetch(
                 break;
             }
         }
-        // What comes after its time is not the slot's.
+        // Bytes that arrive later do not belong to the slot.
         measured.get_or_insert_with(|| (start.elapsed().as_secs_f64(), counts()));
         flows.iter().chain([&conversation]).for_each(|one| one.abort());
     });

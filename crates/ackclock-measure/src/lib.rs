@@ -1,11 +1,11 @@
-//! Measuring campaigns over real paths (TCP-FIT, section VI-B): a server that gives every period another congestion
-//! control its turn, and a client that fetches and logs.
+//! Measuring campaigns over real paths (TCP-FIT, section VI-B): a server that switches congestion control every
+//! period, and a client that receives and logs.
 //!
 //! A campaign goes over the kernel's TCP or over QUIC in user space; only [`transport`] knows which.
 //!
-//! Client and server share a token that never crosses the wire: each answers the other's challenge ([`token`]). The
-//! server sends nothing but that challenge to anyone who has not answered, and bounds what it gives ([`server::Limits`]). A campaign
-//! ([`campaign`]) keeps what it has measured whatever happens, and goes on where it was.
+//! Client and server share a token that never crosses the wire: each answers the other's challenge ([`token`]). To
+//! anyone who has not answered it the server sends nothing but that challenge, and what it does for clients is bounded
+//! ([`server::Limits`]). A campaign ([`campaign`]) keeps its results whatever happens, and can be resumed.
 
 pub mod campaign;
 pub mod client;

@@ -24,18 +24,18 @@ const PORT: u16 = 5210;
 
 /// Measuring campaigns over real paths: which congestion control is best on yours?
 ///
-/// A server gives every period another control its turn, and sends; a client fetches and logs. Both know a token,
-/// which never crosses the wire.
+/// A server sends and switches congestion control every period; a client receives and logs. Both know a token, which
+/// never crosses the wire.
 ///
 /// Examples:
 ///   ackclock-measure token secret                                   # then copy the file to the other machine
 ///   ackclock-measure serve --token secret --controls reno,cubic,ack_fit
 ///   ackclock-measure run HOST --token secret --period 60s --duration 1h -o campaign
-///   ackclock-measure serve --quic --token secret                    # QUIC in user space, no root, no kernel's control
+///   ackclock-measure serve --quic --token secret                    # QUIC in user space, without root
 ///   ackclock-measure run HOST --quic --token secret -o campaign
 ///   ackclock measure report campaign
 ///
-/// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; the same command goes on where it was.
+/// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; run the same command again to resume.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 struct Arguments {
@@ -45,79 +45,80 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make a token: a file that client and server share.
+    /// Create a token, the secret that client and server share.
     Token {
-        /// The new file.
+        /// File to create.
         file: PathBuf,
     },
-    /// Send to whoever knows the token, until Ctrl-C.
+    /// Serve clients that know the token, until Ctrl-C.
     Serve {
-        /// The file of the token.
+        /// File with the token.
         #[arg(long, value_name = "FILE")]
         token: PathBuf,
-        /// Serve QUIC instead of TCP, with ackclock's own controls and quinn's.
+        /// Serve over QUIC instead of TCP, with the controls of ackclock and quinn.
         #[arg(long)]
         quic: bool,
-        /// QUIC: the file of the server's key and certificate, made if it is not there; by default beside the token,
-        /// with .identity added.
+        /// QUIC: file with the server's key and certificate, created if missing; by default the token's file with
+        /// .identity appended.
         #[arg(long, value_name = "FILE", requires = "quic")]
         identity: Option<PathBuf>,
-        /// Where to listen; [::]:5210 for IPv6.
+        /// Address to listen on, for example [::]:5210 for IPv6.
         #[arg(long, default_value = "0.0.0.0:5210", value_name = "ADDRESS")]
         listen: String,
-        /// Controls in the order of their turns, as the kernel calls them; by default all that it offers. Over QUIC as
-        /// ackclock calls them, or quinn-reno, quinn-cubic, quinn-bbr; by default reno, cubic, illinois, fit, quinn-cubic.
+        /// Controls in the order in which they take turns, by the kernel's names; by default all that it offers. Over
+        /// QUIC by ackclock's names, or quinn-reno, quinn-cubic, quinn-bbr; by default reno, cubic, illinois, fit,
+        /// quinn-cubic.
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         controls: Vec<String>,
-        /// Longest slot.
+        /// Longest slot that a client may ask for.
         #[arg(long, default_value = "10 min")]
         max_period: Span,
-        /// Most connections at once, half of them from one address.
+        /// Maximum number of simultaneous connections; at most half of them from one host.
         #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..))]
         max_connections: u16,
-        /// Most reference flows of a slot.
+        /// Maximum number of reference flows in a slot.
         #[arg(long, default_value_t = 20)]
         max_references: u32,
-        /// Highest rate of each flow, for example 100Mbit/s; unlimited if left out.
+        /// Maximum rate of each flow, for example 100Mbit/s; unlimited by default.
         #[arg(long)]
         max_rate: Option<Rate>,
-        /// A file for the log, lines of JSON; standard output if left out.
+        /// File to append the log to, as lines of JSON; standard output by default.
         #[arg(long, value_name = "FILE")]
         log: Option<PathBuf>,
     },
-    /// Fetch from a server, slot after slot, and log every second.
+    /// Receive from a server, slot after slot, and log every second.
     Run {
-        /// The server, HOST or HOST:PORT.
+        /// Server, as HOST or HOST:PORT.
         server: String,
-        /// The file of the token.
+        /// File with the token.
         #[arg(long, value_name = "FILE")]
         token: PathBuf,
-        /// Over QUIC instead of TCP; the server was started with --quic, too.
+        /// Use QUIC instead of TCP; the server must have been started with --quic.
         #[arg(long)]
         quic: bool,
-        /// QUIC: the fingerprint that the server tells when it starts. Without it the token proves the server at first,
-        /// and the campaign keeps its fingerprint.
+        /// QUIC: fingerprint that the server prints when it starts. Without it, the token authenticates the server the
+        /// first time, and the campaign remembers its fingerprint.
         #[arg(long, value_name = "HEX", requires = "quic")]
         fingerprint: Option<Fingerprint>,
-        /// Directory of the campaign; one that is there goes on.
+        /// Directory of the campaign; an existing campaign is resumed.
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
-        /// How long each control has its turn.
+        /// Length of a slot, the time for which one control is used.
         #[arg(long, default_value = "5 min")]
         period: Span,
-        /// How long the campaign is, whole periods.
+        /// Length of the campaign, rounded down to whole periods.
         #[arg(long, default_value = "1 h")]
         duration: Span,
-        /// Reno flows beside each slot's own, for the bandwidth that it steals from them.
+        /// Number of Reno flows alongside each slot's own flow, to measure how much bandwidth it takes from them.
         #[arg(long, default_value_t = 0)]
         references: u32,
-        /// Give up when nothing has come for so long.
+        /// Give up after this time without a complete slot.
         #[arg(long, default_value = "10 min")]
         patience: Span,
     },
 }
 
-/// Why it ends without success: a message and the exit status.
+/// Why the program fails: a message and the exit status.
 struct Failure(String, u8);
 
 impl From<String> for Failure {
@@ -130,7 +131,7 @@ fn bad(message: impl Into<String>) -> Failure {
     Failure(message.into(), 2)
 }
 
-/// Tells people; it goes on when nobody listens any more.
+/// Writes a line to standard error; unlike `eprintln!` it does not panic when that is closed.
 fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
@@ -154,7 +155,7 @@ fn resolve(host: &str) -> Result<SocketAddr, Failure> {
     addresses.next().ok_or_else(|| bad(format!("{host}: no address")))
 }
 
-/// Where connections arrive, and how that is told.
+/// The listener, and the line that announces it.
 fn listen(listen: &str, identity: Option<&Path>) -> Result<(Box<dyn Listener>, String), Failure> {
     let refuse = |error: String| Failure(format!("cannot listen on {listen}: {error}"), 1);
     let address = resolve(listen)?;
@@ -219,7 +220,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             let (listener, line) = listen(&address, identity.as_deref())?;
             let server =
                 Server::new(listener, token, controls, limits, output, Arc::clone(stop)).map_err(bad)?;
-            say(&format!("{line}; turns: {turns}"));
+            say(&format!("{line}; controls: {turns}"));
             Ok(server.serve()?)
         }
         Verb::Run { server, token, quic, fingerprint, output, period, duration, references, patience } => {
@@ -242,7 +243,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             campaign.run(dialer.as_ref(), &token, patience, stop, |number, outcome| match outcome {
                 Ok(one) => {
                     let rate = one.received_bytes[0] as f64 * 8e-6 / one.seconds;
-                    let note = if one.complete { "" } else { ", not complete" };
+                    let note = if one.complete { "" } else { ", incomplete" };
                     say(&format!(
                         "slot {} of {slots}: {:<15} {rate:8.2} Mbit/s{note}",
                         number + 1,
@@ -252,7 +253,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
                 Err(problem) => say(&format!("slot {} of {slots}: {problem}", number + 1)),
             })?;
             if stop.load(Ordering::Relaxed) {
-                return Err(Failure("interrupted; the same command goes on from here".into(), 130));
+                return Err(Failure("interrupted; run the same command again to resume".into(), 130));
             }
             say(&format!("All slots are complete: ackclock measure report {}", output.display()));
             Ok(())

@@ -1,4 +1,4 @@
-//! The sender: lets in who knows the token, and gives each slot the control whose turn it is.
+//! The sender: serves clients that know the token, and uses the next control in each slot.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,25 +17,25 @@ use crate::token::Token;
 use crate::transport::{Arrival, Connection, Listener};
 use crate::wire::{self, Answer, Asked, Fault, Request};
 
-/// What references have.
+/// Control of the reference flows.
 const REFERENCE: &str = "reno";
-/// How long the flows of a session may take to come.
+/// How long the flows of a session may take to arrive.
 const FLOWS_WITHIN: Duration = Duration::from_secs(10);
-/// How often it is told who was not let in.
+/// How often the log says how many were turned away.
 const TELL: Duration = Duration::from_secs(1);
-/// Of a thread for a connection, bytes.
+/// Stack of a connection's thread, bytes.
 const STACK: usize = 256 << 10;
 
-/// What a server gives at most.
+/// The most that a server allows.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Length of a slot, seconds.
     pub slot_s: u64,
-    /// Connections at once.
+    /// Simultaneous connections.
     pub connections: usize,
-    /// References of a session.
+    /// Reference flows of a session.
     pub references: u32,
-    /// Rate of each flow, bytes per second; none: unlimited.
+    /// Rate of each flow, bytes per second; unlimited if `None`.
     pub flow_bytes_per_s: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ pub struct Limits {
 pub struct Server {
     listener: Box<dyn Listener>,
     token: Token,
-    /// In the order of their turns.
+    /// In the order in which they take turns.
     controls: Vec<String>,
     limits: Limits,
     door: Arc<Door>,
@@ -67,11 +67,11 @@ struct Entry<'a> {
 }
 
 impl Server {
-    /// A server of `controls` that writes a line of JSON to `log` for everything that happens, and ends soon after
-    /// `stop` is set.
+    /// A server that switches between `controls`, writes a line of JSON to `log` for everything that happens, and ends
+    /// soon after `stop` is set.
     ///
     /// # Errors
-    /// One line, when `listener` does not offer a control.
+    /// One line, when `controls` is empty or `listener` does not offer one of them.
     pub fn new(
         listener: Box<dyn Listener>,
         token: Token,
@@ -81,7 +81,7 @@ impl Server {
         stop: Arc<AtomicBool>,
     ) -> Result<Arc<Server>, String> {
         if controls.is_empty() {
-            return Err("no control takes turns; name some with --controls".into());
+            return Err("no congestion controls to switch between; name some with --controls".into());
         }
         listener.check(&controls)?;
         Ok(Arc::new(Server {
@@ -99,14 +99,14 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// One line, when it cannot listen any more.
+    /// One line, when it can no longer listen.
     pub fn serve(self: &Arc<Server>) -> Result<(), String> {
         let mut told = clock::now();
         while !self.stop.load(Ordering::Relaxed) {
             if let Some(Arrival { permit, connection }) = self.listener.next(&self.door, LOOK)? {
                 let server = Arc::clone(self);
                 let handle = move || server.handle(connection, permit);
-                // Without a thread for it the connection is closed, as it is dropped.
+                // Without a thread the connection is dropped, which closes it.
                 let _ = Builder::new().name("connection".into()).stack_size(STACK).spawn(handle);
             }
             if told.elapsed() >= TELL {
@@ -114,7 +114,7 @@ impl Server {
                 self.tell_turned_away();
             }
         }
-        // They look every so often, and tell how they ended.
+        // Sessions check `stop` regularly and log how they ended.
         let end = clock::now() + 5 * LOOK;
         while !self.sessions().is_empty() && clock::now() < end {
             sleep(LOOK / 10);
@@ -122,7 +122,7 @@ impl Server {
         Ok(())
     }
 
-    /// What came to the door and was not let in: told together, so that a flood does not flood the log.
+    /// Logs the number of connections turned away: together, so that a flood of them does not flood the log.
     fn tell_turned_away(&self) {
         let turned_away = self.door.take_turned_away();
         if turned_away > 0 {
@@ -152,18 +152,15 @@ impl Server {
 
     fn handle(&self, connection: Result<Arc<dyn Connection>, String>, permit: Permit) {
         let address = permit.address().to_string();
-        let heard = connection
-            .map_err(Fault::Gone)
-            .and_then(|connection| Ok((wire::hear(connection.as_ref(), &self.token)?, connection)));
-        let (asked, connection) = match heard {
-            Ok(heard) => heard,
-            Err(fault) => {
-                permit.note_fault();
-                self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
-                return;
-            }
+        let connection = match connection {
+            Ok(connection) => connection,
+            Err(why) => return self.turn_down(&permit, &Fault::Gone(why)),
         };
-        permit.forgive();
+        let asked = match wire::hear(connection.as_ref(), &self.token, &permit) {
+            Ok(asked) => asked,
+            // The connection is still open: whoever sees it close has been counted.
+            Err(fault) => return self.turn_down(&permit, &fault),
+        };
         let done = match &asked.request {
             Request::Offer => self.offer(connection.as_ref(), &asked),
             Request::Session { slot, seconds, references } => {
@@ -177,6 +174,19 @@ impl Server {
         if let Err(fault) = done {
             self.note(&address, "ended", None, Some(fault.to_string()), Vec::new());
         }
+    }
+
+    /// Counts and logs a conversation that did not get as far as a request.
+    fn turn_down(&self, permit: &Permit, fault: &Fault) {
+        match fault {
+            // Counted when it was judged.
+            Fault::Stranger => {}
+            // Logged together with the connections that were turned away.
+            Fault::ShutOut => return,
+            Fault::Nonsense | Fault::Gone(_) => permit.note_fault(),
+        }
+        let address = permit.address().to_string();
+        self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
     }
 
     fn offer(&self, connection: &dyn Connection, asked: &Asked) -> Result<(), Fault> {
@@ -201,14 +211,14 @@ impl Server {
         (slot, seconds, references): (u64, u64, u32),
     ) -> Result<(), Fault> {
         if seconds == 0 || seconds > self.limits.slot_s {
-            let why = format!("a slot has 1 to {} s here", self.limits.slot_s);
+            let why = format!("a slot must be 1 to {} s long here", self.limits.slot_s);
             return self.refuse(connection, asked, &why);
         }
         if references > self.limits.references {
             return self.refuse(
                 connection,
                 asked,
-                &format!("at most {} references here", self.limits.references),
+                &format!("at most {} reference flows are allowed here", self.limits.references),
             );
         }
         let control = &self.controls[(slot % self.controls.len() as u64) as usize];
@@ -217,7 +227,8 @@ impl Server {
         let answer = Answer::Session { session: session.name.clone(), control: control.clone() };
         let done = asked.answer(connection, &self.token, &answer).and_then(|()| {
             let flows = session.wait(FLOWS_WITHIN);
-            let flows = flows.ok_or_else(|| Fault::Gone("the flows of the session did not come".into()))?;
+            let flows =
+                flows.ok_or_else(|| Fault::Gone("the flows of the session did not arrive in time".into()))?;
             let mut told = Ok(());
             let address = permit.address().to_string();
             let (infos, lasted) = session.run(&flows, &self.stop, |line| {

@@ -1,5 +1,5 @@
-//! A slot of a campaign on the sender's side: its flows, and what is told about them every second. Knows no
-//! transport but by [`Connection`].
+//! A slot of a campaign on the sender's side: its flows, and what is reported about them every second. It knows
+//! transports only through [`Connection`].
 
 use std::io::ErrorKind;
 use std::net::IpAddr;
@@ -16,19 +16,19 @@ use crate::info::Info;
 use crate::token::random;
 use crate::transport::Connection;
 
-/// Bytes that are handed over at once.
+/// Size of one write, bytes.
 const BLOCK: usize = 1 << 16;
-/// How often a sender that waits looks whether it is over.
+/// How often a waiting thread checks whether it should end.
 pub const LOOK: Duration = Duration::from_millis(200);
 
-/// What the sender tells about a flow.
+/// What the sender reports about a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     /// Seconds since the slot began.
     pub second: f64,
     /// Which flow; 0 has the control.
     pub flow: u32,
-    /// What this end knows of it.
+    /// What this end knows about it.
     #[serde(flatten)]
     pub info: Info,
 }
@@ -37,16 +37,16 @@ pub struct Told {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "snake_case")]
 pub enum Line {
-    /// How a flow is.
+    /// The state of a flow.
     Flow(Told),
-    /// The slot is over, after so many seconds.
+    /// The slot is over.
     End {
-        /// The seconds.
+        /// Its length, seconds.
         seconds: f64,
     },
 }
 
-/// A flow that has arrived, with its permit to be inside.
+/// A flow that has arrived, with its place among the connections.
 struct Arrived {
     flow: Arc<dyn Connection>,
     _permit: Permit,
@@ -54,9 +54,9 @@ struct Arrived {
 
 /// A slot: who asked for it, and its flows.
 pub struct Session {
-    /// Its name, which nobody can foresee.
+    /// Its name, which cannot be guessed.
     pub name: String,
-    /// Whose slot it is.
+    /// The client that asked for it.
     pub address: IpAddr,
     /// The control whose turn it is.
     pub control: String,
@@ -66,7 +66,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A slot of `seconds` for `flows` flows, which are to come from `address`.
+    /// A slot of `seconds` for `flows` flows, which must come from `address`.
     #[must_use]
     pub fn new(address: IpAddr, control: String, seconds: u64, flows: u32) -> Session {
         Session {
@@ -79,18 +79,18 @@ impl Session {
         }
     }
 
-    /// One of its flows has come.
+    /// Adds flow `number`.
     ///
     /// # Errors
-    /// One line, when it comes from elsewhere, or has come already.
+    /// One line, when it comes from another address, has arrived already, or its number is too large.
     pub fn join(&self, number: u32, flow: Arc<dyn Connection>, permit: Permit) -> Result<(), &'static str> {
         if permit.address() != self.address {
             return Err("this session belongs to another address");
         }
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         match places.get_mut(number as usize) {
-            None => Err("this session has fewer flows"),
-            Some(Some(_)) => Err("this flow is there already"),
+            None => Err("this session has no flow of that number"),
+            Some(Some(_)) => Err("this flow has arrived already"),
             Some(place) => {
                 *place = Some(Arrived { flow, _permit: permit });
                 self.arrived.notify_all();
@@ -99,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Waits for its flows; none if they have not all come in time.
+    /// Waits for its flows; `None` if they have not all arrived within `patience`.
     #[must_use]
     pub fn wait(&self, patience: Duration) -> Option<Vec<Arc<dyn Connection>>> {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,8 +111,8 @@ impl Session {
         places.iter().map(|place| place.as_ref().map(|one| Arc::clone(&one.flow))).collect()
     }
 
-    /// Sends on all flows until the time is over, `stop` is set, `tell` says false, or all flows have ended. Returns
-    /// what is known of the flows at the end, and how long it was, seconds.
+    /// Sends on all flows until the time is over, `stop` is set, `tell` returns false, or all flows have ended. Returns
+    /// what is known about the flows at the end, and how long it took, seconds.
     pub fn run(
         &self,
         flows: &[Arc<dyn Connection>],
@@ -122,7 +122,7 @@ impl Session {
         let over = AtomicBool::new(false);
         let alive = AtomicUsize::new(flows.len());
         let start = clock::now();
-        // What no path can compress.
+        // Random, so that no path can compress it.
         let block: Vec<u8> = std::iter::repeat_with(random).flatten().take(BLOCK).collect();
         let last = scope(|scope| {
             for flow in flows {

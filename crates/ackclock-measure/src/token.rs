@@ -1,4 +1,4 @@
-//! What client and server share, and how each proves to the other that it knows it.
+//! The secret that client and server share, and how each proves to the other that it knows it.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,21 +13,21 @@ const SHORTEST: usize = 16;
 /// Length of a challenge, bytes.
 pub const NONCE_BYTES: usize = 32;
 
-/// Who proves: a proof of the one is none of the other.
+/// The side that proves; a proof by one side is not valid for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Who measures.
+    /// The receiver.
     Client,
-    /// Who sends.
+    /// The sender.
     Server,
 }
 
-/// What makes one conversation different from all others.
+/// What distinguishes one conversation from all others.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     /// The server's challenge and the client's.
     pub challenges: [[u8; NONCE_BYTES]; 2],
-    /// What the two ends of the connection know and nobody between them: a proof is none on another connection.
+    /// What only the two ends of the connection know, so that a proof is not valid on another connection.
     pub binding: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl Token {
         let bytes = bytes.trim_ascii();
         if bytes.len() < SHORTEST {
             return Err(format!(
-                "a token has at least {SHORTEST} characters; ackclock measure token makes one"
+                "a token has at least {SHORTEST} characters; ackclock measure token FILE creates one"
             ));
         }
         Ok(Token(bytes.to_vec()))
@@ -58,16 +58,16 @@ impl Token {
         let refuse = |problem: String| format!("{}: {problem}", file.display());
         let metadata = fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
         if metadata.mode() & 0o077 != 0 {
-            return Err(refuse("others may read this token; chmod 600 it".into()));
+            return Err(refuse("readable by others; run chmod 600 on it".into()));
         }
         let bytes = fs::read(file).map_err(|error| refuse(error.to_string()))?;
         Token::new(&bytes).map_err(refuse)
     }
 
-    /// Makes a token and its file, which nobody else may read.
+    /// Creates a token in a new file that only its owner may read.
     ///
     /// # Errors
-    /// One line, when the file is there already or cannot be written.
+    /// One line, when the file exists or cannot be written.
     pub fn make(file: &Path) -> Result<(), String> {
         let refuse = |error: std::io::Error| format!("{}: {error}", file.display());
         let mut open = OpenOptions::new();
@@ -107,10 +107,10 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Bytes that nobody can foresee.
+/// Unpredictable bytes.
 ///
 /// # Panics
-/// When the machine has none, which is when it starts.
+/// When the operating system has no random numbers, as may happen early at boot.
 #[must_use]
 pub fn random() -> [u8; NONCE_BYTES] {
     let mut bytes = [0; NONCE_BYTES];

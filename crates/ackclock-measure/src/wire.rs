@@ -1,7 +1,8 @@
-//! What client and server say: lines of JSON, each of bounded length and time.
+//! The protocol of client and server: lines of JSON, bounded in length and time.
 //!
-//! The server begins with a challenge. The client answers with its own, a request, and the proof that it knows the
-//! token; the server with its proof and an answer. Without the client's proof nothing more is said.
+//! The server begins with a challenge. The client answers with a challenge of its own, a request, and the proof that it
+//! knows the token; the server replies with its proof and an answer. Without the client's proof the server says nothing
+//! more.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -9,10 +10,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock;
+use crate::door::Permit;
 use crate::token::{Conversation, NONCE_BYTES, Side, Token, random};
 use crate::transport::Connection;
 
-/// Of what is spoken here.
+/// Version of the protocol.
 pub const PROTOCOL: u32 = 1;
 /// Longest line, bytes.
 pub const LONGEST_LINE: usize = 4096;
@@ -25,20 +27,20 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 pub enum Request {
     /// What the server offers.
     Offer,
-    /// A slot of a campaign: the control whose turn it is, for so many seconds.
+    /// A slot of a campaign, with the control whose turn it is.
     Session {
-        /// Number of the slot; controls take turns.
+        /// Number of the slot, which decides the control.
         slot: u64,
-        /// Its length.
+        /// Its length, seconds.
         seconds: u64,
-        /// Reno flows beside it, for the bandwidth that it steals.
+        /// Number of Reno flows alongside it, to measure the bandwidth that it takes from them.
         references: u32,
     },
     /// This connection is one of a session's flows.
     Flow {
         /// The session.
         session: String,
-        /// 0 has the control, the others are references.
+        /// Number of the flow: 0 uses the control, the others are references.
         flow: u32,
     },
 }
@@ -49,14 +51,14 @@ pub enum Request {
 pub enum Answer {
     /// What it offers.
     Offer {
-        /// Controls, in the order of their turns.
+        /// Controls, in the order in which they take turns.
         controls: Vec<String>,
         /// Longest slot, seconds.
         longest_slot_s: u64,
-        /// Most references.
+        /// Maximum number of reference flows.
         most_references: u32,
     },
-    /// A session stands; its flows are awaited.
+    /// A session has been set up and waits for its flows.
     Session {
         /// Its name.
         session: String,
@@ -65,9 +67,9 @@ pub enum Answer {
     },
     /// Data follow.
     Flow,
-    /// Why not, in one line.
+    /// The request is refused.
     Refused {
-        /// The line.
+        /// The reason, in one line.
         why: String,
     },
 }
@@ -94,11 +96,13 @@ struct Answering {
 /// Why a conversation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The other does not know the token.
+    /// The peer does not know the token.
     Stranger,
-    /// What came is no line of this conversation.
+    /// The peer has given too many wrong answers; this one was not judged.
+    ShutOut,
+    /// The peer sent something that is not part of the protocol.
     Nonsense,
-    /// It took too long, or the connection failed.
+    /// The peer took too long, or the connection failed.
     Gone(String),
 }
 
@@ -106,29 +110,30 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fault::Stranger => f.write_str("does not know the token"),
-            Fault::Nonsense => f.write_str("does not speak as ackclock measure"),
+            Fault::ShutOut => f.write_str("gave too many wrong answers"),
+            Fault::Nonsense => f.write_str("does not speak the protocol of ackclock measure"),
             Fault::Gone(why) => f.write_str(why),
         }
     }
 }
 
-/// Lines as they come.
+/// Reads lines from a connection.
 pub struct Lines<'a> {
     connection: &'a dyn Connection,
-    /// What is taken at once.
+    /// Most bytes read at once.
     portion: usize,
-    /// What has come after the last line.
+    /// What arrived after the last line.
     rest: Vec<u8>,
 }
 
 impl<'a> Lines<'a> {
-    /// Of all that comes from now on; what comes after the last line that is read is lost.
+    /// Lines of `connection` from now on; bytes after the last line that is read may be lost.
     #[must_use]
     pub fn new(connection: &'a dyn Connection) -> Lines<'a> {
         Lines { connection, portion: LONGEST_LINE, rest: Vec::new() }
     }
 
-    /// Reads a line that comes whole within `patience`.
+    /// Reads a line, which must be complete within `patience`.
     ///
     /// # Errors
     /// When it is too long, too late, or the connection ends.
@@ -147,7 +152,7 @@ impl<'a> Lines<'a> {
             }
             let mut portion = [0; LONGEST_LINE];
             match self.connection.receive(&mut portion[..self.portion], left(end)?) {
-                Ok(0) => return Err(Fault::Gone("hung up".into())),
+                Ok(0) => return Err(Fault::Gone("closed the connection".into())),
                 Ok(length) => self.rest.extend_from_slice(&portion[..length]),
                 Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(Fault::Gone(error.to_string())),
@@ -156,18 +161,18 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What is left until `end`.
+/// The time left until `end`.
 fn left(end: Instant) -> Result<Duration, Fault> {
     let left = end.saturating_duration_since(clock::now());
-    if left.is_zero() { Err(Fault::Gone("said nothing in time".into())) } else { Ok(left) }
+    if left.is_zero() { Err(Fault::Gone("did not answer in time".into())) } else { Ok(left) }
 }
 
-/// Whether to try again.
+/// Whether an error is temporary.
 fn is_passing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// Reads a line that comes whole within `patience`; nothing after it is taken.
+/// Reads a line, which must be complete within `patience`, and no byte after it.
 ///
 /// # Errors
 /// When it is too long, too late, or the connection ends.
@@ -178,14 +183,15 @@ pub fn read_line(connection: &dyn Connection, patience: Duration) -> Result<Stri
 /// Writes a line.
 ///
 /// # Errors
-/// When the connection fails or does not take it whole in time.
+/// When the connection fails or does not accept the whole line in time.
 pub fn write_line(connection: &dyn Connection, line: &impl Serialize) -> Result<(), Fault> {
     let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)? + "\n";
     let end = clock::now() + PATIENCE;
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
-        match connection.send(rest, left(end).map_err(|_| Fault::Gone("takes nothing".into()))?) {
-            Ok(0) => return Err(Fault::Gone("takes nothing".into())),
+        match connection.send(rest, left(end).map_err(|_| Fault::Gone("does not read what is sent".into()))?)
+        {
+            Ok(0) => return Err(Fault::Gone("does not read what is sent".into())),
             Ok(length) => rest = &rest[length..],
             Err(error) if is_passing(&error) => {}
             Err(error) => return Err(Fault::Gone(error.to_string())),
@@ -215,18 +221,22 @@ pub struct Asked {
     conversation: Conversation,
 }
 
-/// The server's part: challenges who has connected and hears what it asks for.
+/// The server's part: challenges the client and reads its request.
 ///
 /// # Errors
-/// When it does not know the token, or does not answer as it should.
-pub fn hear(connection: &dyn Connection, token: &Token) -> Result<Asked, Fault> {
+/// When the client does not know the token or violates the protocol, or its host is shut out.
+pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Result<Asked, Fault> {
     let own = random();
     write_line(connection, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
     let asking: Asking = parse(&read_line(connection, PATIENCE)?)?;
     let conversation =
         Conversation { challenges: [own, nonce(&asking.nonce)?], binding: connection.binding() };
-    if !token.accepts(&bytes(&asking.proof)?, Side::Client, &conversation, &asking.request) {
-        return Err(Fault::Stranger);
+    let proof = bytes(&asking.proof)?;
+    let is_right = || token.accepts(&proof, Side::Client, &conversation, &asking.request);
+    match permit.judge(is_right) {
+        None => return Err(Fault::ShutOut),
+        Some(false) => return Err(Fault::Stranger),
+        Some(true) => {}
     }
     Ok(Asked { request: parse(&asking.request)?, conversation })
 }
@@ -246,7 +256,7 @@ impl Asked {
 /// The client's part: answers the challenge, asks, and returns what the server answers.
 ///
 /// # Errors
-/// When the server does not know the token, or does not answer as it should.
+/// When the server does not know the token, or violates the protocol.
 pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Result<Answer, Fault> {
     let greeting: Greeting = parse(&read_line(connection, PATIENCE)?)?;
     if greeting.ackclock_measure != PROTOCOL {
@@ -260,7 +270,7 @@ pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Res
     write_line(connection, &Asking { nonce: hex::encode(own), request: text, proof })?;
     let line = read_line(connection, PATIENCE).map_err(|fault| match fault {
         // The server says nothing to strangers.
-        Fault::Gone(_) => Fault::Gone("the server hung up: is it the same token?".into()),
+        Fault::Gone(_) => Fault::Gone("the server closed the connection; do both use the same token?".into()),
         other => other,
     })?;
     let answering: Answering = parse(&line)?;

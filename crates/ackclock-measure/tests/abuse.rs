@@ -1,15 +1,20 @@
 //! Who does not know the token, or does not behave, gets nothing and harms nobody, whatever the transport. All over
 //! loopback.
 
+#[allow(dead_code, reason = "shared with tests of other programs")]
+#[path = "../../../tests/deadline.rs"]
+mod deadline;
 mod running;
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread::{sleep, spawn};
+use std::thread::{scope, sleep, spawn};
 use std::time::Duration;
 
 use ackclock_measure::client::{self, Slot};
+use ackclock_measure::clock;
 use ackclock_measure::door::Door;
 use ackclock_measure::info::Info;
 use ackclock_measure::server::Limits;
@@ -17,8 +22,10 @@ use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::transport::{Connection, Transport};
 use ackclock_measure::wire::{self, Answer, Fault, Request};
+use deadline::{DEADLINE, within};
 use proptest::prelude::*;
 use running::{Running, TOKEN, limits};
+use serde_json::{Value, json};
 
 const BOTH: [Transport; 2] = [Transport::Tcp, Transport::Quic];
 
@@ -61,10 +68,17 @@ fn controls_take_turns() {
 fn a_rate_is_not_exceeded() {
     for transport in BOTH {
         let running = Running::new(transport, Limits { flow_bytes_per_s: Some(1_000_000), ..limits() });
-        let outcome = fetch(&running, &Slot { number: 0, seconds: 2, references: 0 }).unwrap();
-        // 1 MB/s; the kernel lets the first window out at once, ten segments of 64 kB on loopback, and one or two more.
-        let (bytes, due) = (outcome.received_bytes[0] as f64, 1e6 * outcome.seconds);
-        assert!(bytes > 0.9 * due && bytes < due + 12.0 * 65_536.0, "{transport:?}: {bytes} of {due}");
+        let is_reached = (0..10).any(|_| {
+            let start = clock::now();
+            let outcome = fetch(&running, &Slot { number: 0, seconds: 2, references: 0 }).unwrap();
+            let (bytes, longest_s) = (outcome.received_bytes[0] as f64, start.elapsed().as_secs_f64());
+            // 1 MB/s for as long as sending can have lasted. The kernel lets the first window out at once, ten segments
+            // of 64 kB on loopback, and one or two more.
+            assert!(bytes < 1e6 * longest_s + 12.0 * 65_536.0, "{transport:?}: {bytes} in {longest_s} s");
+            bytes > 0.9 * 1e6 * outcome.seconds
+        });
+        // A busy machine may send less, but not every time.
+        assert!(is_reached, "{transport:?}: the limit is never reached");
     }
 }
 
@@ -75,9 +89,9 @@ fn what_exceeds_the_limits_is_refused_with_the_reason() {
         let refuse =
             |seconds, references| fetch(&running, &Slot { number: 0, seconds, references }).unwrap_err();
         let address = running.address;
-        assert_eq!(refuse(6, 0), format!("{address}: a slot has 1 to 5 s here"));
-        assert_eq!(refuse(0, 0), format!("{address}: a slot has 1 to 5 s here"));
-        assert_eq!(refuse(1, 3), format!("{address}: at most 2 references here"));
+        assert_eq!(refuse(6, 0), format!("{address}: a slot must be 1 to 5 s long here"));
+        assert_eq!(refuse(0, 0), format!("{address}: a slot must be 1 to 5 s long here"));
+        assert_eq!(refuse(1, 3), format!("{address}: at most 2 reference flows are allowed here"));
         let request = Request::Flow { session: "none".into(), flow: 0 };
         let refused = running.ask(TOKEN, &request).unwrap_err();
         assert_eq!(refused, format!("{address}: there is no such session"));
@@ -89,7 +103,7 @@ fn strangers_hear_nothing_but_the_challenge() {
     let running = Running::new(Transport::Tcp, limits());
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 10_000], b"{}\n", b"\n"] {
         let mut stream = TcpStream::connect(running.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         let _ = stream.write_all(bytes);
         let mut heard = Vec::new();
         let _ = stream.read_to_end(&mut heard);
@@ -105,12 +119,85 @@ fn five_wrong_answers_and_an_address_stays_out() {
         running.still_serves();
         for _ in 0..5 {
             let refused = running.ask(b"some other token!", &Request::Offer).unwrap_err();
-            assert_eq!(refused, format!("{}: the server hung up: is it the same token?", running.address));
+            assert_eq!(
+                refused,
+                format!("{}: the server closed the connection; do both use the same token?", running.address)
+            );
         }
-        running.wait_for("does not know the token");
-        // For a while, whatever it knows.
+        // From now on even the right token is refused.
         assert!(running.ask(TOKEN, &Request::Offer).is_err());
+        assert_eq!(running.log().matches("does not know the token").count(), 5);
         running.wait_for("turned away");
+    }
+}
+
+/// Answers the challenge in `greeting` with a proof by `token`; whether the server answers in turn.
+fn answers(connection: &dyn Connection, greeting: &str, token: &[u8]) -> bool {
+    let greeting: Value = serde_json::from_str(greeting).unwrap();
+    let challenge = hex::decode(greeting["nonce"].as_str().unwrap()).unwrap().try_into().unwrap();
+    let own = random();
+    let conversation = Conversation { challenges: [challenge, own], binding: connection.binding() };
+    let request = serde_json::to_string(&Request::Offer).unwrap();
+    let proof = Token::new(token).unwrap().proof(Side::Client, &conversation, &request);
+    let line = json!({ "nonce": hex::encode(own), "request": request, "proof": hex::encode(proof) });
+    wire::write_line(connection, &line).is_ok() && wire::read_line(connection, DEADLINE).is_ok()
+}
+
+/// All 41 connections are open before the first of them answers: being let in does not entitle anyone to a guess.
+#[test]
+fn wrong_answers_in_parallel_are_judged_five_times() {
+    for transport in BOTH {
+        let running = Running::new(transport, Limits { connections: 100, ..limits() });
+        let dialer = running.dialer();
+        let open = || {
+            let connection = dialer.connect().unwrap();
+            let greeting = wire::read_line(connection.as_ref(), DEADLINE).unwrap();
+            (connection, greeting)
+        };
+        let (wrong, right): (Vec<_>, _) = ((0..40).map(|_| open()).collect(), open());
+        let ask = |(connection, greeting): &(Arc<dyn Connection>, String), token: &[u8]| {
+            answers(connection.as_ref(), greeting, token)
+        };
+        let answered = scope(|scope| {
+            let guessing = wrong.iter().map(|one| scope.spawn(|| ask(one, b"some other token!")));
+            let guessing: Vec<_> = guessing.collect();
+            // Accepted or not, it does not make room for more guesses.
+            ask(&right, TOKEN);
+            guessing.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(answered, [false; 40]);
+        assert!(running.log().matches("does not know the token").count() <= 5, "{}", running.log());
+        assert!(running.ask(TOKEN, &Request::Offer).is_err());
+    }
+}
+
+/// Of 40 wrong answers, each on its own thread and slow to judge, exactly five are judged, wherever a right one falls;
+/// right answers that come at the same time are all accepted beside four wrong ones.
+#[test]
+fn the_door_judges_one_answer_after_the_other() {
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let judge = |wrong: usize, right: usize| {
+        let door = Door::new(2 * (wrong + right));
+        let permits: Vec<_> = (0..wrong + right).map(|_| door.enter(address).unwrap()).collect();
+        let answer = &|number: usize| {
+            permits[number].judge(|| {
+                // Long enough for the others to arrive meanwhile.
+                sleep(Duration::from_millis(5));
+                number >= wrong
+            })
+        };
+        let verdicts: Vec<_> = scope(|scope| {
+            let judging = (0..wrong + right).map(|number| scope.spawn(move || answer(number)));
+            let judging: Vec<_> = judging.collect();
+            judging.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
+        (count(Some(false)), count(Some(true)), count(None))
+    };
+    for _ in 0..5 {
+        let (wrong, right, not_judged) = judge(40, 1);
+        assert_eq!((wrong, right + not_judged), (5, 36));
+        assert_eq!(judge(4, 21), (4, 21, 0));
     }
 }
 
@@ -149,7 +236,7 @@ fn who_stops_reading_or_vanishes_is_forgotten() {
         // Asks for a slot whose flow never comes, and hangs up.
         let request = Request::Session { slot: 1, seconds: 1, references: 0 };
         drop(running.ask(TOKEN, &request).unwrap());
-        running.wait_for("the flows of the session did not come");
+        running.wait_for("the flows of the session did not arrive in time");
         running.still_serves();
     }
 }
@@ -162,14 +249,14 @@ fn a_server_that_does_not_know_the_token_is_not_believed() {
         let (mut stream, _) = listener.accept().unwrap();
         let greeting = format!("{{\"ackclock_measure\":1,\"nonce\":\"{}\"}}\n", hex::encode(random()));
         stream.write_all(greeting.as_bytes()).unwrap();
-        wire::read_line(&stream, Duration::from_secs(5)).unwrap();
+        wire::read_line(&stream, DEADLINE).unwrap();
         let answer = "{\\\"answer\\\":\\\"flow\\\"}";
         let line = format!("{{\"answer\":\"{answer}\",\"proof\":\"{}\"}}\n", hex::encode(random()));
         stream.write_all(line.as_bytes()).unwrap();
     });
     let refused =
         client::ask(&Tcp { server: address }, &Token::new(TOKEN).unwrap(), &Request::Offer).unwrap_err();
-    impostor.join().unwrap();
+    within("the impostor ends", move || impostor.join()).unwrap();
     assert_eq!(refused, format!("{address}: does not know the token"));
 }
 
@@ -218,8 +305,8 @@ impl Connection for Trickle {
 fn a_line_has_its_time_however_slowly_it_goes() {
     // 500 bytes would take 50 s.
     let gone = |why: &str| Err(Fault::Gone(why.to_owned()));
-    assert_eq!(wire::write_line(&Trickle, &"x".repeat(500)), gone("takes nothing"));
-    assert_eq!(wire::read_line(&Trickle, Duration::from_secs(1)).map(drop), gone("said nothing in time"));
+    assert_eq!(wire::write_line(&Trickle, &"x".repeat(500)), gone("does not read what is sent"));
+    assert_eq!(wire::read_line(&Trickle, Duration::from_secs(1)).map(drop), gone("did not answer in time"));
 }
 
 #[test]
@@ -234,7 +321,8 @@ fn the_door_has_room_for_so_many() {
     assert_eq!((door.take_turned_away(), door.take_turned_away()), (2, 0));
     drop(first);
     let third = door.enter(three).unwrap();
-    (0..5).for_each(|_| third.note_fault());
+    (0..5).for_each(|_| assert_eq!(third.judge(|| false), Some(false)));
+    assert_eq!(third.judge(|| true), None, "already inside, and not judged any more");
     drop((second, third));
     assert!(door.enter(three).is_none(), "five faults");
     assert!(door.enter(one).is_some());
@@ -267,6 +355,6 @@ proptest! {
         });
         let tcp = Tcp { server: address };
         prop_assert!(client::ask(&tcp, &Token::new(TOKEN).unwrap(), &Request::Offer).is_err());
-        server.join().unwrap();
+        within("the server ends", move || server.join()).unwrap();
     }
 }

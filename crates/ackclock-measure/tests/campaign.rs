@@ -1,109 +1,137 @@
-//! The program as a user has it: a campaign over loopback, killed, and gone on with.
+//! The program as a user has it: a campaign over loopback, killed and resumed.
 
+#[allow(dead_code, reason = "shared with tests of other programs")]
+#[path = "../../../tests/deadline.rs"]
+mod deadline;
+#[allow(dead_code, reason = "shared with the tests of QUIC")]
 mod stand;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::Command;
-use std::thread::sleep;
-use std::time::Duration;
+use std::process::{Child, Command};
 
+use deadline::{Lines, output, until, wait};
 use serde_json::Value;
 use stand::{Stand, measure, text};
 
 #[test]
-fn a_killed_campaign_goes_on_where_it_was() {
-    killed_and_gone_on_with(&Stand::new("killed", &[]));
+fn a_killed_campaign_is_resumed() {
+    kill_and_resume(&Stand::new("killed", &[]));
 }
 
 #[test]
-fn a_killed_campaign_over_quic_goes_on_where_it_was() {
+fn a_killed_campaign_over_quic_is_resumed() {
     let stand = Stand::new("killed-quic", &["--quic"]);
-    killed_and_gone_on_with(&stand);
+    kill_and_resume(&stand);
     // The first answer has told who the server is, and another is none.
     let plan: Value =
         serde_json::from_str(&fs::read_to_string(stand.path("campaign/campaign.json")).unwrap()).unwrap();
     let identity = plan["identity"].as_str().unwrap().to_owned();
     assert_eq!((plan["transport"].as_str(), identity.as_str()), (Some("quic"), stand.fingerprint.as_str()));
     let other = identity.replace(|digit| digit != '0', "0");
-    let pinned = stand.run("4s").args(["--fingerprint", &other]).output().unwrap();
+    let pinned = output(stand.run("6s").args(["--fingerprint", &other]));
     assert_eq!(pinned.status.code(), Some(1));
-    let line = format!("shows another certificate than the pinned one, with fingerprint {identity}");
+    let line = format!("its certificate is not the pinned one; it has the fingerprint {identity}");
     assert!(text(&pinned).contains(&line) && text(&pinned).lines().count() == 1, "{}", text(&pinned));
-    let right = stand.run("4s").args(["--fingerprint", &identity]).output().unwrap();
+    let right = output(stand.run("6s").args(["--fingerprint", &identity]));
     assert!(right.status.success(), "{}", text(&right));
     // A server with another certificate does not get into this campaign, token or not.
     let mut stand = stand;
     fs::remove_file(stand.path("token.identity")).unwrap();
     stand.restart();
-    let changed = stand.run("4s").output().unwrap();
+    let changed = output(&mut stand.run("6s"));
     assert_eq!(changed.status.code(), Some(2));
-    assert!(text(&changed).contains("began with another certificate of the server"), "{}", text(&changed));
+    assert!(text(&changed).contains("began with another server certificate"), "{}", text(&changed));
 }
 
-fn killed_and_gone_on_with(stand: &Stand) {
-    let mut killed = stand.run("4s").spawn().unwrap();
-    let lines = BufReader::new(killed.stderr.take().unwrap()).lines();
-    // In the middle of the second slot.
-    let first = lines.map(Result::unwrap).find(|line| line.starts_with("slot 1 of 4")).unwrap();
+/// Sends a signal to a process.
+fn signal(process: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &process.id().to_string()]).status().unwrap().success());
+}
+
+/// Whether its main thread, which writes the log, is stopped or gone.
+fn is_stopped(process: &Child) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
+    // The state comes after the name in parentheses.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 'Z']))
+}
+
+/// The slots of a log that are complete, and the one in whose middle it ends.
+fn progress(log: &[Value]) -> (Vec<u64>, Option<u64>) {
+    let ends = log.iter().filter(|line| line["event"] == "end" && line["complete"] == true);
+    let last = log.last().filter(|line| line["event"] != "end");
+    (
+        ends.map(|line| line["slot"].as_u64().unwrap()).collect(),
+        last.map(|line| line["slot"].as_u64().unwrap()),
+    )
+}
+
+fn kill_and_resume(stand: &Stand) {
+    let mut killed = stand.run("6s").spawn().unwrap();
+    let mut lines = Lines::of(killed.stderr.take().unwrap());
+    let first = lines.find(|line| line.starts_with("slot 1 of 6")).unwrap();
     assert!(first.contains("reno"), "{first}");
-    sleep(Duration::from_millis(400));
+    // Killed in the middle of a slot: looked at while it is stopped, so that it cannot get any further.
+    until("the client is in the middle of a slot", || {
+        signal(&killed, "-STOP");
+        until("the client is stopped", || is_stopped(&killed));
+        let is_inside = progress(&stand.log()).1.is_some();
+        if !is_inside {
+            signal(&killed, "-CONT");
+        }
+        is_inside
+    });
     killed.kill().unwrap();
-    killed.wait().unwrap();
+    wait(&mut killed);
+    let (complete, interrupted) = progress(&stand.log());
+    let interrupted = interrupted.unwrap();
+    assert_eq!(complete, (0..interrupted).collect::<Vec<_>>());
     // And in the middle of a line.
     let log = stand.path("campaign/log.jsonl");
     let before = fs::read(&log).unwrap();
     fs::write(&log, [&before[..], b"{\"event\":\"sam"].concat()).unwrap();
 
-    let done = stand.run("4s").output().unwrap();
+    let done = output(&mut stand.run("6s"));
     assert!(done.status.success(), "{}", text(&done));
-    assert!(text(&done).starts_with("1 of 4 slots of 1 s are complete"), "{}", text(&done));
+    let expected = format!("{} of 6 slots of 1 s are complete", complete.len());
+    assert!(text(&done).starts_with(&expected), "{}", text(&done));
     assert!(fs::read(&log).unwrap().starts_with(&before), "nothing is lost");
     let log = stand.log();
-    let complete = |slot: u64| {
-        log.iter()
-            .filter(|line| line["slot"] == slot && line["event"] == "end" && line["complete"] == true)
-            .count()
-    };
-    assert_eq!([0, 1, 2, 3].map(complete), [1; 4]);
-    // The second slot was tried twice.
-    assert!(log.iter().any(|line| line["slot"] == 1 && line["try"] == 2));
-    assert!(!log.iter().any(|line| line["slot"] == 0 && line["try"] == 2));
-    let again = stand.run("4s").output().unwrap();
-    assert!(again.status.success() && text(&again).starts_with("4 of 4 slots"), "{}", text(&again));
-    let server = fs::read_to_string(stand.path("server.jsonl")).unwrap();
+    assert_eq!(progress(&log), ((0..6).collect(), None), "each is complete once");
+    let tries =
+        |slot: u64| log.iter().filter(|line| line["slot"] == slot && line["event"] == "begin").count();
+    assert!(
+        tries(interrupted) >= 2 && log.iter().any(|line| line["slot"] == interrupted && line["try"] == 2)
+    );
+    let again = output(&mut stand.run("6s"));
+    assert!(again.status.success() && text(&again).starts_with("6 of 6 slots"), "{}", text(&again));
+    let server = stand.server_log();
     assert!(server.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{server}");
 }
 
 #[test]
 fn interrupted_is_130_and_another_campaign_is_refused() {
     let stand = Stand::new("interrupted", &[]);
-    let mut client = stand.run("60s").spawn().unwrap();
-    while !Path::new(&stand.path("campaign/log.jsonl")).exists() {
-        sleep(Duration::from_millis(20));
-    }
-    sleep(Duration::from_millis(300));
-    assert!(Command::new("kill").args(["-INT", &client.id().to_string()]).status().unwrap().success());
-    assert_eq!(client.wait().unwrap().code(), Some(130));
+    let mut client = stand.run_by("5min", "5min", "2s").spawn().unwrap();
+    until("the slot has begun", || stand.log().iter().any(|line| line["event"] == "begin"));
+    signal(&client, "-INT");
+    assert_eq!(wait(&mut client).code(), Some(130));
     assert!(stand.log().iter().any(|line| line["event"] == "end" && line["complete"] == false));
-    let other = stand.run("30s").output().unwrap();
+    let other = output(&mut stand.run("30s"));
     assert_eq!(other.status.code(), Some(2));
-    assert!(text(&other).contains("holds another campaign"), "{}", text(&other));
+    assert!(text(&other).contains("contains a campaign with other settings"), "{}", text(&other));
 }
 
 #[test]
 fn a_server_that_goes_away_is_waited_for_but_not_for_ever() {
     let mut stand = Stand::new("gone", &[]);
     let mut client = stand.run("60s").spawn().unwrap();
-    let lines = BufReader::new(client.stderr.take().unwrap()).lines();
-    let mut lines = lines.map(Result::unwrap);
+    let mut lines = Lines::of(client.stderr.take().unwrap());
     assert!(lines.any(|line| line.starts_with("slot 1 of 60")));
     stand.server.kill().unwrap();
-    stand.server.wait().unwrap();
+    wait(&mut stand.server);
     let last = lines.last().unwrap();
-    assert_eq!(client.wait().unwrap().code(), Some(1));
-    assert!(last.ends_with("the same command goes on from here"), "{last}");
+    assert_eq!(wait(&mut client).code(), Some(1));
+    assert!(last.ends_with("run the same command again to resume"), "{last}");
 }
 
 #[test]
@@ -121,11 +149,11 @@ fn bad_input_is_one_line() {
     );
     refuse(
         &["serve", "--quic", "--token", &token, "--controls", "bbr"],
-        "bbr works by rates, which quinn neither measures nor obeys; over QUIC there are ",
+        "bbr works by rates, which quinn neither measures nor obeys; available over QUIC: ",
     );
     refuse(&["serve", "--token", "none"], "none: No such file");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");
     fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    refuse(&["serve", "--token", &token], "others may read this token; chmod 600 it");
+    refuse(&["serve", "--token", &token], "readable by others; run chmod 600 on it");
     assert_eq!(measure(&["token", &token]).status.code(), Some(1), "it is not replaced");
 }

@@ -1,4 +1,4 @@
-//! What carries a campaign. Client, server and what they say to each other know a transport by these traits alone.
+//! What carries a campaign. Client, server and protocol know a transport only through these traits.
 
 use std::fmt;
 use std::io;
@@ -27,82 +27,82 @@ pub enum Transport {
 
 /// A connection: bytes in order, both ways. Several threads may use it, one of them to send and one to receive.
 pub trait Connection: fmt::Debug + Send + Sync {
-    /// Sends some of `data` within `patience`; returns how many bytes.
+    /// Sends some of `data` within `patience`; returns the number of bytes.
     ///
     /// # Errors
-    /// `WouldBlock` or `TimedOut` when it takes nothing for so long; anything else when it is over.
+    /// `WouldBlock` or `TimedOut` when nothing can be sent in that time; anything else when the connection has ended.
     fn send(&self, data: &[u8], patience: Duration) -> io::Result<usize>;
 
-    /// Receives some bytes within `patience`; none when the other end sends no more.
+    /// Receives some bytes within `patience`; none when the peer will send no more.
     ///
     /// # Errors
-    /// `WouldBlock` or `TimedOut` when nothing comes for so long; anything else when it is over.
+    /// `WouldBlock` or `TimedOut` when nothing arrives in that time; anything else when the connection has ended.
     fn receive(&self, buffer: &mut [u8], patience: Duration) -> io::Result<usize>;
 
-    /// What the two ends of this very connection know and nobody between them; empty where nothing is secret.
+    /// What only the two ends of this connection know; empty where the transport has no secret.
     fn binding(&self) -> Vec<u8>;
 
-    /// The certificate's fingerprint that the other end has shown, where there is one.
+    /// Fingerprint of the peer's certificate, if it has one.
     fn identity(&self) -> Option<String>;
 
-    /// What this end knows of it.
+    /// What this end knows about the connection.
     ///
     /// # Errors
-    /// When it is over.
+    /// When it has ended.
     fn info(&self) -> io::Result<Info>;
 
-    /// Gives it its congestion control.
+    /// Sets the congestion control.
     ///
     /// # Errors
-    /// One line, when there is none of that name.
+    /// One line, when there is no control of that name.
     fn set_control(&self, control: &str) -> Result<(), String>;
 
-    /// Limits what it sends, bytes per second.
+    /// Limits the sending rate, bytes per second.
     ///
     /// # Errors
-    /// When it is over.
+    /// When the connection has ended.
     fn limit_rate(&self, bytes_per_s: u64) -> io::Result<()>;
 
-    /// Lets what was sent arrive; the connection ends when it is dropped.
+    /// Makes sure that what was sent arrives; the connection ends when it is dropped.
     fn finish(&self);
 
-    /// Ends it at once, with all that it still holds.
+    /// Ends the connection at once and discards what is still queued.
     fn abort(&self);
 }
 
-/// Who has come in.
+/// A connection that was accepted.
 #[derive(Debug)]
 pub struct Arrival {
-    /// To be inside.
+    /// Its place among the connections.
     pub permit: Permit,
-    /// The connection, or why it did not come about.
+    /// The connection, or why it could not be set up.
     pub connection: Result<Arc<dyn Connection>, String>,
 }
 
 /// Where connections arrive.
 pub trait Listener: Send + Sync {
-    /// Whether its connections can have these controls.
+    /// Checks that its connections can use these controls.
     ///
     /// # Errors
-    /// One line: which one not, and which others.
+    /// One line that names the unknown control and those available.
     fn check(&self, controls: &[String]) -> Result<(), String>;
 
-    /// The next connection that comes within `wait` and that `door` lets in.
+    /// The next connection that arrives within `wait` and is admitted by `door`.
     ///
     /// # Errors
-    /// One line, when it cannot listen any more.
+    /// One line, when it can no longer listen.
     fn next(&self, door: &Arc<Door>, wait: Duration) -> Result<Option<Arrival>, String>;
 
-    /// How many datagrams came since this was last asked that belong to no connection.
+    /// Takes the number of datagrams since the last call that belong to no connection.
     fn take_strays(&self) -> u64;
 }
 
 /// How a client reaches a server.
 pub trait Dialer: Send + Sync {
-    /// Where the server is.
+    /// Address of the server.
     fn server(&self) -> SocketAddr;
 
-    /// A new connection.
+    /// Opens a new connection.
     ///
     /// # Errors
     /// One line.

@@ -67,7 +67,7 @@ impl Listener for TcpListener {
         let offered = offered_controls()?;
         let Some(missing) = controls.iter().find(|control| !offered.contains(control)) else { return Ok(()) };
         let offered = offered.join(", ");
-        let hint = "sudo ackclock kernel load NAME loads those of ackclock";
+        let hint = "load those of ackclock with: sudo ackclock kernel load NAME";
         Err(format!("this kernel does not offer {missing}; it offers {offered}; {hint}"))
     }
 
@@ -126,7 +126,7 @@ impl Dialer for Tcp {
     }
 }
 
-/// What the kernel knows of a connection.
+/// What the kernel knows about a connection.
 fn info(stream: &TcpStream) -> io::Result<Info> {
     // SAFETY: all zeros is a tcp_info, and what an older kernel does not fill stays so.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };

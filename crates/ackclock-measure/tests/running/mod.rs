@@ -4,8 +4,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::{JoinHandle, sleep, spawn};
-use std::time::Duration;
+use std::thread::{JoinHandle, spawn};
 
 use ackclock_measure::client;
 use ackclock_measure::server::{Limits, Server};
@@ -13,6 +12,8 @@ use ackclock_measure::token::Token;
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::transport::{Connection, Dialer, Listener, Transport, quic};
 use ackclock_measure::wire::{Answer, Request};
+
+use crate::deadline::{until, within};
 
 /// The token of these tests.
 pub const TOKEN: &[u8] = b"a token of this test";
@@ -93,13 +94,9 @@ impl Running {
         String::from_utf8(self.log.lock().unwrap().clone()).unwrap()
     }
 
-    /// Waits until its log has this text.
+    /// Waits until its log contains `text`.
     pub fn wait_for(&self, text: &str) {
-        let mut tries = 0..250;
-        while !self.log().contains(text) {
-            assert!(tries.next().is_some(), "no {text:?} in {}", self.log());
-            sleep(Duration::from_millis(40));
-        }
+        until(&format!("{text:?} in the server's log"), || self.log().contains(text));
     }
 
     /// It still serves who knows the token.
@@ -113,6 +110,11 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().unwrap().unwrap();
+        let thread = self.thread.take().unwrap();
+        let served = within("the server stops", move || thread.join());
+        // A test that fails already must not panic again.
+        if !std::thread::panicking() {
+            served.unwrap().unwrap();
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The program's server, and its client.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
+
+use crate::deadline::{Lines, output, until, wait};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-measure");
 
@@ -20,7 +21,7 @@ pub struct Stand {
 }
 
 pub fn measure(arguments: &[&str]) -> Output {
-    Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output().unwrap()
+    output(Command::new(PROGRAM).args(arguments))
 }
 
 impl Stand {
@@ -37,7 +38,7 @@ impl Stand {
     /// Another server, at the same address.
     pub fn restart(&mut self) {
         self.server.kill().unwrap();
-        self.server.wait().unwrap();
+        wait(&mut self.server);
         (self.server, _, self.fingerprint) = serve(&self.directory, &self.transport, &self.address);
     }
 
@@ -59,9 +60,20 @@ impl Stand {
         run
     }
 
+    /// The whole lines of the campaign's log; none while there is no log.
     pub fn log(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("campaign/log.jsonl")).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let text = fs::read_to_string(self.path("campaign/log.jsonl")).unwrap_or_default();
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub fn server_log(&self) -> String {
+        fs::read_to_string(self.path("server.jsonl")).unwrap()
+    }
+
+    /// Waits until the server's log contains `text`.
+    pub fn wait_for(&self, text: &str) {
+        until(&format!("{text:?} in the server's log"), || self.server_log().contains(text));
     }
 }
 
@@ -90,8 +102,7 @@ fn serve(directory: &Path, transport: &[&str], listen: &str) -> (Child, String, 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let line = Lines::of(server.stderr.take().unwrap()).next().expect("the server says where it listens");
     let end = |one: char| one == ';' || one == ',';
     let address =
         line.strip_prefix("Listening on ").and_then(|rest| rest.split(end).next()).expect("an address");

@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Result<Factory, String> {
         "quinn-bbr" => Ok(Arc::new(BbrConfig::default())),
         other => match ackclock_quic::factory(other) {
             Ok(factory) => Ok(factory),
-            Err(error) => Err(format!("{error}; over QUIC there are {}", controls().join(", "))),
+            Err(error) => Err(format!("{error}; available over QUIC: {}", controls().join(", "))),
         },
     }
 }

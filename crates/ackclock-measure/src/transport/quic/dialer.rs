@@ -102,13 +102,11 @@ impl crate::transport::Dialer for Dialer {
             Ok(Ok(connection)) => Ok(Arc::new(connection)),
             Ok(Err(error)) => Err(match self.pin.take_refused() {
                 Some(shown) => {
-                    format!("shows another certificate than the pinned one, with fingerprint {shown}")
+                    format!("its certificate is not the pinned one; it has the fingerprint {shown}")
                 }
                 None => explain(&error),
             }),
-            Err(_) => {
-                Err("no answer; is it a server of QUIC (serve --quic), and does UDP get through?".into())
-            }
+            Err(_) => Err("no answer; was the server started with --quic, and does UDP get through?".into()),
         }
     }
 }

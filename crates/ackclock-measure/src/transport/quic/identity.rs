@@ -1,4 +1,4 @@
-//! Who a server is: a certificate that it makes at its first start, and that clients know by its fingerprint.
+//! The server's identity: a certificate that it creates at its first start, and that clients know by its fingerprint.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -39,7 +39,8 @@ impl fmt::Display for Fingerprint {
 impl FromStr for Fingerprint {
     type Err = String;
 
-    /// 64 hexadecimal digits, with colons or without, as this program and `openssl x509 -fingerprint -sha256` tell them.
+    /// Reads 64 hexadecimal digits, with colons or without, as printed by this program and by
+    /// `openssl x509 -fingerprint -sha256`.
     fn from_str(text: &str) -> Result<Fingerprint, String> {
         let digits: String = text.chars().filter(|one| *one != ':').collect();
         let bytes = hex::decode(digits).ok().and_then(|bytes| bytes.try_into().ok());
@@ -55,15 +56,15 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads an identity's file (PEM), which is made if it is not there.
+    /// Reads an identity from a PEM file, which is created if it does not exist.
     ///
     /// # Errors
-    /// One line, when it cannot be read or made, or others may read it.
+    /// One line, when it cannot be read or created, or is readable by others.
     pub fn open(file: &Path) -> Result<Identity, String> {
         let refuse = |problem: &dyn fmt::Display| format!("{}: {problem}", file.display());
         match fs::metadata(file) {
             Ok(metadata) if metadata.mode() & 0o077 != 0 => {
-                return Err(refuse(&"others may read this key; chmod 600 it"));
+                return Err(refuse(&"readable by others; run chmod 600 on it"));
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -77,14 +78,14 @@ impl Identity {
         Ok(Identity { certificate, key })
     }
 
-    /// What clients know it by.
+    /// The fingerprint by which clients know it.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)
     }
 }
 
-/// Makes an identity's file, whole or not at all, unless another has made it meanwhile; nobody else may read it.
+/// Creates an identity's file, readable by its owner only, whole or not at all, unless another process was faster.
 fn make(file: &Path) -> Result<(), String> {
     let key = KeyPair::generate_for(&PKCS_ED25519).map_err(|error| error.to_string())?;
     let parameters = CertificateParams::new([NAME.to_owned()]).map_err(|error| error.to_string())?;
@@ -108,7 +109,7 @@ fn make(file: &Path) -> Result<(), String> {
     made
 }
 
-/// Lets in the server of one fingerprint, or any while none is known: then the token has to prove it.
+/// Accepts the server with one fingerprint, or any server while none is known: then the token has to authenticate it.
 #[derive(Debug)]
 pub struct Pin {
     expected: Option<Fingerprint>,
@@ -123,7 +124,7 @@ impl Pin {
         Arc::new(Pin { expected, refused: Mutex::default(), provider: Arc::new(ring::default_provider()) })
     }
 
-    /// The fingerprint that was refused since this was last asked.
+    /// Takes the fingerprint that was refused since the last call.
     #[must_use]
     pub fn take_refused(&self) -> Option<Fingerprint> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -22,17 +22,17 @@ pub use dialer::Dialer;
 pub use identity::{Fingerprint, Identity};
 pub use listener::Listener;
 
-/// What is spoken inside (ALPN).
+/// Name of the protocol inside (ALPN).
 const PROTOCOL: &[u8] = b"ackclock-measure";
 /// The name that a certificate is asked for; the fingerprint says which it is.
 const NAME: &str = "ackclock-measure";
-/// What a flow may have on its way at most, bytes: 16 MiB carry 670 Mbit/s over 200 ms.
+/// Most bytes that a flow may have in flight: 16 MiB carry 670 Mbit/s over 200 ms.
 const FLOW_WINDOW_BYTES: u32 = 16 << 20;
-/// A connection is gone after this silence.
+/// A connection is considered gone after this silence.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long the last words of a process may take.
+/// How long closing all connections may take when a process ends.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// The client shows so often that it is there.
+/// How often the client shows that it is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
 /// Where connections live: threads of the whole process, which end with it.
@@ -52,8 +52,12 @@ fn transport() -> TransportConfig {
 /// Why a connection is over, in one line; what the other end gives as its reason is not repeated.
 fn explain(error: &ConnectionError) -> String {
     match error {
-        ConnectionError::ConnectionClosed(close) => format!("the other end refuses: {}", close.error_code),
-        ConnectionError::ApplicationClosed(close) => format!("the other end hung up: {}", close.error_code),
+        ConnectionError::ConnectionClosed(close) => {
+            format!("the peer refused the connection: {}", close.error_code)
+        }
+        ConnectionError::ApplicationClosed(close) => {
+            format!("the peer closed the connection: {}", close.error_code)
+        }
         other => other.to_string(),
     }
 }
