@@ -302,7 +302,7 @@ def test_reasons_are_for_claims_that_exist():
 )
 def test_a_claim_that_asks_for_nothing_measured_is_refused_when_it_is_declared(wrong, words):
     with pytest.raises(LookupError, match=words):
-        replace(ONE, artefacts=(artefact("figure-1", {"one": Case(tiny())}, **wrong),))
+        replace(ONE, artefacts=(replace(artefact("figure-1", {"one": Case(tiny())}), **wrong),))
 
 
 def test_what_is_measured_is_what_is_declared(tmp_path):

@@ -101,14 +101,16 @@ def vary(scenario: Mapping[str, Any], name: str) -> Scenario:
     return changed
 
 
-def _with(artefact: Simulated[Any], name: str) -> Asked | None:
-    """Ask for the artefact with one setting changed, or for nothing if that changes nothing."""
-    base = artefact.cases(QUICK)
-    cases = {key: replace(case, scenario=vary(case.scenario, name)) for key, case in base.items()}
-    if cases == dict(base):
-        return None
+def _with(declared: Asked, name: str) -> Asked | None:
+    """Ask for an artefact with one setting changed, or for nothing if that changes no run."""
+    artefact = declared.artefact
+    assert isinstance(artefact, Simulated)  # noqa: S101
+    cases = {
+        key: replace(case, scenario=vary(case.scenario, name))
+        for key, case in artefact.cases(QUICK).items()
+    }
     asked = Asked.of(replace(artefact, cases=lambda _effort: cases), QUICK)
-    return None if asked.error else asked
+    return None if asked.error or asked.tasks == declared.tasks else asked
 
 
 def try_all(
@@ -140,8 +142,9 @@ def try_all(
     for paper, artefact in chosen:
         if not isinstance(artefact, Simulated):
             continue
-        found = {"as declared": Asked.of(artefact, QUICK)} | {
-            name: changed for name in VARIATIONS if (changed := _with(artefact, name)) is not None
+        declared = Asked.of(artefact, QUICK)
+        found = {"as declared": declared} | {
+            name: changed for name in VARIATIONS if (changed := _with(declared, name)) is not None
         }
         judged = dict(judge(list(found.values()), cache, jobs))
         of_claim: dict[str, dict[str, tuple[str, bool]]] = {}
