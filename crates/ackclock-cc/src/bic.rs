@@ -22,9 +22,9 @@ use crate::{Controller, Decision, Signal, Start};
 crate::choice! {
     /// How often the target of the binary search moves.
     pub enum Search {
-        /// With every acknowledgement, as the pseudo-code.
+        /// With every acknowledgement, as in the pseudo-code.
         PerAck = "per_ack",
-        /// Once per round trip, as the analysis.
+        /// Once per round trip, as in the analysis.
         PerRtt = "per_rtt",
     }
 }

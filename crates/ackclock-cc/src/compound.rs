@@ -6,7 +6,7 @@
 //! `dwnd = max(0, W(1-beta) - cwnd/2)`. dwnd is 0 in slow start and below low_window.
 //!
 //! The RTT of a round trip is the smallest of its samples; the step is taken at the first acknowledgement after it
-//! that may grow. What the port to Linux does is `compound-linux`.
+//! that may grow. For what the port to Linux does, see `compound-linux`.
 
 use ackclock_units::{Span, Time};
 

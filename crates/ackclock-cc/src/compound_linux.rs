@@ -20,7 +20,7 @@ crate::parameters! {
     }
 }
 
-/// Fewer RTT samples than this in a round trip tell nothing: they may be of delayed acknowledgements.
+/// Fewer RTT samples than this in a round trip are ignored: they may come from delayed acknowledgements.
 const LEAST_SAMPLES: u32 = 3;
 
 impl CompoundLinuxParams {

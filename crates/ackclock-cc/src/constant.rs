@@ -1,4 +1,4 @@
-//! A window that stays: for tests of paths and for loads that do not react.
+//! A window that never changes: for tests of paths and for loads that do not react.
 //!
 //! It keeps `window` packets in flight whatever is lost. After a timeout it sends one packet, as every sender
 //! must (RFC 6298, section 5), and returns to its window with the next acknowledgement.

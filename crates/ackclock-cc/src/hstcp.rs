@@ -75,7 +75,7 @@ impl HstcpParams {
     }
 }
 
-/// Where a control takes a(W) and b(W) from.
+/// Where a control gets a(W) and b(W).
 pub trait Rule: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Its parameters.
     type Params: crate::Parameters;
@@ -128,7 +128,7 @@ impl Rule for Table {
         (a, f64::from(ROWS[row].1) / 256.0)
     }
 
-    /// Linux asks for the same ssthresh at a timeout.
+    /// Linux uses the same ssthresh at a timeout.
     fn timeout_cut(b: f64) -> f64 {
         b
     }

@@ -3,8 +3,8 @@
 //! Per acknowledgement `W += alpha/W` with `alpha = 2 (1 - beta) alpha(D)`, at least 1, where D is the time
 //! since the last loss event, `alpha(D) = 1 + 10 (D - D_L) + ((D - D_L)/2)^2` beyond `D_L = 1 s`, else 1. Per
 //! loss event the window keeps `beta = RTTmin/RTTmax`, between 0.5 and 0.8, or 0.5 when the throughput before it
-//! differs by more than 20 % from that before the last one. RTTmin is of the connection, RTTmax of the last epoch,
-//! and the throughput is that of the best round trip of the epoch. RTT scaling is off. What Linux does is
+//! differs by more than 20 % from that before the last one. RTTmin is taken over the connection, RTTmax over the last
+//! epoch, and the throughput is that of the best round trip of the epoch. RTT scaling is off. For what Linux does, see
 //! `htcp-linux`.
 
 use ackclock_units::Time;

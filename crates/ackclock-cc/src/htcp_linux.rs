@@ -1,15 +1,15 @@
-//! H-TCP as Linux has it (behaviour of tcp_htcp.c).
+//! H-TCP as in Linux (behaviour of tcp_htcp.c).
 //!
 //! The increase per round trip is `2 (1 - beta) f` packets, where f follows the whole part of the polynomial of
-//! `htcp` and is scaled by the smallest RTT over 100 ms, between 1/10 and 2 times. What it takes from where:
+//! `htcp` and is scaled by the smallest RTT over 100 ms, between 1/10 and 2 times. Its inputs:
 //!
 //! - Time counts from the end of the last recovery, and the increase is recomputed only when the window has grown by
 //!   a packet; acknowledgements in between are counted.
-//! - RTTmin and RTTmax are of the smoothed RTT in congestion avoidance. RTTmax follows only later than three RTTmin
+//! - RTTmin and RTTmax are extremes of the smoothed RTT in congestion avoidance. RTTmax follows only later than three RTTmin
 //!   after a recovery, by at most 20 ms at a time, and a loss event takes 5 % of its distance to RTTmin away.
 //! - The throughput is measured outside of recovery, over a window and an RTTmin at least, and smoothed; the first
 //!   values after a recovery replace what was known. Its maximum decides: where it differs from the maximum at the loss
-//!   event before by more than a fifth, the window is halved, and once more at the next loss event.
+//!   event before by more than a fifth, the window is halved, and again at the next loss event.
 
 use ackclock_units::Time;
 
@@ -59,7 +59,7 @@ pub struct HtcpLinux {
     smoothed_rtt: f64,
     rtt_min: f64,
     rtt_max: f64,
-    /// Packets of the measurement under way, and when it began.
+    /// Packets of the current measurement, and when it began.
     delivered: u64,
     began: Time,
     /// Packets per second: smoothed, its maximum, and that maximum at the last loss event.
@@ -69,7 +69,7 @@ pub struct HtcpLinux {
 }
 
 impl HtcpLinux {
-    /// Whether so much time has passed since the last recovery that what is measured is the new window's.
+    /// Whether enough time has passed since the last recovery for measurements to reflect the new window.
     fn has_settled(&self, now: Time) -> bool {
         self.seconds(now) >= SETTLING_TRIPS * self.rtt_min
     }

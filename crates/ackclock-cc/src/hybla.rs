@@ -17,7 +17,7 @@ crate::parameters! {
     }
 }
 
-/// 2^64 packets are more than any window; beyond 2^1023 no growth times that would be no number.
+/// 2^64 packets are more than any window; beyond 2^1023, zero growth times that would not be a number.
 const LARGEST_EXPONENT: f64 = 64.0;
 
 /// rho, for RTTs in one unit.

@@ -61,7 +61,7 @@ impl Vegas {
         } else if diff < self.params.alpha {
             self.base.add(1.0);
         } else if diff > self.params.beta {
-            // After a loss event the window is at least 2, and so it stays.
+            // After a loss event the window is at least 2, and it stays so.
             self.base.set((w - 1.0).max(2.0));
         }
     }
@@ -91,7 +91,7 @@ impl Controller for Vegas {
                     let least = completed.least.max(Span(1)).as_seconds();
                     let rtt_s = match self.params.rtt {
                         Statistic::Minimum => least,
-                        // No mean is below its least, whatever the rounding says.
+                        // A mean is not below its least value, whatever rounding does.
                         Statistic::Mean => completed.mean.max(least),
                     };
                     self.round_trip(rtt_s, &ack);

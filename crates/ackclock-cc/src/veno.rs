@@ -1,7 +1,7 @@
 //! TCP Veno: C. P. Fu, S. C. Liew, JSAC 21(2), 2003.
 //!
 //! `N = W (1 - BaseRTT/RTT)` packets are queued, RTT being the last sample. With N < beta per acknowledgement
-//! `W += 1/W`, otherwise every second time. Per loss event: with N < beta the loss is taken for random and a
+//! `W += 1/W`, otherwise every second time. Per loss event: with N < beta the loss is considered random and a
 //! fifth of the window is cut, otherwise half. BaseRTT is reset at each loss event, as in the paper
 //! (`base_rtt = "epoch"`), or kept for the connection, as in Linux.
 

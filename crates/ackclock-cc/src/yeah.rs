@@ -2,7 +2,7 @@
 //!
 //! Once per round trip, with RTT the smallest of its samples: `Q = W (1 - RTTbase/RTT)` packets are queued and
 //! `L = RTT/RTTbase - 1` measures congestion. With `Q < Q_max` and `L < 1/phi` it grows as Scalable TCP (fast
-//! mode), otherwise as Reno (slow mode). In slow mode with `Q > Q_max` it decongests of its own accord:
+//! mode), otherwise as Reno (slow mode). In slow mode with `Q > Q_max` it decongests by itself:
 //! `W -= min(Q/gamma, W/2^epsilon)`, not below the window that Reno would have. Per loss event it cuts Q, at
 //! least W/2^delta and at most W/2, or half after rho round trips in slow mode, which mean that Reno competes.
 
@@ -33,7 +33,7 @@ crate::parameters! {
     }
 }
 
-/// Reno's window while nothing is known of it, packets.
+/// Reno's window before it is known, packets.
 const RENO_START: f64 = 2.0;
 
 /// The control.

@@ -75,10 +75,11 @@ fn a_rate_is_not_exceeded() {
             // 1 MB/s for as long as sending can have lasted. The kernel lets the first window out at once, ten segments
             // of 64 kB on loopback, and one or two more.
             assert!(bytes < 1e6 * longest_s + 12.0 * 65_536.0, "{transport:?}: {bytes} in {longest_s} s");
-            bytes > 0.9 * 1e6 * outcome.seconds
+            bytes > 0.2 * 1e6 * outcome.seconds
         });
-        // A busy machine may send less, but not every time.
-        assert!(is_reached, "{transport:?}: the limit is never reached");
+        // Bits for bytes would be an eighth. How near the rate comes depends on how busy the machine is; that a sender in
+        // time reaches it is tested in made-up time.
+        assert!(is_reached, "{transport:?}: the limit is never nearly reached");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What travels: packets, and what rides on them.
+//! Packets, and the store of what rides on them.
 
 use ackclock_units::Time;
 
@@ -24,7 +24,7 @@ pub enum Ecn {
     Marked,
 }
 
-/// A packet on the wire: 32 bytes. Links and queues read flow, size and marks; the rest is the endpoints'.
+/// A packet on the wire: 32 bytes. Links and queues read flow, size and marks; the rest belongs to the endpoints.
 ///
 /// The small fields share two words, because packets are copied at every hop: a copy of four whole words
 /// follows a write of four whole words without waiting, a copy after writes of single bytes does not.

@@ -19,7 +19,7 @@ use crate::rate::{RateSender, RateSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
 
-/// Makes the ends of flows that are carried by something else than the simulator's TCP.
+/// Makes the ends of flows that use something other than the simulator's TCP.
 pub trait Transport {
     /// Sender and receiver of `flow`, which has `control`.
     ///
@@ -38,11 +38,11 @@ pub trait Transport {
 pub struct Makers<'a> {
     /// Controls by name.
     pub catalogue: &'a dyn Catalogue,
-    /// QUIC, where there is any.
+    /// QUIC, if it is available.
     pub quic: Option<&'a dyn Transport>,
 }
 
-/// Where and when a flow is.
+/// Where a flow runs in the network, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
     /// Its id.

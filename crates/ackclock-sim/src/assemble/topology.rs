@@ -10,7 +10,7 @@ use crate::pace::Pace;
 use crate::queue::{Discipline, Droptail};
 use crate::wire::Wire;
 
-/// Links and routes as they are laid out. Paths without limits of their own are shared by all flows with
+/// Links and routes while they are being laid out. Paths without limits of their own are shared by all flows with
 /// the same delay, so that a thousand flows of one RTT cost two events per packet and not a thousand queues.
 pub struct Topology {
     /// The links; the first ones are those of the scenario.

@@ -37,13 +37,13 @@ pub struct Law {
 }
 
 impl Law {
-    /// A law that has seen nothing.
+    /// A law that has not seen any packet.
     #[must_use]
     pub const fn new(settings: CodelSettings) -> Self {
         Law { settings, above_until: None, next_drop: Time::ZERO, count: 0, last_count: 0, dropping: false }
     }
 
-    /// The time of the drop after one at `time` (section 5.4).
+    /// The time of the drop that follows one at `time` (section 5.4).
     fn after(&self, time: Time) -> Time {
         let root = libm::sqrt(self.count.max(1) as f64);
         time + Span((self.settings.interval.0 as f64 / root) as u64)

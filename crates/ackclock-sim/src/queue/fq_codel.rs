@@ -20,7 +20,7 @@ pub struct FqCodelSettings {
     pub codel: CodelSettings,
     /// Bytes per turn.
     pub quantum: Bytes,
-    /// Queues that flows are spread over.
+    /// Number of queues over which flows are spread.
     pub queues: u32,
     /// Packets and bytes that all queues hold together.
     pub limit: (u64, u64),
@@ -124,7 +124,7 @@ impl Queue for FqCodel {
                 turn.deficit -= i64::from(queued.packet.bytes());
                 return Some(queued);
             }
-            // An empty new queue gets one more look after the old ones, so that no flow can stay new for ever.
+            // An empty new queue becomes an old one before it is removed, so that no flow can stay new for ever.
             list.pop_front();
             if of_new && !self.old.is_empty() {
                 self.old.push_back(place);

@@ -55,7 +55,7 @@ pub trait Queue: Debug + Send {
         self.len() == 0
     }
 
-    /// Packets marked in place of being dropped.
+    /// Packets marked instead of dropped.
     fn marks(&self) -> u64 {
         0
     }
@@ -145,7 +145,7 @@ impl Discipline {
     }
 }
 
-/// Droptail is in line where links use it; the others are calls, so that they cost it nothing.
+/// Droptail is inlined where links use it; the others are called, so that they do not slow it down.
 impl Discipline {
     #[inline(never)]
     fn enqueue_managed(
@@ -203,7 +203,7 @@ impl Queue for Discipline {
     }
 }
 
-/// Marks `packet` instead of dropping it, if the queue marks and the packet's transport understands.
+/// Marks `packet` instead of dropping it, if the queue marks and the packet's transport understands marks.
 fn mark(packet: &mut Packet, ecn: bool, marks: &mut u64) -> bool {
     use crate::packet::Ecn;
     let can = ecn && packet.ecn() != Ecn::NotCapable;

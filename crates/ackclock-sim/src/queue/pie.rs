@@ -3,7 +3,7 @@
 //! Arriving packets are dropped with a probability that a controller moves every 15 ms by the distance of the delay
 //! from its target and by its change. The delay is the time that the packet at the head has waited (section 5.2's
 //! timestamps). All of the RFC's
-//! safeguards but de-randomisation's byte mode are there: the burst allowance, the scaling of small probabilities, the
+//! safeguards except de-randomisation's byte mode are implemented: the burst allowance, the scaling of small probabilities, the
 //! bounds on large ones, the decay when the queue is empty.
 
 use ackclock_units::{Span, Time};
@@ -36,9 +36,9 @@ const STEEP: (f64, f64) = (0.1, 0.02);
 const LONG: (Span, f64) = (Span::from_millis(250), 0.02);
 /// Without a queue the probability falls by this factor per update.
 const DECAY: f64 = 0.98;
-/// Packets that can be marked are dropped all the same above this (section 5.1: `mark_ecnth`).
+/// Above this, even packets that can be marked are dropped (section 5.1: `mark_ecnth`).
 const MARKS_BELOW: f64 = 0.1;
-/// Sums of probabilities before which nothing is dropped, and at which something is (section 5.4).
+/// The sum of probabilities below which nothing is dropped, and the one from which a packet always is (section 5.4).
 const SPACING: (f64, f64) = (0.85, 8.5);
 /// Fewer bytes than this are left alone (section 5.1).
 const FEW_BYTES: u64 = 2 * 1500;
@@ -78,7 +78,7 @@ impl Pie {
         self.queue.first_since().map_or(Span::ZERO, |since| now.since(since))
     }
 
-    /// Makes the updates that are due. Between events the queue does not change, so they are exact although late.
+    /// Carries out the updates that are due. Between events the queue does not change, so they are exact although late.
     fn catch_up(&mut self, now: Time) {
         while now >= self.updates_at {
             self.update(self.delay(self.updates_at));

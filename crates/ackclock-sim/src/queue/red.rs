@@ -64,7 +64,7 @@ const ADAPTS_EVERY: Span = Span::from_millis(500);
 const LARGEST_INCREMENT: f64 = 0.01;
 const DECREASE: f64 = 0.9;
 const LARGEST_MAX_P: f64 = 0.5;
-/// The part of the way between the thresholds where the average is to stay.
+/// The part of the way between the thresholds within which the average should stay.
 const TARGET: (f64, f64) = (0.4, 0.6);
 
 /// A RED queue.

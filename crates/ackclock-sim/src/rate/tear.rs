@@ -3,8 +3,8 @@
 //! The receiver keeps the window that a TCP sender would have: a packet that arrives adds to it as an acknowledgement
 //! would, a loss halves it, once per window; with `timeout` a long silence makes it 1. Between two decreases lies an
 //! epoch, and the mean windows of the last eight epochs, the current one included, are averaged with weights 1/6,
-//! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. That mean over the round-trip time is the rate that the receiver
-//! reports and the sender obeys.
+//! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. The receiver reports that mean,
+//! and the sender sends it per round-trip time.
 //!
 //! Left open by the source, chosen here: the silence that is a timeout is max(4 RTT, 200 ms) beyond two spacings of the
 //! packets, doubled with each one up to 64 times; reports go once per round trip and at each decrease.
@@ -91,7 +91,7 @@ impl Emulation {
         self.decrease(1.0);
     }
 
-    /// The weighted mean window, packets. While fewer than eight epochs are over their weights share the whole. The
+    /// The weighted mean window, packets. While fewer than eight epochs are complete, their weights are scaled to add up to 1. The
     /// current epoch counts once it has lasted a round trip.
     #[must_use]
     pub fn mean(&self) -> f64 {
@@ -105,7 +105,7 @@ impl Emulation {
     }
 }
 
-/// The sender's law: obey.
+/// The sender's law: it sends at the rate that the receiver reports.
 #[derive(Clone, Debug, Default)]
 pub struct Tear {
     rate: Option<f64>,

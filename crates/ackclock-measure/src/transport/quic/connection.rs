@@ -39,11 +39,30 @@ pub struct Quic {
     backlog: AtomicU64,
 }
 
-/// A limit of what is sent.
+/// A limit of the sending rate.
 #[derive(Debug)]
 struct Pace {
     bytes_per_s: u64,
+    /// When the next bytes may go.
     next: Instant,
+}
+
+impl Pace {
+    /// How many of `bytes` may go at `now`; `None` before their time.
+    fn turn(&mut self, now: Instant, bytes: usize) -> Option<usize> {
+        if self.next > now {
+            return None;
+        }
+        // Waking up late is made up for by at most a portion; capacity that was not used before is lost.
+        self.next = self.next.max(now.checked_sub(PORTION).unwrap_or(now));
+        let portion = (self.bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
+        Some(bytes.min(portion as usize))
+    }
+
+    /// `bytes` have gone.
+    fn charge(&mut self, bytes: usize) {
+        self.next += Duration::from_secs_f64(bytes as f64 / self.bytes_per_s as f64);
+    }
 }
 
 impl Quic {
@@ -65,24 +84,14 @@ impl Quic {
     /// Waits until the limit lets something go, at most for `patience`; how many of `bytes` may go then.
     fn wait_turn(&self, bytes: usize, patience: Duration) -> Option<usize> {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Pace { bytes_per_s, next }) = pace.as_mut() else { return Some(bytes) };
-        let wait = next.saturating_duration_since(clock::now());
-        sleep(wait.min(patience));
-        let now = clock::now();
-        if *next > now {
-            return None;
-        }
-        // A late waking is made up for, by a portion at most: what was not used before is not.
-        *next = (*next).max(now.checked_sub(PORTION).unwrap_or(now));
-        let portion = (*bytes_per_s as f64 * PORTION.as_secs_f64()).ceil();
-        Some(bytes.min(portion as usize))
+        let Some(pace) = pace.as_mut() else { return Some(bytes) };
+        sleep(pace.next.saturating_duration_since(clock::now()).min(patience));
+        pace.turn(clock::now(), bytes)
     }
 
-    /// So much has gone.
     fn charge(&self, bytes: usize) {
-        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Pace { bytes_per_s, next }) = pace.as_mut() {
-            *next += Duration::from_secs_f64(bytes as f64 / *bytes_per_s as f64);
+        if let Some(pace) = self.pace.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            pace.charge(bytes);
         }
     }
 
@@ -192,5 +201,35 @@ impl Connection for Quic {
 
     fn abort(&self) {
         self.connection.close(0_u32.into(), b"");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that go at 1 MB/s until 2 s have passed, when the sender wakes up `late` after its time.
+    fn sent(late: Duration) -> usize {
+        let start = clock::now();
+        let mut pace = Pace { bytes_per_s: 1_000_000, next: start };
+        let (mut now, mut sent) = (start, 0);
+        while now < start + Duration::from_secs(2) {
+            while let Some(bytes) = pace.turn(now, 1 << 16) {
+                pace.charge(bytes);
+                sent += bytes;
+            }
+            now = pace.next + late;
+        }
+        sent
+    }
+
+    #[test]
+    fn a_rate_is_kept_and_reached() {
+        // A portion is 5000 bytes, every 5 ms: 400 of them.
+        assert_eq!(sent(Duration::ZERO), 2_000_000);
+        // Late by less than a portion: made up for, but for the last portion.
+        assert!((1_995_000..=2_005_000).contains(&sent(Duration::from_millis(3))));
+        // 20 ms late every time: two portions each time, for the one that was made up for, then 5 + 20 ms to the next.
+        assert_eq!(sent(Duration::from_millis(20)), 5000 + (2000_usize.div_ceil(25) - 1) * 10_000);
     }
 }

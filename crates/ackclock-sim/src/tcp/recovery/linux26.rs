@@ -1,4 +1,4 @@
-//! Recovery as TCP-Linux of ns-2 has it, which the papers of 2006 to 2011 ran: forward acknowledgements, rate halving
+//! Recovery as in TCP-Linux of ns-2, which the papers of 2006 to 2011 used: forward acknowledgements, rate halving
 //! and moderation of the window, after Linux 2.6. Source: the behaviour of ns-2.35, `tcp/tcp-linux.cc` and
 //! `tcp/scoreboard1.cc`; Mathis and Mahdavi, SIGCOMM 1996, for forward acknowledgements.
 //!
@@ -6,19 +6,19 @@
 //!   there are. A retransmission is lost when a packet was reported that was first sent after it, or when one was
 //!   delivered that was sent again more than four retransmissions later.
 //! - In an episode one packet goes out for two that leave the network, until what is in flight has come down to the
-//!   floor: ssthresh, or half of it for controls that say so. At the end a window below ssthresh becomes what is in
+//!   floor: ssthresh, or half of it for controls that ask for that. At the end a window below ssthresh becomes what is in
 //!   flight and three more, and slow start leads back to ssthresh.
-//! - At the end of an episode all reports are forgotten; what the next ones tell begins a new episode.
+//! - At the end of an episode all reports are forgotten; losses that later reports show begin a new episode.
 //! - Every acknowledgement restarts the retransmission timer, even a duplicate.
 //! - After a timeout everything unreported is lost; a loss seen then begins an episode.
 //!
 //! The window grows only when it was full before the acknowledgement. With a random delay before each send
-//! (`overhead_`) that stops most growth, which is a property of this sender and of no network; docs/validation.md
+//! (`overhead_`) that stops most growth, which is a property of this sender, not of any network; docs/validation.md
 //! has the proof. What such a delay restores of the halved rate is here, too.
 //!
 //! Not taken over: RTT samples that duplicate acknowledgements give to the timer. A packet is sent up to a nanosecond
-//! late, at random: so chance decides which of two flows is first whose packets would come at one instant, and not
-//! their numbers. In ns-2 the rounding of its clock decides (docs/validation.md).
+//! late, at random: so when packets of two flows would arrive at the same instant, chance decides which is first, not
+//! the numbers of the flows. In ns-2 the rounding of its clock decides (docs/validation.md).
 
 use ackclock_units::Time;
 
@@ -71,7 +71,7 @@ pub struct Linux26 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Halving {
     limit: u64,
-    /// What holds until the burst under way has gone.
+    /// The limit for the current burst.
     of_burst: u64,
     /// The burst comes after a random delay; what it takes from the limit is given back.
     delayed: bool,

@@ -28,7 +28,7 @@ pub struct DuplicateAcks {
     recovery_point: u64,
     /// No fast retransmit before this is acknowledged, after a timeout.
     timeout_point: Option<u64>,
-    /// A retransmission that goes out whatever the window.
+    /// A retransmission that is sent whatever the window.
     urgent: Option<u64>,
     /// After a timeout: the next packet to send again.
     resend: u64,

@@ -1,9 +1,9 @@
 //! Recovery from selective acknowledgements: RFC 6675.
 //!
-//! A packet counts as lost when three above it were reported (section 4, IsLost, in whole packets). That
-//! makes one number of it: everything unreported below the third-highest report is lost, and the number only
-//! rises. The pipe is kept as four counts, so no acknowledgement looks at more than what it newly tells,
-//! however many losses are outstanding. A lost retransmission is not seen; the timer repairs it.
+//! A packet counts as lost when three above it were reported (section 4, IsLost, in whole packets). So
+//! one number describes the losses: everything unreported below the third-highest report is lost, and the number only
+//! rises. The pipe is kept as four counts, so the work per acknowledgement depends on what it newly reports,
+//! not on how many losses are outstanding. A lost retransmission is not seen; the timer repairs it.
 //!
 //! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); what
 //! the receiver reported is kept.
@@ -78,7 +78,7 @@ impl Sack {
         unreported
     }
 
-    /// Notes what a block newly reports. Returns how many packets.
+    /// Records what a block newly reports. Returns the number of packets.
     fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
@@ -193,7 +193,7 @@ impl Recovery for Sack {
 
     #[inline]
     fn in_flight(&self, flight: Flight) -> u64 {
-        // Without limited transmit, reports before an episode let nothing out.
+        // Without limited transmit, reports before an episode allow nothing to be sent.
         let counts = self.limited_transmit || self.recovering || self.lost > 0;
         let reported = if counts { self.reported.len() } else { 0 };
         flight.outstanding() + self.resent - reported - self.lost
