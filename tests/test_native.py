@@ -131,7 +131,7 @@ def test_a_run_gives_tables_and_progress():
     # Three flows, sampled every 100 ms of 3 s, first after 100 ms.
     assert len(tables["windows"]["time_s"]) == 3 * 30
 
-    def stop(*told):
+    def stop(*_told):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -201,7 +201,10 @@ def test_what_a_run_gives_is_described():
     found = json.loads(summary)
     assert sorted(found) == sorted(schema["required"])
     assert sorted(found["flows"][0]) == sorted(schema["$defs"]["FlowSummary"]["required"])
-    assert schema["$defs"]["FlowSummary"]["properties"]["goodput_mbps"]["type"] == ["number", "null"]
+    assert schema["$defs"]["FlowSummary"]["properties"]["goodput_mbps"]["type"] == [
+        "number",
+        "null",
+    ]
     kinds = {name: kind for name, kind, _ in columns["flows"]}
     assert (kinds["id"], kinds["name"], kinds["mean_window"]) == ("uint32", "string", "float64")
     assert kinds["whole_run_timeouts"] == "uint64"
