@@ -131,7 +131,7 @@ def test_a_run_gives_tables_and_progress():
     # Three flows, sampled every 100 ms of 3 s, first after 100 ms.
     assert len(tables["windows"]["time_s"]) == 3 * 30
 
-    def stop(*told):
+    def stop(*_told):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

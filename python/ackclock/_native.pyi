@@ -1,7 +1,7 @@
 """The engine (Rust, crates/ackclock-py)."""
 
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,23 +9,31 @@ from numpy.typing import NDArray
 _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[str]
 
 __all__ = [
+    "ENGINE",
     "VERSION",
     "Ack",
     "Loss",
+    "Scenario",
     "ScenarioError",
     "SimulationError",
     "Start",
     "Timeout",
     "check",
+    "columns",
     "controllers",
     "example",
+    "limit",
     "load_library",
     "page",
+    "quantity",
     "register",
     "schema",
     "simulate",
+    "summary_schema",
 ]
 
+ENGINE: str
+"""Hash of the sources that decide what a run gives: 16 hexadecimal digits."""
 VERSION: str
 
 class ScenarioError(ValueError): ...
@@ -115,6 +123,156 @@ class Start:
     def hystart(self) -> bool:
         """Whether slow start is to end on rising delay."""
 
+@final
+class Scenario:
+    """A scenario that was read once and accepted. It never changes, and threads may share it.
+
+    Two are equal if the same would be run, however they are written. Pickling keeps what was
+    written; controls that are not built in must be there before it is read again.
+    """
+
+    @staticmethod
+    def read(
+        text: str,
+        file: str,
+        settings: Sequence[str] = (),
+        is_json: bool = False,
+        prepare: Callable[[list[str]], object] | None = None,
+    ) -> Scenario:
+        """Read and check a scenario.
+
+        Parameters
+        ----------
+        text : str
+            TOML, or JSON of the same shape.
+        file : str
+            Its name for messages; files that it names are looked for beside it.
+        settings : sequence of str
+            Changes such as ``"flow.0.rtt=80ms"``, applied in order.
+        is_json : bool
+            Whether the text is JSON.
+        prepare : callable, optional
+            Called before the check with the controls that the flows name, each once, so that they
+            can be registered; what it raises is raised.
+
+        Returns
+        -------
+        Scenario
+            The scenario.
+
+        Raises
+        ------
+        ScenarioError
+            When it is refused: file, line, key and what is allowed, in one line.
+        """
+
+    def with_settings(
+        self,
+        settings: Sequence[str],
+        prepare: Callable[[list[str]], object] | None = None,
+    ) -> Scenario:
+        """Apply changes to what was written, so that defaults follow them.
+
+        Parameters
+        ----------
+        settings, prepare
+            As for `read`.
+
+        Returns
+        -------
+        Scenario
+            Another scenario.
+
+        Raises
+        ------
+        ScenarioError
+            As `read`.
+        """
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time, seconds."""
+
+    @property
+    def warmup_s(self) -> float:
+        """Time from which metrics are measured, seconds."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random streams."""
+
+    @property
+    def controls(self) -> list[str]:
+        """The controls of the flows, each once, in the order of the flows."""
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of what is to be run: 32 hexadecimal digits.
+
+        It is the same however the scenario is written. Files that it names count by content.
+        """
+
+    @property
+    def file(self) -> str:
+        """Its name in messages."""
+
+    def toml(self) -> str:
+        """Write it as TOML with every default filled in.
+
+        The form stays: a dumbbell is a dumbbell, flows with a count are one table. What flows do
+        not set for themselves is in ``[tcp]``. Reading it gives an equal scenario, and this text.
+
+        Returns
+        -------
+        str
+            TOML.
+        """
+
+    def as_json(self) -> str:
+        """Write it as JSON with every default filled in.
+
+        Returns
+        -------
+        str
+            The data of `toml`.
+        """
+
+    def simulate(
+        self,
+        run: int = 0,
+        record: bool = False,
+        progress: Callable[[float, int], None] | None = None,
+        pcap: str | None = None,
+        qlog: str | None = None,
+    ) -> tuple[str, dict[str, dict[str, _Column]]]:
+        """Simulate it, as often as one likes and from several threads at once.
+
+        Parameters
+        ----------
+        run : int
+            Number of the run: other random streams of the same seed.
+        record : bool
+            Keep the tables of windows and queues over time, too.
+        progress : callable, optional
+            Called with simulated seconds and packets every few hundredths of a second; what it
+            raises ends the run.
+        pcap : str, optional
+            File for a packet capture.
+        qlog : str, optional
+            Directory for a file ``NAME.sqlog`` of every QUIC flow.
+
+        Returns
+        -------
+        tuple
+            The summary as JSON (`summary_schema`), and the tables by name (`columns`).
+
+        Raises
+        ------
+        SimulationError, OSError
+            When the simulation fails, or the capture cannot be written. What a control written in
+            Python raises is raised as it is.
+        """
+
 def register(
     name: str,
     source: str,
@@ -126,6 +284,70 @@ def check(text: str, file: str, settings: list[str], is_json: bool = False) -> s
 def controllers() -> str: ...
 def load_library(path: str) -> list[str]: ...
 def page(controller: str) -> str | None: ...
+def quantity(
+    text: str,
+    kind: Literal["time_s", "rate_bps", "size_bytes", "packets", "fraction", "number"],
+) -> float:
+    """Read a quantity by the rules of scenarios.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"80 ms"``, ``"100 Mbit/s"``, ``"2 MB"``, ``"50 packets"`` or ``"1 %"``.
+    kind : str
+        What it measures, with the unit of the result. A ``fraction`` is a bare number or in per
+        cent, from 0 to 1; a ``number`` is the same without an upper end.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    ValueError
+        When it cannot be read, in the words of a refused scenario; or when there is no such kind.
+    """
+
+def limit(text: str) -> tuple[int, Literal["packets", "B"]]:
+    """Read the size of a queue.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"100 packets"`` or ``"125 kB"``.
+
+    Returns
+    -------
+    tuple
+        The number, and whether it counts packets or bytes.
+
+    Raises
+    ------
+    ValueError
+        When it cannot be read.
+    """
+
+def summary_schema() -> str:
+    """Describe the summary of a run.
+
+    Returns
+    -------
+    str
+        A JSON schema.
+    """
+
+def columns() -> dict[str, list[tuple[str, str, str]]]:
+    """Describe the tables of a run.
+
+    Returns
+    -------
+    dict
+        By table, for each column: its name, type (``float64``, ``uint64``, ``uint32`` or
+        ``string``) and meaning. Controls add real columns of their own to ``windows``; ``flows``
+        is made from the summary.
+    """
+
 def schema() -> str: ...
 def example() -> str: ...
 def simulate(
