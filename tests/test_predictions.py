@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 import ackclock
+from ackclock.engine import build
 from ackclock.models import fit as fit_model
 from ackclock.predictions import (
     Simulation,
     fit,
     illinois,
     matrix,
-    paths,
     period,
     response,
     share,
@@ -113,9 +113,9 @@ def test_theorem_1_of_fit():
     # far N climbs.
     scenario = fit.scenario(0.001, 0.1)
     scenario["dumbbell"] = scenario["dumbbell"] | {"rate": "10 Gbit/s"}
-    scenario["flow"] = [paths.flow("fit", 0.1)]
+    scenario["flow"] = [build.flow("fit", rtt="100 ms")]
     run = ackclock.simulate(scenario, record=False)
-    rate = run.summary["flows"][0]["goodput_mbps"] * 1e6 / paths.PACKET_BITS
+    rate = run.summary["flows"][0]["goodput_mbps"] * 1e6 / build.PACKET_BITS
     assert fit_model.link_state(rate * 0.1, 1.25e6, 0.1, 100) == "a"
 
 

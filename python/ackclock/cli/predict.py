@@ -161,14 +161,15 @@ def unfairness(
       ackclock predict unfairness
       ackclock predict unfairness aimd bic --ratios 1,3 --simulate
     """
-    from ackclock.predictions import paths, unfairness
+    from ackclock.engine import build
+    from ackclock.predictions import unfairness
 
     _refuse_unwritable(output)
     try:
         found = unfairness.predict(
             controls or ["aimd", "bic", "hstcp"],
             _numbers(ratios, "--ratios", low=1, high=20),
-            capacity=capacity_mbps * 1e6 / paths.PACKET_BITS,
+            capacity=capacity_mbps * 1e6 / build.PACKET_BITS,
             simulation=_simulation(simulate, runs, jobs),
         )
     except (LookupError, ValueError) as error:

@@ -11,7 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.comparison.path import SAMPLE_S, STEP, Setting
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 
 Numbers = dict[str, float]
 SMOOTHNESS_RTTS = 10
@@ -98,11 +98,11 @@ def scenarios(setting: Setting, control: str) -> dict[str, dict[str, Any]]:
     step_s = [share * setting.run_s for share in STEP]
     half = {
         "source": "cbr",
-        "rate": f"{setting.rate_mbps / 2:g} Mbit/s",
-        "rtt": f"{setting.rtt_ms:g} ms",
+        "rate": build.mbps(setting.rate_mbps / 2),
+        "rtt": build.milliseconds(setting.rtt_ms),
         "name": "step",
-        "start": f"{step_s[0]:g} s",
-        "stop": f"{step_s[1]:g} s",
+        "start": build.seconds(step_s[0]),
+        "stop": build.seconds(step_s[1]),
     }
     return {
         "alone": setting.scenario(one),
