@@ -187,8 +187,8 @@ def test_a_prediction_with_simulated_points(ackclock, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["response", "--loss", "2%,x"], "'x' is no number from 1e-09 to 0.5"),
-        (["response", "--loss", "0"], "'0' is no number from 1e-09"),
+        (["response", "--loss", "2%,x"], "not a number from 1e-09 to 0.5: 'x'"),
+        (["response", "--loss", "0"], "--loss: not a number from 1e-09 to 0.5: '0'"),
         (["response", "nothing"], "no response function of 'nothing'; there are"),
         (["period", "-o", "out.gif"], "out.gif must end in one of .svg"),
         (["unfairness", "--capacity-mbps", "1"], "windows of 1 to 1e9 packets"),

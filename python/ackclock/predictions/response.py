@@ -67,8 +67,8 @@ CONTROLS: dict[str, Control] = {
 
 
 def predict(
-    controls: Sequence[str],
-    loss: Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    controls: Sequence[str] = tuple(CONTROLS),
+    loss: Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
     rtt_s: float = 0.1,
     simulation: Simulation | None = None,
 ) -> Prediction:

@@ -50,7 +50,14 @@ def predict(
     -------
     Prediction
         |T_n - T_0|/|T_inf - T_0| at every round trip, interpolated between loss events.
+
+    Raises
+    ------
+    ValueError
+        When the loss rate does not change.
     """
+    if before == after:
+        raise ValueError(f"the loss rates before and after the step must differ: both {before:g}")
     at = np.arange(0, round_trips + 1, dtype=float)
     rows: list[dict[str, Any]] = []
     lines, scenarios = [], []
