@@ -24,6 +24,7 @@ from scipy.stats import ttest_ind
 from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, loaded, path, put
 
 import ackclock
+from ackclock.draw import markdown
 from ackclock.metrics.intervals import over_runs
 
 DATA = ROOT / "benches" / "data" / "competition.csv"
@@ -236,7 +237,7 @@ def _cell(goodputs: NDArray[np.float64]) -> str:
     return f"{estimate.value:.1f}{half}"
 
 
-def _line(row: Row, measured: NDArray[np.float64], simulated: NDArray[np.float64]) -> str:
+def _cells(row: Row, measured: NDArray[np.float64], simulated: NDArray[np.float64]) -> list[str]:
     kernel, simulator = shares(row, measured), shares(row, simulated)
     most = float(np.abs(kernel.mean(axis=0) / simulator.mean(axis=0) - 1).max())
     agree = "yes" if most <= LARGEST_DIFFERENCE else "no"
@@ -245,8 +246,8 @@ def _line(row: Row, measured: NDArray[np.float64], simulated: NDArray[np.float64
         # Student's test of each kind's share, times their number because the smallest is taken.
         smallest = float(ttest_ind(kernel, simulator).pvalue.min()) * kernel.shape[1]
         chance = "less than 0.01" if smallest < 0.01 else f"{min(smallest, 1.0):.2f}"
-    cells = [row.title, *map(_cell, measured.T), *map(_cell, simulated.T)]
-    return f"| {' | '.join(cells)} | {agree}, {100 * most:.3g} % | {chance} |"
+    goodputs = [*map(_cell, measured.T), *map(_cell, simulated.T)]
+    return [row.title, *goodputs, f"{agree}, {100 * most:.3g} %", chance]
 
 
 HEADS = {
@@ -278,17 +279,15 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
     ]
     counting = found.filter("counts")
     for question, (head, name, flows) in HEADS.items():
-        columns = [
-            name,
-            *(f"{flow}, {where}" for where in ("kernel", "simulated") for flow in flows),
-        ]
-        lines += ["", head, "", f"| {' | '.join([*columns, 'shares agree', 'chance'])} |"]
-        lines.append("| --- |" + " --- |" * (len(columns) + 1))
+        columns = [f"{flow}, {where}" for where in ("kernel", "simulated") for flow in flows]
+        cells = []
         for row in [row for row in rows if row.question == question]:
             own = counting.filter(pl.col("question") == question, pl.col("row") == row.title)
             goodputs = own.sort("turn", "flow")["goodput_mbps"].to_numpy()
-            lines.append(_line(row, goodputs.reshape(-1, len(STARTS_S)), simulate(row, seconds)))
-            print(lines[-1], flush=True)
+            cells.append(_cells(row, goodputs.reshape(-1, len(STARTS_S)), simulate(row, seconds)))
+            print(markdown.row(cells[-1]), flush=True)
+        heads = [name, *columns, "shares agree", "chance"]
+        lines += ["", head, "", *markdown.table(heads, cells)]
     first = found.filter(pl.col("flow") == 0)
     repeated = first.filter(~pl.col("counts")).height
     late = first.filter(pl.col("counts"), pl.col("problems") != "").height

@@ -18,7 +18,7 @@ import numpy as np
 from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, campaign, loaded, path, put, run
 
 import ackclock
-from ackclock.draw import plots
+from ackclock.draw import markdown, plots
 from ackclock.engine import Run
 from ackclock.metrics.intervals import bootstrap
 
@@ -65,11 +65,10 @@ def agreement() -> list[str]:
         f"which the first {WARMUP_S} are left out; profile `linux`; goodput is the application's. "
         "With random loss the emulator and the simulator draw from the same stream.",
         "",
-        "| path | control | mean window: simulator | the kernel's code there | kernel | "
-        "goodput, Mbit/s: simulator | the kernel's code there | kernel | loss events |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    late = []
+    heads = ["path", "control", "mean window: simulator", "the kernel's code there", "kernel"]
+    heads += ["goodput, Mbit/s: simulator", "the kernel's code there", "kernel", "loss events"]
+    rows, late = [], []
     with plots.in_style():
         figure, panels = plots.panels(len(CONTROLS), height=1.5)
         for place, loss in PATHS.items():
@@ -89,8 +88,8 @@ def agreement() -> list[str]:
                     file.write_text(runs["simulator"].scenario)
                     runs["kernel"], report = _in_kernel(control, file, Path(directory))
                 late += report["problems"]
-                lines.append(_beside(place, title, runs))
-                print(lines[-1], flush=True)
+                rows.append(_beside(place, title, runs))
+                print(markdown.row(rows[-1]), flush=True)
                 if not loss:
                     _overlay(panel, title, runs)
         plots.legend(panels[0], 3)
@@ -98,10 +97,11 @@ def agreement() -> list[str]:
         figure.savefig(ROOT / "docs" / "images" / "kernel-windows.png", dpi=150)
     worst = "; ".join(dict.fromkeys(late)) or "at most 1 % of packets left more than 1 ms late"
     limits = f"{LARGEST_WINDOW:.0%} for windows and {LARGEST_GOODPUT:.0%} for goodputs"
-    return [*lines, "", f"Limits: {limits}, kept by all. The emulator about itself: {worst}."]
+    verdict = f"Limits: {limits}, kept by all. The emulator about itself: {worst}."
+    return [*lines, *markdown.table(heads, rows), "", verdict]
 
 
-def _beside(place: str, title: str, runs: dict[str, Run]) -> str:
+def _beside(place: str, title: str, runs: dict[str, Run]) -> list[str]:
     flows = [run.summary["flows"][0] for run in runs.values()]
     windows = [flow["mean_window"] for flow in flows]
     # The simulator counts whole packets.
@@ -113,7 +113,7 @@ def _beside(place: str, title: str, runs: dict[str, Run]) -> str:
                 raise SystemExit(f"{place}, {title}: {values} differ by more than {limit}")
     cells = [f"{value:.1f}" for value in windows] + [f"{value:.3f}" for value in goodputs]
     events = ", ".join(str(flow["loss_events"]) for flow in flows)
-    return f"| {place} | {title} | {' | '.join(cells)} | {events} |"
+    return [place, title, *cells, events]
 
 
 def _overlay(panel: Any, title: str, runs: dict[str, Run]) -> None:
@@ -130,14 +130,10 @@ def losses() -> list[str]:
         "`ackclock measure`; beside it the simulator's, mean of eight runs, with pacing because "
         "this kernel paces, and with and without noise on the RTT samples.",
         "",
-        "| round trip | "
-        + " | ".join(
-            f"{name}, kernel | " + " | ".join(f"simulated, {noise}" for noise in RTT_NOISE)
-            for name in TURNS
-        )
-        + " |",
-        "| --- |" + " --- |" * (len(TURNS) * (1 + len(RTT_NOISE))),
     ]
+    simulated = [f"simulated, {noise}" for noise in RTT_NOISE]
+    heads = ["round trip", *(head for name in TURNS for head in (f"{name}, kernel", *simulated))]
+    rows = []
     for rtt_ms in DELAYS_MS:
         queue = round(100e6 / 12_000 * rtt_ms / 1000)
         with loaded("fit"):
@@ -146,15 +142,15 @@ def losses() -> list[str]:
                 ["--rate", "100Mbit/s", "--delay", f"{rtt_ms / 2}ms", "--queue", str(queue),
                  "--loss", "1%", "--both", "--set", "dumbbell.loss.rate=0%"],
             )  # fmt: skip
-        cells = []
+        cells = [f"{rtt_ms} ms"]
         for in_kernel, control in TURNS.values():
             cells.append(f"{measured[in_kernel]:.1f}")
             cells += [
                 f"{_simulated(control, rtt_ms, queue, noise):.1f}" for noise in RTT_NOISE.values()
             ]
-        lines.append(f"| {rtt_ms} ms | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return lines
+        rows.append(cells)
+        print(markdown.row(cells), flush=True)
+    return [*lines, *markdown.table(heads, rows)]
 
 
 def _simulated(control: str, rtt_ms: float, queue: int, noise: str) -> float:
@@ -217,13 +213,13 @@ def cost() -> list[str]:
     """CPU time per byte over a cable without limits, beside the kernel's own Reno."""
     lines = [
         "CPU time of the whole machine per kB that iperf3 moves over a raw veth pair, the "
-        f"control's over the kernel's Reno's: {PAIRS} pairs of {TRANSFER_S} s, in turn which goes "
-        "first, sender and receiver on a processor each; medians, and the 95 % interval of the "
+        f"control's over the kernel's Reno's: {PAIRS} pairs of {TRANSFER_S} s, the order reversed "
+        "each time, sender and receiver on a processor each; medians, and the 95 % interval of the "
         "median ratio by the bootstrap, because single pairs differ by 20 % on this machine.",
         "",
-        "| control | ns per kB | the kernel's Reno | ratio | 95 % interval | Gbit/s | Reno's |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    heads = ["control", "ns per kB", "the kernel's Reno", "ratio", "95 % interval", "Gbit/s"]
+    rows = []
     with loaded(*CONTROLS.values()), _cable() as (client, address):
         _cost(client, address, "reno")
         for title, control in CONTROLS.items():
@@ -234,15 +230,14 @@ def cost() -> list[str]:
                 pairs.append([*found[f"ack_{control}"], *found["reno"]])
             own, own_rate, reno, reno_rate = np.array(pairs).T
             ratio = bootstrap(own / reno, np.median)
-            lines.append(
-                f"| {title} | {np.median(own):.0f} | {np.median(reno):.0f} | {ratio.value:.3f} | "
-                f"{ratio.low:.3f} to {ratio.high:.3f} | {np.median(own_rate):.1f} | "
-                f"{np.median(reno_rate):.1f} |"
-            )
-            print(lines[-1], flush=True)
+            times = [f"{np.median(one):.0f}" for one in (own, reno)]
+            rates = [f"{np.median(one):.1f}" for one in (own_rate, reno_rate)]
+            interval = f"{ratio.low:.3f} to {ratio.high:.3f}"
+            rows.append([title, *times, f"{ratio.value:.3f}", interval, *rates])
+            print(markdown.row(rows[-1]), flush=True)
             if ratio.high >= LARGEST_COST:
                 print(f"{title}: the upper bound {ratio.high:.3f} is not below {LARGEST_COST}")
-    return lines
+    return [*lines, *markdown.table([*heads, "Reno's"], rows)]
 
 
 PARTS: dict[str, Callable[[], list[str]]] = {

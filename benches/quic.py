@@ -13,6 +13,7 @@ import numpy as np
 from shared import ROOT, campaign, path, put, run
 
 import ackclock
+from ackclock.draw import markdown
 
 PAGE, SPEED = ROOT / "docs" / "quic.md", ROOT / "docs" / "performance.md"
 
@@ -52,23 +53,20 @@ def _beside(control: str, transport: str) -> dict[str, Any]:
 
 def simulated() -> list[str]:
     """Run each control on the simulated TCP and on quinn's endpoints in virtual time."""
-    lines = [
-        "| control | mean window, TCP | QUIC | goodput, Mbit/s, TCP | QUIC | loss events |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    heads = ["control", "mean window, TCP", "QUIC", "goodput, Mbit/s, TCP", "QUIC", "loss events"]
+    rows = []
     for control in SIMULATED:
         tcp, quic = _beside(control, "tcp"), _beside(control, "quic")
         limits = (("mean_window", LARGEST_WINDOW), ("goodput_mbps", LARGEST_GOODPUT))
         for key, limit in limits:
             if abs(quic[key] / tcp[key] - 1) > limit:
                 raise SystemExit(f"{control}: {key} {tcp[key]}, {quic[key]}")
-        lines.append(
-            f"| {control} | {tcp['mean_window']:.1f} | {quic['mean_window']:.1f} | "
-            f"{tcp['goodput_mbps']:.2f} | {quic['goodput_mbps']:.2f} | "
-            f"{tcp['loss_events']}, {quic['loss_events']} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        windows = [f"{one['mean_window']:.1f}" for one in (tcp, quic)]
+        goodputs = [f"{one['goodput_mbps']:.2f}" for one in (tcp, quic)]
+        events = f"{tcp['loss_events']}, {quic['loss_events']}"
+        rows.append([control, *windows, *goodputs, events])
+        print(markdown.row(rows[-1]), flush=True)
+    return markdown.table(heads, rows)
 
 
 def _lossy(control: str, noise: str | None) -> str:
@@ -112,19 +110,18 @@ def live() -> list[str]:
         f"noise and with a delay that varies by {NOISE}. "
         "Unlimited: the emulated link without rate and delay. Both ends and the link on two cores.",
         "",
-        f"| control | 100 Mbit/s, lossy | simulated | with {NOISE} of noise | unlimited | "
-        "loopback |",
-        "| --- | --- | --- | --- | --- | --- |",
     ]
+    heads = ["control", "100 Mbit/s, lossy", "simulated", f"with {NOISE} of noise"]
+    heads += ["unlimited", "loopback"]
+    rows = []
     for title, control in TURNS.items():
         if unlimited[control] < LEAST_UNLIMITED_MBPS:
             print(f"{title}: {unlimited[control]:.0f} Mbit/s of {LEAST_UNLIMITED_MBPS}")
-        lines.append(
-            f"| {title} | {lossy[control]:.1f} | {_lossy(control, None)} | "
-            f"{_lossy(control, NOISE)} | {unlimited[control]:.0f} | {loopback[control]:.0f} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        virtual = [_lossy(control, None), _lossy(control, NOISE)]
+        free = [f"{found[control]:.0f}" for found in (unlimited, loopback)]
+        rows.append([title, f"{lossy[control]:.1f}", *virtual, *free])
+        print(markdown.row(rows[-1]), flush=True)
+    return [*lines, *markdown.table(heads, rows)]
 
 
 def profile() -> list[str]:
@@ -138,18 +135,18 @@ def profile() -> list[str]:
         "(`crates/ackclock-quic/examples/transfer.rs`): the share of the adapter and the control "
         "behind it, and what else there is.",
         "",
-        "| control | adapter and control | quinn, tokio, the example | TLS | C library | kernel |",
-        "| --- | --- | --- | --- | --- | --- |",
     ]
+    heads = ["control", "adapter and control", "quinn, tokio, the example", "TLS", "C library"]
+    rows = []
     for title, control in TURNS.items():
         if control.startswith("quinn-"):
             continue
         shares = _shares(program, control)
-        lines.append(f"| {title} | " + " | ".join(f"{share:.2%}" for share in shares) + " |")
-        print(lines[-1], flush=True)
+        rows.append([title, *(f"{share:.2%}" for share in shares)])
+        print(markdown.row(rows[-1]), flush=True)
         if shares[0] >= LARGEST_COST:
             print(f"{title}: {shares[0]:.2%} is not below {LARGEST_COST:.0%}")
-    return lines
+    return [*lines, *markdown.table([*heads, "kernel"], rows)]
 
 
 def _shares(program: Path, control: str) -> list[float]:

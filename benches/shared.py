@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ackclock.engine import build
+
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_PAGE = ROOT / "docs" / "kernel.md"
 COMMAND = str(Path(sys.executable).parent / "ackclock")
@@ -39,8 +41,9 @@ def loaded(*controls: str) -> Iterator[None]:
 def path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:
     """Give a dumbbell with a queue in packets and random losses."""
     random = {"loss": {"kind": "bernoulli", "rate": loss}} if loss else {}
-    queue_kind = {"kind": "droptail", "limit": f"{queue} packets"}
-    return {"rate": rate, "delay": f"{rtt_ms / 2:g} ms", "queue": queue_kind, **random}
+    delay, limit = build.milliseconds(rtt_ms / 2), build.packets(queue)
+    made: dict[str, Any] = build.dumbbell(rate, delay, limit, **random)["dumbbell"]
+    return made
 
 
 def put(page: Path, name: str, target: str, lines: Sequence[str]) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from shared import ROOT, put
 
+from ackclock.draw import markdown
+
 PAGE = ROOT / "docs" / "performance.md"
 REPETITIONS = 3
 
@@ -109,8 +111,8 @@ def machine() -> list[str]:
 def main() -> None:
     """Time every load and write the page."""
     head = ["load", "simulated s", "M packets", "wall s", "M packets/s", "ns per packet", "peak MB"]
-    rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    print(rows[0])
+    rows: list[list[str]] = []
+    print(markdown.row(head))
     with tempfile.TemporaryDirectory() as directory:
         for load in LOADS:
             file = Path(directory) / "load.toml"
@@ -122,8 +124,8 @@ def main() -> None:
             cells = [load.name, f"{load.simulated_s:g}", f"{packets / 1e6:.1f}", f"{wall_s:.2f}"]
             cells += [f"{packets / wall_s / 1e6:.2f}", f"{wall_s / packets * 1e9:.0f}"]
             cells += [f"{peak_mb:.0f}"]
-            rows.append("| " + " | ".join(cells) + " |")
-            print(rows[-1], flush=True)
+            rows.append(cells)
+            print(markdown.row(cells), flush=True)
     costs = subprocess.run(
         ["cargo", "bench", "--quiet", "-p", "ackclock-cc", "--bench", "cost"],
         cwd=ROOT,
@@ -132,21 +134,19 @@ def main() -> None:
         check=True,
     )
     print(costs.stdout, end="")
-    cost_rows = [f"| {line.replace(',', ' | ')} |" for line in costs.stdout.splitlines()]
+    cost_rows = [line.split(",") for line in costs.stdout.splitlines()]
     section = [
         f"Whole processes (`ackclock simulate FILE --json`), timed from outside, median of "
         f"{REPETITIONS}; packets are data packets, retransmissions included; peak is the largest.",
         "",
         *machine(),
         "",
-        *rows,
+        *markdown.table(head, rows),
         "",
         "What one acknowledgement costs each control, the call through its box included: "
         "mean over 20 million acknowledgements of congestion avoidance, median of 3.",
         "",
-        "| control | ns per ACK |",
-        "| --- | --- |",
-        *cost_rows,
+        *markdown.table(["control", "ns per ACK"], cost_rows),
     ]
     put(PAGE, "speed", "bench", section)
     print(f"written to {PAGE.relative_to(ROOT)}")

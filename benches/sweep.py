@@ -12,6 +12,8 @@ from pathlib import Path
 
 from shared import ROOT, put
 
+from ackclock.draw import markdown
+
 PAGE = ROOT / "docs" / "performance.md"
 REPETITIONS = 3
 WORKERS = 2
@@ -39,10 +41,10 @@ SHORT = PATH.format(duration=1, rate=1)
 
 BY_HAND = """
 import sys
-from ackclock import api
-source = api.Source.of("path.toml")
+from ackclock import engine
+source = engine.Source.of("path.toml")
 for run in range(int(sys.argv[1]), {runs}, {workers}):
-    api.summary(source, run=run)
+    engine.summary(source, run=run)
 """
 SWEEP_BY = """
 import sys, time, contextlib
@@ -84,8 +86,6 @@ def _by_sweep(kind: str) -> float:
 def _measure() -> list[str]:
     Path("path.toml").write_text(LONG)
     Path("sweep.toml").write_text(SWEEP.format(count=RUNS))
-    lines = ["| 240 runs of 2.4 M packets, two at once | time | throughput, two copies = 1 |"]
-    lines += ["| --- | --- | --- |"]
     times: dict[str, list[float]] = {"two copies by hand": []}
     kinds = ("threads", "processes", "dask")
     for _ in range(REPETITIONS):
@@ -93,11 +93,9 @@ def _measure() -> list[str]:
         for kind in kinds:
             times.setdefault(kind, []).append(_by_sweep(kind))
     base = statistics.median(times["two copies by hand"])
-    for name, taken in times.items():
-        middle = statistics.median(taken)
-        lines.append(f"| {name} | {middle:.1f} s | {base / middle:.3f} |")
-    lines += ["", "| short runs (a hundred packets) | per run, one thread | peak memory |"]
-    lines += ["| --- | --- | --- |"]
+    middles = {name: statistics.median(taken) for name, taken in times.items()}
+    long = [[name, f"{one:.1f} s", f"{base / one:.3f}"] for name, one in middles.items()]
+    short = []
     Path("path.toml").write_text(SHORT)
     for count in (1000, 10_000, 50_000):
         Path("sweep.toml").write_text(
@@ -107,8 +105,10 @@ def _measure() -> list[str]:
             + " } }\n"
         )
         taken, peak = _short()
-        lines.append(f"| {count} | {1000 * taken / count:.2f} ms | {peak:.0f} MB |")
-    return lines
+        short.append([count, f"{1000 * taken / count:.2f} ms", f"{peak:.0f} MB"])
+    heads = ["240 runs of 2.4 M packets, two at once", "time", "throughput, two copies = 1"]
+    short_heads = ["short runs (a hundred packets)", "per run, one thread", "peak memory"]
+    return [*markdown.table(heads, long), "", *markdown.table(short_heads, short)]
 
 
 def _short() -> tuple[float, float]:

@@ -12,7 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw import markdown, plots
 from ackclock.predictions import (
     Prediction,
     Simulation,
@@ -69,24 +69,24 @@ def _measured(row: Row) -> str:
 
 
 def _response_table(prediction: Prediction) -> list[str]:
-    lines = ["| | " + " | ".join(f"p = {p:g}" for p in RATES) + " |", "|" + " --- |" * 6]
+    rows = []
     for name in RESPONSES:
-        cells = []
+        cells = [name]
         for row in prediction.points.filter(control=name).iter_rows(named=True):
             ratios = [row["simulated"] / row["predicted"]]
             if row["with_recovery"] is not None:
                 ratios.append(row["simulated"] / row["with_recovery"])
             words = ", ".join(f"{ratio:.3f}" for ratio in ratios)
             cells.append(f"{_measured(row)} ({words})")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+        rows.append(cells)
+    return markdown.table(["", *(f"p = {p:g}" for p in RATES)], rows)
 
 
 def table(points: pl.DataFrame, columns: Sequence[str]) -> list[str]:
     """Write a table of predicted points, what was simulated beside them."""
     shown = [*columns, *(["simulated"] if "simulated" in points.columns else [])]
     heads = [name.replace("_", " ") for name in shown]
-    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(shown)]
+    rows = []
     for row in points.iter_rows(named=True):
         cells = []
         for name in columns:
@@ -95,8 +95,8 @@ def table(points: pl.DataFrame, columns: Sequence[str]) -> list[str]:
             cells.append(text)
         if "simulated" in shown:
             cells.append(_measured(row))
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        rows.append(cells)
+    return markdown.table(heads, rows)
 
 
 def _columns(*names: str) -> Callable[[Prediction], list[str]]:
@@ -105,15 +105,14 @@ def _columns(*names: str) -> Callable[[Prediction], list[str]]:
 
 def _step_table(prediction: Prediction) -> list[str]:
     trips = prediction.points["round_trip"].unique().sort().to_list()[1::2]
-    lines = ["| | R | " + " | ".join(f"{trip:g}" for trip in trips) + " |"]
-    lines.append("|" + " --- |" * (len(trips) + 2))
+    rows = []
     for name in prediction.points["protocol"].unique(maintain_order=True):
         own = prediction.points.filter(protocol=name)
-        cells = [f"{own['settling_round_trips'][0]:.1f}"]
+        cells = [name, f"{own['settling_round_trips'][0]:.1f}"]
         for row in own.filter(pl.col("round_trip").is_in(trips)).iter_rows(named=True):
             cells.append(f"{row['predicted']:.2f} / {_measured(row)}")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+        rows.append(cells)
+    return markdown.table(["", "R", *(f"{trip:g}" for trip in trips)], rows)
 
 
 def _matrix_table(prediction: Prediction) -> list[str]:
@@ -200,10 +199,10 @@ def write_reproduction(results: Path) -> None:
         "",
         "Made by `make reproduction` (`ackclock reproduce --full --vary`, then this). The page "
         "with pictures, numbers, scenarios and the setting of each paper is `results/index.html`. "
-        "An artefact is *reproduced* when every claim holds; a claim's tolerance and reason stand "
-        "beside it there. Intervals are 95 %, over five seeds, or by batches within a run above "
-        "1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over emulated "
-        "paths.",
+        "An artefact is *reproduced* when every claim holds; a claim's tolerance and reason are "
+        "given beside it there. Intervals are 95 %, over five seeds, or by batches within a run "
+        "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
+        "emulated paths.",
         "",
         page.markdown(results, PAPERS.values()),
         "## Tables side by side",
@@ -211,17 +210,13 @@ def write_reproduction(results: Path) -> None:
     for paper, name in SIDE_BY_SIDE:
         artefact = PAPERS[paper][name]
         record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
-        text += [
-            "",
-            f"### {artefact.title}",
-            "| | paper | ours | verdict |",
-            "| --- | --- | --- | --- |",
-        ]
-        for claim in record["claims"]:
-            verdict = "reproduced" if claim["holds"] else "differs"
-            text.append(
-                f"| {claim['claim']} | {claim['paper']} | {claim['measured']} | {verdict} |"
-            )
+        claims = [
+            [one["claim"], one["paper"], one["measured"],
+             "reproduced" if one["holds"] else "differs"]
+            for one in record["claims"]
+        ]  # fmt: skip
+        heads = ["", "paper", "ours", "verdict"]
+        text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
     variations = results / "variations.md"
     if variations.exists():
         text += [

@@ -3,15 +3,17 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from ackclock import comparison, simulate
-from ackclock.comparison import page, path, questions
+from ackclock import comparison, runs, simulate
+from ackclock.comparison import answers, page, path, questions
 from ackclock.metrics import Estimate
+from ackclock.runs import Task
 
 SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3)
 
@@ -54,10 +56,21 @@ def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:
     assert 1.0 <= found.estimates["recovery"]["constant"].value <= 3.0
 
 
-def test_reno_beside_reno_is_run_once(found: comparison.Comparison) -> None:
-    same = questions.scenarios(SETTING, "reno")
-    assert same["beside Reno"]["flow"][1]["controller"] == "reno"
-    assert set(found.curves) == {"reno", "cubic", "constant"}
+def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated: list[Task] = []
+
+    def counted(*arguments: Any) -> Iterator[tuple[Task, Exception | None]]:
+        for task, error in runs.each(*arguments):
+            simulated.append(task)
+            yield task, error
+
+    monkeypatch.setattr(answers, "each", counted)
+    short = comparison.Setting(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
+    comparison.compare(short, ["reno", "cubic"], cache=tmp_path)
+    # Six scenarios of two controls are twelve; Reno against itself is Reno beside Reno, and CUBIC
+    # against itself is CUBIC beside CUBIC: ten, run twice.
+    assert len(simulated) == len(set(simulated)) == 20
+    assert len(list(tmp_path.rglob("summary.json"))) == 20
 
 
 def test_the_default_length_is_four_cycles_of_reno() -> None:

@@ -3,8 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
 
 import ackclock
+from ackclock.draw import markdown, plots
 from ackclock.metrics import overview
 
 
@@ -56,3 +58,21 @@ def test_pictures_need_a_recorded_run() -> None:
     )
     with pytest.raises(ValueError, match="simulate with record=True"):
         ackclock.simulate(scenario, record=False).plot.window()
+
+
+def test_error_bars_end_where_the_intervals_do() -> None:
+    for sideways in (False, True):
+        _, (panel,) = plots.panels(1)
+        at, values = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]
+        x, y = (values, at) if sideways else (at, values)
+        # The second has no interval, the third only an upper end.
+        low, high = [8.0, np.nan, np.nan], [13.0, np.nan, 31.0]
+        plots.errors(panel, x, y, low, high, sideways=sideways)
+        (bars,) = panel.collections
+        assert isinstance(bars, LineCollection)
+        ends = [segment[:, 0 if sideways else 1].tolist() for segment in bars.get_segments()]
+        assert ends == [[8.0, 13.0], [20.0, 20.0], [30.0, 31.0]]
+
+
+def test_a_bar_in_a_cell_of_a_table_does_not_end_it() -> None:
+    assert markdown.row(["", "|x|", 2]) == r"| | \|x\| | 2 |"

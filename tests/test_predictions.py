@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 import ackclock
+from ackclock.engine import build
 from ackclock.models import fit as fit_model
 from ackclock.predictions import (
     Simulation,
     fit,
     illinois,
     matrix,
-    paths,
     period,
     response,
     share,
@@ -113,9 +113,9 @@ def test_theorem_1_of_fit():
     # far N climbs.
     scenario = fit.scenario(0.001, 0.1)
     scenario["dumbbell"] = scenario["dumbbell"] | {"rate": "10 Gbit/s"}
-    scenario["flow"] = [paths.flow("fit", 0.1)]
+    scenario["flow"] = [build.flow("fit", rtt="100 ms")]
     run = ackclock.simulate(scenario, record=False)
-    rate = run.summary["flows"][0]["goodput_mbps"] * 1e6 / paths.PACKET_BITS
+    rate = run.summary["flows"][0]["goodput_mbps"] * 1e6 / build.PACKET_BITS
     assert fit_model.link_state(rate * 0.1, 1.25e6, 0.1, 100) == "a"
 
 
@@ -187,8 +187,8 @@ def test_a_prediction_with_simulated_points(ackclock, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["response", "--loss", "2%,x"], "'x' is no number from 1e-09 to 0.5"),
-        (["response", "--loss", "0"], "'0' is no number from 1e-09"),
+        (["response", "--loss", "2%,x"], "not a number from 1e-09 to 0.5: 'x'"),
+        (["response", "--loss", "0"], "--loss: not a number from 1e-09 to 0.5: '0'"),
         (["response", "nothing"], "no response function of 'nothing'; there are"),
         (["period", "-o", "out.gif"], "out.gif must end in one of .svg"),
         (["unfairness", "--capacity-mbps", "1"], "windows of 1 to 1e9 packets"),

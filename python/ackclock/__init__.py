@@ -13,10 +13,17 @@
 >>> run.windows.columns[:4]
 ['time_s', 'flow', 'window', 'ssthresh']
 >>> figure = run.plot.window()
+
+`metrics`, `models`, `predictions`, `comparison`, `runs` and `sweep` are imported when they are
+first used:
+
+>>> float(ackclock.metrics.jain([1.0, 1.0]))
+1.0
 """
 
+from typing import TYPE_CHECKING
+
 from ackclock import engine
-from ackclock._native import Ack, Loss, Start, Timeout
 from ackclock.engine import (
     Run,
     Scenario,
@@ -30,10 +37,24 @@ from ackclock.engine import (
     simulate,
 )
 from ackclock.engine.build import dumbbell, flow, scenario
-from ackclock.engine.controls import Control, register
+from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout, register
 from ackclock.engine.storage import StorageError
 
 __version__ = engine.VERSION
+
+if TYPE_CHECKING:
+    from ackclock import comparison as comparison
+    from ackclock import metrics as metrics
+    from ackclock import models as models
+    from ackclock import predictions as predictions
+    from ackclock import runs as runs
+    from ackclock import sweep as sweep
+else:
+    from ackclock._lazy import submodules
+
+    __getattr__, __dir__ = submodules(
+        __name__, "comparison", "metrics", "models", "predictions", "runs", "sweep"
+    )
 
 __all__ = [
     "Ack",

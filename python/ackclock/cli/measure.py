@@ -81,7 +81,7 @@ def report(
       ackclock measure report zurich beijing --control ack_fit -o report
     """
     from ackclock.cli import tables
-    from ackclock.draw import plots
+    from ackclock.draw import markdown, plots
     from ackclock.paths import campaign
 
     try:
@@ -111,9 +111,8 @@ def report(
         return storage.holds_only(directory, REPORT, "table.csv")
 
     with storage.new_directory(output, force=force, is_result=is_report) as folder:
-        lines = [heads, tuple("---" for _ in heads), *rows]
-        text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-        (folder / "table.md").write_text(text, encoding="utf-8")
+        lines = markdown.table(heads, rows)
+        (folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
         storage.write_table(compared, folder, "table", csv=True)
         for name in ("slots", "samples"):
             frames = [getattr(one, name).with_columns(path=pl.lit(one.name)) for one in found]

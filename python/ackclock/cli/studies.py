@@ -190,10 +190,10 @@ def compare(
     try:
         setting = comparison.Setting(
             path.rate_mbps(rate),
-            path.milliseconds(rtt),
+            path.time_ms(rtt),
             buffer,
             path.share(loss),
-            None if duration is None else path.milliseconds(duration) / 1e3,
+            None if duration is None else path.time_ms(duration) / 1e3,
             runs,
         )
     except ValueError as error:

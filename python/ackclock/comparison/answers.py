@@ -17,7 +17,7 @@ from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
 from ackclock.runs import Case, Task, each
 
 OTHERS = ("reno", "cubic")
-"""Whom every control is set beside."""
+"""The controls that every control is compared with on a shared link."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _measured(
     curves: dict[str, Curve] = {}
 
     def work(task: Task, run: Run) -> None:
-        # Reno against itself is Reno beside Reno: one run, two questions.
+        # Reno against itself is Reno beside Reno: one run answers two questions.
         for name, control in owners[task]:
             found[task, name] = MEASURES[name](run, setting)
             if name == "alone" and task.run == 0:

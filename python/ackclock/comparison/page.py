@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import jinja2
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -14,6 +13,7 @@ from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.draw import plots
+from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.metrics import Estimate
 
@@ -75,10 +75,9 @@ def answers(comparison: Comparison) -> Figure:
             for place, name in enumerate(names):
                 found = comparison.estimates[question.key][name]
                 if np.isfinite(found.value):
-                    half = np.nan_to_num((found.high - found.low) / 2)
-                    panel.errorbar(
-                        found.value, place, xerr=half, marker="o", markersize=4, capsize=2,
-                        color=plots.style(place)["color"],
+                    plots.errors(
+                        panel, [found.value], [place], [found.low], [found.high], index=place,
+                        sideways=True,
                     )  # fmt: skip
                 else:
                     panel.text(
@@ -163,36 +162,23 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
                         figure.savefig(path, format=ending, dpi=200, metadata=made)
         storage.write_table(comparison.table, output, "answers")
         storage.write_table(comparison.table, output, "answers", csv=True)
-        page = _page(comparison, command, links)
+        text = html(
+            "comparison.html",
+            controls=comparison.controls,
+            path=comparison.setting.describe(),
+            rows=[
+                (one, [words(comparison.estimates[one.key][name]) for name in comparison.controls])
+                for one in QUESTIONS
+            ],
+            short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
+            cycle_s=comparison.setting.reno_cycle_s,
+            command=command,
+            links=links,
+            version=engine.VERSION,
+        )
         with storage.new_file(output / "index.html") as path:
-            path.write_text(page, "utf-8")
+            path.write_text(text, "utf-8")
     except BrokenPipeError:
         raise
     except OSError as error:
         raise storage.explain(output, error) from error
-
-
-def _page(comparison: Comparison, command: str, links: dict[str, list[tuple[str, str]]]) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("comparison.html").render(
-        controls=comparison.controls,
-        path=comparison.setting.describe(),
-        rows=[
-            (
-                question,
-                [words(comparison.estimates[question.key][name]) for name in comparison.controls],
-            )
-            for question in QUESTIONS
-        ],
-        short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
-        cycle_s=comparison.setting.reno_cycle_s,
-        command=command,
-        links=links,
-        version=engine.VERSION,
-    )

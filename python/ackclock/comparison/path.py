@@ -8,10 +8,8 @@ from typing import Any
 
 from ackclock.engine import build
 
-PACKET_BITS = 8000.0
-"""1000 bytes, the default of scenarios."""
 CYCLES = 4
-"""So many cycles of Reno are measured, if they fit."""
+"""Cycles of Reno that are measured, if they fit."""
 SHORTEST_S, LONGEST_S = 60.0, 600.0
 WARMUP = 0.2
 """Share of a run before measuring starts."""
@@ -50,7 +48,7 @@ class Setting:
     @property
     def product_packets(self) -> float:
         """The bandwidth-delay product."""
-        return self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / PACKET_BITS
+        return self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / build.PACKET_BITS
 
     @property
     def buffer_packets(self) -> int:
@@ -112,19 +110,19 @@ class Setting:
         loss: dict[str, Any] = {"kind": "none"}
         if self.loss:
             loss = {"kind": "bernoulli", "rate": self.loss}
-        packet_us = PACKET_BITS / self.rate_mbps
+        packet_s = build.PACKET_BITS / (self.rate_mbps * 1e6)
         return build.scenario(
             build.dumbbell(
-                f"{self.rate_mbps:g} Mbit/s",
-                f"{self.rtt_ms / 4:g} ms",
-                f"{self.buffer_packets} packets",
+                build.mbps(self.rate_mbps),
+                build.milliseconds(self.rtt_ms / 4),
+                build.packets(self.buffer_packets),
                 loss=loss,
             ),
             *flows,
-            duration=f"{self.run_s:g} s",
-            warmup=f"{self.warmup_s:g} s",
-            sample=f"{SAMPLE_S:g} s",
-            tcp={"overhead": f"{packet_us:g} us"},
+            duration=build.seconds(self.run_s),
+            warmup=build.seconds(self.warmup_s),
+            sample=build.seconds(SAMPLE_S),
+            tcp={"overhead": build.milliseconds(packet_s * 1e3)},
         )
 
     def flow(self, controller: str, name: str, rtt: float = 1.0) -> dict[str, Any]:
@@ -146,7 +144,7 @@ class Setting:
         """
         return build.flow(
             controller,
-            rtt=f"{rtt * self.rtt_ms:g} ms",
+            rtt=build.milliseconds(rtt * self.rtt_ms),
             name=name,
             start={"uniform": ["0 s", "1 s"]},
         )
@@ -183,7 +181,7 @@ def rate_mbps(text: str) -> float:
     return value
 
 
-def milliseconds(text: str) -> float:
+def time_ms(text: str) -> float:
     """Read a time as people write it.
 
     Parameters

@@ -11,11 +11,11 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.comparison.path import SAMPLE_S, STEP, Setting
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 
 Numbers = dict[str, float]
 SMOOTHNESS_RTTS = 10
-"""Rates for the CoV are means over so many round trips."""
+"""Round trips over which a rate is averaged, for its CoV."""
 RECOVERED = 0.9
 """Share of the goodput before the step at which a flow has recovered."""
 
@@ -80,7 +80,7 @@ QUESTIONS = (
 
 
 def scenarios(setting: Setting, control: str) -> dict[str, dict[str, Any]]:
-    """Give the scenarios for one control.
+    """Describe the scenarios for one control.
 
     Parameters
     ----------
@@ -98,17 +98,18 @@ def scenarios(setting: Setting, control: str) -> dict[str, dict[str, Any]]:
     step_s = [share * setting.run_s for share in STEP]
     half = {
         "source": "cbr",
-        "rate": f"{setting.rate_mbps / 2:g} Mbit/s",
-        "rtt": f"{setting.rtt_ms:g} ms",
+        "rate": build.mbps(setting.rate_mbps / 2),
+        "rtt": build.milliseconds(setting.rtt_ms),
         "name": "step",
-        "start": f"{step_s[0]:g} s",
-        "stop": f"{step_s[1]:g} s",
+        "start": build.seconds(step_s[0]),
+        "stop": build.seconds(step_s[1]),
     }
+    # Reno against itself is Reno beside Reno: with the same names it is the same scenario.
     return {
         "alone": setting.scenario(one),
         "against itself": setting.scenario(one, setting.flow(control, "second")),
-        "beside Reno": setting.scenario(one, setting.flow("reno", "other")),
-        "beside CUBIC": setting.scenario(one, setting.flow("cubic", "other")),
+        "beside Reno": setting.scenario(one, setting.flow("reno", "second")),
+        "beside CUBIC": setting.scenario(one, setting.flow("cubic", "second")),
         "two RTTs": setting.scenario(one, setting.flow(control, "second", rtt=2.0)),
         "after a step": setting.scenario(one, half),
     }
@@ -154,7 +155,7 @@ def _beside(other: str) -> Callable[[Run, Setting], Numbers]:
         total = mine + others
         return {
             f"beside_{other}": 100 * mine / total if total else float("nan"),
-            # Not an answer yet: what it means shows beside the other's own kind.
+            # Not an answer by itself: it is compared with what is left beside the other's own kind.
             f"left_{other}": others,
         }
 

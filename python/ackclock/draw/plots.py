@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette; the line styles tell the curves apart without it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-")
+MARKERS = "osD^v<>Px*"
 
 STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -67,6 +69,46 @@ def style(index: int) -> dict[str, Any]:
         Arguments for `Axes.plot`.
     """
     return {"color": COLOURS[index % len(COLOURS)], "linestyle": LINES[index % len(LINES)]}
+
+
+def errors(
+    panel: Axes,
+    x: Any,
+    y: Any,
+    low: Any,
+    high: Any,
+    *,
+    index: int = 0,
+    label: str | None = None,
+    joined: bool = True,
+    sideways: bool = False,
+) -> None:
+    """Draw values with the intervals around them.
+
+    Parameters
+    ----------
+    panel : Axes
+        The panel.
+    x, y : array_like, shape (points,)
+        Coordinates, in the units of the axes.
+    low, high : array_like, shape (points,)
+        Ends of the intervals; NaN or None where a value has none.
+    index : int
+        Number of the curve, from 0: its colour, line and marker.
+    label : str, optional
+        Its name in the legend.
+    joined : bool
+        Whether a line joins the values.
+    sideways : bool
+        Whether the intervals are of x, and not of y.
+    """
+    value, start, end = (np.asarray(one, float) for one in (x if sideways else y, low, high))
+    half = np.maximum(np.nan_to_num([value - start, end - value]), 0)
+    look = style(index) if joined else {"color": style(index)["color"], "linestyle": "none"}
+    panel.errorbar(
+        x, y, **{"xerr" if sideways else "yerr": half}, marker=MARKERS[index % len(MARKERS)],
+        markersize=3.5, capsize=2, label=label, **look,
+    )  # fmt: skip
 
 
 def legend(panel: Axes, columns: int) -> None:

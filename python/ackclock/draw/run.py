@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -13,10 +14,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ackclock.engine import Run
-
 MOST_CURVES = 20
 """More flows are drawn alike, without a legend."""
+
+
+class Recorded(Protocol):
+    """What is drawn of a run (`ackclock.Run`)."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """Its duration, and the names of its flows and links."""
+
+    @property
+    def windows(self) -> pl.DataFrame:
+        """Samples by flow."""
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Samples by link."""
 
 
 class Pictures:
@@ -24,11 +39,11 @@ class Pictures:
 
     Parameters
     ----------
-    run : Run
+    run : Recorded
         A recorded run.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Recorded) -> None:
         self._run = run
 
     def window(self) -> Figure:

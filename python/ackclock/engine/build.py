@@ -10,6 +10,13 @@
 ... )
 >>> [flow["controller"] for flow in scenario["flow"]]
 ['illinois', 'cubic']
+
+Quantities are texts, as in the file. `mbps`, `seconds`, `milliseconds` and `packets` write numbers
+as such texts:
+
+>>> from ackclock.engine import build
+>>> build.dumbbell(build.mbps(2.5), build.milliseconds(30), build.packets(50))["dumbbell"]["rate"]
+'2.5 Mbit/s'
 """
 
 from __future__ import annotations
@@ -18,6 +25,77 @@ from collections.abc import Mapping
 from typing import Any
 
 Table = dict[str, Any]
+PACKET_BITS = 8000
+"""A data packet of 1000 bytes, the default of scenarios."""
+
+
+def _text(value: float, unit: str, places: int) -> str:
+    digits = f"{value:.{places}f}"
+    return f"{digits.rstrip('0').rstrip('.') if places else digits} {unit}"
+
+
+def mbps(value: float) -> str:
+    """Write a rate.
+
+    Parameters
+    ----------
+    value : float
+        Mbit/s; whole bits per second are kept.
+
+    Returns
+    -------
+    str
+        Such as ``"2.5 Mbit/s"``.
+    """
+    return _text(value, "Mbit/s", 6)
+
+
+def seconds(value: float) -> str:
+    """Write a time.
+
+    Parameters
+    ----------
+    value : float
+        Seconds; whole nanoseconds are kept.
+
+    Returns
+    -------
+    str
+        Such as ``"0.05 s"``.
+    """
+    return _text(value, "s", 9)
+
+
+def milliseconds(value: float) -> str:
+    """Write a time, as `seconds` does.
+
+    Parameters
+    ----------
+    value : float
+        Milliseconds; whole nanoseconds are kept.
+
+    Returns
+    -------
+    str
+        Such as ``"50 ms"``.
+    """
+    return _text(value, "ms", 6)
+
+
+def packets(count: int) -> str:
+    """Write a number of packets.
+
+    Parameters
+    ----------
+    count : int
+        Packets.
+
+    Returns
+    -------
+    str
+        Such as ``"50 packets"``.
+    """
+    return _text(count, "packets", 0)
 
 
 def dumbbell(

@@ -37,6 +37,10 @@ from typing import Any, ClassVar
 from ackclock import _native
 from ackclock._native import Ack, Loss, ScenarioError, Start, Timeout
 
+__all__ = [
+    "Ack", "Control", "Loss", "Start", "Timeout", "files", "load", "prepare", "register",
+]  # fmt: skip
+
 
 class Control:
     """A base for controls written in Python: slow start and timeouts as Reno has them.

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run, number
+from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs
 from ackclock.models import fit
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
 
 RATE_MBPS = 10.0
-CAPACITY = RATE_MBPS * 1e6 / paths.PACKET_BITS
+CAPACITY = RATE_MBPS * 1e6 / build.PACKET_BITS
 BUFFER = 100
 FIXED_ALPHA = 0.5
 
@@ -65,7 +65,7 @@ def predict(
             _, q_s, sessions, full = (float(np.mean(values)) for values in zip(*one, strict=True))
             row["measured_q_ms"], row["measured_sessions"], row["full"] = 1000 * q_s, sessions, full
             row["sessions_at_q"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q_s))
-            mbps = paths.PACKET_BITS / 1e6
+            mbps = build.PACKET_BITS / 1e6
             equation_19 = fit.estimated_throughput(p, delay, q_s, FIXED_ALPHA)
             row["equation_19"] = float(equation_19) * mbps
             row["equation_15"] = float(fit.throughput(p, delay + q_s, sessions)) * mbps
@@ -96,11 +96,11 @@ def scenario(p: float, delay_s: float) -> dict[str, Any]:
         A scenario.
     """
     return paths.dumbbell(
-        [paths.flow("fit", delay_s, params={"alpha": FIXED_ALPHA})],
+        [build.flow("fit", rtt=build.seconds(delay_s), params={"alpha": FIXED_ALPHA})],
         600.0,
         warmup_s=100.0,
-        rate=f"{RATE_MBPS:g} Mbit/s",
-        buffer=BUFFER,
+        rate_mbps=RATE_MBPS,
+        buffer_packets=BUFFER,
         sample_s=0.05,
         loss={"kind": "bernoulli", "rate": p},
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run, number
+from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs
 from ackclock.models import illinois
 from ackclock.predictions import paths
@@ -54,10 +54,10 @@ def predict_curves(
     if simulation is not None:
         # Paced: in a train of packets most wait for the others, however empty the link.
         settings = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
-        flow = paths.flow("illinois", RTT_S, **settings)
+        flow = build.flow("illinois", rtt=build.seconds(RTT_S), **settings)
         scenario = paths.dumbbell(
-            [flow], 600.0, warmup_s=200.0, rate="100 Mbit/s",
-            buffer=max(2, round(largest_s * 12_500)), sample_s=0.05,
+            [flow], 600.0, warmup_s=200.0, rate_mbps=100.0,
+            buffer_packets=max(2, round(largest_s * 12_500)), sample_s=0.05,
         )  # fmt: skip
         (found,) = simulation.each([scenario], _read_curves)
         for row in rows:
@@ -142,9 +142,9 @@ def predict_gain(
 
 
 def _lossy(controller: str, params: dict[str, float], p: float) -> dict[str, Any]:
-    flow = paths.flow(controller, RTT_S, params=params, recovery="newreno")
+    flow = build.flow(controller, rtt=build.seconds(RTT_S), params=params, recovery="newreno")
     return paths.dumbbell(
-        [flow], 500.0, warmup_s=50.0, rate="40 Mbit/s", buffer=200,
+        [flow], 500.0, warmup_s=50.0, rate_mbps=40.0, buffer_packets=200,
         loss={"kind": "bernoulli", "rate": p}, sample_s=1.0,
     )  # fmt: skip
 
@@ -175,7 +175,7 @@ def predict_noise(
     Prediction
         Of both flows together, Mbit/s; it falls from where sigma passes 2 gamma/C.
     """
-    mbps = paths.PACKET_BITS / 1e6
+    mbps = build.PACKET_BITS / 1e6
     rows, scenarios = [], []
     for one in gamma:
         threshold = float(illinois.vegas_threshold(one, NOISE_CAPACITY, 2))
@@ -190,12 +190,13 @@ def predict_noise(
                     "threshold_ms": 1000 * threshold,
                 }
             )
-            settings = {"overhead": "500 us", "count": 2, "rtt_noise": f"{sigma:g} ms"}
+            settings = {"overhead": "500 us", "count": 2, "rtt_noise": build.milliseconds(sigma)}
             params = {"alpha": one, "beta": one, "gamma": one, "rtt": "mean"}
-            flow = paths.flow("vegas", NOISE_RTT_S, params=params, **settings)
+            rtt = build.seconds(NOISE_RTT_S)
+            flow = build.flow("vegas", rtt=rtt, params=params, **settings)
             scenarios.append(
                 paths.dumbbell(
-                    [flow], 200.0, warmup_s=50.0, rate="10 Mbit/s", buffer=50, sample_s=1.0
+                    [flow], 200.0, warmup_s=50.0, rate_mbps=10.0, buffer_packets=50, sample_s=1.0
                 )
             )
     estimates = [] if simulation is None else simulation.estimate(scenarios, _together)

@@ -42,13 +42,13 @@ def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
     return rtt, matrix.simulate(rtt, start, drops, generator)[:, SETTLING_EVENTS:]
 
 
-def predict(flows: Sequence[int] = (4, 10), seed: int = 1) -> Prediction:
+def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
     """Follow the chain for three levels of congestion: 50 runs of 1000 events each.
 
     Parameters
     ----------
-    flows : sequence of int
-        N.
+    flows : sequence of float
+        N, rounded to whole flows.
     seed : int
         Of the random round trips of 50 to 250 ms, starts and drops.
 
@@ -60,7 +60,7 @@ def predict(flows: Sequence[int] = (4, 10), seed: int = 1) -> Prediction:
     """
     rows, lines = [], []
     trips = np.geomspace(0.4, 1.8, 30)
-    for count in flows:
+    for count in map(round, flows):
         for level in LEVELS:
             rtt, shares = study(count, level, seed)
             mean, deviation = shares.mean(axis=1), shares.std(axis=1)

@@ -2,61 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ackclock.engine import build
+
 ENDLESS = {"kind": "droptail", "limit": "10000000 packets"}
-PACKET_BITS = 8000
-"""Data packets of 1000 bytes, the default of scenarios."""
-
-
-def flow(controller: str, rtt_s: float, **settings: Any) -> dict[str, Any]:
-    """Describe a flow.
-
-    Parameters
-    ----------
-    controller : str
-        Its control.
-    rtt_s : float
-        Propagation round trip, seconds.
-    **settings
-        Other keys of a flow.
-
-    Returns
-    -------
-    dict
-        An entry of `[[flow]]`.
-    """
-    return {"controller": controller, "rtt": f"{rtt_s * 1000:.6g} ms", **settings}
+ENDLESS_MBPS = 100_000.0
 
 
 def dumbbell(
-    flows: Sequence[dict[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
     measured_s: float,
     *,
     warmup_s: float,
-    rate: str = "100 Gbit/s",
-    buffer: int | None = None,
+    rate_mbps: float = ENDLESS_MBPS,
+    buffer_packets: int | None = None,
     delay_s: float = 0.001,
     sample_s: float | None = None,
     **link: Any,
 ) -> dict[str, Any]:
-    """Describe a dumbbell; by default its bottleneck is none: only its losses matter.
+    """Describe a dumbbell; by default its bottleneck never fills, so that only its losses matter.
 
     Parameters
     ----------
-    flows : sequence of dict
-        As `flow` gives them.
+    flows : sequence of mapping
+        As `build.flow` gives them.
     measured_s, warmup_s : float
         Seconds measured, and left out before.
-    rate : str
-        Of the bottleneck.
-    buffer : int, optional
-        Packets; by default no limit that would matter.
+    rate_mbps : float
+        Rate of the bottleneck, Mbit/s.
+    buffer_packets : int, optional
+        Packets; by default so many that it never overflows.
     delay_s : float
         One-way propagation delay of the bottleneck, seconds.
     sample_s : float, optional
-        Sampling interval of the trace.
+        Sampling interval of the trace, seconds.
     **link
         Other keys of `[dumbbell]`, such as loss.
 
@@ -65,30 +46,29 @@ def dumbbell(
     dict
         The scenario.
     """
-    queue = ENDLESS if buffer is None else {"kind": "droptail", "limit": f"{buffer} packets"}
-    run = {"duration": f"{warmup_s + measured_s:.6f} s", "warmup": f"{warmup_s:.6f} s"}
-    if sample_s is not None:
-        run["sample"] = f"{sample_s:.9f} s"
-    return {
-        "run": run,
-        "dumbbell": {
-            "rate": rate,
-            "delay": f"{delay_s * 1000:.6g} ms",
-            "queue": queue,
-            "reverse": {"queue": ENDLESS},
+    return build.scenario(
+        build.dumbbell(
+            build.mbps(rate_mbps),
+            build.seconds(delay_s),
+            ENDLESS if buffer_packets is None else build.packets(buffer_packets),
+            reverse={"queue": ENDLESS},
             **link,
-        },
-        "flow": list(flows),
-    }
+        ),
+        *flows,
+        # Whole microseconds: a length that was computed has no more digits that mean anything.
+        duration=build.seconds(round(warmup_s + measured_s, 6)),
+        warmup=build.seconds(round(warmup_s, 6)),
+        sample=None if sample_s is None else build.seconds(sample_s),
+    )
 
 
 RECOVERY = 1 + 9 / 11
 """Round trips of recovery from ten losses spread over a round trip: the last one is found missing
-9/11 of a round trip after the first, in the mean of their positions, and then sent again."""
+9/11 of a round trip after the first, averaged over their positions, and then sent again."""
 
 
 def losing_together(
-    flows: Sequence[tuple[dict[str, Any], float, Sequence[float]]],
+    flows: Sequence[tuple[Mapping[str, Any], float, Sequence[float]]],
     times_s: Sequence[float],
     duration_s: float,
     sample_s: float,
@@ -102,13 +82,15 @@ def losing_together(
 
     Parameters
     ----------
-    flows : sequence of (dict, float, sequence of float)
-        As `flow` gives them, with the propagation round trip, seconds, and the expected window at
-        each loss event, packets.
+    flows : sequence of (mapping, float, sequence of float)
+        As `build.flow` gives them, with the propagation round trip, seconds, and the expected
+        window at each loss event, packets.
     times_s : sequence of float
         When the loss events begin, seconds; farther apart than the longest round trip.
-    duration_s, sample_s : float
-        Of the run, seconds.
+    duration_s : float
+        Simulated time, seconds.
+    sample_s : float
+        Sampling interval of the trace, seconds.
 
     Returns
     -------
@@ -116,25 +98,28 @@ def losing_together(
         The scenario.
     """
     names = [f"sender{index}" for index in range(len(flows))]
-    queue = {"queue": ENDLESS, "rate": "100 Gbit/s", "delay": "1 ms", "reverse": {"queue": ENDLESS}}
-    links = [
-        {"name": f"{name}-path", "from": name, "to": "receiver", **queue,
-         "loss": {"kind": "bernoulli", "rate": 0}}
-        for name in names
-    ]  # fmt: skip
+    path = {
+        "rate": build.mbps(ENDLESS_MBPS), "delay": "1 ms", "queue": ENDLESS,
+        "reverse": {"queue": ENDLESS}, "loss": {"kind": "bernoulli", "rate": 0},
+    }  # fmt: skip
     changes = []
     for name, (_, rtt_s, windows) in zip(names, flows, strict=True):
-        for time, window in zip(times_s, windows, strict=True):
-            for at, rate in ((time, min(0.35, 10 / window)), (time + rtt_s, 0)):
+        for time_s, window in zip(times_s, windows, strict=True):
+            for at_s, rate in ((time_s, min(0.35, 10 / window)), (time_s + rtt_s, 0)):
                 key = f"link.{name}-path.loss.rate"
-                changes.append({"at": f"{at:.9f} s", "set": key, "to": rate})
-    return {
-        "run": {"duration": f"{duration_s:.6f} s", "sample": f"{sample_s:.9f} s"},
-        "node": [{"name": name} for name in [*names, "receiver"]],
-        "link": links,
-        "event": changes,
-        "flow": [
+                changes.append({"at": build.seconds(at_s), "set": key, "to": rate})
+    return build.scenario(
+        {
+            "node": [{"name": name} for name in [*names, "receiver"]],
+            "link": [
+                {"name": f"{name}-path", "from": name, "to": "receiver", **path} for name in names
+            ],
+        },
+        *(
             {**one, "from": name, "to": "receiver"}
             for name, (one, _, _) in zip(names, flows, strict=True)
-        ],
-    }
+        ),
+        duration=build.seconds(round(duration_s, 6)),
+        sample=build.seconds(sample_s),
+        events=tuple(changes),
+    )

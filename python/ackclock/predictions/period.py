@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.predictions import paths
@@ -135,10 +135,10 @@ def scenario(name: str, window: float, expected: float) -> dict[str, Any]:
         A scenario.
     """
     buffer = round(BUFFER_SHARE * window)
-    rate = (window - buffer) / RTT_S * paths.PACKET_BITS / 1e6
-    one = paths.flow(
-        str(CONTROLS[name].controller),
-        RTT_S,
+    rate_mbps = (window - buffer) / RTT_S * build.PACKET_BITS / 1e6
+    one = build.flow(
+        CONTROLS[name].controller,
+        rtt=build.seconds(RTT_S),
         params=dict(CONTROLS[name].params),
         initial_ssthresh=max(2.0, 0.6 * window),
     )
@@ -147,8 +147,8 @@ def scenario(name: str, window: float, expected: float) -> dict[str, Any]:
         [one],
         EPOCHS * length_s,
         warmup_s=2 * length_s,
-        rate=f"{rate:.6f} Mbit/s",
-        buffer=buffer,
+        rate_mbps=rate_mbps,
+        buffer_packets=buffer,
         sample_s=RTT_S / 4,
     )
 

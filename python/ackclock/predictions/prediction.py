@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
@@ -137,13 +136,9 @@ class Prediction:
             if simulated:
                 known = own.filter(pl.col("simulated").is_not_null())
                 x = [places.index(place) for place in known[self.x]] if words else known[self.x]
-                middle = known["simulated"].to_numpy()
-                low = np.nan_to_num(middle - known["low"].fill_null(np.nan).to_numpy())
-                high = np.nan_to_num(known["high"].fill_null(np.nan).to_numpy() - middle)
-                panel.errorbar(
-                    x, middle, yerr=np.maximum([low, high], 0), fmt="osD^v<>Px*"[index % 10],
-                    color=style["color"], markersize=4, capsize=2, linewidth=0.8,
-                    label=str(name) if words else None,
+                plots.errors(
+                    panel, x, known["simulated"], known["low"], known["high"], index=index,
+                    label=str(name) if words else None, joined=False,
                 )  # fmt: skip
         if words:
             panel.set_xticks(range(len(places)), places)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.predictions import paths
@@ -67,8 +67,8 @@ CONTROLS: dict[str, Control] = {
 
 
 def predict(
-    controls: Sequence[str],
-    loss: Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    controls: Sequence[str] = tuple(CONTROLS),
+    loss: Sequence[float] = (1e-2, 1e-3, 1e-4, 1e-5),
     rtt_s: float = 0.1,
     simulation: Simulation | None = None,
 ) -> Prediction:
@@ -153,9 +153,9 @@ def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
     expected = float(control.formula(p, rtt_s))
     # Whole microseconds, so that the batches fill the measured time.
     sample_s = round(max(control.cycles / p * rtt_s / expected, 600 * rtt_s) / (2 * BATCHES), 6)
-    one = paths.flow(
-        str(control.controller),
-        rtt_s,
+    one = build.flow(
+        control.controller,
+        rtt=build.seconds(rtt_s),
         params=dict(control.params),
         initial_ssthresh=max(2.0, 0.8 * expected),
     )
@@ -180,7 +180,7 @@ def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None)
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)
         received = run.windows["delivered_bytes"].to_numpy()[-2 * BATCHES :]
-        per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / paths.PACKET_BITS / length_s
+        per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / build.PACKET_BITS / length_s
         return of_batches(per_trip * rtt_s)
 
     found = iter(measure_all(cases, rate, jobs))

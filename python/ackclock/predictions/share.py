@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run, number
+from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths
@@ -88,9 +88,11 @@ def predict(simulation: Simulation | None = None) -> Prediction:
 
 def _scenario(delay: str, more: list[dict[str, Any]]) -> Mapping[str, Any]:
     settings = {"overhead": delay, "start": {"uniform": ["0 s", "10 s"]}, "count": EACH}
-    flows = [paths.flow(name, RTT_S, **settings) for name in ("illinois", "reno")]
+    flows = [
+        build.flow(name, rtt=build.seconds(RTT_S), **settings) for name in ("illinois", "reno")
+    ]
     return paths.dumbbell(
-        [*flows, *more], 900.0, warmup_s=100.0, rate="100 Mbit/s", buffer=BUFFER, sample_s=0.1
+        [*flows, *more], 900.0, warmup_s=100.0, rate_mbps=100.0, buffer_packets=BUFFER, sample_s=0.1
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import cov, over_runs
 from ackclock.models import smoothness, timeouts
 from ackclock.models.laws import Array
@@ -73,14 +73,14 @@ def predict(
             elif protocol.startswith("TCP"):
                 row["timeouts"] = timeouts.cov(p, 10.0)
             rows.append(row)
-            flow = paths.flow(controller, RTT_S, overhead="100 us", **settings)
+            flow = build.flow(controller, rtt=build.seconds(RTT_S), overhead="100 us", **settings)
             scenarios.append(
                 paths.dumbbell(
                     [flow],
                     MEASURED_S,
                     warmup_s=100.0,
-                    rate="100 Mbit/s",
-                    buffer=1000,
+                    rate_mbps=100.0,
+                    buffer_packets=1000,
                     delay_s=0.03,
                     sample_s=RTT_S,
                     loss={"kind": "bernoulli", "rate": p},
@@ -191,7 +191,8 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
                 tops = [increase * MEAN_INTERVAL_S / RTT_S / (1 - keep)]
                 for interval in one:
                     tops.append(keep * tops[-1] + increase * interval / RTT_S)
-                flow = paths.flow(controller, RTT_S, initial_ssthresh=round(keep * tops[0]))
+                ssthresh = round(keep * tops[0])
+                flow = build.flow(controller, rtt=build.seconds(RTT_S), initial_ssthresh=ssthresh)
                 times = 2.0 + np.concatenate(([0.0], np.cumsum(one)))
                 scenario = paths.losing_together(
                     [(flow, RTT_S, tops)], times.tolist(), float(times[-1]) + 1, RTT_S
@@ -220,7 +221,7 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
         points=with_simulated(rows, estimates),
         x="intervals",
         hue="control",
-        x_label="loss intervals, 100 round trips in the mean",
+        x_label="loss intervals, mean 100 round trips",
         y_label="CoV of the window",
     )
 

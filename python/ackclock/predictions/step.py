@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import over_runs
 from ackclock.models import transients
 from ackclock.models.laws import Array
@@ -50,7 +50,14 @@ def predict(
     -------
     Prediction
         |T_n - T_0|/|T_inf - T_0| at every round trip, interpolated between loss events.
+
+    Raises
+    ------
+    ValueError
+        When the loss rate does not change.
     """
+    if before == after:
+        raise ValueError(f"the loss rates before and after the step must differ: both {before:g}")
     at = np.arange(0, round_trips + 1, dtype=float)
     rows: list[dict[str, Any]] = []
     lines, scenarios = [], []
@@ -87,7 +94,8 @@ def predict(
 
 def _scenario(controller: str, before: float, after: float) -> dict[str, Any]:
     start = {"uniform": ["0 s", "10 s"]}
-    flow = paths.flow(controller, RTT_S, recovery="newreno", start=start, count=FLOWS)
+    rtt = build.seconds(RTT_S)
+    flow = build.flow(controller, rtt=rtt, recovery="newreno", start=start, count=FLOWS)
     scenario = paths.dumbbell(
         [flow],
         CHANGE_S,
@@ -95,7 +103,7 @@ def _scenario(controller: str, before: float, after: float) -> dict[str, Any]:
         sample_s=RTT_S,
         loss={"kind": "periodic", "rate": before},
     )
-    change = {"at": f"{CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
+    change = {"at": build.seconds(CHANGE_S), "set": "dumbbell.loss.rate", "to": after}
     return scenario | {"event": [change]}
 
 

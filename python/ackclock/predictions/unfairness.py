@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import over_runs
 from ackclock.models import laws, unfairness
 from ackclock.predictions import paths
@@ -108,7 +108,9 @@ def _scenario(
     flows = []
     for rtt, top in zip(rtts, shares.window.tolist(), strict=True):
         settings = {"params": dict(params), "initial_ssthresh": max(2.0, 0.9 * top)}
-        flows.append((paths.flow(name, rtt, **settings), rtt, [top] * len(times)))
+        flows.append(
+            (build.flow(name, rtt=build.seconds(rtt), **settings), rtt, [top] * len(times))
+        )
     duration_s = float(times[-1]) + 2 * max(rtts)
     return paths.losing_together(flows, times.tolist(), duration_s, shares.epoch_s / 4)
 
@@ -166,10 +168,8 @@ def diverge(
     if simulation is not None:
         start = 2000.0
         times = 20 * rtts[1] + epoch_s * counts
-        flows = [
-            (paths.flow("scalable", rtt, initial_ssthresh=start), rtt, [start] * len(times))
-            for rtt in rtts
-        ]
+        one = {"controller": "scalable", "initial_ssthresh": start}
+        flows = [({**one, "rtt": build.seconds(rtt)}, rtt, [start] * len(times)) for rtt in rtts]
         scenario = paths.losing_together(flows, times.tolist(), float(times[-1]) + 1, epoch_s)
         (found,) = simulation.each([scenario], lambda run: _window_ratios(run, epochs + 1))
         # The flows do not reach the first loss event with the same window: start from there.

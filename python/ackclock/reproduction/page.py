@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import polars as pl
 
 from ackclock import engine
+from ackclock.draw.markdown import table
+from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.reproduction.artefact import Artefact, Paper
 
@@ -34,16 +35,10 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     StorageError
         When the page cannot be written.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     shown = [(paper, _artefacts(output / paper.name, paper)) for paper in papers]
     every = [one for _, artefacts in shown for one in artefacts]
-    page = environment.get_template("report.html").render(
+    text = html(
+        "report.html",
         papers=[(paper, artefacts) for paper, artefacts in shown if artefacts],
         version=engine.VERSION,
         count=Counter(one["verdict"] for one in every),
@@ -53,7 +48,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         quick=any(one["quick"] for one in every),
     )
     with storage.new_file(output / "index.html") as file:
-        file.write_text(page, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
 
 
 def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
@@ -106,8 +101,7 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     count: Counter[str] = Counter()
     for paper in papers:
         found = {one["name"]: one for one in _artefacts(output / paper.name, paper)}
-        lines += ["", f"## {paper.title}", "| artefact | what | verdict | claims | differs |"]
-        lines.append("| --- | --- | --- | --- | --- |")
+        rows = []
         for artefact in paper.artefacts:
             record = found.get(artefact.name, {"verdict": "not run", "claims": []})
             claims = record["claims"]
@@ -119,9 +113,9 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
                 if not claim["holds"]
             )
             title = artefact.title.split(": ", 1)[-1]
-            lines.append(
-                f"| {artefact.name} | {title} | {record['verdict']} | "
-                f"{holding} of {len(claims)} | {reasons.replace('|', '/')} |"
-            )
+            shares = f"{holding} of {len(claims)}"
+            rows.append([artefact.name, title, record["verdict"], shares, reasons])
+        heads = ["artefact", "what", "verdict", "claims", "differs"]
+        lines += ["", f"## {paper.title}", *table(heads, rows)]
     words = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())
     return "\n".join([f"{count.total()} artefacts: {words}.", *lines]) + "\n"

@@ -160,13 +160,15 @@ def against(
     figure, (panel,) = plots.panels(1, height=3.6)
     for index, (name, points) in enumerate(curves.items()):
         found = [numbers.of(case, key) for _, case, key in points]
-        middle = np.array([one.value for one in found])
-        half = np.nan_to_num(np.array([one.high - one.value for one in found]))
-        style = plots.style(index)
-        panel.errorbar(
-            [x for x, _, _ in points], middle, yerr=half, marker="osD^v<>Px*"[index % 10],
-            markersize=3.5, capsize=2, linewidth=0.9, label=name, **style,
-        )  # fmt: skip
+        plots.errors(
+            panel,
+            [x for x, _, _ in points],
+            [one.value for one in found],
+            [one.low for one in found],
+            [one.high for one in found],
+            index=index,
+            label=name,
+        )
     for name, (x, y) in (lines or {}).items():
         panel.plot(x, y, color="#555555", linestyle=":", label=name)
     panel.set(xlabel=x_label, ylabel=y_label)

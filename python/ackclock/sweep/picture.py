@@ -239,18 +239,10 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> Figure:
         figure, (panel,) = plots.panels(1, height=3.2)
         for index, (name, part) in enumerate(groups):
             places = part[x].to_numpy() if numeric else [ticks[value] for value in part[x]]
-            value = part["value"].to_numpy()
-            half = np.nan_to_num(part["high"].to_numpy() - value)
-            panel.errorbar(
-                places,
-                value,
-                yerr=half,
+            plots.errors(
+                panel, places, part["value"], part["low"], part["high"], index=index,
                 label=None if name is None else str(name[0]),
-                capsize=2,
-                marker="o",
-                markersize=3,
-                **plots.style(index),
-            )
+            )  # fmt: skip
         panel.set(xlabel=label(x), ylabel=label(y))
         if numeric:
             _maybe_log(panel, "x", found[x])

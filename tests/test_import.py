@@ -1,0 +1,42 @@
+"""An import of ackclock alone gives all of it, and loads only what simulating needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import ackclock
+
+LAZY = ("comparison", "metrics", "models", "predictions", "runs", "sweep")
+HEAVY = ("jinja2", "matplotlib", "numpy", "polars", "rich", "scipy", "typer")
+
+
+def in_fresh_interpreter(code: str) -> list[str]:
+    command = [sys.executable, "-c", f"import sys, ackclock\n{code}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_import_loads_no_library() -> None:
+    loaded = in_fresh_interpreter("print(*sys.modules)")
+    assert "ackclock.engine" in loaded
+    assert not {name.split(".")[0] for name in loaded} & set(HEAVY)
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_package_is_there_without_an_import_of_its_own(name: str) -> None:
+    assert in_fresh_interpreter(f"print(ackclock.{name}.__name__)") == [f"ackclock.{name}"]
+    assert name in dir(ackclock)
+
+
+def test_formulas_and_predictions_are_there_too() -> None:
+    # Reno's response function is sqrt(1.5/p), 12.2 packets at one loss in a hundred.
+    code = "print(round(float(ackclock.models.responses.reno(0.01)), 1))"
+    assert in_fresh_interpreter(code) == ["12.2"]
+    code = "print(ackclock.predictions.timeouts.predict((0.2,), seeds=1).x)"
+    assert in_fresh_interpreter(code) == ["p"]
+
+
+def test_what_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'ackclock' has no attribute 'metric'"):
+        ackclock.metric  # type: ignore[attr-defined]  # noqa: B018
