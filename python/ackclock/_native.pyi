@@ -18,7 +18,6 @@ __all__ = [
     "SimulationError",
     "Start",
     "Timeout",
-    "check",
     "columns",
     "controllers",
     "example",
@@ -28,7 +27,6 @@ __all__ = [
     "quantity",
     "register",
     "schema",
-    "simulate",
     "summary_schema",
 ]
 
@@ -202,6 +200,14 @@ class Scenario:
         """Seed of the random streams."""
 
     @property
+    def flows(self) -> list[tuple[str, str]]:
+        """Name of every flow, and its control, or its source when it has none."""
+
+    @property
+    def flow_tables(self) -> int:
+        """How often ``[[flow]]`` is written; each may stand for several flows."""
+
+    @property
     def controls(self) -> list[str]:
         """The controls of the flows, each once, in the order of the flows."""
 
@@ -280,7 +286,6 @@ def register(
     parameters: list[tuple[str, object, list[str]]],
     internals: list[str],
 ) -> None: ...
-def check(text: str, file: str, settings: list[str], is_json: bool = False) -> str: ...
 def controllers() -> str: ...
 def load_library(path: str) -> list[str]: ...
 def page(controller: str) -> str | None: ...
@@ -350,14 +355,3 @@ def columns() -> dict[str, list[tuple[str, str, str]]]:
 
 def schema() -> str: ...
 def example() -> str: ...
-def simulate(
-    text: str,
-    file: str,
-    settings: list[str],
-    is_json: bool = False,
-    run: int = 0,
-    record: bool = False,
-    progress: Callable[[float, int], None] | None = None,
-    pcap: str | None = None,
-    qlog: str | None = None,
-) -> tuple[str, dict[str, dict[str, _Column]]]: ...

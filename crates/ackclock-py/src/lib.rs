@@ -5,7 +5,6 @@ mod library;
 mod own;
 mod scenario;
 
-use std::path::PathBuf;
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
@@ -14,21 +13,13 @@ use include_dir::{Dir, include_dir};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::catalogue::Everything;
-use crate::scenario::{Finished, Scenario};
+use crate::scenario::Scenario;
 
 create_exception!(_native, ScenarioError, PyValueError, "A scenario was refused.");
 create_exception!(_native, SimulationError, PyRuntimeError, "A simulation failed.");
-
-/// Checks a scenario and returns it as it would be run, as TOML.
-#[pyfunction]
-#[pyo3(signature = (text, file, settings, is_json=false))]
-fn check(text: &str, file: &str, settings: Vec<String>, is_json: bool) -> PyResult<String> {
-    Ok(Scenario::read(text, file, settings, is_json, None)?.toml().to_owned())
-}
 
 /// The controls as a JSON list.
 #[pyfunction]
@@ -94,25 +85,6 @@ fn example() -> &'static str {
     EXAMPLE
 }
 
-/// Runs a scenario: its summary as JSON, and its tables if they are to be recorded.
-#[pyfunction]
-#[pyo3(signature = (text, file, settings, is_json=false, run=0, record=false, progress=None, pcap=None, qlog=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
-fn simulate<'py>(
-    py: Python<'py>,
-    text: &str,
-    file: &str,
-    settings: Vec<String>,
-    is_json: bool,
-    run: u64,
-    record: bool,
-    progress: Option<Bound<'py, PyAny>>,
-    pcap: Option<String>,
-    qlog: Option<PathBuf>,
-) -> PyResult<Finished<'py>> {
-    Scenario::read(text, file, settings, is_json, None)?.simulate(py, run, record, progress, pcap, qlog)
-}
-
 /// The JSON schema of the summary of a run.
 #[pyfunction]
 fn summary_schema() -> String {
@@ -162,7 +134,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_library, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;
     module.add_function(wrap_pyfunction!(summary_schema, module)?)?;
@@ -170,6 +141,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(limit, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
-    module.add_function(wrap_pyfunction!(example, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate, module)?)
+    module.add_function(wrap_pyfunction!(example, module)?)
 }

@@ -23,7 +23,7 @@ use crate::{ScenarioError, SimulationError};
 const EVENTS_AT_ONCE: u64 = 500_000;
 
 /// What a finished simulation gives: its summary as JSON, and its tables by name.
-pub type Finished<'py> = (String, Bound<'py, PyDict>);
+type Finished<'py> = (String, Bound<'py, PyDict>);
 
 /// A scenario that was accepted. It never changes, and threads may share it.
 #[pyclass(frozen, module = "ackclock._native")]
@@ -49,7 +49,7 @@ impl Scenario {
     /// Reads and checks a scenario.
     #[staticmethod]
     #[pyo3(signature = (text, file, settings=Vec::new(), is_json=false, prepare=None))]
-    pub fn read(
+    fn read(
         text: &str,
         file: &str,
         settings: Vec<String>,
@@ -116,7 +116,7 @@ impl Scenario {
     }
 
     /// As TOML, every default filled in.
-    pub fn toml(&self) -> &str {
+    fn toml(&self) -> &str {
         &self.checked.toml
     }
 
@@ -127,7 +127,7 @@ impl Scenario {
 
     /// Runs it.
     #[pyo3(signature = (run=0, record=false, progress=None, pcap=None, qlog=None))]
-    pub fn simulate<'py>(
+    fn simulate<'py>(
         &self,
         py: Python<'py>,
         run: u64,

@@ -38,7 +38,8 @@ from ackclock import _native
 from ackclock._native import Ack, Loss, ScenarioError, Start, Timeout
 
 __all__ = [
-    "Ack", "Control", "Loss", "Start", "Timeout", "files", "load", "prepare", "register",
+    "Ack", "Control", "Loss", "Start", "Timeout", "files", "fingerprint", "load", "load_missing",
+    "register",
 ]  # fmt: skip
 
 

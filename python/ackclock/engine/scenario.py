@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copyreg
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock._native import Scenario, ScenarioError
 from ackclock.engine import controls
+
+__all__ = ["Given", "Scenario", "ScenarioError", "check", "parse", "read", "text_of"]
 
 Given = Path | str | Mapping[str, Any] | Scenario
 """A path, TOML text (it contains a line break), the same as nested mappings, or one read before."""
@@ -122,5 +124,9 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     return read(scenario, settings=settings).toml()
 
 
-# In another process, too, controls that the scenario names are loaded before it is read.
-copyreg.pickle(Scenario, lambda scenario: (parse, scenario.__reduce__()[1]))
+def _reduce(scenario: Scenario) -> tuple[Callable[[str, str], Scenario], tuple[str, str]]:
+    # In another process, too, the controls that it names are loaded before it is read.
+    return parse, scenario.__reduce__()[1]  # type: ignore[return-value]
+
+
+copyreg.pickle(Scenario, _reduce)

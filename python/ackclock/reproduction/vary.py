@@ -105,10 +105,10 @@ def _with(declared: Asked, name: str) -> Asked | None:
     """Ask for an artefact with one setting changed, or for nothing if that changes no run."""
     artefact = declared.artefact
     assert isinstance(artefact, Simulated)  # noqa: S101
-    cases = {
-        key: replace(case, scenario=vary(case.scenario, name))
-        for key, case in artefact.cases(QUICK).items()
-    }
+    cases = {}
+    for key, case in artefact.cases(QUICK).items():
+        assert isinstance(case.scenario, Mapping)  # noqa: S101
+        cases[key] = replace(case, scenario=vary(case.scenario, name))
     asked = Asked.of(replace(artefact, cases=lambda _effort: cases), QUICK)
     return None if asked.error or asked.tasks == declared.tasks else asked
 
