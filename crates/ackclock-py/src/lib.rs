@@ -5,7 +5,6 @@ mod library;
 mod own;
 mod scenario;
 
-
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Domain, Parameter, Value};
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
@@ -13,6 +12,7 @@ use include_dir::{Dir, include_dir};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::catalogue::Everything;

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.engine import build
+from ackclock.engine import build, quantity
 
 CYCLES = 4
 """Cycles of Reno that are measured, if they fit."""
@@ -150,9 +149,6 @@ class Setting:
         )
 
 
-_UNITS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3, "t": 1e6}
-
-
 def rate_mbps(text: str) -> float:
     """Read a rate as people write it.
 
@@ -169,19 +165,15 @@ def rate_mbps(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not a rate from 1 kbit/s to 1 Tbit/s.
     """
-    match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?([kmgt]?)(?:bit|bit/s|bps)", text.lower())
-    try:
-        value = float(match[1]) * _UNITS[match[2]] if match else 0.0
-    except ValueError:
-        value = 0.0
+    value = quantity(text, "rate_bps") / 1e6
     if not 1e-3 <= value <= 1e6:
-        raise ValueError(f"{text!r} is no rate; write it as 100mbit or 1gbit")
+        raise ValueError(f"must lie between 1 kbit/s and 1 Tbit/s, is {text}")
     return value
 
 
-def time_ms(text: str) -> float:
+def milliseconds(text: str) -> float:
     """Read a time as people write it.
 
     Parameters
@@ -197,15 +189,11 @@ def time_ms(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not a time from 1 us to 100 s.
     """
-    match = re.fullmatch(r"([0-9.]+) ?(us|ms|s)", text.lower())
-    try:
-        value = float(match[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[match[2]] if match else 0.0
-    except ValueError:
-        value = 0.0
+    value = quantity(text, "time_s") * 1e3
     if not 1e-3 <= value <= 1e5:
-        raise ValueError(f"{text!r} is no round-trip time; write it as 80ms")
+        raise ValueError(f"must lie between 1 us and 100 s, is {text}")
     return value
 
 
@@ -225,13 +213,9 @@ def share(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not.
     """
-    match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?(%?)", text.lower())
-    try:
-        value = float(match[1]) / (100 if match[2] else 1) if match else 1.0
-    except ValueError:
-        value = 1.0
-    if not 0 <= value < 1:
-        raise ValueError(f"{text!r} is no share of losses; write it as 1% or 0.01")
+    value = quantity(text, "fraction")
+    if value >= 1:
+        raise ValueError(f"must lie below 100 %, is {text}")
     return value

@@ -3,7 +3,7 @@
 from ackclock._native import ENGINE, VERSION, SimulationError
 from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
-from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, parse, read, text_of
+from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, limit, parse, quantity, read, text_of
 from ackclock.engine.simulation import Progress, simulate, summary
 from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, number
 
@@ -24,9 +24,11 @@ __all__ = [
     "example",
     "explain",
     "holds_result",
+    "limit",
     "new_result",
     "number",
     "parse",
+    "quantity",
     "read",
     "schema",
     "simulate",
