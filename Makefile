@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench bench-kernel bench-quic docs reproduction clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
+.PHONY: run test fuzz bench bench-kernel bench-quic oracles docs reproduction clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
 
 setup: .venv/extension
 
@@ -90,6 +90,12 @@ bench-kernel: setup kernel
 # root, with perf (linux-perf).
 bench-quic: setup measure
 	$(BIN)/python benches/quic.py
+
+# What ns-2 and Linux do, which tests compare with, measured again: half an hour, with Debian's ns2, qemu-system-x86,
+# iproute2 and cpio. git diff shows what differs.
+oracles:
+	$(PYTHON) tests/data/ns2/remake.py
+	$(PYTHON) tests/data/linux/remake.py
 
 # Everything of the five papers, what was tried on what differs, and docs/reproduction.md.
 reproduction: setup

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+# The scripts beside the measured tables are programs, not tests.
+collect_ignore = ["data"]
+
 COMMAND = [sys.executable, "-m", "ackclock"]
 
 SCENARIO = """\

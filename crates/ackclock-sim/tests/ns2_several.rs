@@ -1,10 +1,12 @@
-//! Agreement with ns-2.35 where flows compete: means over seeds, ns-2's from `tests/data/ns2/flows.csv` (made by the
-//! script beside it), ours over four runs. D: two Reno flows and two of another control, RTT 100 ms. C: four flows of one
+//! Agreement with ns-2.35 where flows compete: means over seeds, ns-2's from `tests/data/ns2` (`remake.py` there measures
+//! them again), ours over four runs. D: two Reno flows and two of another control, RTT 100 ms. C: four flows of one
 //! control, RTT 60, 80, 100 and 120 ms. 100 Mbit/s, 100 packets, 200 s, measured from 60 s. docs/validation.md, *Several
 //! flows*, has the numbers side by side.
 //!
-//! Tolerances are two standard errors of both means, as the scatter of single seeds gives it, or what the rounding of one
-//! loss event more or less makes; single flows scatter more than pairs, and the longest of four most.
+//! Tolerances come from the scatter of the runs on both sides. Two standard errors of the difference of the means are 1 to
+//! 5 % for the two that have most of the link, 2 to 19 % for the two Renos beside them, and in C 1 to 18 % for the
+//! shortest round trip and 3 to 40 % for the longest, which has the fewest loss events. Where the two differ by more than
+//! chance, the tolerance holds that difference, and a comment says so: it is there to notice a change.
 mod common;
 
 use std::fmt::Write as _;
@@ -12,11 +14,13 @@ use std::fmt::Write as _;
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Column;
+use common::table::{Table, mean};
 
 const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
-const EPISODES: &str = include_str!("../../../tests/data/ns2/episodes.csv");
+const DROPS: &str = include_str!("../../../tests/data/ns2/drops.csv");
+const DELIVERED: &str = include_str!("../../../tests/data/ns2/delivered.csv");
 const RUNS: u64 = 4;
-/// This many seconds without a drop end an episode.
+/// A gap of this length without a drop ends an episode.
 const BETWEEN_EPISODES_S: f64 = 1.0;
 
 /// What is compared: names of the columns of `flows.csv`.
@@ -121,61 +125,62 @@ impl Case {
     }
 
     /// Compares the spacing of congestion episodes, their drops, and the flows that each hits.
-    fn episodes_agree(&self, [spacing, drops, flows]: [f64; 3]) {
-        let (mut count, mut spaces, mut spanned, mut hit, mut dropped) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        for (summary, tables) in self.runs(true) {
-            let cuts = loss_events(&tables);
-            let mut own: Vec<Vec<(f64, u64)>> = Vec::new();
-            for (time, flow) in cuts.into_iter().filter(|(time, _)| *time > 60.0) {
-                match own.last_mut() {
-                    Some(last) if time - last[last.len() - 1].0 <= BETWEEN_EPISODES_S => {
-                        last.push((time, flow))
-                    }
-                    _ => own.push(vec![(time, flow)]),
-                }
-            }
-            count += own.len() as f64;
-            spaces += own.len() as f64 - 1.0;
-            spanned += own[own.len() - 1][0].0 - own[0][0].0;
-            dropped += summary.flows.iter().map(|flow| flow.counters.dropped_packets as f64).sum::<f64>();
-            for episode in &mut own {
-                episode.sort_by_key(|(_, flow)| *flow);
-                episode.dedup_by_key(|(_, flow)| *flow);
-                hit += episode.len() as f64;
-            }
-        }
-        let ours = [spanned / spaces, dropped / count, hit / count];
-        let columns = ["spacing_s", "drops_per_episode", "flows_per_episode"];
-        for ((column, ours), tolerance) in columns.into_iter().zip(ours).zip([spacing, drops, flows]) {
-            let reference = mean(rows(EPISODES, self.name).map(|row| number(EPISODES, &row, column)));
-            let off = ours / reference - 1.0;
-            println!("{}: {column}: ns-2 {reference:.2}, ours {ours:.2}, {:+.1} %", self.name, 100.0 * off);
-            assert!(off.abs() <= tolerance, "{}: {column}: {ours:.2} beside {reference:.2}", self.name);
+    fn episodes_agree(&self, tolerances: [f64; 3]) {
+        let table = Table::read(DROPS);
+        let of_seed = |seed: f64| table.case(self.name).filter(move |row| row.number("seed") == seed);
+        let seeds = table.case(self.name).map(|row| row.number("seed")).fold(0.0, f64::max) as u64;
+        let theirs = episodes((1..=seeds).map(|seed| {
+            let drops: Vec<_> = of_seed(seed as f64)
+                .map(|row| (row.number("time_s"), row.number("flow") as u64))
+                .filter(|(_, flow)| *flow < self.flows.len() as u64)
+                .collect();
+            (drops.len() as f64, drops)
+        }));
+        // Ours are the loss events, of which a flow has one in an episode, and the drops are counted apart.
+        let ours = episodes(self.runs(true).into_iter().map(|(summary, tables)| {
+            let dropped = summary.flows.iter().map(|flow| flow.counters.dropped_packets as f64).sum();
+            (dropped, loss_events(&tables).into_iter().filter(|(time, _)| *time > 60.0).collect())
+        }));
+        let names = ["spacing in s", "drops per episode", "flows per episode"];
+        for (index, name) in names.into_iter().enumerate() {
+            let off = ours[index] / theirs[index] - 1.0;
+            let report = format!("{}: {name}: ns-2 {:.2}, ours {:.2}", self.name, theirs[index], ours[index]);
+            println!("{report}, {:+.1} %", 100.0 * off);
+            assert!(off.abs() <= tolerances[index], "{report}");
         }
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
-}
-
-fn rows(table: &'static str, case: &str) -> impl Iterator<Item = Vec<&'static str>> {
-    let rows: Vec<Vec<_>> =
-        table.lines().map(|line| line.split(',').collect()).filter(|row: &Vec<_>| row[0] == case).collect();
-    assert!(!rows.is_empty(), "there is no {case}");
-    rows.into_iter()
-}
-
-fn number(table: &str, row: &[&str], column: &str) -> f64 {
-    let at = table.lines().next().unwrap().split(',').position(|name| name == column).unwrap();
-    row[at].parse().unwrap()
+/// The mean spacing of congestion episodes in seconds, their mean drops, and how many flows each hits, over some runs:
+/// each the number of its drops, and times and flows of what tells an episode.
+fn episodes(runs: impl Iterator<Item = (f64, Vec<(f64, u64)>)>) -> [f64; 3] {
+    let (mut count, mut spaces, mut spanned, mut hit, mut dropped) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (drops, signs) in runs {
+        let mut own: Vec<Vec<(f64, u64)>> = Vec::new();
+        for (time, flow) in signs {
+            match own.last_mut() {
+                Some(last) if time - last[last.len() - 1].0 <= BETWEEN_EPISODES_S => last.push((time, flow)),
+                _ => own.push(vec![(time, flow)]),
+            }
+        }
+        count += own.len() as f64;
+        spaces += own.len() as f64 - 1.0;
+        spanned += own[own.len() - 1][0].0 - own[0][0].0;
+        dropped += drops;
+        for episode in &mut own {
+            episode.sort_by_key(|(_, flow)| *flow);
+            episode.dedup_by_key(|(_, flow)| *flow);
+            hit += episode.len() as f64;
+        }
+    }
+    [spanned / spaces, dropped / count, hit / count]
 }
 
 fn reference(case: &str, flow: usize, what: What) -> f64 {
     let column = if what == What::Goodput { "goodput_mbps" } else { "cuts" };
-    let of_flow = rows(FLOWS, case).filter(|row| number(FLOWS, row, "flow") == flow as f64);
-    mean(of_flow.map(|row| number(FLOWS, &row, column)))
+    let table = Table::read(FLOWS);
+    let of_flow = table.case(case).filter(|row| row.number("flow") == flow as f64);
+    mean(of_flow.map(|row| row.number(column)))
 }
 
 /// Times and flows of the loss events of a run, in order.
@@ -203,8 +208,10 @@ fn each(tolerances: [f64; 4]) -> [(&'static [usize], f64); 4] {
 fn reno_beside_highspeed_on_sack() {
     let case = Case::d("D sack1 hstcp 0.5 ms", "sack", "hstcp").overhead("500 us");
     case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.05)]);
-    case.agrees(What::Cuts, &[(RENOS, 0.12), (OTHERS, 0.12)]);
-    case.episodes_agree([0.15, 0.08, 0.05]);
+    // Two standard errors are 4 and 3 %; of about 40 cuts one more or less is 2.5 %.
+    case.agrees(What::Cuts, &[(RENOS, 0.06), (OTHERS, 0.06)]);
+    // Of the 31 episodes of a run, one more or less is 3 %.
+    case.episodes_agree([0.06, 0.06, 0.06]);
 }
 
 #[test]
@@ -216,12 +223,14 @@ fn highspeed_of_four_rtts_on_sack() {
 #[test]
 fn reno_beside_highspeed_on_sack_with_a_packets_time_of_overhead() {
     let case = Case::d("D sack1 hstcp 80 us", "sack", "hstcp").overhead("80 us");
+    // Reno has 6.8 ± 1.7 % more than in ns-2.
     case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.05)]);
 }
 
 #[test]
 fn reno_beside_gaimd_on_sack() {
     let case = Case::d("D sack1 gaimd 0.5 ms", "sack", "gaimd").overhead("500 us");
+    // Reno has 14 ± 12 % less than in ns-2.
     case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.12)]);
 }
 
@@ -231,7 +240,8 @@ fn reno_of_four_rtts_on_newreno() {
     case.agrees(What::Goodput, &each([0.10, 0.10, 0.12, 0.25]));
 }
 
-/// ns-2's Linux agent without overhead, beside `sack`: phases lock, but alike in both.
+/// ns-2's Linux agent without overhead, beside `sack`: phases lock, but alike in both. Nothing is random there, so seeds
+/// cannot tell what chance makes; Reno differs by 2 to 7 % and the others by 1 %, and the tolerances are twice that or so.
 #[test]
 fn reno_beside_the_controls_of_linux_without_overhead() {
     for (name, control) in [
@@ -257,7 +267,8 @@ fn bic_of_four_rtts_with_other_traffic() {
 fn reno_beside_highspeed_with_other_traffic() {
     let case = Case::d("D linux highspeed poisson", "sack", "hstcp-table").poisson("5 Mbit/s");
     case.agrees(What::Goodput, &[(RENOS, 0.12), (OTHERS, 0.08)]);
-    case.agrees(What::Cuts, &[(RENOS, 0.15), (OTHERS, 0.15)]);
+    // Of Reno's 20 cuts one is 5 %, and two standard errors are 15 %; of the other's 52 it is 2 %.
+    case.agrees(What::Cuts, &[(RENOS, 0.15), (OTHERS, 0.05)]);
 }
 
 #[test]
@@ -277,24 +288,27 @@ fn bic_of_four_rtts_on_linux_2_6() {
 #[test]
 fn highspeed_of_four_rtts_on_linux_2_6() {
     let case = Case::c("C linux highspeed 0.5 ms", "linux-2.6", "hstcp-table").overhead("500 us");
+    // The third flow has 17 ± 7 % less than in ns-2.
     case.agrees(What::Goodput, &each([0.12, 0.12, 0.20, 0.20]));
 }
 
 #[test]
 fn others_of_four_rtts_on_linux_2_6() {
-    for (name, control) in [
-        ("C linux compound 0.5 ms", "compound-linux"),
-        ("C linux htcp 0.5 ms", "htcp-linux"),
-        ("C linux cubic 0.5 ms", "cubic"),
-        ("C linux illinois 0.5 ms", "illinois-linux"),
+    for (name, control, tolerances) in [
+        // The longest has 24 ± 17 % more than in ns-2.
+        ("C linux compound 0.5 ms", "compound-linux", [0.10, 0.20, 0.15, 0.40]),
+        // The longest has 7 ± 3 % less.
+        ("C linux htcp 0.5 ms", "htcp-linux", [0.05, 0.08, 0.08, 0.10]),
+        ("C linux cubic 0.5 ms", "cubic", [0.15, 0.20, 0.25, 0.25]),
+        ("C linux illinois 0.5 ms", "illinois-linux", [0.18, 0.18, 0.22, 0.35]),
     ] {
         let case = Case::c(name, "linux-2.6", control).overhead("500 us");
-        case.agrees(What::Goodput, &each([0.15, 0.20, 0.20, 0.40]));
+        case.agrees(What::Goodput, &each(tolerances));
     }
 }
 
-/// Reno gets more than in ns-2 when it competes with highspeed and Illinois, 11 and 17 % more with six seeds each; docs/validation.md says what was
-/// tried to find out why.
+/// Reno has 9 to 20 % more than in ns-2 beside these, which is more than chance (two standard errors are 7 to 18 %) beside
+/// all but CUBIC; docs/validation.md, *What is left*, says what was tried to find out why.
 #[test]
 fn reno_beside_others_on_linux_2_6() {
     for (name, control, [reno, other]) in [
@@ -344,8 +358,8 @@ fn first_in_ns2(rate_mbps: f64, [short_ms, long_ms]: [f64; 2], from_s: f64) -> O
 }
 
 /// Within a power of two the rounding of a sum of equal terms goes one way, so all ties of a run go to one flow, and at
-/// 64 s or 128 s possibly to the other. Seen in ns-2 on 200 Mbit/s, RTTs of 60 and 160 ms, a buffer of 1333 packets: BIC's
-/// longer flow falls to 365 packets/s by 128 s and climbs to 6200 by 200 s.
+/// 64 s or 128 s possibly to the other. So in ns-2 on 200 Mbit/s with RTTs of 60 and 160 ms: BIC's
+/// longer flow loses until 128 s and wins after that.
 #[test]
 fn rounding_decides_who_is_first_in_ns2() {
     for from_s in [64.0, 128.0] {
@@ -356,6 +370,14 @@ fn rounding_decides_who_is_first_in_ns2() {
     }
     assert_eq!(first_in_ns2(200.0, [60.0, 160.0], 64.0), Some(0));
     assert_eq!(first_in_ns2(200.0, [60.0, 160.0], 128.0), Some(1));
+    let table = Table::read(DELIVERED);
+    let packets = |time_s: f64| {
+        let mut rows = table.case("tie bic 200 Mbit/s").filter(|row| row.number("flow") == 1.0);
+        rows.find(|row| row.number("time_s") == time_s).unwrap().number("packets")
+    };
+    let rate = |from_s: f64, to_s: f64| (packets(to_s) - packets(from_s)) / (to_s - from_s);
+    assert!(rate(120.0, 128.0) < rate(64.0, 72.0) / 2.0, "the longer flow does not fall until 128 s");
+    assert!(rate(188.0, 196.0) > 10.0 * rate(120.0, 128.0), "the longer flow does not climb after 128 s");
     // So ns-2 without the two microseconds is ns-2 with the longer flow first, and not with the shorter.
     for control in ["cubic", "illinois", "veno"] {
         let of = |who: &str| reference(&format!("ratio 2.7 {control} {who}"), 1, What::Goodput);
@@ -379,7 +401,8 @@ fn who_comes_first_decides_between_unequal_rtts() {
         for (name, rtts) in names.into_iter().zip([[60.002, 162.0], [60.0, 162.002]]) {
             let flows = rtts.map(|rtt| (control, rtt));
             let case = Case { path: EIGHTY, ..Case::new(name, "linux-2.6", &flows).poisson("4 Mbit/s") };
-            // The one that is second has 4 to 20 of 76 Mbit/s, which a loss event more or less changes by a third.
+            // The one that is second has 1.5 to 40 of 76 Mbit/s, which a loss event more or less changes by a third; two
+            // standard errors of the two seeds and our four runs are up to 40 % for it, and 30 % for BIC's first.
             let second = usize::from(name.ends_with("short first"));
             case.agrees(What::Goodput, &[(&[1 - second], 0.20), (&[second], 0.50)]);
         }

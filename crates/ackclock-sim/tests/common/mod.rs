@@ -1,6 +1,8 @@
 //! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod table;
+
 use ackclock_scenario::*;
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Summary, Table};

@@ -1,0 +1,49 @@
+//! Tables of `tests/data`: measurements of other implementations, made by the scripts beside them.
+
+/// Names of columns, and rows of text.
+pub struct Table {
+    names: Vec<&'static str>,
+    rows: Vec<Vec<&'static str>>,
+}
+
+/// One row of a table.
+pub struct Row<'a> {
+    names: &'a [&'static str],
+    cells: &'a [&'static str],
+}
+
+impl Table {
+    /// Reads values with commas between them under a line of names; a line that begins with `#` is a comment.
+    pub fn read(text: &'static str) -> Table {
+        let mut lines =
+            text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect());
+        Table { names: lines.next().expect("a table has names"), rows: lines.collect() }
+    }
+
+    /// The rows of a case, of which there must be one at least.
+    pub fn case<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Row<'a>> {
+        assert!(self.rows.iter().any(|cells| cells[0] == name), "there is no {name}");
+        let rows = self.rows.iter().filter(move |cells| cells[0] == name);
+        rows.map(|cells| Row { names: &self.names, cells })
+    }
+
+    /// The numbers of each column of this name: a control that was measured more than once has several.
+    pub fn columns(&self, name: &str) -> Vec<Vec<f64>> {
+        let places = (0..self.names.len()).filter(|place| self.names[*place] == name);
+        places.map(|place| self.rows.iter().map(|cells| cells[place].parse().unwrap()).collect()).collect()
+    }
+}
+
+impl Row<'_> {
+    /// A number, by the name of its column.
+    pub fn number(&self, column: &str) -> f64 {
+        let place = self.names.iter().position(|name| *name == column);
+        self.cells[place.unwrap_or_else(|| panic!("there is no column {column}"))].parse().unwrap()
+    }
+}
+
+/// The mean of some numbers.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
