@@ -172,7 +172,8 @@ class Store:
         done : iterable of Done
             All its runs.
         """
-        table = rows.frame(self._rows(done), self.plan.parameters)
+        kinds = {one.name: one.kind for one in self.plan.parameters}
+        table = rows.frame(self._rows(done), kinds)
         with storage.new_file(self._file(part)) as file:
             table.write_parquet(file, compression="zstd", compression_level=3)
         if part in self._journals:
