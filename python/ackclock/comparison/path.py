@@ -25,7 +25,7 @@ class Setting:
     Attributes
     ----------
     rate_mbps : float
-        Of the bottleneck, Mbit/s.
+        Rate of the bottleneck, Mbit/s.
     rtt_ms : float
         Propagation round trip, milliseconds.
     buffer : int, optional
@@ -33,9 +33,10 @@ class Setting:
     loss : float
         Probability of a random loss, per packet.
     duration_s : float, optional
-        Of a run; by default four cycles of Reno and a fifth for the start, from 60 s to 600 s.
+        Length of a run, seconds; by default four cycles of Reno and a fifth for the start, from
+        60 to 600.
     runs : int
-        Each with other random streams.
+        Number of runs; each uses different random streams.
     """
 
     rate_mbps: float
@@ -65,7 +66,7 @@ class Setting:
 
     @property
     def run_s(self) -> float:
-        """Of a run, given or not; whole seconds."""
+        """Length of a run, given or not; whole seconds."""
         if self.duration_s is not None:
             return self.duration_s
         wanted = CYCLES * self.reno_cycle_s / (1 - WARMUP)
@@ -73,7 +74,7 @@ class Setting:
 
     @property
     def warmup_s(self) -> float:
-        """When measuring starts."""
+        """When measuring starts, seconds."""
         return WARMUP * self.run_s
 
     def describe(self) -> str:
@@ -135,7 +136,7 @@ class Setting:
         name : str
             Its name.
         rtt : float
-            Of the path's round trip.
+            Its round trip over that of the path.
 
         Returns
         -------
@@ -169,7 +170,7 @@ def rate_mbps(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not a rate.
     """
     match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?([kmgt]?)(?:bit|bit/s|bps)", text.lower())
     try:
@@ -177,7 +178,7 @@ def rate_mbps(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 1e-3 <= value <= 1e6:
-        raise ValueError(f"{text!r} is no rate; write it as 100mbit or 1gbit")
+        raise ValueError(f"not a rate: {text!r}; write e.g. 100mbit")
     return value
 
 
@@ -197,7 +198,7 @@ def time_ms(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not a time.
     """
     match = re.fullmatch(r"([0-9.]+) ?(us|ms|s)", text.lower())
     try:
@@ -205,7 +206,7 @@ def time_ms(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 1e-3 <= value <= 1e5:
-        raise ValueError(f"{text!r} is no round-trip time; write it as 80ms")
+        raise ValueError(f"not a time: {text!r}; write e.g. 80ms")
     return value
 
 
@@ -225,7 +226,7 @@ def share(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is none.
+        When it is not a probability.
     """
     match = re.fullmatch(r"([0-9.]+(?:e[+-]?\d+)?) ?(%?)", text.lower())
     try:
@@ -233,5 +234,5 @@ def share(text: str) -> float:
     except ValueError:
         value = 1.0
     if not 0 <= value < 1:
-        raise ValueError(f"{text!r} is no share of losses; write it as 1% or 0.01")
+        raise ValueError(f"not a loss rate: {text!r}; write e.g. 1% or 0.01")
     return value

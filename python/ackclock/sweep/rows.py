@@ -59,7 +59,7 @@ def frame(rows: Iterable[Row], parameters: Mapping[str, type]) -> pl.DataFrame:
     Parameters
     ----------
     rows : iterable of dict
-        With point, run, the values of the parameters, and what `of_summary` gives or an error.
+        Point, run, the values of the parameters, and what `of_summary` gives or an error.
     parameters : mapping
         Type by name of the columns after point, run and error: float, int, bool or str.
 

@@ -25,7 +25,7 @@ from ackclock.sweep.plan import Plan, Point
 from ackclock.sweep.workers import Done
 
 RUNS_PER_PART = 1000
-"""About so many runs become one file."""
+"""Runs in one file, about."""
 
 
 def _fingerprint(plan: Plan) -> str:
@@ -76,7 +76,7 @@ class Store:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise storage.StorageError(
-                        f"another process is at work on {self.dataset}; wait for it"
+                        f"another process is working on {self.dataset}; wait for it"
                     ) from None
                 self._claim(force=force)
                 try:

@@ -175,7 +175,7 @@ def cluster(address: str, source: engine.Source, settings: Sequence[str]) -> Ite
     Parameters
     ----------
     address : str
-        Of its scheduler, such as ``tcp://10.0.0.1:8786``.
+        Address of its scheduler, such as ``tcp://10.0.0.1:8786``.
     source : Source
         The base scenario.
     settings : sequence of str
@@ -189,7 +189,7 @@ def cluster(address: str, source: engine.Source, settings: Sequence[str]) -> Ite
     Raises
     ------
     ScenarioError
-        When Dask is missing, nobody answers, or there are no workers.
+        When Dask is missing, no scheduler answers, or there are no workers.
     """
     try:
         import distributed
