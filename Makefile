@@ -22,6 +22,7 @@ test: setup
 	cargo test --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/stubtest ackclock._native --concise
 	$(BIN)/pytest

@@ -32,13 +32,13 @@ DATA = ROOT / "benches" / "data" / "competition.csv"
 QUEUE, PACKET, SEGMENT = 100, 1500, 1448
 STARTS_S = (0.0, 0.4, 0.7, 1.1)
 FIRST_PORT = 5201
-# iperf3 talks for so many round trips before it sends data, by `ss`: the simulated flows start so
-# much later, compared with the one that has the shortest.
+# iperf3 talks for this many round trips before it sends data, by `ss`: the simulated flows start
+# that much later, compared with the one that has the shortest.
 TALK_ROUND_TRIPS = 4
 TURNS, SECONDS = 5, 120
 # The first third of a turn is left out: slow start and what it did to the others.
 LEFT_OUT = 1 / 3
-# A turn whose path was late is repeated so often.
+# How often a turn whose path was late is repeated.
 REPEATS = 2
 RUNS = 8
 LARGEST_DIFFERENCE = 0.15
@@ -122,7 +122,7 @@ def _attend(command: Sequence[str]) -> tuple[int, str]:
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said) as link,
     ):
         try:
-            # Polars lets a system call go on after Ctrl-C, so none may last.
+            # Polars lets a system call continue after Ctrl-C, so none may last.
             while link.poll() is None:
                 time.sleep(0.1)
         except BaseException:

@@ -127,11 +127,11 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reno", "--rate", "fast"], "'fast' is no rate; write it as 100mbit"),
-        (["reno", "--rtt", "80"], "'80' is no round-trip time; write it as 80ms"),
-        (["reno", "--loss", "150%"], "'150%' is no share of losses"),
+        (["reno", "--rate", "fast"], "not a rate: 'fast'; write e.g. 100mbit"),
+        (["reno", "--rtt", "80"], "not a time: '80'; write e.g. 80ms"),
+        (["reno", "--loss", "150%"], "not a loss rate: '150%'"),
         (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
-        (["nowhere:Mine"], "there is no module nowhere"),
+        (["nowhere:Mine"], "module not found: nowhere"),
     ],
 )
 def test_a_wrong_command_is_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:

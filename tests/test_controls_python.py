@@ -212,7 +212,7 @@ def test_what_is_no_control_is_refused() -> None:
 @pytest.mark.parametrize(
     ("module", "reference", "message"),
     [
-        ("", "nowhere:Mine", "there is no module nowhere; run in the directory of nowhere.py"),
+        ("", "nowhere:Mine", "module not found: nowhere; run in the directory of nowhere.py"),
         ("import nothing_there", "m1:Mine", "m1:Mine: cannot be imported: No module named"),
         ("1 +", "m2:Mine", "m2:Mine: cannot be imported: SyntaxError"),
         ("class Other: pass", "m3:Mine", "m3 has no class Mine; it has Other"),

@@ -163,4 +163,4 @@ def test_without_the_program_the_verb_says_what_to_do(tmp_path: Path, verb: list
     )  # fmt: skip
     assert done.returncode == 1
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
-    assert done.stderr == f"ackclock: there is no program {name}; make {target} builds it\n"
+    assert done.stderr == f"ackclock: program not found: {name}; build it with make {target}\n"

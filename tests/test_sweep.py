@@ -238,7 +238,7 @@ Change = Callable[[str], str]
         (lambda text: text.replace("[10, 40]", '[10, "x"]'), "mixes texts, numbers and flags"),
         (lambda text: text.replace("[10, 40]", "[10, 0]"), r"point 1 \(p = 0.001, control = reno,"),
         (lambda text: text.replace("fit", "fot"), 'unknown control "fot", did you mean'),
-        (lambda text: text.replace("fit", "my_module:My"), "there is no module my_module"),
+        (lambda text: text.replace("fit", "my_module:My"), "module not found: my_module"),
         (lambda text: text.replace("buffer =", "jain ="), "jain is a column of every result"),
         (lambda text: text.replace("count = 4", "count = 0"), "runs.count: expected a whole"),
         (lambda text: text.replace("count = 4", "within = 2"), "runs.within: expected a share"),
@@ -358,7 +358,7 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
     ("arguments", "message"),
     [
         (["--x", "nothing", "--y", "goodput"], "no column is named nothing"),
-        (["--x", "p", "--y", "name"], "name is no number"),
+        (["--x", "p", "--y", "name"], "not a column of numbers: name"),
         (["--x", "p", "--y", "rtt"], "no column is named rtt: may be rtt_ms"),
         (["--x", "p", "--y", "goodput", "--where", "p=3"], "p has no value 3; it has 0.001"),
         (["--x", "p", "--y", "goodput", "-o", "a.gif"], "ends with .pdf, .png or .svg"),

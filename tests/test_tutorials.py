@@ -85,7 +85,7 @@ def test_the_example_crate_is_that_of_the_tutorial() -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("none.so:x", "there is no file none.so; build it: cargo build --release"),
+        ("none.so:x", "file not found: none.so; build it with cargo build --release"),
         ("text.so:x", "cannot be loaded"),
     ],
 )

@@ -28,7 +28,7 @@ PROGRAM = "ackclock-kernel"
 
 @app.command("list", context_settings=AS_IT_IS)
 def list_(context: typer.Context) -> None:
-    """Show the controls that there are, and which are loaded."""
+    """List the available controls and say which are loaded."""
     become(PROGRAM, ["list", *context.args])
 
 
@@ -46,7 +46,7 @@ def unload(context: typer.Context) -> None:
 
 @app.command(context_settings=AS_IT_IS)
 def status(context: typer.Context) -> None:
-    """Show what is loaded, how many connections here have it, and who traces."""
+    """Show what is loaded, how many connections on this machine use it, and who traces."""
     become(PROGRAM, ["status", *context.args])
 
 
@@ -57,15 +57,19 @@ def trace(
     ],
     duration_s: Annotated[
         float | None,
-        typer.Option("--duration-s", min=0.1, help="End after so many seconds, else at Ctrl-C."),
+        typer.Option(
+            "--duration-s", min=0.1, help="Stop after this many seconds; by default at Ctrl-C."
+        ),
     ] = None,
     sample_ms: Annotated[
-        float, typer.Option("--sample-ms", min=1.0, help="Spacing of the table of windows.")
+        float,
+        typer.Option("--sample-ms", min=1.0, help="Sampling interval of the table of windows."),
     ] = 100.0,
     warmup_s: Annotated[
-        float, typer.Option("--warmup-s", min=0.0, help="Metrics are measured from here on.")
+        float,
+        typer.Option("--warmup-s", min=0.0, help="Leave this many seconds out of the metrics."),
     ] = 0.0,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV in place of Parquet.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV instead of Parquet.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
@@ -85,7 +89,7 @@ def trace(
         text = _record(duration_s)
         if not text.count("\n") > 1:
             raise engine.SimulationError(
-                "no window has changed: no connection had a control of ackclock"
+                "no window has changed: no connection used a control of ackclock"
             )
         changes = kernel.read_changes(text)
         try:
@@ -97,12 +101,12 @@ def trace(
 
 
 def _record(duration_s: float | None) -> str:
-    """Run the program that listens, until its time is over or Ctrl-C; all that it wrote."""
+    """Run the program that listens, until its time is over or Ctrl-C; return all that it wrote."""
     limit = [] if duration_s is None else ["--duration-s", str(duration_s)]
     command = [str(program(PROGRAM)), "trace", *limit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:  # noqa: S603
         pipe, lines = cast("IO[str]", listener.stdout), list[str]()
-        # Ctrl-C is for the program: what it has heard so far is written.
+        # Ctrl-C is for the program: it writes what it has heard.
         with contextlib.suppress(KeyboardInterrupt):
             _read(pipe, lines)
         listener.send_signal(signal.SIGINT)

@@ -42,7 +42,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print it.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -79,7 +82,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     except BrokenPipeError:
-        # The reader has what it wanted. Nothing more can be flushed at exit.
+        # The reader has closed the pipe. Nothing more can be flushed at exit.
         sys.stdout = None
         status = 1
     except OSError as error:

@@ -14,8 +14,8 @@ from ackclock.engine import storage
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Measuring campaigns over real paths: a server gives every period another congestion "
-    "control its turn, a client fetches and logs.",
+    help="Measuring campaigns over real paths: the server switches congestion control every "
+    "period, the client fetches and logs.",
     epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
     "on the other machine ackclock measure run HOST --token secret -o campaign. "
     "With --quic after serve and run: over QUIC in user space.",
@@ -35,26 +35,26 @@ REPORT = frozenset(
 
 @app.command(context_settings=AS_IT_IS)
 def token(context: typer.Context) -> None:
-    """Make a token: a file that client and server share."""
+    """Make a token, a file that client and server share."""
     become(PROGRAM, ["token", *context.args])
 
 
 @app.command(context_settings=AS_IT_IS)
 def serve(context: typer.Context) -> None:
-    """Send to whoever knows the token, until Ctrl-C."""
+    """Send to every client that knows the token, until Ctrl-C."""
     become(PROGRAM, ["serve", *context.args])
 
 
 @app.command(context_settings=AS_IT_IS)
 def run(context: typer.Context) -> None:
-    """Fetch from a server, slot after slot, and log every second; goes on where it was."""
+    """Fetch from a server, slot after slot, and log every second; rerun it to resume."""
     become(PROGRAM, ["run", *context.args])
 
 
 @app.command()
 def report(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Campaigns, a path each.")
+        list[Path], typer.Argument(metavar="DIR...", help="Campaigns, one per path.")
     ],
     output: Annotated[
         Path | None,
@@ -63,7 +63,7 @@ def report(
     control: Annotated[
         str | None,
         typer.Option(
-            "--control", metavar="NAME", help="Whose speed-up; by default the best one's."
+            "--control", metavar="NAME", help="Whose speed-up to show; by default the best one's."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier report.")] = False,

@@ -10,7 +10,7 @@ import typer
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario; - is standard input.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key, as in flow.0.rtt=80ms."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a key, as in flow.0.rtt=80ms."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Jobs = Annotated[

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Predict by the papers' formulas; --simulate puts runs beside them.",
+    help="Predict by the papers' formulas; --simulate adds simulated values.",
     epilog="Start with: ackclock predict response reno cubic --simulate",
 )
 PICTURES = (".svg", ".pdf", ".png")

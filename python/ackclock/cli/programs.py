@@ -26,7 +26,7 @@ def program(name: str) -> Path:
 
     Parameters
     ----------
-    name
+    name : str
         Its name, such as ``ackclock-kernel``.
 
     Returns
@@ -41,25 +41,25 @@ def program(name: str) -> Path:
         When there is none.
     """
     given = os.environ.get(name.upper().replace("-", "_"))
-    checkout = Path(__file__).resolve().parents[2] / "target" / "release" / name
+    checkout = Path(__file__).resolve().parents[3] / "target" / "release" / name
     installed = shutil.which(name)
     candidates = [Path(given)] if given else [checkout, *([Path(installed)] if installed else [])]
     for candidate in candidates:
         if candidate.is_file():
             return candidate
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
-    raise engine.SimulationError(f"there is no program {name}; make {target} builds it")
+    raise engine.SimulationError(f"program not found: {name}; build it with make {target}")
 
 
 def become(name: str, arguments: list[str]) -> NoReturn:
-    """Turn this process into one of the programs: no interpreter stays in the path.
+    """Replace this process by one of the programs, so that no interpreter stays between.
 
     Parameters
     ----------
-    name
+    name : str
         Its name.
-    arguments
-        What it is told.
+    arguments : list of str
+        Its arguments.
 
     Raises
     ------
@@ -73,5 +73,5 @@ def become(name: str, arguments: list[str]) -> NoReturn:
 
 
 def link(context: typer.Context) -> None:
-    """Stand an emulated path between two network namespaces, in real time (link --help)."""
+    """Set up an emulated path between two network namespaces, in real time (link --help)."""
     become("ackclock-link", context.args)

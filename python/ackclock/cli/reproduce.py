@@ -16,25 +16,30 @@ from ackclock.engine import storage
 def reproduce(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER[/ARTEFACT]]...", help="What to make; by default all."),
+        typer.Argument(
+            metavar="[PAPER[/ARTEFACT]]...", help="What to reproduce; by default everything."
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
     ] = Path("results"),
     quick: Annotated[
         bool,
-        typer.Option("--quick/--full", help="Headlines, fewer seeds, shorter runs; or everything."),
+        typer.Option(
+            "--quick/--full",
+            help="Only headlines, with fewer seeds and shorter runs; or everything.",
+        ),
     ] = False,
     vary: Annotated[
-        bool, typer.Option("--vary", help="Then try other settings on what differs.")
+        bool, typer.Option("--vary", help="Then try other settings on what differs from the paper.")
     ] = False,
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make figures and tables of papers again, with a verdict for every claim.
+    """Reproduce figures and tables of papers, with a verdict for every claim.
 
-    Finished runs are kept in DIR/.cache: run the same command again to resume. What --vary
-    finds is written to DIR/variations.json and DIR/variations.md.
+    Finished runs are kept in DIR/.cache: rerun the same command to resume. What --vary finds is
+    written to DIR/variations.json and DIR/variations.md.
 
     \b
     Examples:

@@ -25,7 +25,9 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise engine.ScenarioError("standard input: not text; expected TOML in UTF-8") from error
+        raise engine.ScenarioError(
+            "standard input: not a text file; expected UTF-8 TOML"
+        ) from error
     return engine.parse(text, "-", is_json=text.lstrip().startswith("{"), settings=settings)
 
 
@@ -36,12 +38,13 @@ def simulate(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Write tables and summary to DIR."),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV in place of Parquet.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV instead of Parquet.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
     runs: Annotated[
-        int, typer.Option("--runs", min=1, help="So many runs, each with other random streams.")
+        int,
+        typer.Option("--runs", min=1, help="Number of runs; each uses different random streams."),
     ] = 1,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Change run.seed.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Set run.seed.")] = None,
     settings: Settings = None,
     pcap: Annotated[
         Path | None, typer.Option("--pcap", metavar="FILE", help="Write the packets to FILE.")
@@ -51,9 +54,11 @@ def simulate(
         typer.Option("--qlog", metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."),
     ] = None,
     metrics: Annotated[
-        bool, typer.Option("--metrics", help="Every metric with its 95 % interval.")
+        bool, typer.Option("--metrics", help="Print every metric with its 95 % interval.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No table, no progress bar.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print no table and show no progress bar.")
+    ] = False,
 ) -> None:
     """Simulate a scenario packet by packet.
 

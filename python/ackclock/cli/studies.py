@@ -22,11 +22,13 @@ def sweep(
     jobs: Jobs = None,
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster there."),
+        typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS."),
     ] = None,
     processes: Annotated[
         bool | None,
-        typer.Option("--processes/--threads", help="By default processes for controls in Python."),
+        typer.Option(
+            "--processes/--threads", help="By default processes only for controls in Python."
+        ),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace another sweep's results.")
@@ -38,9 +40,9 @@ def sweep(
 ) -> None:
     """Run a scenario for many values of its settings, on all cores or a cluster.
 
-    Results join the Parquet dataset DIR, partitioned by experiment: one row per flow and run. The
-    same command goes on where an interrupted one was, and does nothing when all is done. It ends
-    with 1 when a run has failed; its error is in the results.
+    Results join the Parquet dataset DIR, partitioned by experiment: one row per flow and run. Rerun
+    the same command to resume; it does nothing when all runs are done. The exit status is 1 when a
+    run has failed; its error is in the results.
 
     \b
     Examples:
@@ -75,7 +77,10 @@ def sweep(
     else:
         print(f"{outcome.directory}: {outcome.runs} runs, {outcome.made} of them made now")
     if outcome.at_most:
-        print(f"{outcome.at_most} points were run as often as runs.most allows", file=sys.stderr)
+        print(
+            f"{outcome.at_most} points reached runs.most before their intervals were narrow enough",
+            file=sys.stderr,
+        )
     if outcome.failed:
         print(
             f"ackclock: {outcome.failed} runs failed; see the column error of the results",
@@ -93,15 +98,18 @@ def _duration(seconds: float) -> str:
 
 
 def plot(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A dataset or a part of it.")],
-    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="Along the picture.")],
-    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The metric.")],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A dataset or part of one.")],
+    x: Annotated[
+        str, typer.Option("--x", metavar="COLUMN", help="Parameter on the horizontal axis.")
+    ],
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="Metric on the vertical axis.")],
     hue: Annotated[
-        str | None, typer.Option("--hue", metavar="COLUMN", help="A curve for each value of it.")
+        str | None,
+        typer.Option("--hue", metavar="COLUMN", help="One curve per value of this column."),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="COLUMN=VALUE", help="Only these rows."),
+        typer.Option("--where", metavar="COLUMN=VALUE", help="Use only these rows."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -110,7 +118,7 @@ def plot(
 ) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
-    A column may be shortened (goodput for goodput_mbps). Of several flows the mean counts.
+    A column may be shortened (goodput for goodput_mbps). Several flows are averaged.
 
     \b
     Examples:
@@ -132,7 +140,7 @@ def plot(
         across, up = picture.column(table, x), picture.column(table, y)
         kept = None if hue is None else picture.column(table, hue)
         if not table.collect_schema()[up].is_numeric():
-            raise ValueError(f"{up} is no number; choose another --y")
+            raise ValueError(f"not a column of numbers: {up}; choose another --y")
         table = picture.chosen(table, {name: value for name, _, value in pairs})
     except ValueError as error:
         raise typer.TyperException(str(error)) from error
@@ -152,19 +160,23 @@ def compare(
             metavar="CONTROL...", help="Names; module:Class or library.so:name for your own."
         ),
     ],
-    rate: Annotated[str, typer.Option("--rate", help="Of the bottleneck.")] = "100mbit",
+    rate: Annotated[str, typer.Option("--rate", help="Rate of the bottleneck.")] = "100mbit",
     rtt: Annotated[str, typer.Option("--rtt", help="Propagation round trip.")] = "100ms",
     buffer: Annotated[
         int | None,
         typer.Option(
-            "--buffer", min=2, help="Packets of 1000 bytes; else the bandwidth-delay product."
+            "--buffer", min=2, help="Packets of 1000 bytes; by default the bandwidth-delay product."
         ),
     ] = None,
-    loss: Annotated[str, typer.Option("--loss", help="Random losses, as 1% or 0.01.")] = "0",
+    loss: Annotated[str, typer.Option("--loss", help="Random loss rate, as in 1% or 0.01.")] = "0",
     duration: Annotated[
-        str | None, typer.Option("--duration", help="Of a run; else four cycles of Reno.")
+        str | None,
+        typer.Option("--duration", help="Length of a run; by default four cycles of Reno."),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="With other random streams.")] = 5,
+    runs: Annotated[
+        int,
+        typer.Option("--runs", min=1, help="Number of runs; each uses different random streams."),
+    ] = 5,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
     ] = Path("results/comparison"),
@@ -199,7 +211,7 @@ def compare(
     except ValueError as error:
         raise typer.TyperException(str(error)) from error
     for control in controls:
-        # Before the first run, so that a slip of the pen costs nothing.
+        # Before the first run, so that a typing error costs no time.
         for scenario in comparison.questions.scenarios(setting, control).values():
             engine.check(scenario)
     found = comparison.compare(setting, controls, jobs, output / ".cache")
@@ -217,6 +229,6 @@ def compare(
     if setting.run_s < setting.reno_cycle_s:
         print(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
-            "a longer --duration tells more"
+            "use a longer --duration"
         )
     print(f"\n{output / 'index.html'}")

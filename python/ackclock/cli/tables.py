@@ -131,7 +131,7 @@ def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
     Parameters
     ----------
     listed : iterable of dict
-        As `api.controllers` gives them.
+        As `engine.controllers` gives them.
     """
     table = _table(None, ["name", "kind", "parameters", "source"], texts=4, fold=True)
     for entry in listed:

@@ -24,7 +24,7 @@ class Setting:
     Attributes
     ----------
     rate_mbps : float
-        Of the bottleneck, Mbit/s.
+        Rate of the bottleneck, Mbit/s.
     rtt_ms : float
         Propagation round trip, milliseconds.
     buffer : int, optional
@@ -32,9 +32,10 @@ class Setting:
     loss : float
         Probability of a random loss, per packet.
     duration_s : float, optional
-        Of a run; by default four cycles of Reno and a fifth for the start, from 60 s to 600 s.
+        Length of a run, seconds; by default four cycles of Reno and a fifth for the start, from
+        60 to 600.
     runs : int
-        Each with other random streams.
+        Number of runs; each uses different random streams.
     """
 
     rate_mbps: float
@@ -64,7 +65,7 @@ class Setting:
 
     @property
     def run_s(self) -> float:
-        """Of a run, given or not; whole seconds."""
+        """Length of a run, given or not; whole seconds."""
         if self.duration_s is not None:
             return self.duration_s
         wanted = CYCLES * self.reno_cycle_s / (1 - WARMUP)
@@ -72,7 +73,7 @@ class Setting:
 
     @property
     def warmup_s(self) -> float:
-        """When measuring starts."""
+        """When measuring starts, seconds."""
         return WARMUP * self.run_s
 
     def describe(self) -> str:
@@ -134,7 +135,7 @@ class Setting:
         name : str
             Its name.
         rtt : float
-            Of the path's round trip.
+            Its round trip over that of the path.
 
         Returns
         -------
@@ -147,6 +148,16 @@ class Setting:
             name=name,
             start={"uniform": ["0 s", "1 s"]},
         )
+
+
+def _read(text: str, kind: str, low: float, high: float, refusal: str) -> float:
+    try:
+        value = quantity(text, kind)
+    except ValueError as error:
+        raise ValueError(refusal) from error
+    if not low <= value <= high:
+        raise ValueError(refusal)
+    return value
 
 
 def rate_mbps(text: str) -> float:
@@ -167,10 +178,7 @@ def rate_mbps(text: str) -> float:
     ValueError
         When it is not a rate from 1 kbit/s to 1 Tbit/s.
     """
-    value = quantity(text, "rate_bps") / 1e6
-    if not 1e-3 <= value <= 1e6:
-        raise ValueError(f"must lie between 1 kbit/s and 1 Tbit/s, is {text}")
-    return value
+    return _read(text, "rate_bps", 1e3, 1e12, f"not a rate: {text!r}; write e.g. 100mbit") / 1e6
 
 
 def milliseconds(text: str) -> float:
@@ -191,10 +199,7 @@ def milliseconds(text: str) -> float:
     ValueError
         When it is not a time from 1 us to 100 s.
     """
-    value = quantity(text, "time_s") * 1e3
-    if not 1e-3 <= value <= 1e5:
-        raise ValueError(f"must lie between 1 us and 100 s, is {text}")
-    return value
+    return _read(text, "time_s", 1e-6, 100.0, f"not a time: {text!r}; write e.g. 80ms") * 1e3
 
 
 def share(text: str) -> float:
@@ -213,9 +218,8 @@ def share(text: str) -> float:
     Raises
     ------
     ValueError
-        When it is not.
+        When it is not such a probability.
     """
-    value = quantity(text, "fraction")
-    if value >= 1:
-        raise ValueError(f"must lie below 100 %, is {text}")
-    return value
+    below_one = 1.0 - 2.0**-53
+    refusal = f"not a loss rate: {text!r}; write e.g. 1% or 0.01"
+    return _read(text, "fraction", 0.0, below_one, refusal)

@@ -43,7 +43,7 @@ def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Figure,
     rows, columns : int
         How many panels.
     height : float
-        Of one panel, inches.
+        Height of one panel, inches.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def bars(
     errors : sequence of float, optional
         Half-widths of intervals.
     label : str
-        Of the axis, with its unit.
+        Label of the axis, with its unit.
     """
     places = range(len(names))
     panel.bar(places, heights, width=0.6, color=COLOURS[0], yerr=errors, capsize=3, zorder=2)

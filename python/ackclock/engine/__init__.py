@@ -3,7 +3,17 @@
 from ackclock._native import ENGINE, VERSION, SimulationError
 from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
-from ackclock.engine.scenario import Given, Scenario, ScenarioError, check, limit, parse, quantity, read, text_of
+from ackclock.engine.scenario import (
+    Given,
+    Scenario,
+    ScenarioError,
+    check,
+    limit,
+    parse,
+    quantity,
+    read,
+    text_of,
+)
 from ackclock.engine.simulation import Progress, simulate, summary
 from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, number
 

@@ -109,9 +109,9 @@ def dumbbell(
     Parameters
     ----------
     rate : str
-        Of the shared link, such as ``"100 Mbit/s"``.
+        Rate of the shared link, such as ``"100 Mbit/s"``.
     delay : str
-        One way, such as ``"20 ms"``.
+        One-way delay of the shared link, such as ``"20 ms"``.
     queue : str or mapping
         Length of a droptail queue, such as ``"100 packets"``, or a queue as in a scenario file:
         ``{"kind": "codel", "limit": "1000 packets"}``.
@@ -173,7 +173,7 @@ def scenario(
     warmup : str, optional
         Time before measuring starts.
     seed : int
-        Of the random streams.
+        Seed of the random streams.
     sample : str, optional
         Spacing of the tables over time.
     tcp : mapping, optional

@@ -208,7 +208,7 @@ def load(reference: str) -> None:
     Raises
     ------
     ScenarioError
-        When it cannot be loaded or is no control; the message says what to do.
+        When it cannot be loaded or is not a control; the message says what to do.
     """
     place, _, name = reference.rpartition(":")
     if LIBRARY.fullmatch(reference):
@@ -221,7 +221,7 @@ def _load_library(file: str, name: str) -> None:
     reference = f"{file}:{name}"
     if not Path(file).is_file():
         raise ScenarioError(
-            f"{reference}: there is no file {file}; build it: cargo build --release"
+            f"{reference}: file not found: {file}; build it with cargo build --release"
         )
     try:
         # With a slash in it the linker looks nowhere else.
@@ -244,7 +244,7 @@ def _load_class(module: str, name: str) -> None:
     except ModuleNotFoundError as error:
         if error.name is not None and module.startswith(error.name):
             raise ScenarioError(
-                f"{reference}: there is no module {module}; run in the directory of "
+                f"{reference}: module not found: {module}; run in the directory of "
                 f"{module.split('.')[0]}.py or install it"
             ) from None
         raise ScenarioError(f"{reference}: cannot be imported: {error}") from error

@@ -61,12 +61,12 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
         if not target.exists() and not target.is_symlink():
             return
         if not target.is_dir():
-            raise StorageError(f"{target} exists and is no directory; choose another name")
+            raise StorageError(f"{target} exists but is not a directory; choose another name")
         if not any(target.iterdir()):
             return
         if not is_result(target):
             raise StorageError(
-                f"{target} holds files that are no result of this command; choose another directory"
+                f"{target} holds files that this command did not write; choose another directory"
             )
     except OSError as error:
         raise explain(target, error) from error

@@ -237,7 +237,7 @@ def losing_flows(
 
 
 def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> Series:
-    """Give the share of congestion events in which at least so many flows lose.
+    """Give the share of congestion events in which a number of flows or more lose.
 
     Parameters
     ----------

@@ -133,7 +133,8 @@ def gain_on_lossy_link(parameters: Parameters = STANDARD) -> tuple[float, float]
     -------
     tuple of float
         sqrt(alpha_max/(2 beta_min)) as printed in equation 31, and the ratio of the two windows
-        sqrt(alpha (2 - beta)/(2 beta p)) of equation 1, which is larger: (31) is no upper bound.
+        sqrt(alpha (2 - beta)/(2 beta p)) of equation 1, which is larger, so that (31) is not an
+        upper bound.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 A law says by how many packets per round trip a window grows and which fraction of it a loss event
 cuts. The cycle from one cut to the next, the response function, the time between self-induced
 congestion events and the shares under synchronised losses all follow from it, for any law. The
-closed forms of the papers stand in `responses`, `periods` and `unfairness`.
+closed forms of the papers are in `responses`, `periods` and `unfairness`.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
     top : float
         Window at the cuts, packets.
     recovery : float
-        Round trips after a cut in which the window stands still while the loss is repaired: 0 in
+        Round trips after a cut in which the window does not grow while the loss is repaired: 0 in
         the papers' formulas, 1 for a TCP with selective acknowledgements.
 
     Returns

@@ -88,7 +88,7 @@ def two_mode(
     threshold : float
         Share of W_max at which it becomes slow, between 1 - cut and 1 (the paper: 0.90 to 0.95).
     increase : float
-        Of the fast mode.
+        Share of the window that the fast mode adds per round trip.
     cut : array_like
         Fraction cut per loss event; TCP-Africa cuts as HighSpeed TCP does.
 

@@ -52,8 +52,8 @@ def aimd_with_intervals(
     keep : float
         Fraction of the window kept at a loss event.
     recovery : float
-        Time after a loss event in which the window stands still, at most the shortest interval; 0
-        in the study's formulas.
+        Time after a loss event in which the window does not grow, at most the shortest interval;
+        0 in the study's formulas.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def settling_losses(count: int, keep: float) -> int:
     Returns
     -------
     int
-        After so many a wrong start is forgotten to one part in 1e12; at most half of all.
+        Loss events after which one part in 1e12 of a wrong start is left; at most half of all.
     """
     if keep == 0:
         return 0

@@ -74,7 +74,7 @@ def cov(p: float, timeout: float) -> float:
     Returns
     -------
     float
-        With one packet per mean stay of timeout times sum(p_k 2^k) round trips.
+        One packet per mean stay, which is timeout times sum(p_k 2^k) round trips.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Campaign:
     Attributes
     ----------
     name : str
-        Of its directory.
+        Name of its directory.
     plan : dict
         Server, controls in the order of their turns, `period_s`, `slots`, `references`.
     slots : polars.DataFrame
@@ -74,7 +74,7 @@ def read(directory: Path) -> Campaign:
         plan = json.loads((directory / "campaign.json").read_text(encoding="utf-8"))
         text = (directory / "log.jsonl").read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise ValueError(f"{directory} holds no campaign: {error}") from error
+        raise ValueError(f"{directory} does not hold a campaign: {error}") from error
     begun: dict[tuple[int, int], float] = {}
     slots, samples = [], []
     for entry in _entries(text):
@@ -94,7 +94,7 @@ def read(directory: Path) -> Campaign:
                 }
             )  # fmt: skip
     if not slots:
-        raise ValueError(f"{directory}: no slot is complete yet")
+        raise ValueError(f"{directory}: no slot is complete")
     frames = (pl.DataFrame(rows, infer_schema_length=None) for rows in (slots, samples))
     return Campaign(directory.resolve().name, plan, *frames)
 

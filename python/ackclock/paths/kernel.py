@@ -73,7 +73,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
     """
     changes = _numbered(changes)
     if changes.is_empty():
-        raise ValueError("no connection with a control of ackclock sent data meanwhile")
+        raise ValueError("no connection that uses a control of ackclock sent data")
     duration_s = float(changes["time_s"].to_numpy()[-1])
     if warmup_s >= duration_s:
         raise ValueError(f"the warm-up of {warmup_s} s is longer than the trace of {duration_s} s")

@@ -81,7 +81,7 @@ def predict(
 
 
 def scenario(p: float, delay_s: float) -> dict[str, Any]:
-    """Describe the run that the model is held against.
+    """Describe the run that the model is compared with.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def predict_noise(
     Returns
     -------
     Prediction
-        Of both flows together, Mbit/s; it falls from where sigma passes 2 gamma/C.
+        Throughput of both flows together, Mbit/s; it falls from where sigma passes 2 gamma/C.
     """
     mbps = build.PACKET_BITS / 1e6
     rows, scenarios = [], []

@@ -27,7 +27,7 @@ def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
     level : str
         A key of `LEVELS`.
     seed : int
-        Of round trips, starts and drops.
+        Seed of round trips, starts and drops.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
     flows : sequence of float
         N, rounded to whole flows.
     seed : int
-        Of the random round trips of 50 to 250 ms, starts and drops.
+        Seed of the random round trips of 50 to 250 ms, starts and drops.
 
     Returns
     -------

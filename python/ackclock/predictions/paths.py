@@ -33,7 +33,7 @@ def dumbbell(
     rate_mbps : float
         Rate of the bottleneck, Mbit/s.
     buffer_packets : int, optional
-        Packets; by default so many that it never overflows.
+        Packets; by default a buffer that never overflows.
     delay_s : float
         One-way propagation delay of the bottleneck, seconds.
     sample_s : float, optional

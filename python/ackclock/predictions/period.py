@@ -18,7 +18,7 @@ from ackclock.runs import Case, measure_all
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
-"""Of W_max that waits in the buffer: the link is full from a window of 0.9 W_max on."""
+"""Share of W_max that waits in the buffer: the link is full from a window of 0.9 W_max on."""
 EPOCHS = 12
 
 
@@ -33,7 +33,7 @@ class Control:
     controller : str, optional
         What is simulated; None for the hypothetical protocol.
     params : mapping
-        Of the control.
+        Parameters of the control.
     """
 
     formula: Callable[[Any], Any]
@@ -118,7 +118,7 @@ def predict(
 
 
 def scenario(name: str, window: float, expected: float) -> dict[str, Any]:
-    """Describe the run that the formula is held against.
+    """Describe the run that the formula is compared with.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Simulation:
-    """How predictions are held against simulations.
+    """How predictions are compared with simulations.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Prediction:
     x, hue : str
         Columns along the axis and of the curves.
     x_label, y_label : str
-        With units.
+        Labels of the axes, with units.
     line : polars.DataFrame, optional
         Columns `hue`, `x` and `predicted` of a finer curve for the picture.
     log_x, log_y : bool

@@ -32,7 +32,7 @@ class Control:
     controller : str, optional
         What is simulated; None where periodic loss is not what the formula is about.
     params : mapping
-        Of the control.
+        Parameters of the control.
     cycles : int
         Loss events to measure.
     """
@@ -133,7 +133,7 @@ def predict(
 
 
 def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
-    """Describe the run that the formula is held against.
+    """Describe the run that the formula is compared with.
 
     Parameters
     ----------

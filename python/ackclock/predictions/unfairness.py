@@ -43,7 +43,7 @@ def predict(
     ratios : sequence of float
         Round-trip time of the long flow over that of the short one.
     rtt_s : float
-        Of the short flow, seconds.
+        Round-trip time of the short flow, seconds.
     capacity : float
         Packets per second at which the link overflows; it sets the time between losses.
     simulation : Simulation, optional
@@ -142,7 +142,7 @@ def diverge(
     ratio : float
         Round-trip time of the long flow over that of the short one.
     rtt_s : float
-        Of the short flow, seconds.
+        Round-trip time of the short flow, seconds.
     epoch_s : float
         Time between the loss events that both have.
     epochs : int

@@ -42,7 +42,7 @@ def over_time(
     key : str
         The column.
     label : str
-        Of the vertical axes, with the unit.
+        Label of the vertical axes, with the unit.
     span : tuple of float, optional
         What is shown of the horizontal axis.
     x, x_label : str
@@ -52,7 +52,7 @@ def over_time(
     mark : float, optional
         Where a vertical line marks a change.
     height : float
-        Of a panel, inches.
+        Height of a panel, inches.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def bars(
     items : sequence of (str, hashable, hashable)
         Word under the bar, case and number.
     label : str
-        Of the vertical axis, with the unit.
+        Label of the vertical axis, with the unit.
     top : float, optional
         Upper end of the axis.
 
@@ -144,7 +144,7 @@ def against(
     curves : mapping
         Points of each curve: parameter, case and number.
     x_label, y_label : str
-        With units.
+        Labels of the axes, with units.
     log_x, log_y : bool
         Logarithmic axes.
     bottom : float, optional
@@ -188,7 +188,7 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Figure:
     Parameters
     ----------
     heads : sequence of str
-        Of the columns.
+        Headings of the columns.
     rows : sequence of sequences
         Cells.
 

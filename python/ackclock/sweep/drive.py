@@ -127,7 +127,7 @@ class _Sweep:
         return wanted
 
     def _is_narrow(self, at_work: _Repeated, runs: int) -> bool:
-        # Workers import this module, too, and have no use for it.
+        # Workers import this module, too, and do not need it.
         from ackclock.metrics import over_runs
 
         replication = self.plan.replication
@@ -138,7 +138,7 @@ class _Sweep:
             if known:
                 means.append(sum(known) / len(known))
         if len(means) < 2:
-            # Nothing but failures: more of them help nobody.
+            # All runs failed, and more would fail as well.
             return True
         estimate = over_runs(means)
         # Without an interval nothing is random, and the next run is like the last.

@@ -17,7 +17,7 @@ from ackclock.sweep import rows
 
 Value = float | int | bool | str
 MOST_RUNS = 1_000_000
-"""Of one sweep: more is a slip of the pen."""
+"""More runs in one sweep are taken for a typing error."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Replication:
     within : float
         Half the 95 % interval over runs, as a share of the mean, at which a point is done.
     metric : str
-        Of what: a numeric column of the results, the mean over the flows of a run.
+        Whose interval: a numeric column of the results, averaged over the flows of a run.
     """
 
     least: int = 5
@@ -112,7 +112,7 @@ class Plan:
     Attributes
     ----------
     name : str
-        Of the experiment.
+        Name of the experiment.
     scenario : Scenario
         The base scenario.
     parameters : tuple of Parameter

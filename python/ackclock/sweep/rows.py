@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from ackclock.sweep.plan import Parameter
 
 Row = dict[str, Any]
 
@@ -55,15 +53,15 @@ def of_summary(summary: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def frame(rows: Iterable[Row], parameters: Sequence[Parameter]) -> pl.DataFrame:
+def frame(rows: Iterable[Row], parameters: Mapping[str, type]) -> pl.DataFrame:
     """Put rows in a table whose types do not depend on them.
 
     Parameters
     ----------
     rows : iterable of dict
-        With point, run, the values of the parameters, and what `of_summary` gives or an error.
-    parameters : sequence of Parameter
-        Columns after point, run and error.
+        Point, run, the values of the parameters, and what `of_summary` gives or an error.
+    parameters : mapping
+        Type by name of the columns after point, run and error: float, int, bool or str.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def frame(rows: Iterable[Row], parameters: Sequence[Parameter]) -> pl.DataFrame:
     kinds = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
     names = list(COLUMNS)[:-1]
     schema = {name: kinds[COLUMNS[name]] for name in names[:3]}
-    schema |= {parameter.name: kinds[parameter.kind] for parameter in parameters}
+    schema |= {name: kinds[kind] for name, kind in parameters.items()}
     schema |= {name: kinds[COLUMNS[name]] for name in names[3:]}
     return pl.DataFrame(list(rows), schema=schema, strict=False).sort(
         "point", "run", "flow", maintain_order=True

@@ -25,7 +25,7 @@ from ackclock.sweep.plan import Plan, Point
 from ackclock.sweep.workers import Done
 
 RUNS_PER_PART = 1000
-"""About so many runs become one file."""
+"""Runs in one file, about."""
 
 
 def _fingerprint(plan: Plan) -> str:
@@ -75,7 +75,7 @@ class Store:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise storage.StorageError(
-                        f"another process is at work on {self.dataset}; wait for it"
+                        f"another process is working on {self.dataset}; wait for it"
                     ) from None
                 self._claim(force=force)
                 try:
@@ -171,7 +171,8 @@ class Store:
         done : iterable of Done
             All its runs.
         """
-        table = rows.frame(self._rows(done), self.plan.parameters)
+        kinds = {one.name: one.kind for one in self.plan.parameters}
+        table = rows.frame(self._rows(done), kinds)
         with storage.new_file(self._file(part)) as file:
             table.write_parquet(file, compression="zstd", compression_level=3)
         if part in self._journals:

@@ -177,7 +177,7 @@ def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
     Parameters
     ----------
     address : str
-        Of its scheduler, such as ``tcp://10.0.0.1:8786``.
+        Address of its scheduler, such as ``tcp://10.0.0.1:8786``.
     names : sequence of str
         Controls of the sweep; the modules that define them are sent along.
 
@@ -189,7 +189,7 @@ def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
     Raises
     ------
     ScenarioError
-        When Dask is missing, nobody answers, or there are no workers.
+        When Dask is missing, no scheduler answers, or there are no workers.
     """
     try:
         import distributed

@@ -1,0 +1,84 @@
+"""Rules of the house that neither a linter nor a type checker knows."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = sorted((ROOT / "python").rglob("*.py"))
+CODE = [
+    *PACKAGES,
+    *(ROOT / "benches").glob("*.py"),
+    *(ROOT / "docs").glob("*.py"),
+    *(ROOT / "crates").glob("*/src/**/*.rs"),
+]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+LONGEST = 400
+LONGER = {
+    "crates/ackclock-scenario/src/keys.rs": "a line or more for every key of the format",
+    "crates/ackclock-scenario/src/model.rs": "a field with its meaning for every key of the format",
+    "crates/ackclock-sim/src/tcp/sender.rs": "one state machine",
+    "crates/ackclock-sim/src/tcp/recovery/rack.rs": "one style of recovery, one file",
+    "crates/ackclock-sim/src/rate/tfrc.rs": "one protocol, sender and receiver",
+    "python/ackclock_papers/transient/stationary.py": "eighteen figures of one kind",
+    "python/ackclock_papers/transient/steps.py": "sixteen figures of one kind",
+}
+"""Files that may be longer, and why."""
+
+
+def name(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Give the dotted names of all that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def importers(module: str) -> set[str]:
+    begins = f"{module}."
+    return {
+        name(file)
+        for file in PACKAGES
+        if any(f"{one}.".startswith(begins) for one in imported(file))
+    }
+
+
+def test_typer_is_for_the_command_line_alone() -> None:
+    command_line = {name(file) for file in (ROOT / "python/ackclock/cli").glob("*.py")}
+    # The package itself, and the tables that its verbs print.
+    without = {f"python/ackclock/cli/{file}.py" for file in ("__init__", "tables")}
+    assert importers("typer") == command_line - without
+
+
+def test_only_the_engine_calls_the_extension() -> None:
+    found = importers("ackclock._native")
+    # The digest of the engine is that of the extension's file.
+    found.discard("python/ackclock/runs/tasks.py")
+    assert found
+    assert all(file.startswith("python/ackclock/engine/") for file in found), found
+
+
+def test_files_are_short() -> None:
+    lengths = {}
+    for file in CODE:
+        # The tests of a Rust file, at its end, do not count.
+        code, *_ = re.split(r"^#\[cfg\(test\)\]\nmod ", file.read_text("utf-8"), flags=re.MULTILINE)
+        lengths[name(file)] = code.count("\n")
+    assert len(lengths) > 100
+    too_long = {file for file, lines in lengths.items() if lines > LONGEST}
+    assert not too_long - set(LONGER)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_page_says_what_was_true_once(page: Path) -> None:
+    stale = re.compile(r"\b(not|there) yet\b|\bso far\b|\bfor now\b", re.IGNORECASE)
+    assert [line for line in page.read_text("utf-8").splitlines() if stale.search(line)] == []
