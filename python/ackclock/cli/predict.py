@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ackclock.cli.options import AsJson, Jobs
-from ackclock.engine import build, storage
+from ackclock.engine import build, quantity, storage
 
 if TYPE_CHECKING:
     from ackclock.predictions import Prediction
@@ -88,12 +87,11 @@ class Verb:
 
 def _number(text: str, key: str, low: float, high: float) -> float:
     """Read a number; 1 % is 0.01."""
-    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(%?)\s*", text, re.IGNORECASE)
     try:
-        number = float(match[1]) / (100 if match[2] else 1) if match else None
+        number = quantity(text.strip(), "number")
     except ValueError:
-        number = None
-    if number is None or not low <= number <= high:
+        number = float("nan")
+    if not low <= number <= high:
         raise typer.TyperException(
             f"{key}: not a number from {low:g} to {high:g}: {text.strip()!r}"
         )

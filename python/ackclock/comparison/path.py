@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ackclock.engine import build, quantity
 
@@ -150,7 +150,13 @@ class Setting:
         )
 
 
-def _read(text: str, kind: str, low: float, high: float, refusal: str) -> float:
+def _read(
+    text: str,
+    kind: Literal["rate_bps", "time_s", "fraction"],
+    low: float,
+    high: float,
+    refusal: str,
+) -> float:
     try:
         value = quantity(text, kind)
     except ValueError as error:
@@ -181,7 +187,7 @@ def rate_mbps(text: str) -> float:
     return _read(text, "rate_bps", 1e3, 1e12, f"not a rate: {text!r}; write e.g. 100mbit") / 1e6
 
 
-def milliseconds(text: str) -> float:
+def time_ms(text: str) -> float:
     """Read a time as people write it.
 
     Parameters
