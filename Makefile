@@ -25,7 +25,7 @@ test: setup
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/stubtest ackclock._native --concise
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
 	@not_run=; \
 	if $(CAN_EMULATE); then $(MAKE) --no-print-directory link-test || exit 1; \
 	else not_run="$$not_run - the emulated path: needs root, /dev/net/tun, ip and ss|"; fi; \

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ackclock import engine
 from ackclock.reproduction.artefact import Artefact, Paper, Simulated
 from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
@@ -19,20 +20,11 @@ NO_CHANGE = "-"
 """Shown where a setting does not occur, or the scenario would be refused."""
 
 
-def _scaled(text: str, factor: float) -> str:
-    """Scale a number with a unit; a count stays whole and above zero."""
-    match = re.fullmatch(r"([0-9.e+-]+) (.+)", text)
-    if match is None:
-        return text
-    value = float(match[1]) * factor
-    whole = match[2] == "packets"
-    return f"{max(1, round(value)) if whole else value:g} {match[2]}"
-
-
 def _buffer(factor: float) -> Callable[[Scenario], None]:
     def change(scenario: Scenario) -> None:
         queue = scenario["dumbbell"]["queue"]
-        queue["limit"] = _scaled(queue["limit"], factor)
+        number, unit = engine.limit(queue["limit"])
+        queue["limit"] = f"{max(1, round(number * factor))} {unit}"
         for key in ("min_threshold", "max_threshold"):
             if key in queue:
                 queue[key] *= factor
@@ -60,7 +52,8 @@ def _overhead(factor: float) -> Callable[[Scenario], None]:
     def change(scenario: Scenario) -> None:
         for table in (scenario.get("tcp", {}), *scenario["flow"]):
             if "overhead" in table:
-                table["overhead"] = _scaled(table["overhead"], factor)
+                overhead_s = engine.quantity(table["overhead"], "time_s")
+                table["overhead"] = f"{overhead_s * factor * 1e3:g} ms"
 
     return change
 
