@@ -48,7 +48,10 @@ impl Scenario {
 impl Scenario {
     /// Reads and checks a scenario.
     #[staticmethod]
-    #[pyo3(signature = (text, file, settings=Vec::new(), is_json=false, prepare=None))]
+    #[pyo3(
+        signature = (text, file, settings=Vec::new(), is_json=false, prepare=None),
+        text_signature = "(text, file, settings=(), is_json=False, prepare=None)"
+    )]
     fn read(
         text: &str,
         file: &str,
