@@ -26,6 +26,11 @@ pub trait SendingEnd: Endpoint {
     /// Bits of its window or rate for the digest; 0 where there is neither.
     fn window_bits(&self) -> u64;
 
+    /// Whether the flow speaks TCP, so that a packet capture can show it.
+    fn is_tcp(&self) -> bool {
+        false
+    }
+
     /// How it is doing.
     fn view(&self) -> SenderView<'_>;
 }
@@ -42,15 +47,13 @@ pub struct Ends {
     pub sender: Box<dyn SendingEnd>,
     /// The receiver.
     pub receiver: Box<dyn ReceivingEnd>,
-    /// Whether they speak TCP, so that a packet capture can show them.
-    pub is_tcp: bool,
 }
 
 impl Ends {
-    /// The ends of a flow that speaks something other than TCP.
+    /// The ends of a flow.
     #[must_use]
     pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
-        Ends { sender: Box::new(sender), receiver: Box::new(receiver), is_tcp: false }
+        Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
     }
 
     /// Whichever of the two `id` names.

@@ -44,6 +44,17 @@ pub enum Occurrence {
     Changed,
 }
 
+/// What acts when an event is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// The far end of a link.
+    Link(u32),
+    /// An end of a flow.
+    End(EndId),
+    /// The director of the scenario's events.
+    Director,
+}
+
 /// Links and routes.
 #[derive(Debug)]
 pub struct Network {
@@ -61,24 +72,27 @@ pub struct Network {
     pub changes: u64,
 }
 
-/// Components in the schedule: the far ends of all links, then the ends of all flows, then the director.
+/// Components are numbered in the schedule: the far ends of all links, then the ends of all flows, then the director.
 impl Network {
-    /// The component of `end`.
+    /// The component with this number.
     #[inline]
     #[must_use]
-    pub fn component_of(&self, end: EndId) -> u32 {
+    pub fn component(&self, number: u32) -> Component {
+        match number.checked_sub(self.links.len() as u32) {
+            None => Component::Link(number),
+            Some(end) if (end as usize) < self.tallies.len() => Component::End(EndId::with_number(end)),
+            Some(_) => Component::Director,
+        }
+    }
+
+    /// The number of an end as a component.
+    #[inline]
+    #[must_use]
+    pub fn number_of(&self, end: EndId) -> u32 {
         self.links.len() as u32 + end.number()
     }
 
-    /// The end that `component` is; `None` for a link.
-    #[inline]
-    #[must_use]
-    pub fn end_of(&self, component: u32) -> Option<EndId> {
-        component.checked_sub(self.links.len() as u32).map(EndId::with_number)
-    }
-
-    /// The component of the director: the one after all ends.
-    #[inline]
+    /// The number of the director as a component.
     #[must_use]
     pub fn director(&self) -> u32 {
         (self.links.len() + self.tallies.len()) as u32

@@ -96,20 +96,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn sent_by(&self) -> EndId {
-        match self.kind() {
-            Kind::Data => EndId::sender_of(self.flow()),
-            Kind::Ack => EndId::receiver_of(self.flow()),
-        }
+        EndId(2 * self.flow() + (self.load & ACK != 0) as u32)
     }
 
     /// The end that it goes to.
     #[inline]
     #[must_use]
     pub const fn bound_for(&self) -> EndId {
-        match self.kind() {
-            Kind::Data => EndId::receiver_of(self.flow()),
-            Kind::Ack => EndId::sender_of(self.flow()),
-        }
+        EndId(2 * self.flow() + (self.load & ACK == 0) as u32)
     }
 
     /// Where the payload is that rides on it.

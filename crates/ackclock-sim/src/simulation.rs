@@ -10,7 +10,7 @@ use ackclock_units::{Span, Time};
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Context, Ends, JournalEntry};
-use crate::network::{Network, Occurrence};
+use crate::network::{Component, Network, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet};
 use crate::payload::Payload;
@@ -64,8 +64,8 @@ impl Simulation {
         );
         schedule.set(network.director(), director.wakeup());
         for (flow, Ends { sender, receiver, .. }) in (0..).zip(&ends) {
-            schedule.set(network.component_of(EndId::sender_of(flow)), sender.wakeup());
-            schedule.set(network.component_of(EndId::receiver_of(flow)), receiver.wakeup());
+            schedule.set(network.number_of(EndId::sender_of(flow)), sender.wakeup());
+            schedule.set(network.number_of(EndId::receiver_of(flow)), receiver.wakeup());
         }
         let end = Time::ZERO + scenario.run.duration;
         Ok(Simulation {
@@ -113,7 +113,7 @@ impl Simulation {
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let (time, component) = self.schedule.next();
+            let (time, number) = self.schedule.next();
             if time > self.end {
                 self.now = self.end;
                 self.observe(self.end + Span(1));
@@ -122,14 +122,16 @@ impl Simulation {
             if time > self.observer.next() {
                 self.observe(time);
             }
-            assert!(time >= self.now, "time runs back at component {component}");
+            assert!(time >= self.now, "time runs back at component {number}");
             self.now = time;
-            if component == self.network.director() {
-                self.direct(component);
-            } else if let Some(end) = self.network.end_of(component) {
-                self.wake(end);
-            } else if let Some(packet) = &self.network.act(time, component, &mut self.schedule) {
-                self.deliver(packet);
+            match self.network.component(number) {
+                Component::Link(link) => {
+                    if let Some(packet) = &self.network.act(time, link, &mut self.schedule) {
+                        self.deliver(packet);
+                    }
+                }
+                Component::End(end) => self.wake(end),
+                Component::Director => self.direct(number),
             }
         }
         false
@@ -145,7 +147,7 @@ impl Simulation {
         let ends = &mut self.ends[packet.flow() as usize];
         if let Some(capture) = &mut self.capture
             && end.is_sender()
-            && ends.is_tcp
+            && ends.sender.is_tcp()
         {
             write_segment(capture, self.now, packet, &self.scenario, &self.network);
         }
@@ -174,10 +176,10 @@ impl Simulation {
     /// Records `what` happened to `id` (with packet `sequence`, if any) in the digest, and sends what it then has to send.
     #[inline]
     fn pump(&mut self, id: EndId, what: Occurrence, sequence: u64) {
-        let component = self.network.component_of(id);
+        let component = self.network.number_of(id);
         let ends = &mut self.ends[id.flow() as usize];
         let window = if id.is_sender() { ends.sender.window_bits() } else { 0 };
-        let is_tcp = ends.is_tcp;
+        let captured = self.capture.is_some() && ends.sender.is_tcp();
         let end = ends.end(id);
         self.network.digest.note(self.now.0, component, what as u8, id.flow(), sequence, window);
         loop {
@@ -192,7 +194,7 @@ impl Simulation {
             if packet.kind() == Kind::Data {
                 self.packets += 1;
                 if let Some(capture) = &mut self.capture
-                    && is_tcp
+                    && captured
                 {
                     write_segment(capture, self.now, packet, &self.scenario, &self.network);
                 }

@@ -123,7 +123,7 @@ pub fn make_ends(
         total,
     });
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
-    Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
+    Ok(Ends { sender, receiver: Box::new(receiver) })
 }
 
 fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total: u64) -> Ends {

@@ -401,6 +401,10 @@ impl<R: Recovery> SendingEnd for Sender<R> {
         self.decision.window.0.to_bits()
     }
 
+    fn is_tcp(&self) -> bool {
+        true
+    }
+
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,
