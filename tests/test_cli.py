@@ -308,7 +308,7 @@ def test_version(ackclock):
 
 def test_heavy_libraries_are_not_imported_for_json(scenario):
     program = (
-        "import sys; from ackclock.cli import main\n"
+        "import sys; from ackclock.cli.main import main\n"
         f"sys.argv = ['ackclock', 'simulate', {str(scenario)!r}, '--json']\n"
         "try: main()\n"
         "finally: print({'polars', 'matplotlib', 'scipy'} & set(sys.modules), file=sys.stderr)"
