@@ -156,7 +156,7 @@ def test_force_spares_what_is_no_result(ackclock, scenario, tmp_path, stray):
     assert ackclock("simulate", scenario, "--quiet", "-o", "out").returncode == 0
     (tmp_path / "out" / stray).write_text("mine")
     refusal = one_line(ackclock("simulate", scenario, "-o", "out", "--force"), 1)
-    assert "no result" in refusal
+    assert "did not write" in refusal
     assert (tmp_path / "out" / stray).read_text() == "mine"
     assert not list(tmp_path.glob(".*partial"))
 
@@ -303,7 +303,7 @@ def test_version(ackclock):
 
 def test_heavy_libraries_are_not_imported_for_json(scenario):
     program = (
-        "import sys; from ackclock.cli import main\n"
+        "import sys; from ackclock.cli.main import main\n"
         f"sys.argv = ['ackclock', 'simulate', {str(scenario)!r}, '--json']\n"
         "try: main()\n"
         "finally: print({'polars', 'matplotlib', 'scipy'} & set(sys.modules), file=sys.stderr)"

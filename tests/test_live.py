@@ -150,7 +150,7 @@ def test_the_verb_writes_a_report(tmp_path: Path) -> None:
     assert measure("report", directory, "-o", str(output), "--force").returncode == 0
     done = measure("report", str(tmp_path))
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-    assert "holds no campaign" in done.stderr
+    assert "does not hold a campaign" in done.stderr
 
 
 @pytest.mark.parametrize("verb", [["link"], ["measure", "serve"], ["kernel", "list"]])

@@ -12,7 +12,7 @@ from ackclock.engine import storage
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from ackclock import storage
+from ackclock.engine import storage
 
 target, moment = Path(sys.argv[1]), sys.argv[2]
 if moment == "file":
