@@ -201,7 +201,7 @@ def test_nothing_else_is_lost(tmp_path):
     place = tmp_path / "illinois" / "figure-1"
     place.mkdir(parents=True)
     (place / "notes.txt").write_text("mine")
-    with pytest.raises(Exception, match="no result"):
+    with pytest.raises(Exception, match="did not write"):
         make.reproduce(make.select(PAPERS, ["illinois/figure-1"]), tmp_path, FULL)
     assert (place / "notes.txt").read_text() == "mine"
 
