@@ -191,7 +191,7 @@ impl<T> Default for Slab<T> {
     }
 }
 
-impl<T: Copy> Slab<T> {
+impl<T> Slab<T> {
     /// Stores `value`.
     pub fn insert(&mut self, value: T) -> Handle {
         match self.free.pop() {
@@ -206,19 +206,19 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Removes and returns what is stored at `handle`; `None` for [`Handle::NONE`].
-    pub fn remove(&mut self, handle: Handle) -> Option<T> {
+    /// Frees `handle` and returns what is stored there, until the next insertion; `None` for [`Handle::NONE`].
+    pub fn remove(&mut self, handle: Handle) -> Option<&T> {
         if handle == Handle::NONE {
             return None;
         }
         self.free.push(handle.0);
-        Some(self.places[handle.0 as usize])
+        Some(&self.places[handle.0 as usize])
     }
 
     /// What is stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
-    pub fn get(&self, handle: Handle) -> Option<T> {
-        self.places.get(handle.0 as usize).copied()
+    pub fn get(&self, handle: Handle) -> Option<&T> {
+        self.places.get(handle.0 as usize)
     }
 
     /// Number of things stored.
@@ -325,7 +325,7 @@ mod tests {
     fn places_are_used_again() {
         let mut slab = Slab::default();
         let first = slab.insert(1);
-        assert_eq!(slab.remove(first), Some(1));
+        assert_eq!(slab.remove(first), Some(&1));
         assert_eq!(slab.insert(2), first);
         assert_eq!(slab.len(), 1);
         assert_eq!(slab.remove(Handle::NONE), None);

@@ -30,7 +30,13 @@ pub struct Simulation {
     observer: Observer,
     journal: Option<Vec<JournalEntry>>,
     packets: u64,
-    capture: Option<Capture>,
+    capture: Option<PacketCapture>,
+}
+
+/// A packet capture, and which flows it can show: those that speak TCP.
+struct PacketCapture {
+    output: Capture,
+    shown: Vec<bool>,
 }
 
 impl Simulation {
@@ -90,7 +96,8 @@ impl Simulation {
     /// # Errors
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
-        self.capture = Some(Capture::new(output)?);
+        let shown = self.ends.iter().map(|ends| ends.sender.is_tcp()).collect();
+        self.capture = Some(PacketCapture { output: Capture::new(output)?, shown });
         Ok(())
     }
 
@@ -147,9 +154,8 @@ impl Simulation {
         let ends = &mut self.ends[packet.flow() as usize];
         if let Some(capture) = &mut self.capture
             && end.is_sender()
-            && ends.sender.is_tcp()
         {
-            write_segment(capture, self.now, packet, &self.scenario, &self.network);
+            capture.write(self.now, packet, &self.scenario, &self.network);
         }
         let mut context =
             Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
@@ -179,7 +185,6 @@ impl Simulation {
         let component = self.network.number_of(id);
         let ends = &mut self.ends[id.flow() as usize];
         let window = if id.is_sender() { ends.sender.window_bits() } else { 0 };
-        let captured = self.capture.is_some() && ends.sender.is_tcp();
         let end = ends.end(id);
         self.network.digest.note(self.now.0, component, what as u8, id.flow(), sequence, window);
         loop {
@@ -193,10 +198,8 @@ impl Simulation {
             let Some(packet) = &mut next else { break };
             if packet.kind() == Kind::Data {
                 self.packets += 1;
-                if let Some(capture) = &mut self.capture
-                    && captured
-                {
-                    write_segment(capture, self.now, packet, &self.scenario, &self.network);
+                if let Some(capture) = &mut self.capture {
+                    capture.write(self.now, packet, &self.scenario, &self.network);
                 }
             }
             self.network.send(self.now, component, packet, &mut self.schedule);
@@ -228,7 +231,7 @@ impl Simulation {
     /// When packets are unaccounted for or a link has sent more than it can.
     pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         if let Some(capture) = self.capture.take() {
-            capture.finish()?;
+            capture.output.finish()?;
         }
         self.network.check_conservation(self.now);
         let summary =
@@ -241,18 +244,26 @@ impl Simulation {
     }
 }
 
-fn write_segment(capture: &mut Capture, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
-    let flow = packet.flow();
-    let blocks = match network.payloads.get(packet.handle()) {
-        Some(Payload::Sack(blocks)) => blocks,
-        _ => Default::default(),
-    };
-    capture.write(&Segment {
-        time,
-        flow,
-        sequence: packet.sequence,
-        acknowledges: packet.kind() == Kind::Ack,
-        packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
-        blocks,
-    });
+impl PacketCapture {
+    /// Writes `packet`, which its sender's host sends or receives at `time`.
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
+        let flow = packet.flow();
+        if !self.shown[flow as usize] {
+            return;
+        }
+        let blocks = match network.payloads.get(packet.handle()) {
+            Some(Payload::Sack(blocks)) => *blocks,
+            _ => Default::default(),
+        };
+        self.output.write(&Segment {
+            time,
+            flow,
+            sequence: packet.sequence,
+            acknowledges: packet.kind() == Kind::Ack,
+            packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
+            blocks,
+        });
+    }
 }
