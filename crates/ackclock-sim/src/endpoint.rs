@@ -3,7 +3,7 @@
 use ackclock_units::Time;
 
 use crate::meter::Meter;
-use crate::packet::{EndId, Packet, Slab};
+use crate::packet::{Packet, Slab};
 use crate::payload::Payload;
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
@@ -54,12 +54,6 @@ impl Ends {
     #[must_use]
     pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
         Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
-    }
-
-    /// Whichever of the two `id` names.
-    #[inline]
-    pub fn end(&mut self, id: EndId) -> &mut dyn Endpoint {
-        if id.is_sender() { &mut *self.sender } else { &mut *self.receiver }
     }
 }
 

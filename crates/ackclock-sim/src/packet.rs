@@ -99,13 +99,6 @@ impl Packet {
         EndId(2 * self.flow() + (self.load & ACK != 0) as u32)
     }
 
-    /// The end that it goes to.
-    #[inline]
-    #[must_use]
-    pub const fn bound_for(&self) -> EndId {
-        EndId(2 * self.flow() + (self.load & ACK == 0) as u32)
-    }
-
     /// Where the payload is that rides on it.
     #[inline]
     #[must_use]
@@ -191,7 +184,7 @@ impl<T> Default for Slab<T> {
     }
 }
 
-impl<T: Copy> Slab<T> {
+impl<T> Slab<T> {
     /// Stores `value`.
     pub fn insert(&mut self, value: T) -> Handle {
         match self.free.pop() {
@@ -206,19 +199,19 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Removes and returns what is stored at `handle`; `None` for [`Handle::NONE`].
-    pub fn remove(&mut self, handle: Handle) -> Option<T> {
+    /// Frees `handle` and returns what is stored there, until the next insertion; `None` for [`Handle::NONE`].
+    pub fn remove(&mut self, handle: Handle) -> Option<&T> {
         if handle == Handle::NONE {
             return None;
         }
         self.free.push(handle.0);
-        Some(self.places[handle.0 as usize])
+        Some(&self.places[handle.0 as usize])
     }
 
     /// What is stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
-    pub fn get(&self, handle: Handle) -> Option<T> {
-        self.places.get(handle.0 as usize).copied()
+    pub fn get(&self, handle: Handle) -> Option<&T> {
+        self.places.get(handle.0 as usize)
     }
 
     /// Number of things stored.
@@ -312,11 +305,11 @@ mod tests {
     }
 
     #[test]
-    fn data_goes_from_the_sender_to_the_receiver() {
+    fn senders_send_data_and_receivers_acknowledgements() {
         let data = Packet::new(Kind::Data, 7, 0, 0, Time::ZERO, 1000);
         let ack = Packet::new(Kind::Ack, 7, 0, 0, Time::ZERO, 40);
-        assert_eq!((data.sent_by(), data.bound_for()), (EndId(14), EndId(15)));
-        assert_eq!((ack.sent_by(), ack.bound_for()), (EndId(15), EndId(14)));
+        assert_eq!((data.sent_by(), ack.sent_by()), (EndId(14), EndId(15)));
+        assert_eq!((EndId::sender_of(7), EndId::receiver_of(7)), (EndId(14), EndId(15)));
         assert_eq!((EndId(14).flow(), EndId(15).flow()), (7, 7));
         assert!(EndId(14).is_sender() && !EndId(15).is_sender());
     }
@@ -325,7 +318,7 @@ mod tests {
     fn places_are_used_again() {
         let mut slab = Slab::default();
         let first = slab.insert(1);
-        assert_eq!(slab.remove(first), Some(1));
+        assert_eq!(slab.remove(first), Some(&1));
         assert_eq!(slab.insert(2), first);
         assert_eq!(slab.len(), 1);
         assert_eq!(slab.remove(Handle::NONE), None);

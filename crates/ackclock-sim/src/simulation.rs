@@ -9,7 +9,7 @@ use ackclock_units::{Span, Time};
 
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
-use crate::endpoint::{Context, Ends, JournalEntry};
+use crate::endpoint::{Context, Endpoint, Ends, JournalEntry};
 use crate::network::{Component, Network, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet};
@@ -30,7 +30,13 @@ pub struct Simulation {
     observer: Observer,
     journal: Option<Vec<JournalEntry>>,
     packets: u64,
-    capture: Option<Capture>,
+    capture: Option<PacketCapture>,
+}
+
+/// A packet capture, and which flows it can show: those that speak TCP.
+struct PacketCapture {
+    output: Capture,
+    shown: Vec<bool>,
 }
 
 impl Simulation {
@@ -90,7 +96,8 @@ impl Simulation {
     /// # Errors
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
-        self.capture = Some(Capture::new(output)?);
+        let shown = self.ends.iter().map(|ends| ends.sender.is_tcp()).collect();
+        self.capture = Some(PacketCapture { output: Capture::new(output)?, shown });
         Ok(())
     }
 
@@ -143,25 +150,39 @@ impl Simulation {
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
-        let end = packet.bound_for();
-        let ends = &mut self.ends[packet.flow() as usize];
+        let flow = packet.flow();
+        let ends = &mut self.ends[flow as usize];
         if let Some(capture) = &mut self.capture
-            && end.is_sender()
-            && ends.sender.is_tcp()
+            && packet.kind() == Kind::Ack
         {
-            write_segment(capture, self.now, packet, &self.scenario, &self.network);
+            capture.write(self.now, packet, &self.scenario, &self.network);
         }
         let mut context =
             Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
-        ends.end(end).on_packet(packet, &mut context);
-        self.pump(end, Occurrence::Delivered, packet.sequence);
+        match packet.kind() {
+            Kind::Data => {
+                ends.receiver.on_packet(packet, &mut context);
+                self.pump::<false>(flow, Occurrence::Delivered, packet.sequence);
+            }
+            Kind::Ack => {
+                ends.sender.on_packet(packet, &mut context);
+                self.pump::<true>(flow, Occurrence::Delivered, packet.sequence);
+            }
+        }
     }
 
     fn wake(&mut self, end: EndId) {
+        let flow = end.flow();
+        let ends = &mut self.ends[flow as usize];
         let mut context =
             Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
-        self.ends[end.flow() as usize].end(end).on_timer(&mut context);
-        self.pump(end, Occurrence::Woken, 0);
+        if end.is_sender() {
+            ends.sender.on_timer(&mut context);
+            self.pump::<true>(flow, Occurrence::Woken, 0);
+        } else {
+            ends.receiver.on_timer(&mut context);
+            self.pump::<false>(flow, Occurrence::Woken, 0);
+        }
     }
 
     /// Applies the scenario's events that are due.
@@ -173,15 +194,18 @@ impl Simulation {
         self.schedule.set(component, self.director.wakeup());
     }
 
-    /// Records `what` happened to `id` (with packet `sequence`, if any) in the digest, and sends what it then has to send.
-    #[inline]
-    fn pump(&mut self, id: EndId, what: Occurrence, sequence: u64) {
+    /// Records `what` happened to the sender of `flow`, or to its receiver (with packet `sequence`, if any), in the digest,
+    /// and sends what that end then has to send. Two copies of it cost less than asking which end it is again and again.
+    fn pump<const SENDER: bool>(&mut self, flow: u32, what: Occurrence, sequence: u64) {
+        let ends = &mut self.ends[flow as usize];
+        let (end, id, window): (&mut dyn Endpoint, _, _) = if SENDER {
+            let window = ends.sender.window_bits();
+            (&mut *ends.sender, EndId::sender_of(flow), window)
+        } else {
+            (&mut *ends.receiver, EndId::receiver_of(flow), 0)
+        };
         let component = self.network.number_of(id);
-        let ends = &mut self.ends[id.flow() as usize];
-        let window = if id.is_sender() { ends.sender.window_bits() } else { 0 };
-        let captured = self.capture.is_some() && ends.sender.is_tcp();
-        let end = ends.end(id);
-        self.network.digest.note(self.now.0, component, what as u8, id.flow(), sequence, window);
+        self.network.digest.note(self.now.0, component, what as u8, flow, sequence, window);
         loop {
             let mut context = Context {
                 now: self.now,
@@ -191,19 +215,17 @@ impl Simulation {
             // The packet stays where the end put it: a copy would wait for the writes of single fields.
             let mut next = end.next_packet(&mut context);
             let Some(packet) = &mut next else { break };
-            if packet.kind() == Kind::Data {
+            if SENDER {
                 self.packets += 1;
-                if let Some(capture) = &mut self.capture
-                    && captured
-                {
-                    write_segment(capture, self.now, packet, &self.scenario, &self.network);
+                if let Some(capture) = &mut self.capture {
+                    capture.write(self.now, packet, &self.scenario, &self.network);
                 }
             }
             self.network.send(self.now, component, packet, &mut self.schedule);
         }
         self.schedule.set(component, end.wakeup());
-        if id.is_sender() {
-            self.after_sender(id.flow());
+        if SENDER {
+            self.after_sender(flow);
         }
     }
 
@@ -228,7 +250,7 @@ impl Simulation {
     /// When packets are unaccounted for or a link has sent more than it can.
     pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         if let Some(capture) = self.capture.take() {
-            capture.finish()?;
+            capture.output.finish()?;
         }
         self.network.check_conservation(self.now);
         let summary =
@@ -241,18 +263,26 @@ impl Simulation {
     }
 }
 
-fn write_segment(capture: &mut Capture, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
-    let flow = packet.flow();
-    let blocks = match network.payloads.get(packet.handle()) {
-        Some(Payload::Sack(blocks)) => blocks,
-        _ => Default::default(),
-    };
-    capture.write(&Segment {
-        time,
-        flow,
-        sequence: packet.sequence,
-        acknowledges: packet.kind() == Kind::Ack,
-        packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
-        blocks,
-    });
+impl PacketCapture {
+    /// Writes `packet`, which its sender's host sends or receives at `time`.
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
+        let flow = packet.flow();
+        if !self.shown[flow as usize] {
+            return;
+        }
+        let blocks = match network.payloads.get(packet.handle()) {
+            Some(Payload::Sack(blocks)) => *blocks,
+            _ => Default::default(),
+        };
+        self.output.write(&Segment {
+            time,
+            flow,
+            sequence: packet.sequence,
+            acknowledges: packet.kind() == Kind::Ack,
+            packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
+            blocks,
+        });
+    }
 }

@@ -106,7 +106,7 @@ impl<L: Law> RateSender<L> {
 
 impl<L: Law> Endpoint for RateSender<L> {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        let Some(Payload::Report(report)) = context.payloads.remove(packet.handle()) else { return };
+        let Some(&Payload::Report(report)) = context.payloads.remove(packet.handle()) else { return };
         let now = context.now;
         let rtt = Span(now.since(packet.sent).0.saturating_sub(report.delay.0));
         let before = self.window();

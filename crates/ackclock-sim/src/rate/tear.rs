@@ -228,7 +228,7 @@ impl TearReceiver {
 impl Endpoint for TearReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(Payload::Header(header)) = context.payloads.remove(packet.handle()) {
+        if let Some(&Payload::Header(header)) = context.payloads.remove(packet.handle()) {
             self.header = header;
         }
         self.delivered += 1;

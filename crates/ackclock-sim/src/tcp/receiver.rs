@@ -183,7 +183,7 @@ mod tests {
             receiver.on_packet(&packet, &mut context);
             while let Some(ack) = receiver.next_packet(&mut context) {
                 let blocks = match context.payloads.remove(ack.handle()) {
-                    Some(Payload::Sack(blocks)) => blocks,
+                    Some(&Payload::Sack(blocks)) => blocks,
                     other => other.map_or_else(SackBlocks::default, |payload| panic!("{payload:?}")),
                 };
                 acks.push((ack.sequence, blocks.into_iter().filter(|block| block.1 > 0).collect()));

@@ -145,7 +145,7 @@ impl<R: Recovery> Sender<R> {
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
         let blocks = match context.payloads.remove(ack.handle()) {
-            Some(Payload::Sack(blocks)) => Some(blocks),
+            Some(&Payload::Sack(blocks)) => Some(blocks),
             _ => None,
         };
         let advances = ack.sequence > self.flight.oldest;
