@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import ackclock
+from ackclock import engine
 from ackclock.engine import Run
 from ackclock.paths import campaign, kernel
 
@@ -40,6 +41,19 @@ LINES = (
     change(8_500_000, "start", 4.0, 1, control="bic", internals="probing=0"),
     change(9_000_000, "stop", 4.0, 3, control="bic", internals="probing=0"),
 )
+
+
+def test_a_run_of_the_kernel_has_the_columns_of_a_simulated_one() -> None:
+    run = run_of(*LINES)
+    kinds = {float: pl.Float64, str: pl.String, int: (pl.UInt32, pl.UInt64)}
+    for name in ("windows", "queues", "events"):
+        table = getattr(run, name)
+        for column, kind in engine.columns(name).items():
+            expected = kinds[kind]
+            one_of = expected if isinstance(expected, tuple) else (expected,)
+            assert table[column].dtype in one_of, (name, column, table[column].dtype)
+    # Of the settings of a flow a kernel tells nothing.
+    assert {*run.summary["flows"][0], "settings"} == set(engine.FlowSummary.__annotations__)
 
 
 def test_a_trace_becomes_a_run() -> None:

@@ -4,11 +4,13 @@ import json
 import pickle
 import re
 import threading
+import typing
 from pathlib import Path
 
 import pytest
 
 from ackclock import _native
+from ackclock.engine.summary import Counters, FlowSummary, LinkSummary, Summary
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
 TEXT = """\
@@ -188,7 +190,7 @@ def test_the_engine_is_named_by_its_sources():
 def test_what_a_run_gives_is_described():
     summary, tables = read().simulate(record=True)
     columns = _native.columns()
-    assert list(columns) == ["windows", "queues", "events", "flows"]
+    assert list(columns) == ["windows", "queues", "events", "flows", "links"]
     for name, table in tables.items():
         described = [column for column, _, _ in columns[name]]
         # Controls add columns of their own to the windows.
@@ -208,3 +210,20 @@ def test_what_a_run_gives_is_described():
     kinds = {name: kind for name, kind, _ in columns["flows"]}
     assert (kinds["id"], kinds["name"], kinds["mean_window"]) == ("uint32", "string", "float64")
     assert kinds["whole_run_timeouts"] == "uint64"
+
+
+def test_the_types_of_a_summary_are_those_that_the_engine_describes() -> None:
+    schema = json.loads(_native.summary_schema())
+    described = {"Summary": schema, **schema["$defs"]}
+    kinds = {"string": str, "integer": int, "number": float, "null": type(None)}
+    for typed in (Summary, FlowSummary, LinkSummary, Counters):
+        properties = described[typed.__name__]["properties"]
+        hints = typing.get_type_hints(typed)
+        assert hints.keys() == properties.keys(), typed.__name__
+        for name, property_ in properties.items():
+            words = property_.get("type")
+            plain = [words] if isinstance(words, str) else words or []
+            if not set(plain) <= kinds.keys() or not plain:
+                continue  # Lists and tables: their entries are compared by themselves.
+            union = set(typing.get_args(hints[name]) or (hints[name],))
+            assert union == {kinds[word] for word in plain}, (typed.__name__, name)

@@ -3,7 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::summary::{FlowSummary, Summary};
+use crate::summary::{FlowSummary, LinkSummary, Summary};
 use crate::table::Column;
 
 /// What a column holds.
@@ -82,8 +82,9 @@ pub const EVENTS: &[Described<&str>] = &[
     ("window_after", ColumnKind::Real, "the control's window after it, packets"),
 ];
 
-/// The columns of the tables of a run by name. Those of `flows`, which is made from the summary, are the values of
-/// [`FlowSummary`]; its counters over the whole run have `whole_run_` before their names.
+/// The columns of the tables of a run by name. Those of `flows` and `links`, which are made from the summary, are the
+/// values of [`FlowSummary`] and [`LinkSummary`]; counters of a flow over the whole run have `whole_run_` before their
+/// names.
 #[must_use]
 pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
     let owned = |columns: &[Described<&str>]| {
@@ -97,16 +98,19 @@ pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
         ("queues", owned(QUEUES)),
         ("events", owned(EVENTS)),
         ("flows", flows()),
+        ("links", columns("", &properties(&schema_of::<LinkSummary>()))),
     ]
 }
 
 fn flows() -> Vec<Described<String>> {
     let schema = schema_of::<FlowSummary>();
-    let none = serde_json::Map::new();
-    let properties = |schema: &Value| schema["properties"].as_object().unwrap_or(&none).clone();
     let mut columns = columns("", &properties(&schema));
     columns.extend(self::columns("whole_run_", &properties(&schema["$defs"]["Counters"])));
     columns
+}
+
+fn properties(schema: &Value) -> serde_json::Map<String, Value> {
+    schema["properties"].as_object().cloned().unwrap_or_default()
 }
 
 /// The properties that have a single value each.

@@ -15,7 +15,7 @@ from ackclock.engine.scenario import (
     text_of,
 )
 from ackclock.engine.simulation import Progress, simulate, summary
-from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, number
+from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, columns, empty_table, number
 
 __all__ = [
     "ENGINE",
@@ -30,7 +30,9 @@ __all__ = [
     "SimulationError",
     "Summary",
     "check",
+    "columns",
     "controllers",
+    "empty_table",
     "example",
     "explain",
     "holds_result",

@@ -5,7 +5,12 @@ The engine describes it, too (``ackclock._native.summary_schema``); a test holds
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ackclock import _native
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Counters(TypedDict):
@@ -80,3 +85,41 @@ def number(value: float | None) -> float:
         The same; NaN in place of None.
     """
     return float("nan") if value is None else value
+
+
+_KINDS: dict[str, type] = {"float64": float, "uint64": int, "uint32": int, "string": str}
+
+
+def columns(table: str) -> dict[str, type]:
+    """Give the columns of a table, as the engine describes them.
+
+    Parameters
+    ----------
+    table : str
+        ``flows``, ``links``, ``windows``, ``queues`` or ``events``.
+
+    Returns
+    -------
+    dict
+        Type by name: float, int or str. Controls add columns of their own to ``windows``.
+    """
+    return {name: _KINDS[kind] for name, kind, _ in _native.columns()[table]}
+
+
+def empty_table(table: str) -> pl.DataFrame:
+    """Make a table without rows, for what a measured run cannot know.
+
+    Parameters
+    ----------
+    table : str
+        As for `columns`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of a simulated run.
+    """
+    import polars as pl
+
+    kinds = {"float64": pl.Float64, "uint64": pl.UInt64, "uint32": pl.UInt32, "string": pl.String}
+    return pl.DataFrame(schema={name: kinds[kind] for name, kind, _ in _native.columns()[table]})

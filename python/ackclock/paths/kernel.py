@@ -23,11 +23,6 @@ CHANGES = {
     "destination_port": pl.Int64, "internals": pl.String,
 }  # fmt: skip
 """What ``ackclock-kernel trace`` writes; windows are packets."""
-QUEUES = {
-    "time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt64, "min_packets": pl.UInt64,
-    "max_packets": pl.UInt64, "mean_packets": pl.Float64, "drops": pl.UInt64, "marks": pl.UInt64,
-    "utilisation": pl.Float64,
-}  # fmt: skip
 
 
 def read_changes(text: str) -> pl.DataFrame:
@@ -99,7 +94,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
     table = pl.concat(windows, how="diagonal").sort("time_s", "flow")
     tables = {
         "windows": table.select(*first, pl.exclude(first)),
-        "queues": pl.DataFrame(schema=QUEUES),
+        "queues": engine.empty_table("queues"),
         "events": pl.concat(events).sort("time_s", maintain_order=True),
         "changes": changes,
     }

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ackclock.engine import Summary, columns
+
 if TYPE_CHECKING:
     import polars as pl
 
 Row = dict[str, Any]
 
-_FLOW: dict[str, type] = {
-    "id": int, "name": str, "controller": str, "rtt_ms": float, "goodput_mbps": float,
-    "mean_window": float, "mean_rtt_ms": float, "rtt_p50_ms": float, "rtt_p95_ms": float,
-    "rtt_p99_ms": float, "sent_packets": int, "retransmitted_packets": int,
-    "dropped_packets": int, "loss_events": int, "timeouts": int, "completion_s": float,
-}  # fmt: skip
-_LINK: dict[str, type] = {
-    "utilisation": float, "queue_drops": int, "random_losses": int, "mean_queue_packets": float,
-    "queue_delay_p95_ms": float,
+_FLOW = {name: kind for name, kind in columns("flows").items() if not name.startswith("whole_run_")}
+_LINK = {
+    name: columns("links")[name]
+    for name in (
+        "utilisation", "queue_drops", "random_losses", "mean_queue_packets", "queue_delay_p95_ms",
+    )
 }  # fmt: skip
 _RUN: dict[str, type] = {"jain": float, "digest": str}
 COLUMNS: dict[str, type] = {
@@ -32,24 +31,25 @@ NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind is float)
 """Columns whose interval can be asked for."""
 
 
-def of_summary(summary: Mapping[str, Any]) -> list[Row]:
+def of_summary(summary: Summary) -> list[Row]:
     """Give the rows of a run.
 
     Parameters
     ----------
-    summary : mapping
-        As `Run.summary`.
+    summary : Summary
+        Summary of the run.
 
     Returns
     -------
     list of dict
         One per flow, without point and run.
     """
-    link = summary["links"][0] if summary["links"] else {}
-    shared = {name: link.get(name) for name in _LINK} | {name: summary[name] for name in _RUN}
+    link: Mapping[str, Any] = summary["links"][0] if summary["links"] else {}
+    shared: Row = {name: link.get(name) for name in _LINK}
+    shared |= {"jain": summary["jain"], "digest": summary["digest"]}
+    flows: list[Mapping[str, Any]] = [*summary["flows"]]
     return [
-        {"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared
-        for flow in summary["flows"]
+        {"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows
     ]
 
 
