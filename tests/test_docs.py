@@ -106,3 +106,12 @@ def test_the_python_of_the_readme_runs():
     found = {}
     exec(code, found)  # noqa: S102
     assert found["run"].flows["controller"].to_list() == ["illinois", "cubic"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_quoted_python_imports_exists(page):
+    for code in PYTHON.findall(page.read_text(encoding="utf-8")):
+        for line in re.findall(
+            r"^(?:from ackclock[\w.]* import .+|import ackclock[\w.]*)$", code, re.M
+        ):
+            exec(line, {})  # noqa: S102

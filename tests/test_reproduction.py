@@ -328,3 +328,21 @@ def test_declared_and_varied_runs_share_a_cache(tmp_path, monkeypatch):
     # What is declared is read from the cache, every other setting is simulated with two seeds.
     assert len(made) == 2 * (len(row["settings"]) - 1)
     assert engine.read(tiny()).digest not in made
+
+
+def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
+    read = []
+    parse = engine.scenario.parse
+
+    def counted(*arguments, **settings):
+        read.append(arguments)
+        return parse(*arguments, **settings)
+
+    monkeypatch.setattr(engine.scenario, "parse", counted)
+    # Three runs, kept and read again from disk: the scenario is known after the first reading.
+    for made in (3, 0):
+        read.clear()
+        kept = set(tmp_path.glob("*/*/summary.json"))
+        list(tasks.each(Task.all_of(Case(tiny(), 3)), lambda _task, _run: None, 2, tmp_path))
+        assert len(read) == 1
+        assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == made
