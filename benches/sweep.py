@@ -42,9 +42,9 @@ SHORT = PATH.format(duration=1, rate=1)
 BY_HAND = """
 import sys
 from ackclock import engine
-source = engine.Source.of("path.toml")
+scenario = engine.read("path.toml")
 for run in range(int(sys.argv[1]), {runs}, {workers}):
-    engine.summary(source, run=run)
+    engine.summary(scenario, run=run)
 """
 SWEEP_BY = """
 import sys, time, contextlib
