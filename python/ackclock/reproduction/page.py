@@ -14,7 +14,8 @@ from ackclock import engine
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import storage
-from ackclock.reproduction.artefact import Artefact, Paper
+from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.paper import Paper
 
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
