@@ -17,15 +17,9 @@ from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
-from ackclock_papers.transient.setting import (
-    LINK_PACKETS_PER_S,
-    RTT_S,
-    TCP,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import TCP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +32,7 @@ def _measure_1(_case: Key, run: Run) -> Row:
     least = float(run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy().min())
     return {
         "rtt_ms": least,
-        "product": LINK_PACKETS_PER_S * RTT_S,
+        "product": setting.LINK_PACKETS_PER_S * setting.RTT_S,
         "longest_queue": run.summary["links"][0]["max_queue_packets"],
         "access_drops": sum(link["queue_drops"] for link in run.summary["links"][1:]),
     }
@@ -61,7 +55,7 @@ FIGURE_1 = Simulated(
     name="figure-1",
     title="Figure 1: network topology",
     about="Drawn from the scenarios as they are run; the numbers are of a run on it.",
-    cases=lambda effort: {ONE_FLOW: case(effort, [flows(TCP)], 100)},
+    cases=lambda effort: {ONE_FLOW: setting.case(effort, [setting.flows(TCP)], 100)},
     measure=_measure_1, numbers=("rtt_ms", "product", "longest_queue", "access_drops"),
     draw=_draw_1,
     claims=(
@@ -87,7 +81,8 @@ SIXTEEN_FLOWS = "16 TCP"
 
 
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
-    return {SIXTEEN_FLOWS: case(effort, [flows(TCP, count=16)], 550, loss=bernoulli(0.01))}
+    some, loss = setting.flows(TCP, count=16), setting.bernoulli(0.01)
+    return {SIXTEEN_FLOWS: setting.case(effort, [some], 550, loss=loss)}
 
 
 def _measure_2(_case: Key, run: Run) -> Row:

@@ -12,18 +12,9 @@ from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    MEASURED_FROM_S,
-    RTT_S,
-    TCP,
-    TFRC,
-    Protocol,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,9 +49,10 @@ COUNTS = {15: 32, 60: 16}
 
 def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
     return {
-        Long(protocol, loss, span_s): case(
-            effort, [flows(protocol, count=COUNTS[span_s])],
-            MEASURED_FROM_S + effort.pick(8, 4) * span_s, loss=bernoulli(loss), recovery="sack",
+        Long(protocol, loss, span_s): setting.case(
+            effort, [setting.flows(protocol, count=COUNTS[span_s])],
+            setting.MEASURED_FROM_S + effort.pick(8, 4) * span_s,
+            loss=setting.bernoulli(loss), recovery="sack",
         )
         for span_s in spans_s
         for protocol in Protocol
@@ -69,7 +61,7 @@ def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
 
 
 def _measure(key: Long, run: Run) -> Row:
-    span = round(key.span_s / RTT_S)
+    span = round(key.span_s / setting.RTT_S)
     counted = rounds(run)
     sent = counted.sent[counted.first :]
     parts = sent[: len(sent) // span * span].reshape(-1, span, sent.shape[1]).mean(axis=1)

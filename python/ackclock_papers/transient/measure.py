@@ -280,22 +280,3 @@ def response_of(sent: Series, change: int) -> Response:
         zero_share=float((soon <= 1).mean()),
         end_share=after / before,
     )
-
-
-def response(_case: Key, run: Run) -> Row:
-    """Measure how the rate of all flows responds to the change.
-
-    Parameters
-    ----------
-    _case : hashable
-        Its case, whatever it is.
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        `Response`, by name.
-    """
-    counted = rounds(run)
-    return response_of(counted.sent, counted.change)._asdict()

@@ -159,3 +159,23 @@ def case(
     if events:
         scenario["event"] = [dict(one) for one in events]
     return Case(scenario, effort.runs)
+
+
+def steady(effort: Effort, *some: Mapping[str, Any], loss: Mapping[str, Any] | None = None) -> Case:
+    """Make a case whose conditions do not change.
+
+    Parameters
+    ----------
+    effort : Effort
+        How much is run.
+    *some : mapping
+        Flows, as `flows` describes them.
+    loss : mapping, optional
+        A controlled loss; see `case`.
+
+    Returns
+    -------
+    Case
+        The scenario, 550 s long, and its runs.
+    """
+    return case(effort, some, effort.pick(550, 250), loss=loss)

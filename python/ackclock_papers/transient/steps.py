@@ -14,16 +14,8 @@ from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient.setting import (
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-    case,
-    flows,
-)
+from ackclock_papers.transient import setting
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,9 +128,9 @@ def one_loss_step(
     Case
         The scenario and its runs.
     """
-    change = {"at": f"{CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
+    change = {"at": f"{setting.CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
     loss = {"kind": kind, "rate": before}
-    return case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
+    return setting.case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
 
 
 def loss_step(
@@ -159,8 +151,34 @@ def loss_step(
         From the effort to the cases.
     """
     return lambda effort: {
-        one: one_loss_step(effort, kind, before, after, flows(one, count=ALIKE)) for one in Protocol
+        one: one_loss_step(effort, kind, before, after, setting.flows(one, count=ALIKE))
+        for one in Protocol
     }
+
+
+def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protocol, Case]]:
+    """Choose the cases of eight flows on the link that eight others join or leave at the change.
+
+    Parameters
+    ----------
+    same : bool
+        Whether all flows have the protocol; otherwise the first alone has, and the others TCP.
+    when : str
+        What the others do at the change: ``start`` or ``stop``.
+
+    Returns
+    -------
+    callable
+        From the effort to the cases.
+    """
+
+    def one_case(effort: Effort, protocol: Protocol) -> Case:
+        kind = protocol if same else TCP
+        others = setting.flows(kind, count=8, **{when: f"{setting.CHANGE_S:g} s"})
+        some = [setting.flows(protocol), setting.flows(kind, count=7), others]
+        return setting.case(effort, some, effort.pick(250, 180))
+
+    return lambda effort: {one: one_case(effort, one) for one in Protocol}
 
 
 def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
