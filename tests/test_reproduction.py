@@ -54,9 +54,15 @@ def test_setting_and_reasons_come_from_the_data_files():
     assert all(paper.setting for paper in PAPERS.values())
 
 
+def test_titles_are_as_printed():
+    assert PAPERS["fit"]["table-iv"].title == "Table IV: environments (emulated)"
+    assert PAPERS["bic"]["table-1"].title.startswith("Table 1: ")
+    assert PAPERS["transient"]["figure-37"].title.startswith("Figure 37: ")
+
+
 def test_every_claim_says_what_it_is():
     for paper, artefact in EVERY:
-        assert artefact.title.lower().startswith(artefact.name.replace("-", " ")), artefact.title
+        assert artefact.caption
         assert artefact.about.endswith(".")
         sentences = [claim.sentence for claim in artefact.claims]
         assert sentences, f"{paper.name}/{artefact.name}"
@@ -129,7 +135,7 @@ def draw(_numbers, _traces):
 
 def artefact(name, cases, measure=None, **more):
     made = Simulated(
-        name=name, title="Title: what", about="About.", draw=draw,
+        name=name, caption="what", about="About.", draw=draw,
         cases=lambda _effort: cases,
         measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
         numbers=("rate",),
@@ -324,7 +330,7 @@ from ackclock.reproduction.claims import between, mean
 
 def made(name, compute=lambda effort: ({}, {})):
     return Computed(
-        name=name, title=name, about="About.", draw=None, compute=compute, numbers={"one": ("x",)},
+        name=name, caption="what", about="", draw=None, compute=compute, numbers={"one": ("x",)},
         claims=tuple(between(words, mean("one", "x"), 0, 2, why="w") for words in ("low", "high")),
     )
 

@@ -75,8 +75,8 @@ class Artefact:
     Attributes
     ----------
     name : str
-        As in ``figure-8``.
-    title : str
+        As in ``figure-8`` or ``table-iv``.
+    caption : str
         One line.
     about : str
         What it shows and how it is measured.
@@ -89,11 +89,17 @@ class Artefact:
     """
 
     name: str
-    title: str
+    caption: str
     about: str
     draw: Callable[[Numbers, Traces], matplotlib.figure.Figure]
     claims: Sequence[Claim] = ()
     headline: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name as printed, and the caption."""
+        kind, _, number = self.name.partition("-")
+        return f"{kind.title()} {number.upper()}: {self.caption}"
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
         """Give the keys of the numbers that judging may ask for.

@@ -135,8 +135,7 @@ def _measure_2(_case: Key, run: Run) -> Row:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2",
-    title="Figure 2: experiment setup",
+    name="figure-2", caption="experiment setup",
     about="Drawn from the scenarios as they are run; the numbers are of figure 4's.",
     cases=lambda effort: {AFRICA: _pair(effort, AFRICA, SLOW_ACCESS)},
     measure=_measure_2, numbers=("rtt_ms", "noise"),
@@ -162,7 +161,7 @@ FIGURE_2 = Simulated(
 
 def _beside_reno(
     number: int,
-    words: str,
+    caption: str,
     control: Control,
     reno_access: str,
     claims: Sequence[Claim],
@@ -179,8 +178,7 @@ def _beside_reno(
         return pictures.over_time(traces, panels, "window", "window (packets)", height=2.2)
 
     return Simulated(
-        name=f"figure-{number}",
-        title=f"Figure {number}: {words}",
+        name=f"figure-{number}", caption=caption,
         about=f"622 Mbit/s, 164 ms; {control} and Reno for 8 minutes.",
         cases=cases, measure=_measure_pair, numbers=Pair._fields,
         trace=lambda case, run: _trace(case, run) if case is control else None, draw=draw,
@@ -277,8 +275,7 @@ def _measure_7(_case: Key, run: Run) -> Row:
 
 
 FIGURE_7 = Simulated(
-    name="figure-7",
-    title="Figure 7: adapting to 300 Mbit/s of datagrams from 160 s to 320 s",
+    name="figure-7", caption="adapting to 300 Mbit/s of datagrams from 160 s to 320 s",
     about="One Africa flow on 622 Mbit/s, RTT 84 ms.",
     cases=_cases_7, measure=_measure_7, numbers=Adapting._fields, trace=_trace,
     draw=lambda _numbers, traces: pictures.over_time(
@@ -362,8 +359,7 @@ def _table(
         for key, (_, lost) in keys.items()
     )  # fmt: skip
     return Simulated(
-        name=f"table-{number}",
-        title=f"Table {number.upper()}: RTT bias of {control}",
+        name=f"table-{number}", caption=f"RTT bias of {control}",
         about="Two flows on 622 Mbit/s for 8 minutes, RTT 30 ms and a multiple of it.",
         cases=cases, measure=_measure_pair, numbers=Pair._fields, draw=draw,
         claims=(*ratios, *losses), headline=headline,
@@ -378,4 +374,3 @@ TABLE_2 = _table(
     "ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)},
     headline=False,
 )  # fmt: skip
-ARTEFACTS = (FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, TABLE_1, TABLE_2)

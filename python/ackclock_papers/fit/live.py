@@ -162,8 +162,7 @@ def _highest(name: str) -> Claim:
 
 
 FIGURE_8 = Simulated(
-    name="figure-8",
-    title="Figure 8: throughput over time at nine places (emulated)",
+    name="figure-8", caption="throughput over time at nine places (emulated)",
     about=(
         "Emulated paths with the rate and distance of each place; the variants take turns of five "
         "minutes, as the paper's server does. Random loss from the paper's Reno."
@@ -177,8 +176,7 @@ FIGURE_8 = Simulated(
 )  # fmt: skip
 
 TABLE_4 = Simulated(
-    name="table-iv",
-    title="Table IV: environments (emulated)",
+    name="table-iv", caption="environments (emulated)",
     about="The paper's places, networks and clients, and the paths that stand for them.",
     cases=_cases, measure=_measure, numbers=_numbers,
     draw=lambda _n, _t: pictures.grid(
@@ -214,8 +212,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 TABLE_5 = Simulated(
-    name="table-v",
-    title="Table V: mean throughput at eight places (emulated), Mbit/s",
+    name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
     cases=_cases, measure=_measure, numbers=_numbers, draw=_draw_5, headline=True,
     claims=tuple(
@@ -261,8 +258,7 @@ def _trace_9(_name: str, run: Run) -> pl.DataFrame:
 
 
 FIGURE_9 = Simulated(
-    name="figure-9",
-    title="Figure 9: FIT against E-MulTCP on 3G (emulated)",
+    name="figure-9", caption="FIT against E-MulTCP on 3G (emulated)",
     about="The emulated CDMA path of table IV; each alone.",
     cases=_cases_9, measure=_measure_9, numbers=("mbps",), trace=_trace_9,
     draw=lambda _n, traces: pictures.over_time(

@@ -54,7 +54,7 @@ class Excerpt:
         self,
         number: int,
         column: str,
-        what: str,
+        caption: str,
         *,
         about: str,
         cases: Callable[[Effort], Mapping[CaseKey, Case]],
@@ -69,9 +69,7 @@ class Excerpt:
             As printed.
         column : str
             What is drawn, a key of `LABELS`.
-        what : str
-            Title.
-        about, cases, claims, headline
+        caption, about, cases, claims, headline
             As in `Simulated`.
 
         Returns
@@ -80,8 +78,7 @@ class Excerpt:
             A panel for each case that is not only compared with.
         """
         return Simulated(
-            name=f"figure-{number}",
-            title=f"Figure {number}: {what}",
+            name=f"figure-{number}", caption=caption,
             about=about, cases=cases, measure=self.measure, numbers=self.numbers,
             trace=self.trace, draw=self.draw(column), claims=claims, headline=headline,
         )  # fmt: skip

@@ -254,8 +254,3 @@ FIGURE_28 = JOINS.figure(
         ),
     ),
 )  # fmt: skip
-
-ARTEFACTS = (
-    FIGURE_20, FIGURE_21, FIGURE_22, FIGURE_23, FIGURE_24, FIGURE_25, FIGURE_26, FIGURE_27,
-    FIGURE_28,
-)  # fmt: skip

@@ -52,8 +52,7 @@ def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1",
-    title="Figure 1: network topology",
+    name="figure-1", caption="network topology",
     about="Drawn from the scenarios as they are run; the numbers are of a run on it.",
     cases=lambda effort: {ONE_FLOW: setting.case(effort, [setting.flows(TCP)], 100)},
     measure=_measure_1, numbers=("rtt_ms", "product", "longest_queue", "access_drops"),
@@ -121,8 +120,7 @@ def _draw_2(_numbers: Numbers, traces: Traces) -> Figure:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2",
-    title="Figure 2: CoV_time and CoV_sf",
+    name="figure-2", caption="CoV_time and CoV_sf",
     about="The definitions, on sixteen TCP flows that do not meet, Bernoulli loss of 1 %.",
     cases=_cases_2, measure=_measure_2,
     numbers=("over_time", "over_flows", "difference", "jain", "jain_predicted"),
@@ -170,8 +168,7 @@ def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_37 = Computed(
-    name="figure-37",
-    title="Figure 37: timeout state transition diagram",
+    name="figure-37", caption="timeout state transition diagram",
     about="States are the factors of the backed-off timer; solved and simulated at p = 0.2, t = 4.",
     compute=_chain_timeouts, numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
     draw=_draw_37,
@@ -213,8 +210,7 @@ def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_38 = Computed(
-    name="figure-38",
-    title="Figure 38: TFRC low-loss state model",
+    name="figure-38", caption="TFRC low-loss state model",
     about="A state is the last loss interval, left at a rate proportional to its root; solved.",
     compute=_chain_tfrc,
     numbers={

@@ -223,7 +223,3 @@ FIGURE_36 = LEAVES.figure(
         ),
     ),
 )  # fmt: skip
-
-ARTEFACTS = (
-    FIGURE_29, FIGURE_30, FIGURE_31, FIGURE_32, FIGURE_33, FIGURE_34, FIGURE_35, FIGURE_36,
-)  # fmt: skip

@@ -82,8 +82,7 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Figure]:
 
 
 FIGURE_18 = Simulated(
-    name="figure-18",
-    title="Figure 18: long-term fairness, 32 flows, means over 15 s",
+    name="figure-18", caption="long-term fairness, 32 flows, means over 15 s",
     about="32 flows of one protocol that do not meet, SACK; CoV over flows of their means.",
     cases=lambda effort: _cases(effort, 15), measure=_measure, numbers=("cov",), draw=_draw(15),
     claims=(
@@ -107,8 +106,7 @@ FIGURE_18 = Simulated(
 )  # fmt: skip
 
 FIGURE_19 = Simulated(
-    name="figure-19",
-    title="Figure 19: long-term fairness, 16 flows, means over 60 s",
+    name="figure-19", caption="long-term fairness, 16 flows, means over 60 s",
     about="16 flows of one protocol that do not meet, SACK; beside the runs of figure 18.",
     cases=lambda effort: _cases(effort, 60, 15), measure=_measure, numbers=("cov",),
     draw=_draw(60),
@@ -122,5 +120,3 @@ FIGURE_19 = Simulated(
         for loss in (0.005, 0.01)
     ),
 )  # fmt: skip
-
-ARTEFACTS = (FIGURE_18, FIGURE_19)

@@ -26,7 +26,7 @@ SCHEDULED = "mean over flows and runs, 5 round trips smoothed"
 
 
 def analytic(
-    number: int, title: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
+    number: int, caption: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
 ) -> Computed:
     """Make an artefact of the recursions of section 4.1.
 
@@ -34,8 +34,8 @@ def analytic(
     ----------
     number : int
         Number of the figure.
-    title : str
-        What it shows.
+    caption : str
+        One line.
     before, after : float
         Loss rates.
     end : int
@@ -76,8 +76,7 @@ def analytic(
         )  # fmt: skip
 
     return Computed(
-        name=f"figure-{number}",
-        title=f"Figure {number}: {title}",
+        name=f"figure-{number}", caption=caption,
         about="The recursions of section 4.1, interpolated between loss events.",
         compute=compute, numbers=dict.fromkeys(Protocol, ("settling", "final")), draw=draw,
         claims=claims, headline=True,

@@ -127,8 +127,7 @@ GAINED: dict[Protocol | Without, float] = {
 """Packets per round trip in each round trip, as the paper prints them."""
 
 TABLE_1 = Simulated(
-    name="table-1",
-    title="Table 1: summary",
+    name="table-1", caption="summary",
     about=(
         "F of eight flows on the link; CoV of one flow; D by the models; I of flows whose loss "
         "rate falls from 1 % (periodic) to 0, least squares over 70 round trips."
