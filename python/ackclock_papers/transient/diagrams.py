@@ -209,40 +209,29 @@ def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.graph(nodes, arrows)
 
 
+CHAIN_TFRC = {
+    "low_single": (
+        "CoV of the rate after one interval, p = 0.5 %", 0.66, 0.01,
+        "rounding; the sum stopped at 600 (the full one gives 0.698)",
+    ),
+    "high_single": ("the same, p = 9 %", 0.54, 0.01, "rounding"),
+    "low_smoothed": (
+        "smoothed, p = 0.5 %", 0.25, 0.08, "the paper's sum stops early: 0.27 recomputed",
+    ),
+    "high_smoothed": ("smoothed, p = 9 %", 0.21, 0.05, "two digits: 0.20 recomputed"),
+    "three_halves": ("rate ~ p^-3/2 at 20 %", 0.8, 0.15, "'about'; 0.71 recomputed"),
+    "five_halves": ("rate ~ p^-5/2 at 20 %", 2.4, 0.05, "'about'; 2.33 recomputed"),
+}  # fmt: skip
+"""What the text says of the chain: each number's claim, value, tolerance and its reason."""
+
 FIGURE_38 = Computed(
     name="figure-38", caption="TFRC low-loss state model",
     about="A state is the last loss interval, left at a rate proportional to its root; solved.",
     compute=_chain_tfrc,
-    numbers={
-        CHAIN: (
-            "low_single", "high_single", "low_smoothed", "high_smoothed", "three_halves",
-            "five_halves",
-        )
-    },
+    numbers={CHAIN: CHAIN_TFRC.keys()},
     draw=_draw_38,
-    claims=(
-        near(
-            "CoV of the rate after one interval, p = 0.5 %", mean(CHAIN, "low_single"), 0.66,
-            within=0.01, why="rounding; the sum stopped at 600 (the full one gives 0.698)",
-        ),
-        near(
-            "the same, p = 9 %", mean(CHAIN, "high_single"), 0.54, within=0.01, why="rounding",
-        ),
-        near(
-            "smoothed, p = 0.5 %", mean(CHAIN, "low_smoothed"), 0.25, within=0.08,
-            why="the paper's sum stops early: 0.27 recomputed",
-        ),
-        near(
-            "smoothed, p = 9 %", mean(CHAIN, "high_smoothed"), 0.21, within=0.05,
-            why="two digits: 0.20 recomputed",
-        ),
-        near(
-            "rate ~ p^-3/2 at 20 %", mean(CHAIN, "three_halves"), 0.8, within=0.15,
-            why="'about'; 0.71 recomputed",
-        ),
-        near(
-            "rate ~ p^-5/2 at 20 %", mean(CHAIN, "five_halves"), 2.4, within=0.05,
-            why="'about'; 2.33 recomputed",
-        ),
+    claims=tuple(
+        near(sentence, mean(CHAIN, number), expected, within=within, why=why)
+        for number, (sentence, expected, within, why) in CHAIN_TFRC.items()
     ),
 )  # fmt: skip

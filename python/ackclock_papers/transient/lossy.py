@@ -78,12 +78,10 @@ def rougher(sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: 
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper : str
+        As in `Claim`.
     more, less : tuple of (str, hashable)
         Each condition in words, and its case.
-    paper : str
-        What the paper says.
 
     Returns
     -------

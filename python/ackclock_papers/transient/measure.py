@@ -59,7 +59,7 @@ def rounds(run: Run) -> Rounds:
     Parameters
     ----------
     run : Run
-        A recorded run.
+        A run with the traces of its windows and its bottleneck's queue.
 
     Returns
     -------

@@ -185,12 +185,10 @@ def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper : str
+        As in `Claim`.
     names : sequence of Protocol
         From the fastest to the slowest.
-    paper : str
-        What the paper says.
 
     Returns
     -------
