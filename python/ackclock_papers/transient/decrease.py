@@ -133,17 +133,16 @@ def _measure_join(_case: Key, run: Run) -> Row:
     fair = metrics.jain(sent, axis=1)
     queue_before, dip = float(counted.queue[earlier].mean()), counted.queue[next_100]
     smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
-    recovered = np.flatnonzero(smooth >= 0.85)
     at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
     joined = Joined(
         queue_before=queue_before,
         queue_low=float(dip.min()),
         dip_at=float(dip.argmin()),
         queue_low_share=float(dip.min() / max(queue_before, 1)),
-        fairness_before=float(np.nanmean(metrics.jain(sent[earlier, :8], axis=1))),
+        fairness_before=measure.mean_fairness(sent[earlier, :8]),
         fairness_at_once=float(np.nanmin(at_once)),
-        fairness_after=float(np.nanmean(fair[-300:])),
-        fair_again=float(recovered[0]) if recovered.size else float("inf"),
+        fairness_after=measure.mean_fairness(sent[-300:]),
+        fair_again=measure.until(smooth >= 0.85),
     )
     return measure.response_of(sent[:, :8], change)._asdict() | joined._asdict()
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.reproduction.artefact import Claim, Simulated
 from ackclock.reproduction.claims import between, holds, mean, near, ordered
@@ -139,14 +138,13 @@ def _measure_leave(_case: Key, run: Run) -> Row:
     sent, change = counted.sent, counted.change
     later = counted.queue[change:]
     emptied = int(np.argmax(later <= 3)) if (later <= 3).any() else 0
-    filled = np.flatnonzero(later[emptied:] >= 40)
     earlier, settled = slice(change // 2, change), slice(change + 20, change + 320)
     left = Left(
         all_half_way=measure.response_of(sent[:, :8], change).half_way,
-        fairness_before=float(np.nanmean(metrics.jain(sent[earlier], axis=1))),
-        fairness_after=float(np.nanmean(metrics.jain(sent[settled, :8], axis=1))),
+        fairness_before=measure.mean_fairness(sent[earlier]),
+        fairness_after=measure.mean_fairness(sent[settled, :8]),
         emptied=float((later[:50] <= 3).any()),
-        refill=float(emptied + filled[0]) if filled.size else float("inf"),
+        refill=emptied + measure.until(later[emptied:] >= 40),
     )
     return measure.response_of(sent[:, :1], change)._asdict() | left._asdict()
 
