@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ackclock.engine import Run
+from ackclock_papers import PAPERS
 from ackclock_papers.illinois import four_flows, model, noise, one_flow, several
 from ackclock_papers.illinois.four_flows import Four, OfFlow
+from ackclock_papers.illinois.setting import OVERHEAD
 
 
 def one_run(time_s, window, rtt_ms, events=()):
@@ -16,6 +18,12 @@ def one_run(time_s, window, rtt_ms, events=()):
         "events": {"time_s": [at for at, _ in events], "kind": [kind for _, kind in events]},
     }
     return Run({"measured_from_s": 50.0, "flows": [flow]}, "", tables)
+
+
+def test_the_page_has_the_overhead_that_is_run():
+    (item,) = (one for one in PAPERS["illinois"].setting if one.quantity.endswith("four flows")
+               and "overhead" in one.quantity)  # fmt: skip
+    assert f"up to {OVERHEAD}," in item.choice
 
 
 def test_figure_8_measures_epochs():

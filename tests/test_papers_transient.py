@@ -263,3 +263,14 @@ def test_tcp_in_place_of_every_protocol_turns_verdicts():
 def test_all_that_is_compared_is_measured_but_not_shown():
     shown = {key for key in link.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
     assert shown == set(Protocol)
+
+
+def test_round_trips_until_something_is_reached():
+    assert measure.until(np.array([False, False, True, False])) == 2.0
+    assert measure.until(np.array([True])) == 0.0
+    assert measure.until(np.array([False, False])) == np.inf
+
+
+def test_mean_fairness_leaves_out_silence():
+    # (1 + 3)^2/(2 (1 + 9)) = 0.8, then 1 for equal rates; nothing is sent in the third.
+    assert measure.mean_fairness(np.array([[1.0, 3.0], [2, 2], [0, 0]])) == pytest.approx(0.9)

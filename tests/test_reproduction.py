@@ -13,9 +13,10 @@ from ackclock import engine
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, make, page, vary
-from ackclock.reproduction.artefact import Paper, Simulated, with_reasons
+from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
+from ackclock.reproduction.paper import Paper, load, with_reasons
 from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
 from conftest import COMMAND, wait_until
@@ -45,9 +46,23 @@ def test_every_scenario_is_accepted(effort):
         assert not asked.error, f"{artefact.name}: {asked.error}"
 
 
+def test_setting_and_reasons_come_from_the_data_files():
+    # TCP-Africa, section IV: "the overhead"; the reason is what docs/reproduction.md tells of it.
+    africa = PAPERS["africa"]
+    assert ("overhead", "up to 8 microseconds", "section IV") in africa.setting
+    assert all(claim.reason.startswith("Phases: ") for claim in africa["table-i"].claims)
+    assert all(paper.setting for paper in PAPERS.values())
+
+
+def test_titles_are_as_printed():
+    assert PAPERS["fit"]["table-iv"].title == "Table IV: environments (emulated)"
+    assert PAPERS["bic"]["table-1"].title.startswith("Table 1: ")
+    assert PAPERS["transient"]["figure-37"].title.startswith("Figure 37: ")
+
+
 def test_every_claim_says_what_it_is():
     for paper, artefact in EVERY:
-        assert artefact.title.lower().startswith(artefact.name.replace("-", " ")), artefact.title
+        assert artefact.caption
         assert artefact.about.endswith(".")
         sentences = [claim.sentence for claim in artefact.claims]
         assert sentences, f"{paper.name}/{artefact.name}"
@@ -120,7 +135,7 @@ def draw(_numbers, _traces):
 
 def artefact(name, cases, measure=None, **more):
     made = Simulated(
-        name=name, title="Title: what", about="About.", draw=draw,
+        name=name, caption="what", about="About.", draw=draw,
         cases=lambda _effort: cases,
         measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
         numbers=("rate",),
@@ -164,6 +179,23 @@ def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
     # Another scenario is another run.
     other = artefact("one", {"one": Case(tiny("3 s"), 3)})
     assert "in the cache" in reproduce(tmp_path, other)[0]["error"]
+
+
+@pytest.mark.parametrize("file", ["runs.py", "paper.toml"])
+def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file):
+    # The digest is over packages beside the one of the module.
+    monkeypatch.setattr(make, "__file__", str(tmp_path / "ackclock" / "reproduction" / "make.py"))
+    place = tmp_path / "ackclock_papers" / "tiny" / file
+    place.parent.mkdir(parents=True)
+    asked = Asked.of(artefact("one", {"one": Case(tiny())}), FULL)
+
+    def sign(text):
+        place.write_text(text)
+        make._sources.cache_clear()
+        return make._fingerprint(ONE, asked)
+
+    assert sign("a") == sign("a") != sign("b")
+    make._sources.cache_clear()
 
 
 def test_a_cached_run_is_the_run(tmp_path):
@@ -290,6 +322,88 @@ def test_reasons_are_for_claims_that_exist():
     for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": "because"}}):
         with pytest.raises(KeyError):
             with_reasons([one], wrong)
+
+
+MODULE = """
+from ackclock.reproduction.artefact import Computed
+from ackclock.reproduction.claims import between, mean
+
+def made(name, compute=lambda effort: ({}, {})):
+    return Computed(
+        name=name, caption="what", about="", draw=None, compute=compute, numbers={"one": ("x",)},
+        claims=tuple(between(words, mean("one", "x"), 0, 2, why="w") for words in ("low", "high")),
+    )
+
+"""
+DATA = """
+title = "A paper"
+changes = ["Figure 2: another seed."]
+
+[[setting]]
+quantity = "buffer"
+choice = "10 packets"
+basis = "left open"
+
+[[reason]]
+text = "chance"
+claims.figure-10 = ["low"]
+claims.table-ii = ["*"]
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Give a function that writes a paper and loads it; each has a name of its own."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load_it(name, modules, data=DATA):
+        (tmp_path / name).mkdir()
+        for file, text in {"__init__": "", **modules}.items():
+            (tmp_path / name / f"{file}.py").write_text(text)
+        (tmp_path / name / "paper.toml").write_text(data)
+        return load(name)
+
+    return load_it
+
+
+def test_a_paper_is_what_its_files_have(written):
+    one = MODULE + "FIGURE_10 = made('figure-10')\nFIGURE_9 = made('figure-9')\n"
+    two = (
+        "from whole.one import FIGURE_9, made\nTABLES = tuple(map(made, ('table-ii', 'table-i')))\n"
+    )
+    paper = written("whole", {"one": one, "two": two})
+    assert (paper.name, paper.title, paper.changes) == (
+        "whole",
+        "A paper",
+        ["Figure 2: another seed."],
+    )
+    assert list(paper.setting) == [("buffer", "10 packets", "left open")]
+    names = ["figure-9", "figure-10", "table-i", "table-ii"]
+    assert [one.name for one in paper.artefacts] == names
+    reasons = {one.name: [claim.reason for claim in one.claims] for one in paper.artefacts}
+    assert reasons == {name: ["", ""] for name in names} | {
+        "figure-10": ["chance", ""], "table-ii": ["chance", "chance"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "data", "error", "words"),
+    [
+        ("A, B = made('figure-1'), made('figure-1')", DATA, ValueError, "same name"),
+        ("A = made('figure-10')", DATA, KeyError, "table-ii"),
+        ("", DATA.replace("basis", "reason"), TypeError, "reason"),
+        ("", DATA.replace("changes", "changed"), TypeError, "changed"),
+        (
+            "", DATA + "[[reason]]\ntext = 'again'\nclaims.table-ii = ['*']", ValueError,
+            "two reasons",
+        ),
+    ],
+)  # fmt: skip
+def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error, words):
+    name = f"wrong_{request.node.callspec.indices['module']}"
+    every = "T, F = made('table-ii'), made('figure-10')\n" if not module else ""
+    with pytest.raises(error, match=words):
+        written(name, {"one": MODULE + every + module}, data)
 
 
 @pytest.mark.parametrize(

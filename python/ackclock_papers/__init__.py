@@ -1,9 +1,8 @@
 """Every figure and table of the papers: scenarios, measurement, picture, claims."""
 
-from ackclock.reproduction.artefact import Paper
-from ackclock_papers import africa, bic, fit, illinois, transient
+from ackclock.reproduction.paper import Paper, load
 
 PAPERS: dict[str, Paper] = {
-    one.PAPER.name: one.PAPER for one in (illinois, fit, transient, bic, africa)
+    name: load(f"{__name__}.{name}") for name in ("illinois", "fit", "transient", "bic", "africa")
 }
 """Papers by name."""

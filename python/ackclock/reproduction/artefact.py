@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -75,8 +75,8 @@ class Artefact:
     Attributes
     ----------
     name : str
-        As in ``figure-8``.
-    title : str
+        As in ``figure-8`` or ``table-iv``.
+    caption : str
         One line.
     about : str
         What it shows and how it is measured.
@@ -89,11 +89,17 @@ class Artefact:
     """
 
     name: str
-    title: str
+    caption: str
     about: str
     draw: Callable[[Numbers, Traces], matplotlib.figure.Figure]
     claims: Sequence[Claim] = ()
     headline: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name as printed, and the caption."""
+        kind, _, number = self.name.partition("-")
+        return f"{kind.title()} {number.upper()}: {self.caption}"
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
         """Give the keys of the numbers that judging may ask for.
@@ -204,79 +210,3 @@ class Computed(Artefact):
         """Give the keys of what `compute` gives; see `Artefact.supplied`."""
         for case, keys in self.numbers.items():
             yield case, frozenset(keys)
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper whose figures and tables are made again.
-
-    Attributes
-    ----------
-    name : str
-        As on the command line.
-    title : str
-        Its reference.
-    setting : sequence of (str, str, str)
-        The one setting of its simulations: quantity, choice, and whether the text gives it or why
-        it was chosen.
-    artefacts : sequence of Artefact
-        In the order of the paper.
-    changes : sequence of str
-        Claims and tolerances that were changed after they had been run, each with its reason.
-
-    Raises
-    ------
-    LookupError
-        When a claim asks for a number that its artefact does not supply.
-    """
-
-    name: str
-    title: str
-    setting: Sequence[tuple[str, str, str]]
-    artefacts: Sequence[Artefact]
-    changes: Sequence[str] = field(default_factory=tuple)
-
-    def __post_init__(self) -> None:
-        for one in self.artefacts:
-            one.check()
-
-    def __getitem__(self, name: str) -> Artefact:
-        """Find an artefact by its name."""
-        return next(one for one in self.artefacts if one.name == name)
-
-
-def with_reasons(
-    artefacts: Sequence[Artefact], reasons: Mapping[str, Mapping[str, str]]
-) -> tuple[Artefact, ...]:
-    """Give artefacts whose claims know why they differ.
-
-    Parameters
-    ----------
-    artefacts : sequence of Artefact
-        As declared.
-    reasons : mapping
-        By artefact and claim; ``*`` is for every claim of an artefact without a reason of its own.
-
-    Returns
-    -------
-    tuple of Artefact
-        In the same order.
-
-    Raises
-    ------
-    KeyError
-        When a reason is for no claim.
-    """
-    unknown = set(reasons) - {one.name for one in artefacts}
-    found = []
-    for one in artefacts:
-        known = reasons.get(one.name, {})
-        unknown |= set(known) - {claim.sentence for claim in one.claims} - {"*"}
-        claims = tuple(
-            replace(claim, reason=claim.reason or known.get(claim.sentence, known.get("*", "")))
-            for claim in one.claims
-        )
-        found.append(replace(one, claims=claims))
-    if unknown:
-        raise KeyError(f"reasons for what is not there: {sorted(unknown)}")
-    return tuple(found)

@@ -46,8 +46,8 @@ def near(
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper, reason : str
+        As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
         The estimate.
     expected : float
@@ -60,10 +60,6 @@ def near(
         Of both.
     absolute : bool
         Whether `within` is in the number's unit.
-    paper : str, optional
-        What is written for the paper's value.
-    reason : str
-        Why it differs and what was tried.
 
     Returns
     -------
@@ -73,12 +69,20 @@ def near(
     limit = within if absolute else within * abs(expected)
     words = f"{within:g} {unit}".strip() if absolute else f"{within:.0%}"
 
+    judge = _judge(number, unit, lambda value: abs(value - expected) <= limit)
+    return Claim(
+        sentence, paper or f"{expected:g} {unit}".strip(), f"{words}: {why}", judge, reason
+    )
+
+
+def _judge(
+    number: Callable[[Numbers], Estimate], unit: str, good: Callable[[float], bool]
+) -> Callable[[Numbers], Judged]:
     def judge(numbers: Numbers) -> Judged:
         found = number(numbers)
-        return Judged(text(found, unit), bool(abs(found.value - expected) <= limit))
+        return Judged(text(found, unit), bool(good(found.value)))
 
-    said = paper or f"{expected:g} {unit}".strip()
-    return Claim(sentence, said, f"{words}: {why}", judge, reason)
+    return judge
 
 
 def ordered(
@@ -95,20 +99,16 @@ def ordered(
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper, reason : str
+        As in `Claim`.
     numbers : sequence of (str, callable)
         Their names and estimates.
     why : str
         What counts.
     unit : str
         Of all.
-    paper : str
-        What the paper says.
     margin : float
         By what share each must be above the next.
-    reason : str
-        Why it differs and what was tried.
 
     Returns
     -------
@@ -140,14 +140,12 @@ def holds(
 
     Parameters
     ----------
-    sentence, paper : str
-        What must be seen, and what the paper says.
+    sentence, paper, reason : str
+        As in `Claim`.
     judge : callable
         What was measured, in words, and whether the claim holds.
     why : str
         What counts as seen, and why.
-    reason : str
-        Why it differs and what was tried.
 
     Returns
     -------
@@ -177,8 +175,8 @@ def between(
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper, reason : str
+        As in `Claim`; `paper` is the range with its unit unless it is given.
     number : callable
         The estimate.
     low, high : float
@@ -187,21 +185,13 @@ def between(
         Reason of the range.
     unit : str
         Of all.
-    paper : str, optional
-        What the paper says.
-    reason : str
-        Why it differs and what was tried.
 
     Returns
     -------
     Claim
         Holds when the estimate is in the range.
     """
-
-    def judge(numbers: Numbers) -> Judged:
-        found = number(numbers)
-        return Judged(text(found, unit), bool(low <= found.value <= high))
-
+    judge = _judge(number, unit, lambda value: low <= value <= high)
     if np.isinf(high):
         said = f"at least {low:g}"
     elif np.isinf(low):
@@ -212,12 +202,12 @@ def between(
 
 
 def mean(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
-    """Give the estimate of a case's number, for the other functions.
+    """Name the number of a case for a claim.
 
     Parameters
     ----------
     case, key : hashable
-        Case and number.
+        As in `Numbers.of`.
 
     Returns
     -------
@@ -228,12 +218,12 @@ def mean(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
 
 
 def ratio(first: tuple[Key, Key], second: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
-    """Give the estimate of a ratio, for the other functions.
+    """Name the ratio of two numbers for a claim.
 
     Parameters
     ----------
     first, second : tuple of hashable
-        Case and number of each.
+        As in `Numbers.ratio`.
 
     Returns
     -------

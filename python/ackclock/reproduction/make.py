@@ -19,9 +19,10 @@ from ackclock.draw import plots
 from ackclock.engine import storage
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page
-from ackclock.reproduction.artefact import Artefact, Paper
+from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
+from ackclock.reproduction.paper import Paper
 
 Selected = list[tuple[Paper, Artefact]]
 CACHE = ".cache"
@@ -128,7 +129,7 @@ def reproduce(
 
 @functools.cache
 def _sources(*parts: str) -> str:
-    """Give a digest of the Python code that measures, judges and draws.
+    """Give a digest of the Python code that measures, judges and draws, and of the papers' data.
 
     `parts` are packages or modules, as in ``ackclock_papers.bic``.
     """
@@ -136,8 +137,9 @@ def _sources(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         place = root.joinpath(*part.split("."))
-        for file in sorted(place.rglob("*.py")):
-            digest.update(file.read_bytes())
+        for file in sorted(place.rglob("*")):
+            if file.suffix in (".py", ".toml"):
+                digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

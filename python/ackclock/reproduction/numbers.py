@@ -87,7 +87,7 @@ class Numbers:
         Parameters
         ----------
         case, key : hashable
-            Case and number.
+            As in `each`.
 
         Returns
         -------

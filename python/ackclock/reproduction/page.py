@@ -14,7 +14,8 @@ from ackclock import engine
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import storage
-from ackclock.reproduction.artefact import Artefact, Paper
+from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.paper import Paper
 
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
@@ -112,9 +113,8 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
                 for claim in claims
                 if not claim["holds"]
             )
-            title = artefact.title.split(": ", 1)[-1]
             shares = f"{holding} of {len(claims)}"
-            rows.append([artefact.name, title, record["verdict"], shares, reasons])
+            rows.append([artefact.name, artefact.caption, record["verdict"], shares, reasons])
         heads = ["artefact", "what", "verdict", "claims", "differs"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
     words = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())

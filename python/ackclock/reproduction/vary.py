@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.reproduction.artefact import Artefact, Paper, Simulated
+from ackclock.reproduction.artefact import Artefact, Simulated
 from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.paper import Paper
 
 Scenario = dict[str, Any]
 

@@ -91,8 +91,7 @@ def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> C
 
 
 FIGURE_1 = Computed(
-    name="figure-1",
-    title="Figure 1: induced congestion period",
+    name="figure-1", caption="induced congestion period",
     about="Equations 1 to 4, and HSTCP by quadrature of its own functions.",
     compute=_periods, numbers=dict.fromkeys(CURVES, (LARGE, SMALL)), draw=_draw_1, headline=True,
     claims=(

@@ -139,8 +139,7 @@ def _measure_1(_key: str, run: Run) -> Row:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1",
-    title="Figure 1: simulation setup",
+    name="figure-1", caption="simulation setup",
     about="Drawn from the scenarios as they are run; the numbers are of a run at 100 Mbit/s.",
     cases=_cases_1,
     measure=_measure_1,
@@ -177,8 +176,7 @@ def _compute_4(_effort: Effort) -> tuple[Rows, Traces]:
 
 
 FIGURE_4 = Computed(
-    name="figure-4",
-    title="Figure 4: response functions of Reno, HSTCP, Scalable and AIMD",
+    name="figure-4", caption="response functions of Reno, HSTCP, Scalable and AIMD",
     about="Closed forms; HSTCP as 0.15/p^0.82, as the paper has it.",
     compute=_compute_4, numbers=_numbers(PROTOCOLS, "hstcp", "aimd"), draw=_draw(1e-7, 1e-2),
     claims=(
@@ -224,8 +222,7 @@ def _measure_5(_key: str, run: Run) -> Row:
 
 
 FIGURE_5 = Simulated(
-    name="figure-5",
-    title="Figure 5: two BI-TCP flows",
+    name="figure-5", caption="two BI-TCP flows",
     about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace.",
     cases=_cases_5, measure=_measure_5,
     numbers=("additive", "binary", "cuts", "jain", "largest_growth"),
@@ -254,8 +251,7 @@ def _apart(numbers: Numbers, p: float, limits: Collection[Limit]) -> float:
 
 
 FIGURE_6 = Computed(
-    name="figure-6",
-    title="Figure 6: response functions of BI-TCP for S_max 8 to 64",
+    name="figure-6", caption="response functions of BI-TCP for S_max 8 to 64",
     about="S_min 0.01, beta 0.125.",
     compute=lambda _effort: _read(S_MAX), numbers=_numbers(S_MAX), draw=_draw(1e-8, 1e-1),
     headline=True,
@@ -272,8 +268,7 @@ FIGURE_6 = Computed(
     ),
 )  # fmt: skip
 FIGURE_7 = Computed(
-    name="figure-7",
-    title="Figure 7: response functions of BI-TCP for S_min 1 to 0.001",
+    name="figure-7", caption="response functions of BI-TCP for S_min 1 to 0.001",
     about="S_max 32, beta 0.125.",
     compute=lambda _effort: _read(S_MIN), numbers=_numbers(S_MIN), draw=_draw(1e-8, 1e-1),
     claims=(
@@ -305,8 +300,7 @@ def _over_aimd(p: float) -> Callable[[Numbers], Estimate]:
 
 
 FIGURE_8 = Computed(
-    name="figure-8",
-    title="Figure 8: response functions of all protocols",
+    name="figure-8", caption="response functions of all protocols",
     about="Closed forms; tested against the simulation in docs/theory.md.",
     compute=_compute_8, numbers=_numbers(WITH_BIC, "reno"), draw=_draw(1e-7, 1e-2), headline=True,
     claims=(

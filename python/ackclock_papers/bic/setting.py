@@ -1,4 +1,4 @@
-"""The one setting of the paper's simulations, with every value that it leaves open."""
+"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
 
 from __future__ import annotations
 
@@ -19,35 +19,6 @@ CONTROLS: dict[str, dict[str, Any]] = {
 }
 PACKET_BITS = 8000
 GIGABIT_MBPS = 2500.0
-
-SETTING = (
-    ("topology", "dumbbell, bottleneck delay 10 ms", "section II and table 1"),
-    ("buffer", "the bandwidth-delay product at 100 ms", "section II: 100 % of it; its RTT is open"),
-    ("high-speed flows", "paced, two packets at once at most, overhead up to 8 us", "section II"),
-    ("AIMD, BI-TCP", "32, 0.125; S_max 32, S_min 0.01, beta 0.125", "section VII"),
-    ("HSTCP, STCP", "RFC 3649 in closed form; 0.01, 0.125 from 16 packets on", "their sources"),
-    ("recovery", "SACK", "section VI: implemented on TCP-SACK"),
-    ("packets", "1000 bytes", "left open: ns-2's default"),
-    (
-        "web traffic",
-        "sessions of 40 kbit/s both ways: a fifth of the link, at most 400 of them",
-        "section II: 20 to 50 % when alone; fewer at high bandwidths, for cost",
-    ),
-    (
-        "small TCP flows",
-        "25 each way, window at most 64 packets, random starts, to the end",
-        "section II; random ends are left out",
-    ),
-    ("long-lived TCP flows", "2 each way", "section II: 2 to 4"),
-    ("RTTs of the background", "80, 100, 120 ms", "section II: different; the values are open"),
-    (
-        "RED",
-        "adaptive, thresholds of a quarter and three quarters of the buffer, max_p from 0.001",
-        "section II gives the lower limit of max_p",
-    ),
-    ("measured", "second half of 300 s; figure 3 of 200 s, 10 and 11 of 600 s", "section VII"),
-    ("seeds", "5 runs below 1 Gbit/s; one above, intervals by batches within it", "cost"),
-)
 
 
 class Group(NamedTuple):

@@ -95,8 +95,7 @@ def _unused(name: str) -> Callable[[Numbers], Estimate]:
 
 
 FIGURE_9 = Simulated(
-    name="figure-9",
-    title="Figure 9: shares of bandwidth, and section VII's utilisation",
+    name="figure-9", caption="shares of bandwidth, and section VII's utilisation",
     about=(
         "Two high-speed flows, two long-lived TCP flows and background at four bandwidths, "
         "droptail; at 2.5 Gbit/s also RED."
@@ -220,8 +219,7 @@ RED = _Fairness(red=True, scales=tuple(map(Scale, (1, 5, 25, 125))), quick_s=100
 
 
 FIGURE_10 = Simulated(
-    name="figure-10",
-    title="Figure 10: fairness at several time scales, droptail",
+    name="figure-10", caption="fairness at several time scales, droptail",
     about=(
         "Four flows, RTT 100 ms, 2.5 Gbit/s, two 50 s later; from 300 s to 600 s, the mean of the "
         "worst fifth of Jain's indices at each scale."
@@ -239,8 +237,7 @@ FIGURE_10 = Simulated(
     ),
 )  # fmt: skip
 FIGURE_11 = Simulated(
-    name="figure-11",
-    title="Figure 11: fairness at several time scales, RED",
+    name="figure-11", caption="fairness at several time scales, RED",
     about="As figure 10 with adaptive RED; the mean of the worst hundredth.",
     cases=RED.cases, measure=RED.measure, numbers=RED.numbers, draw=RED.draw,
     claims=(

@@ -68,8 +68,7 @@ def _trace_2(_key: str, run: Run) -> pl.DataFrame:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2",
-    title="Figure 2: how many flows lose together",
+    name="figure-2", caption="how many flows lose together",
     about="20 HSTCP flows, RTT 40 to 150 ms, 2.5 Gbit/s; epochs of 1 s in which one lost.",
     cases=_cases_2, measure=_measure_2, numbers=("half", "quarter", "epochs"), trace=_trace_2,
     draw=lambda _n, traces: pictures.over_time(
@@ -110,8 +109,7 @@ def _measure_3(_key: str, run: Run) -> Row:
 
 
 FIGURE_3 = Simulated(
-    name="figure-3",
-    title="Figure 3: ten Scalable flows",
+    name="figure-3", caption="ten Scalable flows",
     about="2.4 Gbit/s, droptail; eight flows of 80 ms and two of 160 ms.",
     cases=_cases_3, measure=_measure_3, numbers=("long_share", "jain_short"),
     trace=lambda _key, run: pictures.windows(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
@@ -204,8 +202,7 @@ def _table(
 
     keys = [RttPair(name, times) for name in names for times in RATIOS]
     return Simulated(
-        name=f"table-{number}",
-        title=f"Table {number}: RTT unfairness, {bandwidth}",
+        name=f"table-{number}", caption=f"RTT unfairness, {bandwidth}",
         about=(
             "Two flows, 40 ms and a multiple of it, with background; throughput ratio in the "
             "second half of the run."

@@ -133,8 +133,7 @@ def _numbers(key: FastPath | NoisyPath, _effort: Effort) -> Sequence[str]:
 
 
 FIGURE_4 = Simulated(
-    name="figure-4",
-    title="Figure 4: high-speed links with random loss",
+    name="figure-4", caption="high-speed links with random loss",
     about="(a) 1 Gbit/s, 20 ms, several loss rates; (b) 100 Mbit/s, 1 % loss, several delays.",
     cases=_cases_4, measure=_measure, numbers=_numbers, draw=_draw_4,
     claims=(
@@ -182,8 +181,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_5 = Simulated(
-    name="figure-5",
-    title="Figure 5: a wireless link with random loss and noisy delay",
+    name="figure-5", caption="a wireless link with random loss and noisy delay",
     about="4 Mbit/s, Gaussian delay noise with half of the mean RTT as standard deviation.",
     cases=_cases_5, measure=_measure, numbers=_numbers, draw=_draw_5,
     claims=tuple(

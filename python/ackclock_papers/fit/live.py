@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +24,6 @@ from ackclock_papers.fit.setting import PACKET_BITS, flow, goodputs, over_time, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIRED = ("FIT", "CUBIC", "CTCP", "Reno", "Illinois", "HSTCP")
-AIR = ("FIT", "CUBIC", "CTCP", "Reno", "Westwood", "Veno")
-
 
 @dataclass(frozen=True)
 class Place:
@@ -41,11 +40,9 @@ class Place:
     noise_ms : float
         Standard deviation of the delay, ms.
     paper : mapping
-        Mbit/s of table V, by variant.
+        Mbit/s of table V, by variant in the order of their turns.
     speed_up : float
         FIT over the mean of the others in table V; 1 for the place that is not in it.
-    variants : sequence of str
-        What was run there.
     """
 
     panel: str
@@ -56,7 +53,11 @@ class Place:
     noise_ms: float
     paper: Mapping[str, float]
     speed_up: float
-    variants: Sequence[str]
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """What was run there, in turn."""
+        return tuple(self.paper)
 
     @property
     def loss(self) -> float:
@@ -65,30 +66,12 @@ class Place:
         return min(0.05, 1.5 / window**2)
 
 
-def _values(names: Sequence[str], *numbers: float) -> dict[str, float]:
-    return dict(zip(names, numbers, strict=True))
-
-
-PLACES: dict[str, Place] = {
-    "Zurich wired": Place("a", "Ethernet", "Win Vista", 20, 180, 0,
-                          _values(WIRED, 8.9, 2.1, 1.4, 1.2, 2.1, 1.0), 5.8, WIRED),
-    "LA wired": Place("b", "Ethernet", "Win Vista", 100, 20, 0,
-                      _values(WIRED, 86, 29, 23, 22, 32, 16), 3.5, WIRED),
-    "Beijing ADSL": Place("c", "2M ADSL", "Win XP", 2, 250, 0,
-                          _values(WIRED, 0.8, 0.3, 0.2, 0.2, 0.22, 0.2), 3.4, WIRED),
-    "Zurich WiFi": Place("d", "WIFI", "MAC OS", 20, 190, 5,
-                         _values(AIR, 1.9, 0.9, 0.7, 0.7, 0.6, 0.6), 2.7, AIR),
-    "LA WiFi": Place("e", "WIFI", "Win Vista", 20, 25, 5,
-                     _values(AIR, 10.3, 3.5, 3.5, 4.5, 4.1, 3.8), 2.6, AIR),
-    "Beijing WiFi": Place("f", "WIFI", "Linux", 20, 260, 5,
-                          _values(AIR, 3.4, 0.8, 0.6, 0.6, 0.5, 0.6), 5.7, AIR),
-    "CDMA city": Place("g", "CDMA 2000", "Win XP", 2, 300, 40,
-                       _values(AIR, 1.3, 0.8, 0.7, 0.7, 0.5, 0.6), 2.0, AIR),
-    "CDMA town": Place("h", "CDMA 2000", "Win Vista", 2, 300, 40,
-                       _values(AIR, 1.4, 0.4, 0.6, 0.6, 0.4, 0.5), 2.8, AIR),
-    "Bangalore ADSL": Place("i", "512k ADSL", "Win Vista", 0.512, 280, 0,
-                            _values(WIRED, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 1.0, WIRED),
-}  # fmt: skip
+PLACES = {
+    name: Place(**one)
+    for name, one in tomllib.loads(
+        (resources.files(__package__) / "places.toml").read_text(encoding="utf-8")
+    ).items()
+}
 """Panel (i) is not in table V: its Reno is set to what nearly fills the link."""
 
 IN_TABLE_5 = {name: place for name, place in PLACES.items() if place.panel != "i"}
@@ -162,8 +145,7 @@ def _highest(name: str) -> Claim:
 
 
 FIGURE_8 = Simulated(
-    name="figure-8",
-    title="Figure 8: throughput over time at nine places (emulated)",
+    name="figure-8", caption="throughput over time at nine places (emulated)",
     about=(
         "Emulated paths with the rate and distance of each place; the variants take turns of five "
         "minutes, as the paper's server does. Random loss from the paper's Reno."
@@ -177,8 +159,7 @@ FIGURE_8 = Simulated(
 )  # fmt: skip
 
 TABLE_4 = Simulated(
-    name="table-iv",
-    title="Table IV: environments (emulated)",
+    name="table-iv", caption="environments (emulated)",
     about="The paper's places, networks and clients, and the paths that stand for them.",
     cases=_cases, measure=_measure, numbers=_numbers,
     draw=lambda _n, _t: pictures.grid(
@@ -198,9 +179,8 @@ TABLE_4 = Simulated(
 
 
 def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
-    names = list(dict.fromkeys((*WIRED, *AIR)))
     rows = []
-    for one in names:
+    for one in dict.fromkeys(name for place in PLACES.values() for name in place.variants):
         row = [one]
         for name, place in IN_TABLE_5.items():
             known = one in place.variants
@@ -214,8 +194,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 TABLE_5 = Simulated(
-    name="table-v",
-    title="Table V: mean throughput at eight places (emulated), Mbit/s",
+    name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
     cases=_cases, measure=_measure, numbers=_numbers, draw=_draw_5, headline=True,
     claims=tuple(
@@ -261,8 +240,7 @@ def _trace_9(_name: str, run: Run) -> pl.DataFrame:
 
 
 FIGURE_9 = Simulated(
-    name="figure-9",
-    title="Figure 9: FIT against E-MulTCP on 3G (emulated)",
+    name="figure-9", caption="FIT against E-MulTCP on 3G (emulated)",
     about="The emulated CDMA path of table IV; each alone.",
     cases=_cases_9, measure=_measure_9, numbers=("mbps",), trace=_trace_9,
     draw=lambda _n, traces: pictures.over_time(

@@ -88,8 +88,7 @@ def _correlated(numbers: Numbers) -> tuple[str, bool]:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1",
-    title="Figure 1: MulTCP with N sessions beside one Reno",
+    name="figure-1", caption="MulTCP with N sessions beside one Reno",
     about="10 Mbit/s, RTT 20 ms, 1 % random loss.",
     cases=_cases_1, measure=_measure_1,
     numbers=("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), draw=_draw_1, headline=True,
@@ -150,8 +149,7 @@ def _measure_period(key: Sessions, run: Run) -> Row:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2",
-    title="Figure 2: one loss-free period",
+    name="figure-2", caption="one loss-free period",
     about="FIT with N = 3 on a path that only loses, 0.1 %: the window from loss to loss.",
     cases=_cases_period, measure=_measure_period, numbers=PERIOD_NUMBERS,
     trace=lambda _n, run: pictures.windows(run, 0.1, 30, 45).drop("name"),
@@ -172,8 +170,7 @@ def _rounds(numbers: Numbers) -> float:
 
 
 TABLE_1 = Simulated(
-    name="table-i",
-    title="Table I: notation of a loss-free period",
+    name="table-i", caption="notation of a loss-free period",
     about="Each letter with its mean in the run of figure 2.",
     cases=_cases_period, measure=_measure_period, numbers=PERIOD_NUMBERS,
     draw=lambda n, _t: pictures.grid(
@@ -223,8 +220,7 @@ def _measure_3(_key: str, run: Run) -> Row:
 
 
 FIGURE_3 = Simulated(
-    name="figure-3",
-    title="Figure 3: the network of the analysis",
+    name="figure-3", caption="the network of the analysis",
     about="One bottleneck with bandwidth B, buffer U, delay D and loss P; drawn from a scenario.",
     cases=_cases_3, measure=_measure_3, numbers=("packets", "utilisation", "lost"),
     draw=lambda _n, _t: pictures.graph(
@@ -306,8 +302,7 @@ def _draw_2(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 TABLE_2 = Computed(
-    name="table-ii",
-    title="Table II: models, upper bounds, RTT fairness",
+    name="table-ii", caption="models, upper bounds, RTT fairness",
     about=f"At D = 50 (and 200) ms, q = 20 ms, loss {LOSS:.1%}, alpha = 0.5, 20 packets for FAST.",
     compute=_compute_2, numbers=NUMBERS_2, draw=_draw_2,
     claims=(

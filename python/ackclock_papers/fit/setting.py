@@ -1,4 +1,4 @@
-"""The one setting of the paper's experiments, with every value that it leaves open."""
+"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
 
 from __future__ import annotations
 
@@ -24,26 +24,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "FAST": {"controller": "fast", "params": {"alpha": 20}},
 }
 """The variants of Linux 2.6.31, CTCP as the Linux port, FAST as in ns-2."""
-
-SETTING = (
-    ("profile", "linux: initial window 10, an ACK per two packets, RACK recovery",
-     "section VI: Linux 2.6.31; its recovery was SACK with FACK, which RACK is nearest to"),
-    ("variants", "the -linux ones; CUBIC with 819/1024; HSTCP by its table", "Linux 2.6.31"),
-    ("FAST", "alpha 200 on 1 Gbit/s, 20 elsewhere", "section VI; figures 5 to 7 do not say"),
-    ("FIT", "N starts at 1; alpha is the running mean of (rtt_max - rtt_min)/rtt_max at losses",
-     "section III; first value and behaviour at timeouts are open"),
-    ("packets", "1500 bytes", "left open: Ethernet"),
-    ("propagation delay", "of the round trip", "section IV: D is added to the RTT's queueing"),
-    ("buffers", "the bandwidth-delay product, at least 50 packets", "left open"),
-    ("random loss", "Bernoulli, on the data", "dummynet's"),
-    ("delay noise", "Gaussian on the bottleneck, no reordering, never negative", "left open"),
-    ("figure 1", "N = 1 to 24", "left open"),
-    ("figure 5", "loss 1, 3, 5, 7 %; delay 50, 150, 250, 350 ms", "left open"),
-    ("live networks", "emulated paths: each has the technology's rate and the distance's RTT; its "
-     "random loss is set so that sqrt(3/(2p))/RTT is the paper's Reno", "no live hosts here; only "
-     "Reno's number is used, all others are predicted"),
-    ("length", "60 s after 20 s", "left open"),
-)  # fmt: skip
 
 
 def flow(variant: str, **settings: Any) -> dict[str, Any]:

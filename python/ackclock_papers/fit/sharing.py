@@ -75,8 +75,7 @@ def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_6 = Simulated(
-    name="figure-6",
-    title="Figure 6: one flow of a variant and four Reno",
+    name="figure-6", caption="one flow of a variant and four Reno",
     about="(a) 10 Mbit/s, 10 ms; (b) the same with 5 % loss and Gaussian delay, 100 and 80 ms.",
     cases=_cases_6, measure=_measure_6, numbers=("share", "reno_each", "used"), draw=_draw_6,
     headline=True,
@@ -163,8 +162,7 @@ def _alpha_matters(numbers: Numbers) -> tuple[str, bool]:
 
 
 FIGURE_7 = Simulated(
-    name="figure-7",
-    title="Figure 7: bandwidth stolen rate",
+    name="figure-7", caption="bandwidth stolen rate",
     about="20 Reno on 50 Mbit/s, 100 ms; then ten of them replaced.",
     cases=lambda effort: {key: _case_7(effort, key) for key in (NOTHING_REPLACED, *STOLEN, *FASTS)},
     measure=_measure_7, numbers=("Reno", "others", "sum"), draw=_draw_7,
@@ -230,8 +228,7 @@ def _draw_t3(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 TABLE_3 = Simulated(
-    name="table-iii",
-    title="Table III: throughput ratio of short over long flows",
+    name="table-iii", caption="throughput ratio of short over long flows",
     about="Ten flows of 50 ms and ten of 50 to 400 ms on 50 Mbit/s, 0.1 % loss.",
     cases=_cases_t3, measure=_measure_t3, numbers=("ratio",), draw=_draw_t3, headline=True,
     claims=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,36 +75,10 @@ class OfFlow(NamedTuple):
         return f"{self.quantity}_{self.flow}"
 
 
-def beside_reno(control: str) -> Four:
-    """Declare two flows of a control beside two of Reno.
-
-    Parameters
-    ----------
-    control : str
-        The paper's name of the control.
-
-    Returns
-    -------
-    Four
-        The case.
-    """
-    return Four(control, reno_flows=2)
-
-
-def mixed_rtts(control: str) -> Four:
-    """Declare four flows of a control with round trips of 60 to 120 ms.
-
-    Parameters
-    ----------
-    control : str
-        The paper's name of the control.
-
-    Returns
-    -------
-    Four
-        The case.
-    """
-    return Four(control, rtts_ms=RTTS_MS)
+beside_reno = partial(Four, reno_flows=2)
+"""Two flows of a control, by the paper's name, beside two of Reno."""
+mixed_rtts = partial(Four, rtts_ms=RTTS_MS)
+"""Four flows of a control, by the paper's name, with round trips of 60 to 120 ms."""
 
 
 def together(case: Four, effort: Effort) -> Case:

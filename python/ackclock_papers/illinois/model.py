@@ -54,8 +54,7 @@ def _judge_curves(numbers: Numbers) -> tuple[str, bool]:
 
 
 FIGURE_1 = Computed(
-    name="figure-1",
-    title="Figure 1: alpha and beta of the queueing delay",
+    name="figure-1", caption="alpha and beta of the queueing delay",
     about="Equations 2 to 4 with the standard parameters, over the delay's share of its maximum.",
     compute=_curves,
     numbers={
@@ -197,24 +196,18 @@ def _claims(flows: int, level: str) -> tuple[Claim, ...]:
 
 def _figure(number: int, flows: int, level: str) -> Computed:
     return Computed(
-        name=f"figure-{number}",
-        title=f"Figure {number}: the matrix model, N = {flows}, {level} congestion",
+        name=f"figure-{number}", caption=f"the matrix model, N = {flows}, {level} congestion",
         about=(
             "50 runs of the chain with random round trips of 50 to 250 ms and random starts, 1000 "
             f"events each after 500, b = 1/2, T_tilde = T_hat; {SEEDS} such sets for the intervals."
         ),
         compute=lambda _effort: _study(flows, level),
         numbers=dict.fromkeys(LEVELS, STUDIED),
-        draw=_draw_study,
-        claims=_claims(flows, level),
-        headline=number in (2, 4),
-    )
+        draw=_draw_study, claims=_claims(flows, level), headline=number in (2, 4),
+    )  # fmt: skip
 
 
-ARTEFACTS = (
-    FIGURE_1,
-    *(
-        _figure(2 + index, flows, level)
-        for index, (flows, level) in enumerate((n, one) for n in (4, 10) for one in LEVELS)
-    ),
+FIGURES_2_TO_7 = tuple(
+    _figure(2 + index, flows, level)
+    for index, (flows, level) in enumerate((n, one) for n in (4, 10) for one in LEVELS)
 )

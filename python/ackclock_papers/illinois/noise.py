@@ -122,7 +122,7 @@ def _most(numbers: Numbers) -> tuple[str, bool]:
 
 FIGURE_14 = Simulated(
     name="figure-14",
-    title="Figure 14: mean window against random loss",
+    caption="mean window against random loss",
     about=(
         "One flow alone on 40 Mbit/s, RTT 100 ms, 200 packets, eta1 = 0.2. Intervals over runs; "
         "the numbers also have the half-width by 20 batch means within each run, as in the paper."
@@ -254,16 +254,13 @@ def _threshold(gamma: int) -> tuple[Claim, ...]:
 
 
 FIGURE_15 = Simulated(
-    name="figure-15",
-    title="Figure 15: throughput against noise in the measured RTT",
+    name="figure-15", caption="throughput against noise in the measured RTT",
     about=(
         "Two flows on 10 Mbit/s, 60 ms, 50 packets; noise uniform on [0, 2 sigma] in what one or "
         "both measure. Vegas takes the mean RTT of a round trip, as ns-2's own agent does."
     ),
-    cases=_cases_15,
-    measure=_measure_15,
+    cases=_cases_15, measure=_measure_15, draw=_draw_15,
     numbers=("noisy_mbps", "other_mbps", "sum_mbps"),
-    draw=_draw_15,
     claims=(
         *(
             between(

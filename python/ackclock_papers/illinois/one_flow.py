@@ -189,8 +189,7 @@ def _draw_8(_numbers: Numbers, traces: Traces) -> Figure:
 
 
 FIGURE_8 = Simulated(
-    name="figure-8",
-    title="Figure 8: window curves of one flow",
+    name="figure-8", caption="window curves of one flow",
     about=(
         "One flow on 100 Mbit/s, RTT 100 ms, buffer 100 packets. An epoch is the time between two "
         "congestion events (loss events and timeouts closer than 2 RTTs are one); slow start and "
@@ -334,8 +333,7 @@ def _epoch_of(case: Buffer) -> Claim:
 
 
 FIGURE_10 = Simulated(
-    name="figure-10",
-    title="Figure 10: window curves of Illinois for buffers of 10 to 50 packets",
+    name="figure-10", caption="window curves of Illinois for buffers of 10 to 50 packets",
     about=(
         "One Illinois flow on 10 Mbit/s, RTT 60 ms (bandwidth-delay product 75 packets). Epochs "
         "as in figure 8. Nothing is random: one run."

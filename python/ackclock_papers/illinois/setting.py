@@ -1,4 +1,4 @@
-"""The one setting of the paper's simulations, with every value that the paper leaves open."""
+"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
 
 from __future__ import annotations
 
@@ -28,62 +28,6 @@ PACKET_BITS = 8000
 MEASURED_FROM_S = 200.0
 SAMPLE_S = 0.02
 OVERHEAD = "80 us"
-
-SETTING = (
-    (
-        "initial window, minimum RTO, delayed ACKs",
-        "2 packets, 200 ms, none",
-        "ns-2's defaults (profile ns2)",
-    ),
-    ("initial ssthresh", "unlimited", "the usual choice in ns-2 scripts for these algorithms"),
-    (
-        "recovery of Reno and Illinois",
-        "NewReno",
-        "the paper keeps 'all the features of TCP-NewReno' in Illinois; Reno is given the same",
-    ),
-    (
-        "recovery of BIC and C-TCP",
-        "linux-2.6",
-        "footnote 9: SACK; the paper ran the Linux implementation for ns-2, whose recovery this is",
-    ),
-    (
-        "recovery of HS-TCP",
-        "SACK; in figure 8 also Reno and NewReno",
-        "section 6.1 and footnote 9",
-    ),
-    ("HS-TCP", "hstcp: the closed form of RFC 3649", "ns-2's own agent uses the closed form"),
-    ("BIC", "bic-linux", "the paper ran the Linux implementation for ns-2"),
-    ("C-TCP", "compound-linux", "the paper ran the Linux implementation for ns-2"),
-    ("Vegas", "mean RTT of a round trip; 1, 3, 1 packets in figure 11", "as ns-2's own agent"),
-    (
-        "alpha while Illinois waits theta round trips",
-        "holds its last value, as in Linux; the flow's own backoff ends the wait",
-        "the low delay after the flow's own backoff is not a chance event; the text says nothing",
-    ),
-    ("ACKs", "40 bytes, reverse queue never full", "ns-2's default size"),
-    ("access links", "unlimited", "one bottleneck is all that the text names"),
-    (
-        "random delay before a send (overhead), one flow",
-        "none",
-        "a single flow cannot fall into step with others",
-    ),
-    (
-        "random delay before a send (overhead), four flows",
-        f"uniform up to {OVERHEAD}, one packet time of the bottleneck; also 10 us and 500 us",
-        "without it the shares on a droptail link are an accident of phases",
-    ),
-    ("starts, four flows", "uniform over the first 10 s", "not simultaneous by accident"),
-    (
-        "length of runs",
-        "one flow: 200 s left out, then 1000 s (figure 10: 1800 s); four flows: 100 s, then 300 s",
-        "'tens to hundreds of cycles' of 40-68 s for Illinois and Reno with one flow at 100 Mbit/s",
-    ),
-    (
-        "buffer",
-        "includes the packet in transmission",
-        "whether ns-2's limit includes it depends on the queue; it is 1 % of B = 100",
-    ),
-)
 
 
 def scenario(
@@ -157,7 +101,7 @@ def flow(control: str, *, recovery: str | None = None, beta: float | None = None
     control : str
         Its congestion control, by the paper's name.
     recovery : str, optional
-        Its loss recovery; by default as in `SETTING`.
+        Its loss recovery; by default the paper's.
     beta : float, optional
         Both beta_min and beta_max of Illinois.
 
@@ -175,15 +119,3 @@ def flow(control: str, *, recovery: str | None = None, beta: float | None = None
     if control == "Vegas":
         made["params"] = {"rtt": "mean"}
     return made
-
-
-CHANGES = (
-    "Figure 8: 'straight' allows a change of slope of 2 % (1 % before): a queue of two packets in "
-    "place of one halves alpha for a round trip.",
-    "Figure 8: BIC's shares are weighted by the length of the epochs (plain means before): its "
-    "first epochs are short.",
-    "Figure 11: Vegas takes the mean RTT of a round trip (the minimum before), as in figure 15.",
-    "Figure 10: the queue in its square is counted from the smallest RTT (from the propagation "
-    "delay before), which includes the packet's own transmission.",
-)
-"""Changed after the first data were seen."""

@@ -121,7 +121,7 @@ def _highest(ours: Counted, reason: str = "") -> Claim:
 
 FIGURE_9 = Simulated(
     name="figure-9",
-    title="Figure 9: goodput of one flow and of four",
+    caption="goodput of one flow and of four",
     about=(
         "Left: the runs of figure 8. Right: four flows of one algorithm, 100 Mbit/s, RTT 100 ms, "
         f"buffer 100 packets, overhead {OVERHEAD}, random starts; sum of the goodputs."
@@ -187,31 +187,32 @@ GROWERS = (
     "HS-TCP on SACK it keeps 0.120. The paper gives Illinois NewReno."
 )
 
+
+def _favours_short(other: str, sentence: str, paper: str) -> Claim:
+    numbers = [(one, mean(mixed_rtts(one), "mu")) for one in (other, "Illinois")]
+    return ordered(f"{other} {sentence}", numbers, unit="(mu)", paper=paper)
+
+
+def _leaves_less(other: str, sentence: str, paper: str) -> Claim:
+    numbers = [
+        ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
+        (f"beside {other}", mean(beside_reno(other), "reno_share")),
+    ]
+    return ordered(sentence, numbers, unit="of the goodput", paper=paper, reason=GROWERS)
+
+
 FIGURE_11 = Simulated(
-    name="figure-11",
-    title="Figure 11: beside Reno, and with different round trips",
+    name="figure-11", caption="beside Reno, and with different round trips",
     about=(
         "Left: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
         "Right: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "
         "window ~ RTT^-mu."
     ),
-    cases=_cases_11,
-    measure=measure,
-    numbers=numbers_of,
-    draw=_draw_11,
+    cases=_cases_11, measure=measure, numbers=numbers_of, draw=_draw_11,
     headline=True,
     claims=(
         *(
-            ordered(
-                f"Illinois leaves Reno more than {other} does",
-                [
-                    ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
-                    (f"beside {other}", mean(beside_reno(other), "reno_share")),
-                ],
-                unit="of the goodput",
-                paper="more",
-                reason=GROWERS,
-            )
+            _leaves_less(other, f"Illinois leaves Reno more than {other} does", "more")
             for other in RIVALS
         ),
         between(
@@ -231,14 +232,8 @@ FIGURE_11 = Simulated(
             paper="nearly equal",
         ),
         *(
-            ordered(
-                f"{other} favours short RTTs more than Illinois does",
-                [
-                    (other, mean(mixed_rtts(other), "mu")),
-                    ("Illinois", mean(mixed_rtts("Illinois"), "mu")),
-                ],
-                unit="(mu)",
-                paper="favour short RTTs",
+            _favours_short(
+                other, "favours short RTTs more than Illinois does", "favour short RTTs",
             )
             for other in RIVALS
         ),
@@ -267,17 +262,12 @@ def _draw_windows(_numbers: Numbers, traces: Traces) -> Figure:
 
 
 FIGURE_12 = Simulated(
-    name="figure-12",
-    title="Figure 12: window curves, equal round trips",
+    name="figure-12", caption="window curves, equal round trips",
     about=(
         "Four flows on 100 Mbit/s, 100 ms, 100 packets. Loss events within two round trips are one "
         "congestion event."
     ),
-    cases=_cases_12,
-    measure=measure,
-    numbers=numbers_of,
-    trace=_trace,
-    draw=_draw_windows,
+    cases=_cases_12, measure=measure, numbers=numbers_of, trace=_trace, draw=_draw_windows,
     claims=(
         between(
             "Illinois backs off unsynchronised",
@@ -291,26 +281,16 @@ FIGURE_12 = Simulated(
             why="flows that lose per congestion event, of four; 4 is always together",
             paper="synchronised frequently",
         ),
-        ordered(
-            "HS-TCP leaves Reno less than Illinois does",
-            [
-                ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
-                ("beside HS-TCP", mean(beside_reno("HS-TCP"), "reno_share")),
-            ],
-            unit="of the goodput", paper="more unfair to TCP-Reno", reason=GROWERS,
+        _leaves_less(
+            "HS-TCP", "HS-TCP leaves Reno less than Illinois does", "more unfair to TCP-Reno",
         ),
     ),
 )  # fmt: skip
 
 FIGURE_13 = Simulated(
-    name="figure-13",
-    title="Figure 13: window curves, round trips of 60 to 120 ms",
+    name="figure-13", caption="window curves, round trips of 60 to 120 ms",
     about="Four flows of one algorithm on 100 Mbit/s, 100 packets; mu as in figure 11.",
-    cases=_cases_13,
-    measure=measure,
-    numbers=numbers_of,
-    trace=_trace,
-    draw=_draw_windows,
+    cases=_cases_13, measure=measure, numbers=numbers_of, trace=_trace, draw=_draw_windows,
     claims=(
         near(
             "Illinois is fair to large RTTs: equal windows",
@@ -318,15 +298,7 @@ FIGURE_13 = Simulated(
             why="the matrix model has mu up to 0.34 under heavy congestion", paper="mu near 0",
         ),
         *(
-            ordered(
-                f"{other} is less fair to large RTTs than Illinois",
-                [
-                    (other, mean(mixed_rtts(other), "mu")),
-                    ("Illinois", mean(mixed_rtts("Illinois"), "mu")),
-                ],
-                unit="(mu)",
-                paper="not fair",
-            )
+            _favours_short(other, "is less fair to large RTTs than Illinois", "not fair")
             for other in RIVALS
         ),
     ),

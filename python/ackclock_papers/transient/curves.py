@@ -1,8 +1,8 @@
-"""Pictures of runs over round trips."""
+"""Figures of runs over round trips."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,9 @@ import polars as pl
 
 from ackclock.engine import Run
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Traces
-from ackclock.reproduction.numbers import Key, Numbers
+from ackclock.reproduction.artefact import CaseKey, Claim, Simulated, Traces
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
 from ackclock_papers.transient import measure
 from ackclock_papers.transient.setting import Compared
 
@@ -29,19 +30,58 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Round trips that pictures show, with a panel for each case.
+    """Figures that show the same round trips, with a panel for each case.
 
     Attributes
     ----------
     first, last : int
         Both are shown.
+    measure : callable
+        Numbers of one run, from the key of its case and the run.
+    numbers : collection
+        Keys of these numbers.
     change : int, optional
         Where a line marks the change of the conditions.
     """
 
     first: int
     last: int
+    measure: Callable[[Key, Run], Row]
+    numbers: Collection[str]
     change: int | None = None
+
+    def figure(
+        self,
+        number: int,
+        column: str,
+        caption: str,
+        *,
+        about: str,
+        cases: Callable[[Effort], Mapping[CaseKey, Case]],
+        claims: Sequence[Claim],
+        headline: bool = False,
+    ) -> Simulated[CaseKey]:
+        """Make a figure.
+
+        Parameters
+        ----------
+        number : int
+            As printed.
+        column : str
+            What is drawn, a key of `LABELS`.
+        caption, about, cases, claims, headline
+            As in `Simulated`.
+
+        Returns
+        -------
+        Simulated
+            A panel for each case that is not only compared with.
+        """
+        return Simulated(
+            name=f"figure-{number}", caption=caption,
+            about=about, cases=cases, measure=self.measure, numbers=self.numbers,
+            trace=self.trace, draw=self.draw(column), claims=claims, headline=headline,
+        )  # fmt: skip
 
     def trace(self, case: Key, run: Run) -> pl.DataFrame | None:
         """Select what is shown of a run.
@@ -86,5 +126,11 @@ class Excerpt:
         return draw
 
 
-STEADY = Excerpt(800, 1000)
-STEP = Excerpt(900, 1300, change=1000)
+def _response(_case: Key, run: Run) -> Row:
+    """Measure how the rate of all flows responds to the change."""
+    counted = measure.rounds(run)
+    return measure.response_of(counted.sent, counted.change)._asdict()
+
+
+STEADY = Excerpt(800, 1000, measure.steadiness, measure.Steadiness._fields)
+STEP = Excerpt(900, 1300, _response, measure.Response._fields, change=1000)

@@ -2,54 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import Run
-from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Key, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import measure, setting, steps
 from ackclock_papers.transient.curves import STEP
-from ackclock_papers.transient.measure import Response, response, response_of, rounds
-from ackclock_papers.transient.setting import (
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-    Without,
-    case,
-    flows,
-)
-from ackclock_papers.transient.steps import (
-    ALIKE,
-    analytic,
-    faster,
-    loss_step,
-    one_loss_step,
-    settles,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Without
 
-FIGURE_20 = analytic(
+FIGURE_20 = steps.analytic(
     20, "rate decrease, analytic, 1 % to 4 %", 0.01, 0.04, end=50,
-    claims=settles({TCP: 10.0, GAIMD: 33.2, TFRC: 18.9, TEAR: 18.2}),
+    claims=steps.settles({TCP: 10.0, GAIMD: 33.2, TFRC: 18.9, TEAR: 18.2}),
 )  # fmt: skip
 
-FIGURE_21 = Simulated(
-    name="figure-21",
-    title="Figure 21: periodic loss from 1 % to 4 %",
-    about=f"{ALIKE} flows of each protocol that do not meet; the picture has the first.",
-    cases=loss_step("periodic", 0.01, 0.04), measure=response, numbers=Response._fields,
-    trace=STEP.trace, draw=STEP.draw("rate"),
+FIGURE_21 = STEP.figure(
+    21, "rate", "periodic loss from 1 % to 4 %",
+    about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
+    cases=steps.loss_step("periodic", 0.01, 0.04),
     claims=(
-        faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
-        faster("GAIMD is faster than TFRC", (GAIMD, TFRC), "slower than GAIMD"),
-        faster("GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"),
+        steps.faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
+        steps.faster("GAIMD is faster than TFRC", (GAIMD, TFRC), "slower than GAIMD"),
+        steps.faster("GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"),
         between(
             "TCP drops to almost 0 at first", mean(TCP, "lowest_share"), 0, 0.35,
             why="lowest rate of each flow in the next 40 round trips over its new rate",
@@ -62,20 +42,20 @@ WITHOUT_TIMEOUT = Without(TEAR, "timeout")
 
 
 def _cases_22(effort: Effort) -> Mapping[Protocol | Without, Case]:
-    some = {one: flows(one, count=ALIKE) for one in Protocol} | {
-        WITHOUT_TIMEOUT: flows(TEAR, count=ALIKE, params={WITHOUT_TIMEOUT.mechanism: False})
-    }
-    return {key: one_loss_step(effort, "bernoulli", 0.005, 1.0, one) for key, one in some.items()}
+    def step(protocol: Protocol, **settings: Any) -> Case:
+        some = setting.flows(protocol, count=steps.ALIKE, **settings)
+        return steps.one_loss_step(effort, "bernoulli", 0.005, 1.0, some)
+
+    params = {WITHOUT_TIMEOUT.mechanism: False}
+    return {one: step(one) for one in Protocol} | {WITHOUT_TIMEOUT: step(TEAR, params=params)}
 
 
-FIGURE_22 = Simulated(
-    name="figure-22",
-    title="Figure 22: Bernoulli loss from 0.5 % to 100 %",
-    about=f"{ALIKE} flows of each protocol; TEAR also without its timeout.",
-    cases=_cases_22, measure=response, numbers=Response._fields,
-    trace=STEP.trace, draw=STEP.draw("rate"),
+FIGURE_22 = STEP.figure(
+    22, "rate", "Bernoulli loss from 0.5 % to 100 %",
+    about=f"{steps.ALIKE} flows of each protocol; TEAR also without its timeout.",
+    cases=_cases_22,
     claims=(
-        faster(
+        steps.faster(
             "order TCP, GAIMD, TFRC, TEAR", (TCP, GAIMD, TFRC, TEAR),
             "TCP, GAIMD, TFRC; TEAR very slow",
         ),
@@ -90,15 +70,13 @@ FIGURE_22 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_23 = Simulated(
-    name="figure-23",
-    title="Figure 23: Bernoulli loss from 1 % to 4 %",
-    about=f"{ALIKE} flows of each protocol; the picture has the first.",
-    cases=loss_step("bernoulli", 0.01, 0.04), measure=response, numbers=Response._fields,
-    trace=STEP.trace, draw=STEP.draw("rate"), headline=True,
+FIGURE_23 = STEP.figure(
+    23, "rate", "Bernoulli loss from 1 % to 4 %",
+    about=f"{steps.ALIKE} flows of each protocol; the picture has the first.",
+    cases=steps.loss_step("bernoulli", 0.01, 0.04), headline=True,
     claims=(
-        faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
-        *(faster(f"{one} is slower than TCP", (TCP, one), "slower") for one in (TFRC, TEAR)),
+        steps.faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
+        *(steps.faster(f"{one} is slower than TCP", (TCP, one), "slower") for one in (TFRC, TEAR)),
         *(
             near(
                 f"{one} halves its rate", mean(one, "end_share"), 0.5, within=0.2,
@@ -148,46 +126,34 @@ class Joined(NamedTuple):
     fair_again: float
 
 
-def _cases_join(*, same: bool) -> Callable[[Effort], Mapping[Protocol, Case]]:
-    def one_case(effort: Effort, protocol: Protocol) -> Case:
-        kind = protocol if same else TCP
-        new = flows(kind, count=8, start=f"{CHANGE_S:g} s")
-        some = [flows(protocol), flows(kind, count=7), new]
-        return case(effort, some, effort.pick(250, 180))
-
-    return lambda effort: {one: one_case(effort, one) for one in Protocol}
-
-
 def _measure_join(_case: Key, run: Run) -> Row:
-    counted = rounds(run)
+    counted = measure.rounds(run)
     sent, change = counted.sent, counted.change
     earlier, next_100 = slice(change // 2, change), slice(change, change + 100)
     fair = metrics.jain(sent, axis=1)
     queue_before, dip = float(counted.queue[earlier].mean()), counted.queue[next_100]
     smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
-    recovered = np.flatnonzero(smooth >= 0.85)
     at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
     joined = Joined(
         queue_before=queue_before,
         queue_low=float(dip.min()),
         dip_at=float(dip.argmin()),
         queue_low_share=float(dip.min() / max(queue_before, 1)),
-        fairness_before=float(np.nanmean(metrics.jain(sent[earlier, :8], axis=1))),
+        fairness_before=measure.mean_fairness(sent[earlier, :8]),
         fairness_at_once=float(np.nanmin(at_once)),
-        fairness_after=float(np.nanmean(fair[-300:])),
-        fair_again=float(recovered[0]) if recovered.size else float("inf"),
+        fairness_after=measure.mean_fairness(sent[-300:]),
+        fair_again=measure.until(smooth >= 0.85),
     )
-    return response_of(sent[:, :8], change)._asdict() | joined._asdict()
+    return measure.response_of(sent[:, :8], change)._asdict() | joined._asdict()
 
 
-JOINED = Response._fields + Joined._fields
+JOINS = replace(STEP, measure=_measure_join, numbers=measure.Response._fields + Joined._fields)
 
-FIGURE_24 = Simulated(
-    name="figure-24",
-    title="Figure 24: rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
+
+FIGURE_24 = JOINS.figure(
+    24, "rate", "rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
     about="Eight TCP flows join at round trip 1000; the rate of the flow under study.",
-    cases=_cases_join(same=False), measure=_measure_join, numbers=JOINED,
-    trace=STEP.trace, draw=STEP.draw("rate"),
+    cases=steps.eight_others(same=False, when="start"),
     claims=tuple(
         near(
             f"{one}: the old flows go down to about half", mean(one, "end_share"), 0.5,
@@ -197,12 +163,9 @@ FIGURE_24 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_25 = Simulated(
-    name="figure-25",
-    title="Figure 25: queue, 1 flow + 7 TCP to 1 flow + 15 TCP",
-    about="The runs of figure 24.",
-    cases=_cases_join(same=False), measure=_measure_join, numbers=JOINED,
-    trace=STEP.trace, draw=STEP.draw("queue"),
+FIGURE_25 = JOINS.figure(
+    25, "queue", "queue, 1 flow + 7 TCP to 1 flow + 15 TCP", about="The runs of figure 24.",
+    cases=steps.eight_others(same=False, when="start"),
     claims=tuple(
         between(
             f"{one}: a large dip of the queue soon after", mean(one, "queue_low_share"), 0, 0.35,
@@ -213,15 +176,13 @@ FIGURE_25 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_26 = Simulated(
-    name="figure-26",
-    title="Figure 26: rates, 8 to 16 flows of one protocol",
+FIGURE_26 = JOINS.figure(
+    26, "rate", "rates, 8 to 16 flows of one protocol",
     about="Eight flows join eight of the same protocol at round trip 1000.",
-    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
-    trace=STEP.trace, draw=STEP.draw("rate"), headline=True,
+    cases=steps.eight_others(same=True, when="start"), headline=True,
     claims=(
         *(
-            faster(f"{fast} responds faster than {one}", (fast, one), "slower")
+            steps.faster(f"{fast} responds faster than {one}", (fast, one), "slower")
             for one in (TFRC, TEAR)
             for fast in (TCP, GAIMD)
         ),
@@ -243,12 +204,9 @@ FIGURE_26 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_27 = Simulated(
-    name="figure-27",
-    title="Figure 27: queue, 8 to 16 flows of one protocol",
-    about="The runs of figure 26.",
-    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
-    trace=STEP.trace, draw=STEP.draw("queue"),
+FIGURE_27 = JOINS.figure(
+    27, "queue", "queue, 8 to 16 flows of one protocol", about="The runs of figure 26.",
+    cases=steps.eight_others(same=True, when="start"),
     claims=(
         between(
             "TEAR: a large dip of the queue", mean(TEAR, "queue_low_share"), 0, 0.5,
@@ -262,12 +220,10 @@ FIGURE_27 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_28 = Simulated(
-    name="figure-28",
-    title="Figure 28: fairness, 8 to 16 flows of one protocol",
+FIGURE_28 = JOINS.figure(
+    28, "fairness", "fairness, 8 to 16 flows of one protocol",
     about="Jain's index of the sixteen rates, of the eight before the change.",
-    cases=_cases_join(same=True), measure=_measure_join, numbers=JOINED,
-    trace=STEP.trace, draw=STEP.draw("fairness"),
+    cases=steps.eight_others(same=True, when="start"),
     claims=(
         *(
             near(
@@ -296,9 +252,4 @@ FIGURE_28 = Simulated(
             for one in (TCP, GAIMD)
         ),
     ),
-)  # fmt: skip
-
-ARTEFACTS = (
-    FIGURE_20, FIGURE_21, FIGURE_22, FIGURE_23, FIGURE_24, FIGURE_25, FIGURE_26, FIGURE_27,
-    FIGURE_28,
 )  # fmt: skip

@@ -17,15 +17,9 @@ from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
-from ackclock_papers.transient.setting import (
-    LINK_PACKETS_PER_S,
-    RTT_S,
-    TCP,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import TCP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +32,7 @@ def _measure_1(_case: Key, run: Run) -> Row:
     least = float(run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy().min())
     return {
         "rtt_ms": least,
-        "product": LINK_PACKETS_PER_S * RTT_S,
+        "product": setting.LINK_PACKETS_PER_S * setting.RTT_S,
         "longest_queue": run.summary["links"][0]["max_queue_packets"],
         "access_drops": sum(link["queue_drops"] for link in run.summary["links"][1:]),
     }
@@ -58,10 +52,9 @@ def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1",
-    title="Figure 1: network topology",
+    name="figure-1", caption="network topology",
     about="Drawn from the scenarios as they are run; the numbers are of a run on it.",
-    cases=lambda effort: {ONE_FLOW: case(effort, [flows(TCP)], 100)},
+    cases=lambda effort: {ONE_FLOW: setting.case(effort, [setting.flows(TCP)], 100)},
     measure=_measure_1, numbers=("rtt_ms", "product", "longest_queue", "access_drops"),
     draw=_draw_1,
     claims=(
@@ -87,7 +80,8 @@ SIXTEEN_FLOWS = "16 TCP"
 
 
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
-    return {SIXTEEN_FLOWS: case(effort, [flows(TCP, count=16)], 550, loss=bernoulli(0.01))}
+    some, loss = setting.flows(TCP, count=16), setting.bernoulli(0.01)
+    return {SIXTEEN_FLOWS: setting.case(effort, [some], 550, loss=loss)}
 
 
 def _measure_2(_case: Key, run: Run) -> Row:
@@ -126,8 +120,7 @@ def _draw_2(_numbers: Numbers, traces: Traces) -> Figure:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2",
-    title="Figure 2: CoV_time and CoV_sf",
+    name="figure-2", caption="CoV_time and CoV_sf",
     about="The definitions, on sixteen TCP flows that do not meet, Bernoulli loss of 1 %.",
     cases=_cases_2, measure=_measure_2,
     numbers=("over_time", "over_flows", "difference", "jain", "jain_predicted"),
@@ -175,8 +168,7 @@ def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
 
 
 FIGURE_37 = Computed(
-    name="figure-37",
-    title="Figure 37: timeout state transition diagram",
+    name="figure-37", caption="timeout state transition diagram",
     about="States are the factors of the backed-off timer; solved and simulated at p = 0.2, t = 4.",
     compute=_chain_timeouts, numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
     draw=_draw_37,
@@ -217,41 +209,29 @@ def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.graph(nodes, arrows)
 
 
+CHAIN_TFRC = {
+    "low_single": (
+        "CoV of the rate after one interval, p = 0.5 %", 0.66, 0.01,
+        "rounding; the sum stopped at 600 (the full one gives 0.698)",
+    ),
+    "high_single": ("the same, p = 9 %", 0.54, 0.01, "rounding"),
+    "low_smoothed": (
+        "smoothed, p = 0.5 %", 0.25, 0.08, "the paper's sum stops early: 0.27 recomputed",
+    ),
+    "high_smoothed": ("smoothed, p = 9 %", 0.21, 0.05, "two digits: 0.20 recomputed"),
+    "three_halves": ("rate ~ p^-3/2 at 20 %", 0.8, 0.15, "'about'; 0.71 recomputed"),
+    "five_halves": ("rate ~ p^-5/2 at 20 %", 2.4, 0.05, "'about'; 2.33 recomputed"),
+}  # fmt: skip
+"""What the text says of the chain: each number's claim, value, tolerance and its reason."""
+
 FIGURE_38 = Computed(
-    name="figure-38",
-    title="Figure 38: TFRC low-loss state model",
+    name="figure-38", caption="TFRC low-loss state model",
     about="A state is the last loss interval, left at a rate proportional to its root; solved.",
     compute=_chain_tfrc,
-    numbers={
-        CHAIN: (
-            "low_single", "high_single", "low_smoothed", "high_smoothed", "three_halves",
-            "five_halves",
-        )
-    },
+    numbers={CHAIN: CHAIN_TFRC.keys()},
     draw=_draw_38,
-    claims=(
-        near(
-            "CoV of the rate after one interval, p = 0.5 %", mean(CHAIN, "low_single"), 0.66,
-            within=0.01, why="rounding; the sum stopped at 600 (the full one gives 0.698)",
-        ),
-        near(
-            "the same, p = 9 %", mean(CHAIN, "high_single"), 0.54, within=0.01, why="rounding",
-        ),
-        near(
-            "smoothed, p = 0.5 %", mean(CHAIN, "low_smoothed"), 0.25, within=0.08,
-            why="the paper's sum stops early: 0.27 recomputed",
-        ),
-        near(
-            "smoothed, p = 9 %", mean(CHAIN, "high_smoothed"), 0.21, within=0.05,
-            why="two digits: 0.20 recomputed",
-        ),
-        near(
-            "rate ~ p^-3/2 at 20 %", mean(CHAIN, "three_halves"), 0.8, within=0.15,
-            why="'about'; 0.71 recomputed",
-        ),
-        near(
-            "rate ~ p^-5/2 at 20 %", mean(CHAIN, "five_halves"), 2.4, within=0.05,
-            why="'about'; 2.33 recomputed",
-        ),
+    claims=tuple(
+        near(sentence, mean(CHAIN, number), expected, within=within, why=why)
+        for number, (sentence, expected, within, why) in CHAIN_TFRC.items()
     ),
 )  # fmt: skip

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.reproduction.artefact import Claim, Simulated
 from ackclock.reproduction.claims import between, holds, mean, near, ordered
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
-from ackclock.runs import Case
+from ackclock.reproduction.numbers import Key, Numbers, Row
+from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
-from ackclock_papers.transient.measure import Response, response, response_of, rounds
-from ackclock_papers.transient.setting import (
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-    case,
-    flows,
-)
-from ackclock_papers.transient.steps import (
-    ALIKE,
-    SCHEDULED,
-    analytic,
-    faster,
-    loss_step,
-    settles,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
-FIGURE_29 = analytic(
+FIGURE_29 = steps.analytic(
     29, "rate increase, analytic, 4 % to 1 %", 0.04, 0.01, end=100,
     claims=(
-        *settles({TCP: 19.2, GAIMD: 85.7, TFRC: 78.3, TEAR: 65.2}),
+        *steps.settles({TCP: 19.2, GAIMD: 85.7, TFRC: 78.3, TEAR: 65.2}),
         ordered(
             "TEAR is the slowest", [(one, mean(one, "settling")) for one in (TEAR, TFRC)],
             unit="RTTs", paper="figure 30 'conforms to our analytical result': TEAR slowest",
@@ -58,21 +40,19 @@ def _rise(
     *,
     headline: bool = False,
 ) -> Simulated[Protocol]:
-    return Simulated(
-        name=f"figure-{number}",
-        title=f"Figure {number}: {kind} loss from {before:.0%} to {after:.0%}",
-        about=f"{ALIKE} flows of each protocol that do not meet; the picture has the first.",
-        cases=loss_step(kind, before, after), measure=response, numbers=Response._fields,
-        trace=STEP.trace, draw=STEP.draw("rate"), claims=claims, headline=headline,
+    return STEP.figure(
+        number, "rate", f"{kind} loss from {before:.0%} to {after:.0%}",
+        about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
+        cases=steps.loss_step(kind, before, after), claims=claims, headline=headline,
     )  # fmt: skip
 
 
 FIGURE_30 = _rise(
     30, "periodic", 0.04, 0.01,
     (
-        faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
-        faster("GAIMD is slightly faster than TFRC", (GAIMD, TFRC), "slightly faster"),
-        faster("TEAR is the slowest", (TFRC, TEAR), "slowest"),
+        steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster("GAIMD is slightly faster than TFRC", (GAIMD, TFRC), "slightly faster"),
+        steps.faster("TEAR is the slowest", (TFRC, TEAR), "slowest"),
     ),
     headline=True,
 )  # fmt: skip
@@ -90,25 +70,24 @@ FIGURE_31 = _rise(
             "TEAR and TFRC are similar", "similar", _similar,
             why="round trips to half of the change within a factor of two",
         ),
-        faster("TCP is the fastest", (TCP, TFRC), "fastest"),
+        steps.faster("TCP is the fastest", (TCP, TFRC), "fastest"),
     ),
 )  # fmt: skip
 
 
 def _measure_endless(_case: Key, run: Run) -> Row:
     """Measure the rise in 50 round trips: without loss there is no new steady rate."""
-    counted = rounds(run)
+    counted = measure.rounds(run)
     total, change = counted.sent.mean(axis=1), counted.change
     before = float(total[change // 2 : change].mean())
     return {"rise": float(total[change + 45 : change + 55].mean()) - before, "before": before}
 
 
-FIGURE_32 = Simulated(
-    name="figure-32",
-    title="Figure 32: Bernoulli loss from 10 % to 0 %",
-    about=f"{ALIKE} flows of each protocol that do not meet.",
-    cases=loss_step("bernoulli", 0.1, 0.0), measure=_measure_endless, numbers=("rise", "before"),
-    trace=STEP.trace, draw=STEP.draw("rate"),
+ENDLESS = replace(STEP, measure=_measure_endless, numbers=("rise", "before"))
+FIGURE_32 = ENDLESS.figure(
+    32, "rate", "Bernoulli loss from 10 % to 0 %",
+    about=f"{steps.ALIKE} flows of each protocol that do not meet.",
+    cases=steps.loss_step("bernoulli", 0.1, 0.0),
     claims=(
         ordered(
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
@@ -121,9 +100,9 @@ FIGURE_32 = Simulated(
 FIGURE_33 = _rise(
     33, "bernoulli", 0.04, 0.01,
     (
-        faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
-        faster("TFRC follows TCP", (TCP, TFRC), "follow"),
-        faster("TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
+        steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster("TFRC follows TCP", (TCP, TFRC), "follow"),
+        steps.faster("TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
     ),
 )  # fmt: skip
 
@@ -154,46 +133,34 @@ class Left(NamedTuple):
     refill: float
 
 
-def _cases_leave(*, same: bool) -> Callable[[Effort], Mapping[Protocol, Case]]:
-    def one_case(effort: Effort, protocol: Protocol) -> Case:
-        kind = protocol if same else TCP
-        leaving = flows(kind, count=8, stop=f"{CHANGE_S:g} s")
-        some = [flows(protocol), flows(kind, count=7), leaving]
-        return case(effort, some, effort.pick(250, 180))
-
-    return lambda effort: {one: one_case(effort, one) for one in Protocol}
-
-
 def _measure_leave(_case: Key, run: Run) -> Row:
-    counted = rounds(run)
+    counted = measure.rounds(run)
     sent, change = counted.sent, counted.change
     later = counted.queue[change:]
     emptied = int(np.argmax(later <= 3)) if (later <= 3).any() else 0
-    filled = np.flatnonzero(later[emptied:] >= 40)
     earlier, settled = slice(change // 2, change), slice(change + 20, change + 320)
     left = Left(
-        all_half_way=response_of(sent[:, :8], change).half_way,
-        fairness_before=float(np.nanmean(metrics.jain(sent[earlier], axis=1))),
-        fairness_after=float(np.nanmean(metrics.jain(sent[settled, :8], axis=1))),
+        all_half_way=measure.response_of(sent[:, :8], change).half_way,
+        fairness_before=measure.mean_fairness(sent[earlier]),
+        fairness_after=measure.mean_fairness(sent[settled, :8]),
         emptied=float((later[:50] <= 3).any()),
-        refill=float(emptied + filled[0]) if filled.size else float("inf"),
+        refill=emptied + measure.until(later[emptied:] >= 40),
     )
-    return response_of(sent[:, :1], change)._asdict() | left._asdict()
+    return measure.response_of(sent[:, :1], change)._asdict() | left._asdict()
 
 
-LEFT = Response._fields + Left._fields
+LEAVES = replace(STEP, measure=_measure_leave, numbers=measure.Response._fields + Left._fields)
 
-FIGURE_34 = Simulated(
-    name="figure-34",
-    title="Figure 34: rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
+
+FIGURE_34 = LEAVES.figure(
+    34, "rate", "rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
     about="Eight TCP flows stop at round trip 1000; the rate of the flow under study.",
-    cases=_cases_leave(same=False), measure=_measure_leave, numbers=LEFT,
-    trace=STEP.trace, draw=STEP.draw("rate"),
+    cases=steps.eight_others(same=False, when="stop"),
     claims=tuple(
         ordered(
             f"{slow} takes much longer than {fast}",
             [(one, mean(one, "half_way")) for one in (slow, fast)],
-            why=f"round trips to half of the change ({SCHEDULED})", unit="RTTs",
+            why=f"round trips to half of the change ({steps.SCHEDULED})", unit="RTTs",
             paper="almost instantaneously against much longer",
         )
         for slow in (TFRC, TEAR)
@@ -211,12 +178,10 @@ def _unchanged(protocol: Protocol) -> Claim:
     return holds(f"F of {protocol} does not change", "no change", judge, why="within 0.05")
 
 
-FIGURE_35 = Simulated(
-    name="figure-35",
-    title="Figure 35: fairness, 16 to 8 flows of one protocol",
+FIGURE_35 = LEAVES.figure(
+    35, "fairness", "fairness, 16 to 8 flows of one protocol",
     about="Jain's index of the flows that send.",
-    cases=_cases_leave(same=True), measure=_measure_leave, numbers=LEFT,
-    trace=STEP.trace, draw=STEP.draw("fairness"),
+    cases=steps.eight_others(same=True, when="stop"),
     claims=(
         *(_unchanged(one) for one in (TFRC, TEAR)),
         *(
@@ -231,12 +196,10 @@ FIGURE_35 = Simulated(
 )  # fmt: skip
 
 REFILL = {TCP: 20, GAIMD: 42, TFRC: 45}
-FIGURE_36 = Simulated(
-    name="figure-36",
-    title="Figure 36: queue, 16 to 8 flows of one protocol",
+FIGURE_36 = LEAVES.figure(
+    36, "queue", "queue, 16 to 8 flows of one protocol",
     about="Eight flows stop at round trip 1000; round trips until the queue is at 40 packets.",
-    cases=_cases_leave(same=True), measure=_measure_leave, numbers=LEFT,
-    trace=STEP.trace, draw=STEP.draw("queue"), headline=True,
+    cases=steps.eight_others(same=True, when="stop"), headline=True,
     claims=(
         *(
             between(
@@ -257,8 +220,4 @@ FIGURE_36 = Simulated(
             why="as printed", unit="RTTs", paper="more than 200",
         ),
     ),
-)  # fmt: skip
-
-ARTEFACTS = (
-    FIGURE_29, FIGURE_30, FIGURE_31, FIGURE_32, FIGURE_33, FIGURE_34, FIGURE_35, FIGURE_36,
 )  # fmt: skip

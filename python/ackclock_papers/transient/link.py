@@ -6,25 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
-from ackclock_papers.transient.lossy import alone, smoother
-from ackclock_papers.transient.measure import Steadiness, steadiness
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Compared,
-    Protocol,
-    Reference,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.lossy import alone, rougher, smoother
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Protocol, Reference
 
 ON_OFF = {
     "source": "onoff", "rate": "500 kbit/s", "on": "1 s", "off": "2 s", "shape": 1.5, "count": 5,
@@ -33,37 +21,29 @@ ON_OFF = {
 
 
 def _cases_on_off(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    length_s = effort.pick(550, 250)
-    return {one: case(effort, [flows(one), ON_OFF], length_s) for one in Protocol} | {
-        Compared(one, Reference.BERNOULLI): alone(effort, one, bernoulli(0.01)) for one in Protocol
+    loss = setting.bernoulli(0.01)
+    return {one: setting.steady(effort, setting.flows(one), ON_OFF) for one in Protocol} | {
+        Compared(one, Reference.BERNOULLI): alone(effort, one, loss) for one in Protocol
     }
 
 
-FIGURE_7 = Simulated(
-    name="figure-7",
-    title="Figure 7: sending rates, one flow and five ON/OFF sources",
+FIGURE_7 = STEADY.figure(
+    7, "rate", "sending rates, one flow and five ON/OFF sources",
     about="Droptail, 2.5 Mbit/s; ON/OFF sources of 500 kbit/s, Pareto times of shape 1.5.",
-    cases=_cases_on_off, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    cases=_cases_on_off,
     claims=tuple(
-        ordered(
+        rougher(
             f"{one} is a little less smooth than under Bernoulli loss",
-            [
-                ("ON/OFF", mean(one, "cov")),
-                ("Bernoulli 1 %", mean(Compared(one, Reference.BERNOULLI), "cov")),
-            ],
-            unit="(CoV)", paper="slightly worse",
+            ("ON/OFF", one), ("Bernoulli 1 %", Compared(one, Reference.BERNOULLI)),
+            "slightly worse",
         )
         for one in Protocol
     ),
 )  # fmt: skip
 
-FIGURE_8 = Simulated(
-    name="figure-8",
-    title="Figure 8: queue, one flow and five ON/OFF sources",
-    about="The runs of figure 7.",
-    cases=_cases_on_off, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("queue"),
+FIGURE_8 = STEADY.figure(
+    8, "queue", "queue, one flow and five ON/OFF sources", about="The runs of figure 7.",
+    cases=_cases_on_off,
     claims=tuple(
         between(
             f"{one}: large fluctuations of the queue", mean(one, "queue_std"), 8, np.inf,
@@ -79,12 +59,9 @@ def _cases_one(effort: Effort) -> Mapping[Protocol, Case]:
     return {one: alone(effort, one) for one in Protocol}
 
 
-FIGURE_9 = Simulated(
-    name="figure-9",
-    title="Figure 9: sending rates, one flow",
-    about="Each protocol alone on the 2.5 Mbit/s link.",
-    cases=_cases_one, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"), headline=True,
+FIGURE_9 = STEADY.figure(
+    9, "rate", "sending rates, one flow", about="Each protocol alone on the 2.5 Mbit/s link.",
+    cases=_cases_one, headline=True,
     claims=tuple(
         between(
             f"{one} sends at link speed most of the time", mean(one, "steady"), 0.6, 1,
@@ -95,13 +72,10 @@ FIGURE_9 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_10 = Simulated(
-    name="figure-10",
-    title="Figure 10: windows, one flow",
+FIGURE_10 = STEADY.figure(
+    10, "window", "windows, one flow",
     about="The runs of figure 9; the windows of TCP and GAIMD (TFRC and TEAR have none).",
     cases=lambda effort: {one: alone(effort, one) for one in (TCP, GAIMD)},
-    measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("window"),
     claims=tuple(
         near(
             f"{one}: at most about 80 packets outstanding", mean(one, "largest_window"), 80,
@@ -112,12 +86,9 @@ FIGURE_10 = Simulated(
     ),
 )  # fmt: skip
 
-FIGURE_11 = Simulated(
-    name="figure-11",
-    title="Figure 11: queue, one flow",
-    about="The runs of figure 9.",
-    cases=_cases_one, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("queue"),
+FIGURE_11 = STEADY.figure(
+    11, "queue", "queue, one flow", about="The runs of figure 9.",
+    cases=_cases_one,
     claims=(
         ordered(
             "GAIMD's queue swings much less than TCP's",
@@ -153,28 +124,24 @@ FIGURE_11 = Simulated(
 
 
 def _beside(effort: Effort, protocol: Protocol) -> Case:
-    return case(effort, [flows(protocol), flows(TCP, count=7)], effort.pick(550, 250))
+    return setting.steady(effort, setting.flows(protocol), setting.flows(TCP, count=7))
 
 
 def _cases_beside(effort: Effort) -> Mapping[Protocol, Case]:
     return {one: _beside(effort, one) for one in Protocol}
 
 
-FIGURE_12 = Simulated(
-    name="figure-12",
-    title="Figure 12: sending rates, one flow and seven TCP flows",
+FIGURE_12 = STEADY.figure(
+    12, "rate", "sending rates, one flow and seven TCP flows",
     about="Eight flows on the 2.5 Mbit/s link; the rate of the first.",
-    cases=_cases_beside, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    cases=_cases_beside,
     claims=(smoother(TFRC, TEAR),),
 )  # fmt: skip
 
-FIGURE_13 = Simulated(
-    name="figure-13",
-    title="Figure 13: fairness, one flow and seven TCP flows",
+FIGURE_13 = STEADY.figure(
+    13, "fairness", "fairness, one flow and seven TCP flows",
     about="Jain's index of the eight rates in every round trip.",
-    cases=_cases_beside, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("fairness"), headline=True,
+    cases=_cases_beside, headline=True,
     claims=tuple(
         near(
             f"F fluctuates around 0.7 with {one}", mean(one, "fairness"), 0.7, within=0.1,
@@ -191,12 +158,10 @@ def _cases_14(effort: Effort) -> Mapping[Protocol | Compared, Case]:
     return {one: _beside(effort, one) for one in Protocol} | {ONE_TCP: alone(effort, TCP)}
 
 
-FIGURE_14 = Simulated(
-    name="figure-14",
-    title="Figure 14: queue, one flow and seven TCP flows",
+FIGURE_14 = STEADY.figure(
+    14, "queue", "queue, one flow and seven TCP flows",
     about="The runs of figure 12, and the lone TCP of figure 11.",
-    cases=_cases_14, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("queue"),
+    cases=_cases_14,
     claims=tuple(
         ordered(
             f"{one}: shorter cycles than a lone TCP's",
@@ -209,7 +174,7 @@ FIGURE_14 = Simulated(
 
 
 def _alike(effort: Effort, protocol: Protocol) -> Case:
-    return case(effort, [flows(protocol, count=8)], effort.pick(550, 250))
+    return setting.steady(effort, setting.flows(protocol, count=8))
 
 
 def _cases_alike(effort: Effort) -> Mapping[Protocol, Case]:
@@ -222,31 +187,23 @@ def _cases_15(effort: Effort) -> Mapping[Protocol | Compared, Case]:
     }
 
 
-FIGURE_15 = Simulated(
-    name="figure-15",
-    title="Figure 15: sending rates, eight flows of one protocol",
+FIGURE_15 = STEADY.figure(
+    15, "rate", "sending rates, eight flows of one protocol",
     about="Eight flows on the 2.5 Mbit/s link; the rate of the first.",
-    cases=_cases_15, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    cases=_cases_15,
     claims=tuple(
-        ordered(
+        rougher(
             f"{one} is smoother than beside TCP",
-            [
-                ("beside TCP", mean(Compared(one, Reference.BESIDE_TCP), "cov")),
-                ("alike", mean(one, "cov")),
-            ],
-            unit="(CoV)", paper="improves",
+            ("beside TCP", Compared(one, Reference.BESIDE_TCP)), ("alike", one), "improves",
         )
         for one in (GAIMD, TFRC, TEAR)
     ),
 )  # fmt: skip
 
-FIGURE_16 = Simulated(
-    name="figure-16",
-    title="Figure 16: fairness, eight flows of one protocol",
+FIGURE_16 = STEADY.figure(
+    16, "fairness", "fairness, eight flows of one protocol",
     about="Jain's index of the eight rates in every round trip.",
-    cases=_cases_alike, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("fairness"), headline=True,
+    cases=_cases_alike, headline=True,
     claims=(
         *(
             between(
@@ -277,12 +234,9 @@ def _cases_17(effort: Effort) -> Mapping[Protocol | Compared, Case]:
     }
 
 
-FIGURE_17 = Simulated(
-    name="figure-17",
-    title="Figure 17: queue, eight flows of one protocol",
-    about="The runs of figure 16.",
-    cases=_cases_17, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("queue"),
+FIGURE_17 = STEADY.figure(
+    17, "queue", "queue, eight flows of one protocol", about="The runs of figure 16.",
+    cases=_cases_17,
     claims=(
         *(
             ordered(
@@ -301,9 +255,4 @@ FIGURE_17 = Simulated(
             for one in (GAIMD, TFRC, TEAR)
         ),
     ),
-)  # fmt: skip
-
-ARTEFACTS = (
-    FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_10, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15,
-    FIGURE_16, FIGURE_17,
 )  # fmt: skip

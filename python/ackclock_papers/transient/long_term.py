@@ -12,18 +12,9 @@ from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    MEASURED_FROM_S,
-    RTT_S,
-    TCP,
-    TFRC,
-    Protocol,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,9 +49,10 @@ COUNTS = {15: 32, 60: 16}
 
 def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
     return {
-        Long(protocol, loss, span_s): case(
-            effort, [flows(protocol, count=COUNTS[span_s])],
-            MEASURED_FROM_S + effort.pick(8, 4) * span_s, loss=bernoulli(loss), recovery="sack",
+        Long(protocol, loss, span_s): setting.case(
+            effort, [setting.flows(protocol, count=COUNTS[span_s])],
+            setting.MEASURED_FROM_S + effort.pick(8, 4) * span_s,
+            loss=setting.bernoulli(loss), recovery="sack",
         )
         for span_s in spans_s
         for protocol in Protocol
@@ -69,7 +61,7 @@ def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
 
 
 def _measure(key: Long, run: Run) -> Row:
-    span = round(key.span_s / RTT_S)
+    span = round(key.span_s / setting.RTT_S)
     counted = rounds(run)
     sent = counted.sent[counted.first :]
     parts = sent[: len(sent) // span * span].reshape(-1, span, sent.shape[1]).mean(axis=1)
@@ -90,8 +82,7 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Figure]:
 
 
 FIGURE_18 = Simulated(
-    name="figure-18",
-    title="Figure 18: long-term fairness, 32 flows, means over 15 s",
+    name="figure-18", caption="long-term fairness, 32 flows, means over 15 s",
     about="32 flows of one protocol that do not meet, SACK; CoV over flows of their means.",
     cases=lambda effort: _cases(effort, 15), measure=_measure, numbers=("cov",), draw=_draw(15),
     claims=(
@@ -115,8 +106,7 @@ FIGURE_18 = Simulated(
 )  # fmt: skip
 
 FIGURE_19 = Simulated(
-    name="figure-19",
-    title="Figure 19: long-term fairness, 16 flows, means over 60 s",
+    name="figure-19", caption="long-term fairness, 16 flows, means over 60 s",
     about="16 flows of one protocol that do not meet, SACK; beside the runs of figure 18.",
     cases=lambda effort: _cases(effort, 60, 15), measure=_measure, numbers=("cov",),
     draw=_draw(60),
@@ -130,5 +120,3 @@ FIGURE_19 = Simulated(
         for loss in (0.005, 0.01)
     ),
 )  # fmt: skip
-
-ARTEFACTS = (FIGURE_18, FIGURE_19)

@@ -10,22 +10,12 @@ import numpy as np
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio
-from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.reproduction.numbers import Effort, Key, Numbers
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.measure import Steadiness, steadiness
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Compared,
-    Protocol,
-    Reference,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Protocol, Reference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +42,7 @@ def alone(effort: Effort, protocol: Protocol, loss: Mapping[str, Any] | None = N
     Case
         The scenario and its runs.
     """
-    return case(effort, [flows(protocol)], effort.pick(550, 250), loss=loss)
+    return setting.steady(effort, setting.flows(protocol), loss=loss)
 
 
 def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Claim:
@@ -83,43 +73,54 @@ def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Cla
     )  # fmt: skip
 
 
+def rougher(sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: str) -> Claim:
+    """Claim that a protocol is less smooth under one condition than under another.
+
+    Parameters
+    ----------
+    sentence, paper : str
+        As in `Claim`.
+    more, less : tuple of (str, hashable)
+        Each condition in words, and its case.
+
+    Returns
+    -------
+    Claim
+        Holds when the CoV of the first flow's rate is higher under the first.
+    """
+    numbers = [(words, mean(case, "cov")) for words, case in (more, less)]
+    return ordered(sentence, numbers, unit="(CoV)", paper=paper)
+
+
 def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case]]:
     return lambda effort: {one: alone(effort, one, loss) for one in Protocol}
 
 
-FIGURE_3 = Simulated(
-    name="figure-3",
-    title="Figure 3: sending rates, periodic loss of 5 %",
+FIGURE_3 = STEADY.figure(
+    3, "rate", "sending rates, periodic loss of 5 %",
     about="Each protocol alone, every 20th packet lost; bytes sent per round trip.",
-    cases=_under(PERIODIC), measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    cases=_under(PERIODIC),
     claims=(smoother(TFRC, TEAR),),
 )  # fmt: skip
 
 
 def _cases_4(effort: Effort) -> Mapping[Protocol | Compared, Case]:
     """Make the runs of figures 3 and 4, to compare their fluctuations."""
-    return {one: alone(effort, one, bernoulli(0.05)) for one in Protocol} | {
+    return {one: alone(effort, one, setting.bernoulli(0.05)) for one in Protocol} | {
         Compared(one, Reference.PERIODIC): alone(effort, one, PERIODIC) for one in Protocol
     }
 
 
-FIGURE_4 = Simulated(
-    name="figure-4",
-    title="Figure 4: sending rates, Bernoulli loss of 5 %",
+FIGURE_4 = STEADY.figure(
+    4, "rate", "sending rates, Bernoulli loss of 5 %",
     about="Each protocol alone; bytes sent per round trip.",
-    cases=_cases_4, measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"), headline=True,
+    cases=_cases_4, headline=True,
     claims=(
         smoother(TFRC, TEAR),
         *(
-            ordered(
+            rougher(
                 f"{one} fluctuates much more than under periodic loss",
-                [
-                    ("Bernoulli", mean(one, "cov")),
-                    ("periodic", mean(Compared(one, Reference.PERIODIC), "cov")),
-                ],
-                paper="much larger", unit="(CoV)",
+                ("Bernoulli", one), ("periodic", Compared(one, Reference.PERIODIC)), "much larger",
             )
             for one in Protocol
         ),
@@ -127,12 +128,10 @@ FIGURE_4 = Simulated(
 )  # fmt: skip
 
 
-FIGURE_5 = Simulated(
-    name="figure-5",
-    title="Figure 5: sending rates, Bernoulli loss of 20 %",
+FIGURE_5 = STEADY.figure(
+    5, "rate", "sending rates, Bernoulli loss of 20 %",
     about="Each protocol alone; bytes sent per round trip.",
-    cases=_under(bernoulli(0.2)), measure=steadiness, numbers=Steadiness._fields,
-    trace=STEADY.trace, draw=STEADY.draw("rate"),
+    cases=_under(setting.bernoulli(0.2)),
     claims=(
         between(
             "TFRC drops to almost 0",
@@ -173,7 +172,7 @@ class Lossy(NamedTuple):
 
 def _cases_6(effort: Effort) -> Mapping[Lossy, Case]:
     keys = [Lossy(protocol, loss) for protocol in Protocol for loss in LOSSES]
-    return {key: alone(effort, key.protocol, bernoulli(key.loss)) for key in keys}
+    return {key: alone(effort, key.protocol, setting.bernoulli(key.loss)) for key in keys}
 
 
 def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
@@ -190,8 +189,7 @@ def _cov(protocol: Protocol, loss: float, expected: float) -> Claim:
 
 
 FIGURE_6 = Simulated(
-    name="figure-6",
-    title="Figure 6: CoV of the rate under Bernoulli loss",
+    name="figure-6", caption="CoV of the rate under Bernoulli loss",
     about="Each protocol alone, 500 s.",
     cases=_cases_6, measure=steadiness, numbers=Steadiness._fields, draw=_draw_6, headline=True,
     claims=(
@@ -233,5 +231,3 @@ FIGURE_6 = Simulated(
         ),
     ),
 )  # fmt: skip
-
-ARTEFACTS = (FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6)

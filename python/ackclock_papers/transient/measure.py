@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ackclock import metrics
@@ -59,7 +60,7 @@ def rounds(run: Run) -> Rounds:
     Parameters
     ----------
     run : Run
-        A recorded run.
+        A run with the traces of its windows and its bottleneck's queue.
 
     Returns
     -------
@@ -248,6 +249,38 @@ class Response(NamedTuple):
     end_share: float
 
 
+def until(reached: npt.NDArray[np.bool_]) -> float:
+    """Count the round trips before something is reached.
+
+    Parameters
+    ----------
+    reached : ndarray
+        Whether it is, by round trip.
+
+    Returns
+    -------
+    float
+        Infinite if it never is.
+    """
+    return float(np.argmax(reached)) if reached.any() else float("inf")
+
+
+def mean_fairness(sent: Series) -> float:
+    """Average Jain's index over round trips.
+
+    Parameters
+    ----------
+    sent : ndarray
+        Packets per round trip, shape (round trips, flows).
+
+    Returns
+    -------
+    float
+        Without the round trips in which nothing is sent.
+    """
+    return float(np.nanmean(metrics.jain(sent, axis=1)))
+
+
 def response_of(sent: Series, change: int) -> Response:
     """Measure a response from rates.
 
@@ -268,34 +301,14 @@ def response_of(sent: Series, change: int) -> Response:
     after = float(total[(change + len(total)) // 2 :].mean())
     smooth = np.convolve(total, np.ones(5) / 5, mode="full")[: len(total)]
     progress = (smooth[change:] - before) / (after - before)
-    reached = np.flatnonzero(progress >= 0.5)
     soon = sent[change : change + 40].min(axis=0)
     return Response(
         before=before,
         after=after,
-        half_way=float(reached[0] + 1) if reached.size else float("inf"),
+        half_way=until(progress >= 0.5) + 1,
         quarter_at_20=float(progress[20]),
         lowest=float(np.convolve(total[change : change + 60], np.ones(5) / 5, "valid").min()),
         lowest_share=float(soon.mean() / after) if after > 0 else float("nan"),
         zero_share=float((soon <= 1).mean()),
         end_share=after / before,
     )
-
-
-def response(_case: Key, run: Run) -> Row:
-    """Measure how the rate of all flows responds to the change.
-
-    Parameters
-    ----------
-    _case : hashable
-        Its case, whatever it is.
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        `Response`, by name.
-    """
-    counted = rounds(run)
-    return response_of(counted.sent, counted.change)._asdict()

@@ -1,4 +1,4 @@
-"""The one setting of the study's simulations, with every value that the text leaves open."""
+"""Scenarios of the study's one setting; paper.toml lists every value and its basis."""
 
 from __future__ import annotations
 
@@ -66,36 +66,6 @@ class Without(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.protocol} without {self.mechanism}"
-
-
-SETTING = (
-    ("bottleneck", "2.5 Mbit/s, 30 ms, droptail 50 packets", "section 2.2"),
-    ("access links", "10 ms each, unlimited: RTT 100 ms", "section 2.2: never the bottleneck"),
-    ("packets", "1000 bytes; ACKs of 40 bytes, none delayed", "section 2.2; ns-2's defaults"),
-    ("recovery of TCP and GAIMD", "Reno; SACK in figures 18 and 19", "section 2.2; figure 18"),
-    (
-        "retransmission timeout",
-        "at least 400 ms, clock 100 ms",
-        "left open; the study's own analysis has a timeout of four round trips (equation 7)",
-    ),
-    ("initial window and ssthresh", "2 packets, unlimited", "left open: ns-2's defaults"),
-    ("GAIMD", "alpha 0.31, beta 7/8", "section 1"),
-    (
-        "TFRC",
-        "RFC 5348, with history discounting (floor 0.5)",
-        "the study ran a snapshot of ns-2 of June 2000; discounting is on where it does not say",
-    ),
-    ("TEAR", "with its timeout; figure 22 also without", "section 2.2"),
-    ("overhead", "up to 1 ms; TEAR none", "section 2.2: small, for TCP, GAIMD and TFRC"),
-    ("starts", "uniform over 10 s", "left open"),
-    ("rates", "bytes sent in each round trip, the mean of the run", "section 3: per round trip"),
-    (
-        "controlled loss",
-        "flows that do not meet: 100 Mbit/s for up to 32 of them, with the loss at the link",
-        "left open; one flow alone never fills 2.5 Mbit/s at the loss rates of most figures",
-    ),
-    ("RED", "not run", "the text says that it is like droptail; its parameters are left open"),
-)
 
 
 def bernoulli(rate: float) -> dict[str, Any]:
@@ -191,11 +161,21 @@ def case(
     return Case(scenario, effort.runs)
 
 
-CHANGES = (
-    "Rates and fairness are counted per mean round trip of the run (per 100 ms before): with a "
-    "queue the round trip is a quarter of a second, and a window that is sent as one train looked "
-    "like a fluctuation.",
-    "Table 1: I is measured with 5 flows (20 before), which do not fill the link while they grow.",
-    "Figure 1: the shortest sample of the trace is that of the first window's last packet.",
-)
-"""Changed after the first data were seen."""
+def steady(effort: Effort, *some: Mapping[str, Any], loss: Mapping[str, Any] | None = None) -> Case:
+    """Make a case whose conditions do not change.
+
+    Parameters
+    ----------
+    effort : Effort
+        How much is run.
+    *some : mapping
+        Flows, as `flows` describes them.
+    loss : mapping, optional
+        A controlled loss; see `case`.
+
+    Returns
+    -------
+    Case
+        The scenario, 550 s long, and its runs.
+    """
+    return case(effort, some, effort.pick(550, 250), loss=loss)

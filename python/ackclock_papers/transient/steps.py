@@ -14,16 +14,8 @@ from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient.setting import (
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-    case,
-    flows,
-)
+from ackclock_papers.transient import setting
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +26,7 @@ SCHEDULED = "mean over flows and runs, 5 round trips smoothed"
 
 
 def analytic(
-    number: int, title: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
+    number: int, caption: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
 ) -> Computed:
     """Make an artefact of the recursions of section 4.1.
 
@@ -42,8 +34,8 @@ def analytic(
     ----------
     number : int
         Number of the figure.
-    title : str
-        What it shows.
+    caption : str
+        One line.
     before, after : float
         Loss rates.
     end : int
@@ -84,8 +76,7 @@ def analytic(
         )  # fmt: skip
 
     return Computed(
-        name=f"figure-{number}",
-        title=f"Figure {number}: {title}",
+        name=f"figure-{number}", caption=caption,
         about="The recursions of section 4.1, interpolated between loss events.",
         compute=compute, numbers=dict.fromkeys(Protocol, ("settling", "final")), draw=draw,
         claims=claims, headline=True,
@@ -136,9 +127,9 @@ def one_loss_step(
     Case
         The scenario and its runs.
     """
-    change = {"at": f"{CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
+    change = {"at": f"{setting.CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
     loss = {"kind": kind, "rate": before}
-    return case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
+    return setting.case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
 
 
 def loss_step(
@@ -159,8 +150,34 @@ def loss_step(
         From the effort to the cases.
     """
     return lambda effort: {
-        one: one_loss_step(effort, kind, before, after, flows(one, count=ALIKE)) for one in Protocol
+        one: one_loss_step(effort, kind, before, after, setting.flows(one, count=ALIKE))
+        for one in Protocol
     }
+
+
+def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protocol, Case]]:
+    """Choose the cases of eight flows on the link that eight others join or leave at the change.
+
+    Parameters
+    ----------
+    same : bool
+        Whether all flows have the protocol; otherwise the first alone has, and the others TCP.
+    when : str
+        What the others do at the change: ``start`` or ``stop``.
+
+    Returns
+    -------
+    callable
+        From the effort to the cases.
+    """
+
+    def one_case(effort: Effort, protocol: Protocol) -> Case:
+        kind = protocol if same else TCP
+        others = setting.flows(kind, count=8, **{when: f"{setting.CHANGE_S:g} s"})
+        some = [setting.flows(protocol), setting.flows(kind, count=7), others]
+        return setting.case(effort, some, effort.pick(250, 180))
+
+    return lambda effort: {one: one_case(effort, one) for one in Protocol}
 
 
 def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
@@ -168,12 +185,10 @@ def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
 
     Parameters
     ----------
-    sentence : str
-        What must be seen.
+    sentence, paper : str
+        As in `Claim`.
     names : sequence of Protocol
         From the fastest to the slowest.
-    paper : str
-        What the paper says.
 
     Returns
     -------

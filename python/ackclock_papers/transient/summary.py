@@ -15,20 +15,10 @@ from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.lossy import READ, alone
 from ackclock_papers.transient.measure import Steadiness, rounds, steadiness
-from ackclock_papers.transient.setting import (
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-    Without,
-    bernoulli,
-    case,
-    flows,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Without
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,10 +64,9 @@ WITHOUT_DISCOUNTING = Without(TFRC, "discounting")
 def _cases(effort: Effort) -> Mapping[Summarised, Case]:
     found: dict[Summarised, Case] = {}
     for one in Protocol:
-        eight = [flows(one, count=8)]
-        found[EightFlows(one)] = case(effort, eight, effort.pick(550, 250))
+        found[EightFlows(one)] = setting.steady(effort, setting.flows(one, count=8))
         for loss in LOSSES:
-            found[Lossy(one, loss)] = alone(effort, one, bernoulli(loss))
+            found[Lossy(one, loss)] = alone(effort, one, setting.bernoulli(loss))
     for one in (TCP, GAIMD, TEAR):
         found[Growing(one)] = _growing(effort, one)
     for key, discounting in ((WITHOUT_DISCOUNTING, False), (TFRC, True)):
@@ -87,9 +76,9 @@ def _cases(effort: Effort) -> Mapping[Summarised, Case]:
 
 
 def _growing(effort: Effort, protocol: Protocol, **settings: object) -> Case:
-    change = {"at": f"{CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": 1e-9}
-    return case(
-        effort, [flows(protocol, count=5, **settings)], 112,
+    change = {"at": f"{setting.CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": 1e-9}
+    return setting.case(
+        effort, [setting.flows(protocol, count=5, **settings)], 112,
         loss={"kind": "periodic", "rate": 0.01}, events=[change],
     )  # fmt: skip
 
@@ -138,8 +127,7 @@ GAINED: dict[Protocol | Without, float] = {
 """Packets per round trip in each round trip, as the paper prints them."""
 
 TABLE_1 = Simulated(
-    name="table-1",
-    title="Table 1: summary",
+    name="table-1", caption="summary",
     about=(
         "F of eight flows on the link; CoV of one flow; D by the models; I of flows whose loss "
         "rate falls from 1 % (periodic) to 0, least squares over 70 round trips."
