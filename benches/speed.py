@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from shared import ROOT, put
 
 from ackclock.draw import markdown
+from ackclock.engine import build
 
 PAGE = ROOT / "docs" / "performance.md"
 REPETITIONS = 3
@@ -26,45 +29,34 @@ class Load:
     """A scenario to be timed: one bottleneck of `rate`, RTT 100 ms, a buffer of one BDP."""
 
     name: str
-    flow: str
+    flow: Mapping[str, Any]
     rate_mbps: int
     simulated_s: float
 
-    def scenario(self) -> str:
-        """Give the TOML."""
+    def scenario(self) -> dict[str, Any]:
+        """Give the tables of the scenario."""
         # Packets of 8000 bits: rate * 0.1 s / 8000 bits fill the path.
-        product = self.rate_mbps * 1_000_000 // 80_000
-        return f"""\
-[run]
-duration = "{self.simulated_s:g} s"
-
-[dumbbell]
-rate = "{self.rate_mbps} Mbit/s"
-delay = "50 ms"
-queue = {{ kind = "droptail", limit = "{product} packets" }}
-reverse = {{ queue = {{ kind = "droptail", limit = "{product} packets" }} }}
-
-[[flow]]
-rtt = "100 ms"
-recovery = "sack"
-{self.flow}
-"""
+        product = build.packets(self.rate_mbps * 1_000_000 // 80_000)
+        path = build.dumbbell(build.mbps(self.rate_mbps), "50 ms", product)
+        path["dumbbell"]["reverse"] = {"queue": path["dumbbell"]["queue"]}
+        flow = build.flow(rtt="100 ms", recovery="sack", **self.flow)
+        return build.scenario(path, flow, duration=build.seconds(self.simulated_s))
 
 
-MANY = """\
-controller = "reno"
-count = 1000
-overhead = "10 us"
-start = { uniform = ["0 s", "1 s"] }
-"""
+MANY = {
+    "controller": "reno",
+    "count": 1000,
+    "overhead": "10 us",
+    "start": {"uniform": ["0 s", "1 s"]},
+}
 # About 10 s of wall time at 5 million packets per second: 50 million packets.
 LOADS = (
-    Load("one Reno flow, 2.5 Gbit/s", 'controller = "reno"', 2500, 160),
-    Load("one Illinois flow, 2.5 Gbit/s", 'controller = "illinois"', 2500, 160),
+    Load("one Reno flow, 2.5 Gbit/s", {"controller": "reno"}, 2500, 160),
+    Load("one Illinois flow, 2.5 Gbit/s", {"controller": "illinois"}, 2500, 160),
     Load("1000 Reno flows, 2.5 Gbit/s", MANY, 2500, 80),
-    Load("one Reno flow, 100 Mbit/s", 'controller = "reno"', 100, 4000),
-    Load("one Reno flow, 1 Gbit/s", 'controller = "reno"', 1000, 400),
-    Load("one Reno flow, 10 Gbit/s", 'controller = "reno"', 10000, 40),
+    Load("one Reno flow, 100 Mbit/s", {"controller": "reno"}, 100, 4000),
+    Load("one Reno flow, 1 Gbit/s", {"controller": "reno"}, 1000, 400),
+    Load("one Reno flow, 10 Gbit/s", {"controller": "reno"}, 10000, 40),
 )
 
 
@@ -115,8 +107,8 @@ def main() -> None:
     print(markdown.row(head))
     with tempfile.TemporaryDirectory() as directory:
         for load in LOADS:
-            file = Path(directory) / "load.toml"
-            file.write_text(load.scenario(), encoding="utf-8")
+            file = Path(directory) / "load.json"
+            file.write_text(json.dumps(load.scenario()), encoding="utf-8")
             timings = [measure(file) for _ in range(REPETITIONS)]
             wall_s = statistics.median(timing.wall_s for timing in timings)
             peak_mb = max(timing.peak_mb for timing in timings)

@@ -12,21 +12,9 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 
+from ackclock import predictions
 from ackclock.draw import markdown, plots
-from ackclock.predictions import (
-    Prediction,
-    Simulation,
-    fit,
-    illinois,
-    matrix,
-    period,
-    response,
-    share,
-    smoothness,
-    step,
-    timeouts,
-    unfairness,
-)
+from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import page
 from ackclock_papers import PAPERS
 
@@ -122,48 +110,57 @@ def _matrix_table(prediction: Prediction) -> list[str]:
 
 
 STUDIES: dict[str, tuple[Callable[[], Prediction], Callable[[Prediction], list[str]]]] = {
-    "responses": (lambda: response.predict(RESPONSES, RATES, 0.1, FIVE), _response_table),
+    "responses": (
+        lambda: predictions.response.predict(RESPONSES, RATES, 0.1, FIVE),
+        _response_table,
+    ),
     "periods": (
-        lambda: period.predict(simulation=FIVE),
+        lambda: predictions.period.predict(simulation=FIVE),
         _columns("control", "window", "predicted"),
     ),
     "unfairness": (
-        lambda: unfairness.predict(simulation=Simulation(runs=3)),
+        lambda: predictions.unfairness.predict(simulation=Simulation(runs=3)),
         _columns("control", "rtt_ratio", "power_law", "without_recovery", "predicted"),
     ),
-    "divergence": (lambda: unfairness.diverge(simulation=FIVE), _columns("epoch", "predicted")),
+    "divergence": (
+        lambda: predictions.unfairness.diverge(simulation=FIVE),
+        _columns("epoch", "predicted"),
+    ),
     "share": (
-        lambda: share.predict(FIVE),
+        lambda: predictions.share.predict(FIVE),
         _columns("chance", "predicted", "chain", "measured_alpha", "from_measured_alpha"),
     ),
     "curves": (
-        lambda: illinois.predict_curves(simulation=Simulation(runs=2)),
+        lambda: predictions.illinois.predict_curves(simulation=Simulation(runs=2)),
         _columns("curve", "position", "predicted"),
     ),
-    "gain": (lambda: illinois.predict_gain(simulation=FIVE), _columns("formula", "p", "predicted")),
+    "gain": (
+        lambda: predictions.illinois.predict_gain(simulation=FIVE),
+        _columns("formula", "p", "predicted"),
+    ),
     "noise": (
-        lambda: illinois.predict_noise(simulation=FIVE),
+        lambda: predictions.illinois.predict_noise(simulation=FIVE),
         _columns("gamma", "threshold_ms", "sigma_ms", "predicted"),
     ),
-    "matrix": (lambda: matrix.predict(), _matrix_table),
+    "matrix": (lambda: predictions.matrix.predict(), _matrix_table),
     "fit": (
-        lambda: fit.predict(simulation=FIVE),
+        lambda: predictions.fit.predict(simulation=FIVE),
         _columns(
             *("rtt", "p", "q_ms", "measured_q_ms", "sessions", "sessions_at_q"),
             *("measured_sessions", "equation_19", "equation_15", "full"),
         ),
     ),
     "smoothness": (
-        lambda: smoothness.predict(simulation=FIVE),
+        lambda: predictions.smoothness.predict(simulation=FIVE),
         _columns("protocol", "p", "predicted", "timeouts"),
     ),
     "processes": (
-        lambda: smoothness.predict_processes(FIVE),
+        lambda: predictions.smoothness.predict_processes(FIVE),
         _columns("control", "intervals", "predicted"),
     ),
-    "timeouts": (lambda: timeouts.predict(), _columns("formula", "p", "predicted")),
-    "step-down": (lambda: step.predict(0.01, 0.04, 50, FIVE), _step_table),
-    "step-up": (lambda: step.predict(0.04, 0.01, 100, FIVE), _step_table),
+    "timeouts": (lambda: predictions.timeouts.predict(), _columns("formula", "p", "predicted")),
+    "step-down": (lambda: predictions.step.predict(0.01, 0.04, 50, FIVE), _step_table),
+    "step-up": (lambda: predictions.step.predict(0.04, 0.01, 100, FIVE), _step_table),
 }
 
 

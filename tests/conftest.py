@@ -13,19 +13,22 @@ collect_ignore = ["data"]
 
 COMMAND = [sys.executable, "-m", "ackclock"]
 
-SCENARIO = """\
+BOTTLENECK = """\
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "25 packets" }
+loss = { kind = "bernoulli", rate = "0.1 %" }
+"""
+
+SCENARIO = f"""\
 [run]
 duration = "5 s"
 warmup = "1 s"
 seed = 7
 sample = "50 ms"
 
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = { kind = "droptail", limit = "25 packets" }
-loss = { kind = "bernoulli", rate = "0.1 %" }
-
+{BOTTLENECK}
 [[flow]]
 name = "a"
 controller = "reno"

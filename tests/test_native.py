@@ -11,17 +11,14 @@ import pytest
 
 from ackclock import _native
 from ackclock.engine.summary import Counters, FlowSummary, LinkSummary, Summary
+from conftest import BOTTLENECK
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
-TEXT = """\
+TEXT = f"""\
 [run]
 duration = "3 s"
 warmup = "1 s"
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = { kind = "droptail", limit = "25 packets" }
-loss = { kind = "bernoulli", rate = "0.1 %" }
+{BOTTLENECK}
 [[flow]]
 controller = "reno"
 [[flow]]

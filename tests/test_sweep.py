@@ -18,16 +18,12 @@ from scipy import stats
 
 from ackclock import ScenarioError, StorageError, simulate, sweep
 from ackclock.sweep import estimate, picture
-from conftest import wait_until
+from conftest import BOTTLENECK, wait_until
 
-PATH = """
+PATH = f"""
 [run]
 duration = "2 s"
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = { kind = "droptail", limit = "20 packets" }
-loss = { kind = "bernoulli", rate = "0.1 %" }
+{BOTTLENECK}
 [[flow]]
 controller = "reno"
 rtt = "20 ms"

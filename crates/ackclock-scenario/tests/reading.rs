@@ -1,30 +1,27 @@
 //! What an accepted scenario is: defaults, overrides, expansion, and that nothing is lost in writing.
 
+mod common;
+
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::*;
 use ackclock_units::{Bytes, Packets, Span, Window};
+use common::VALID;
 use proptest::prelude::*;
-
-const SMALL: &str = r#"
-[run]
-duration = "10 s"
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[flow]]
-controller = "reno"
-"#;
 
 fn read(text: &str, settings: &[&str]) -> Scenario {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
     read_toml(text, "a.toml", &settings, &BuiltIn).unwrap().scenario
 }
 
+/// One flow of Reno that says no more than it must, with settings.
+fn small(settings: &[&str]) -> Scenario {
+    read(VALID, &[&["flow=[{ controller = 'reno' }]"], settings].concat())
+}
+
 /// The values of the format's page.
 #[test]
 fn defaults() {
-    let scenario = read(SMALL, &[]);
+    let scenario = small(&[]);
     assert_eq!((scenario.run.seed, scenario.run.warmup), (1, Span::ZERO));
     assert_eq!(scenario.run.sample, Sample::Every(Span::from_millis(100)));
     let tcp = &scenario.flows[0].tcp;
@@ -42,7 +39,7 @@ fn defaults() {
 
 #[test]
 fn a_flow_overrides_tcp_and_a_profile_begins_afresh() {
-    let tcp = |settings: &[&str]| read(SMALL, settings).flows.remove(0).tcp;
+    let tcp = |settings: &[&str]| small(settings).flows.remove(0).tcp;
     let both = tcp(&["tcp.packet=1500 B", "tcp.min_rto=1 s", "flow.0.min_rto=300ms"]);
     assert_eq!((both.packet, both.min_rto), (Bytes(1500), Span::from_millis(300)));
     let afresh = tcp(&["tcp.packet=1500 B", "flow.0.profile=ns2"]);
@@ -54,16 +51,13 @@ fn a_flow_overrides_tcp_and_a_profile_begins_afresh() {
 
 #[test]
 fn settings_are_read_as_toml_or_text() {
-    let scenario = read(
-        SMALL,
-        &[
-            "run.seed=18446744073709551615",
-            "flow.0.start={ uniform = [\"1 s\", \"2 s\"] }",
-            "run.sample=rtt",
-            "flow.0.controller=illinois",
-            "flow.0.params.alpha_max=7",
-        ],
-    );
+    let scenario = small(&[
+        "run.seed=18446744073709551615",
+        "flow.0.start={ uniform = [\"1 s\", \"2 s\"] }",
+        "run.sample=rtt",
+        "flow.0.controller=illinois",
+        "flow.0.params.alpha_max=7",
+    ]);
     assert_eq!(scenario.run.seed, u64::MAX, "exact above 2^53");
     assert_eq!(scenario.run.sample, Sample::RoundTrip);
     let flow = &scenario.flows[0];
@@ -75,7 +69,7 @@ fn settings_are_read_as_toml_or_text() {
 #[test]
 fn flows_are_counted_and_named() {
     let names = |settings: &[&str]| -> Vec<String> {
-        read(SMALL, settings).flows.into_iter().map(|flow| flow.name).collect()
+        small(settings).flows.into_iter().map(|flow| flow.name).collect()
     };
     assert_eq!(names(&["flow.0.name=a", "flow.0.count=2"]), ["a-0", "a-1"]);
     assert_eq!(names(&["flow.0.name=a"]), ["a"]);
@@ -85,7 +79,7 @@ fn flows_are_counted_and_named() {
 /// 1/0.1 % = 1000.
 #[test]
 fn a_periodic_rate_is_a_period() {
-    let scenario = read(SMALL, &["dumbbell.loss={ kind = \"periodic\", rate = \"0.1 %\" }"]);
+    let scenario = small(&["dumbbell.loss={ kind = \"periodic\", rate = \"0.1 %\" }"]);
     assert_eq!(scenario.links[0].loss, Loss::Periodic { every: 1000 });
 }
 

@@ -164,31 +164,14 @@ fn files() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-const GRAPH: &str = r#"[run]
-duration = "10 s"
-[[link]]
-from = "a"
-to = "b"
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[link]]
-from = "b"
-to = "c"
-rate = "5 Mbit/s"
-delay = "20 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[link]]
-name = "direct"
-from = "a"
-to = "c"
-rate = "1 Mbit/s"
-delay = "50 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[flow]]
-controller = "reno"
-from = "a"
-to = "c"
+const GRAPH: &str = r#"
+run = { duration = "10 s" }
+link = [
+  { from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms", queue = { kind = "droptail", limit = "50 packets" } },
+  { from = "b", to = "c", rate = "5 Mbit/s", delay = "20 ms", queue = { kind = "droptail", limit = "50 packets" } },
+  { name = "direct", from = "a", to = "c", rate = "1 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "50 packets" } },
+]
+flow = [{ controller = "reno", from = "a", to = "c" }]
 "#;
 
 #[test]
@@ -232,7 +215,7 @@ fn topologies() {
     }
     let islands = GRAPH
         .replace("from = \"b\"", "from = \"d\"")
-        .replace("to = \"c\"\nrate = \"1", "to = \"b\"\nrate = \"1");
+        .replace("to = \"c\", rate = \"1", "to = \"b\", rate = \"1");
     let message = read_toml(&islands, "a.toml", &[], &BuiltIn).unwrap_err().to_string();
     assert!(message.ends_with("no route from \"a\" to \"c\""), "{message}");
     let lot = |hops: &str| {

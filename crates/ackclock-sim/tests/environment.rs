@@ -25,16 +25,12 @@ fn windows(tables: &[(&'static str, Table)], wanted: &str) -> Vec<f64> {
 }
 
 const OVERLOAD: &str = r#"
-[run]
-duration = "400 s"
-warmup = "50 s"
+run = { duration = "400 s", warmup = "50 s" }
+flow = [{ source = "poisson", rate = "8.6 Mbit/s" }]
 [dumbbell]
 rate = "8 Mbit/s"
 delay = "10 ms"
 queue = { kind = "red", limit = "1000 packets", min_threshold = 20, max_threshold = 80, max_p = 0.2 }
-[[flow]]
-source = "poisson"
-rate = "8.6 Mbit/s"
 "#;
 
 /// 1075 packets per second arrive and 1000 can go: the share 0.07 is dropped, and the average queue settles where the
@@ -53,15 +49,9 @@ fn red_drops_the_share_that_its_average_says() {
 }
 
 const QUEUES: &str = r#"
-[run]
-duration = "60 s"
-warmup = "20 s"
-[tcp]
-overhead = "100 us"
-[dumbbell]
-rate = "100 Mbit/s"
-delay = "50 ms"
-queue = { kind = "codel", limit = "1250 packets" }
+run = { duration = "60 s", warmup = "20 s" }
+tcp = { overhead = "100 us" }
+dumbbell = { rate = "100 Mbit/s", delay = "50 ms", queue = { kind = "codel", limit = "1250 packets" } }
 [[flow]]
 controller = "reno"
 rtt = "100 ms"
@@ -104,23 +94,13 @@ fn fq_codel_is_fair_to_unequal_round_trips() {
 }
 
 const FRIENDLY: &str = r#"
-[run]
-duration = "400 s"
-warmup = "100 s"
-[tcp]
-overhead = "10 ms"
-[dumbbell]
-rate = "2.5 Mbit/s"
-delay = "30 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[flow]]
-controller = "tfrc"
-rtt = "100 ms"
-[[flow]]
-controller = "reno"
-rtt = "100 ms"
-count = 7
-start = { uniform = ["0 s", "5 s"] }
+run = { duration = "400 s", warmup = "100 s" }
+tcp = { overhead = "10 ms" }
+dumbbell = { rate = "2.5 Mbit/s", delay = "30 ms", queue = { kind = "droptail", limit = "50 packets" } }
+flow = [
+  { controller = "tfrc", rtt = "100 ms" },
+  { controller = "reno", rtt = "100 ms", count = 7, start = { uniform = ["0 s", "5 s"] } },
+]
 "#;
 
 /// A factor of two is what RFC 5348, section 1, promises; what TFRC makes of a given loss rate is tested in
@@ -139,22 +119,14 @@ fn tfrc_is_fair_to_tcp_within_a_factor_of_two() {
 }
 
 const STEP: &str = r#"
-[run]
-duration = "160 s"
-warmup = "60 s"
+run = { duration = "160 s", warmup = "60 s" }
+flow = [{ name = "a", controller = "tear", rtt = "100 ms" }]
+event = [{ at = { flow = "a", rtt = 600 }, set = "dumbbell.loss.rate", to = "100 %" }]
 [dumbbell]
 rate = "10 Mbit/s"
 delay = "30 ms"
 queue = { kind = "droptail", limit = "100 packets" }
 loss = { kind = "bernoulli", rate = "0.5 %" }
-[[flow]]
-name = "a"
-controller = "tear"
-rtt = "100 ms"
-[[event]]
-at = { flow = "a", rtt = 600 }
-set = "dumbbell.loss.rate"
-to = "100 %"
 "#;
 
 /// From round trip 600 on, about 60 s, nothing arrives. With its timeout the receiver learns of it by the silence: after
@@ -193,31 +165,19 @@ fn rates_change_in_a_square_wave() {
 }
 
 const LOT: &str = r#"
-[run]
-duration = "100 s"
-warmup = "20 s"
-[tcp]
-overhead = "1 ms"
+run = { duration = "100 s", warmup = "20 s" }
+tcp = { overhead = "1 ms" }
+flow = [
+  { controller = "reno", name = "long" },
+  { controller = "reno", from = "n0", to = "n1" },
+  { controller = "reno", from = "n1", to = "n2" },
+  { controller = "reno", from = "n2", to = "n3" },
+]
 [parking_lot]
 hops = 3
 rate = "10 Mbit/s"
 delay = "10 ms"
 queue = { kind = "droptail", limit = "50 packets" }
-[[flow]]
-name = "long"
-controller = "reno"
-[[flow]]
-controller = "reno"
-from = "n0"
-to = "n1"
-[[flow]]
-controller = "reno"
-from = "n1"
-to = "n2"
-[[flow]]
-controller = "reno"
-from = "n2"
-to = "n3"
 "#;
 
 /// A flow over three bottlenecks, each with a flow of its own: it loses at each and has the longer round trip, so it gets
@@ -296,23 +256,14 @@ fn a_web_session_needs_a_window() {
     let refused = read_toml(&web, "a.toml", &[], &BuiltIn).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "a.toml:13: flow.0.controller: \"tfrc\" is rate-based; this source needs a window-based control"
+        "a.toml:7: flow.0.controller: \"tfrc\" is rate-based; this source needs a window-based control"
     );
 }
 
 const STEADY: &str = r#"
-[run]
-duration = "40 s"
-warmup = "10 s"
-[dumbbell]
-rate = "100 Mbit/s"
-delay = "50 ms"
-queue = { kind = "droptail", limit = "100 packets" }
-[[flow]]
-controller = "constant"
-params = { window = 10 }
-packet = "1000 B"
-rtt = "100 ms"
+run = { duration = "40 s", warmup = "10 s" }
+dumbbell = { rate = "100 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "100 packets" } }
+flow = [{ controller = "constant", params = { window = 10 }, packet = "1000 B", rtt = "100 ms" }]
 "#;
 
 /// A steady window of 10 packets paced at half of it per round trip, or one of 2 of which 5 are the least: 5 packets of

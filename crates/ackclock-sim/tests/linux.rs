@@ -13,20 +13,10 @@ const WINDOWS: &str = include_str!("../../../tests/data/linux/windows.csv");
 const LEFT_OUT: usize = 500;
 
 const PATH: &str = r#"
-[run]
-duration = "20 s"
-warmup = "5 s"
-sample = "10 ms"
-[tcp]
-profile = "linux"
-packet = "1014 B"
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "30 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-[[flow]]
-controller = "reno"
-rtt = "60 ms"
+run = { duration = "20 s", warmup = "5 s", sample = "10 ms" }
+tcp = { profile = "linux", packet = "1014 B" }
+dumbbell = { rate = "10 Mbit/s", delay = "30 ms", queue = { kind = "droptail", limit = "50 packets" } }
+flow = [{ controller = "reno", rtt = "60 ms" }]
 "#;
 
 fn scenario(controller: &str) -> Scenario {

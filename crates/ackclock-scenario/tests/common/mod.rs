@@ -1,24 +1,11 @@
-//! A scenario to be changed for the worse.
+//! A scenario to be changed.
+#![allow(dead_code, reason = "each test uses its part")]
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::read_toml;
 
-/// A scenario in which nothing is wrong.
-pub const VALID: &str = r#"[run]
-duration = "10 s"
-
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = { kind = "droptail", limit = "50 packets" }
-
-[[flow]]
-controller = "illinois"
-rtt = "60 ms"
-
-[[flow]]
-controller = "reno"
-"#;
+/// A scenario in which nothing is wrong: two flows on a dumbbell.
+pub const VALID: &str = include_str!("valid.toml");
 
 /// The message for the valid scenario with a setting.
 pub fn refusal(setting: &str) -> String {
