@@ -8,7 +8,7 @@
 
 use ackclock_units::Time;
 
-use crate::hstcp::HstcpParams;
+use crate::hstcp::{ClosedForm, Evaluated, HstcpParams, Rule};
 use crate::parts::Base;
 use crate::{Ack, Controller, Decision, Signal, Start};
 
@@ -44,29 +44,17 @@ pub fn is_fast(w: f64, smoothed_rtt: f64, least_rtt: f64, alpha: f64) -> bool {
 }
 
 /// The control.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Africa {
     params: AfricaParams,
-    hstcp: HstcpParams,
+    hstcp: Evaluated<ClosedForm>,
     base: Base,
     /// aRTT and minRTT, seconds; none before the first sample.
     rtt: Option<(f64, f64)>,
     fast: bool,
-    /// Whole part of the window for which `a` and `b` were evaluated.
-    evaluated_at: f64,
-    a: f64,
-    b: f64,
 }
 
 impl Africa {
-    fn evaluate(&mut self) {
-        let window = self.base.window();
-        if window < self.evaluated_at || window >= self.evaluated_at + 1.0 {
-            self.evaluated_at = libm::floor(window);
-            (self.a, self.b) = (self.hstcp.a(self.evaluated_at), self.hstcp.b(self.evaluated_at));
-        }
-    }
-
     fn measure(&mut self, ack: &Ack) {
         if let Some(sample) = ack.rtt.map(|rtt| rtt.as_seconds()) {
             let (smoothed, least) = self.rtt.unwrap_or((sample, sample));
@@ -83,13 +71,10 @@ impl Controller for Africa {
     fn new(params: AfricaParams, start: Start) -> Self {
         Africa {
             params,
-            hstcp: HstcpParams::default(),
+            hstcp: Evaluated::new(ClosedForm::new(HstcpParams::default())),
             base: Base::new(start),
             rtt: None,
             fast: true,
-            evaluated_at: f64::INFINITY,
-            a: 1.0,
-            b: 0.5,
         }
     }
 
@@ -99,19 +84,19 @@ impl Controller for Africa {
                 self.measure(&ack);
                 let growth = self.base.slow_start(&ack);
                 if growth > 0.0 {
-                    self.evaluate();
                     let w = self.base.window();
+                    self.hstcp.follow(w);
                     let step = match (self.fast, self.params.fast) {
                         (false, _) => 1.0 / w,
-                        (true, Fast::Hstcp) => self.a / w,
+                        (true, Fast::Hstcp) => self.hstcp.a / w,
                         (true, Fast::Scalable) => SCALABLE.max(1.0 / w),
                     };
                     self.base.add(growth * step);
                 }
             }
             _ => {
-                self.evaluate();
-                self.base.react(signal, 1.0 - self.b);
+                self.hstcp.follow(self.base.window());
+                self.base.react(signal, 1.0 - self.hstcp.b);
             }
         }
     }

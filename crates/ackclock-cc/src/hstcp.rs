@@ -86,8 +86,40 @@ pub trait Rule: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// a(W) in packets per round trip and b(W), for a window of `w` packets.
     fn a_b(&self, w: f64) -> (f64, f64);
 
-    /// The fraction cut from the window for ssthresh at a timeout.
-    fn timeout_cut(b: f64) -> f64;
+    /// The fraction cut from the window for ssthresh at a timeout; by default as in RFC 5681, to which RFC 3649 leaves
+    /// timeouts.
+    fn timeout_cut(b: f64) -> f64 {
+        let _ = b;
+        0.5
+    }
+}
+
+/// a(W) and b(W) of a rule, evaluated once per packet of the window.
+#[derive(Clone, Debug)]
+pub struct Evaluated<R> {
+    rule: R,
+    /// Whole part of the window for which `a` and `b` were evaluated.
+    at: f64,
+    /// The increase, packets per round trip.
+    pub a: f64,
+    /// The fraction cut at a loss event.
+    pub b: f64,
+}
+
+impl<R: Rule> Evaluated<R> {
+    /// Reno's values, until the first evaluation.
+    #[must_use]
+    pub const fn new(rule: R) -> Self {
+        Evaluated { rule, at: f64::INFINITY, a: 1.0, b: 0.5 }
+    }
+
+    /// Evaluates them for a window of `window` packets, if its whole part has changed.
+    pub fn follow(&mut self, window: f64) {
+        if window < self.at || window >= self.at + 1.0 {
+            self.at = libm::floor(window);
+            (self.a, self.b) = self.rule.a_b(self.at);
+        }
+    }
 }
 
 /// The formulas of RFC 3649, section 5.
@@ -103,11 +135,6 @@ impl Rule for ClosedForm {
 
     fn a_b(&self, w: f64) -> (f64, f64) {
         (self.0.a(w), self.0.b(w))
-    }
-
-    /// The RFC leaves timeouts to RFC 5681.
-    fn timeout_cut(_: f64) -> f64 {
-        0.5
     }
 }
 
@@ -137,29 +164,15 @@ impl Rule for Table {
 /// The control.
 #[derive(Clone, Debug)]
 pub struct Hstcp<R: Rule> {
-    rule: R,
+    law: Evaluated<R>,
     base: Base,
-    /// Whole part of the window for which `a` and `b` were evaluated.
-    evaluated_at: f64,
-    a: f64,
-    b: f64,
-}
-
-impl<R: Rule> Hstcp<R> {
-    fn evaluate(&mut self) {
-        let window = self.base.window();
-        if window < self.evaluated_at || window >= self.evaluated_at + 1.0 {
-            self.evaluated_at = libm::floor(window);
-            (self.a, self.b) = self.rule.a_b(self.evaluated_at);
-        }
-    }
 }
 
 impl<R: Rule> Controller for Hstcp<R> {
     type Params = R::Params;
 
     fn new(params: R::Params, start: Start) -> Self {
-        Hstcp { rule: R::new(params), base: Base::new(start), evaluated_at: f64::INFINITY, a: 1.0, b: 0.5 }
+        Hstcp { law: Evaluated::new(R::new(params)), base: Base::new(start) }
     }
 
     fn on(&mut self, _: Time, signal: Signal) {
@@ -167,17 +180,17 @@ impl<R: Rule> Controller for Hstcp<R> {
             Signal::Ack(ack) => {
                 let growth = self.base.slow_start(&ack);
                 if growth > 0.0 {
-                    self.evaluate();
-                    self.base.add(growth * self.a / self.base.window());
+                    self.law.follow(self.base.window());
+                    self.base.add(growth * self.law.a / self.base.window());
                 }
             }
             Signal::Timeout { first } => {
-                self.evaluate();
-                self.base.timeout(first, self.base.window() * (1.0 - R::timeout_cut(self.b)));
+                self.law.follow(self.base.window());
+                self.base.timeout(first, self.base.window() * (1.0 - R::timeout_cut(self.law.b)));
             }
             _ => {
-                self.evaluate();
-                self.base.react(signal, 1.0 - self.b);
+                self.law.follow(self.base.window());
+                self.base.react(signal, 1.0 - self.law.b);
             }
         }
     }
@@ -187,8 +200,8 @@ impl<R: Rule> Controller for Hstcp<R> {
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("alpha", self.a);
-        visit("beta", self.b);
+        visit("alpha", self.law.a);
+        visit("beta", self.law.b);
     }
 }
 

@@ -117,8 +117,11 @@ pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
     type Params: Parameters;
     /// Converts them to the paper's parameters.
     fn params(params: Self::Params) -> IllinoisParams;
-    /// The fraction cut from the window for ssthresh at a timeout.
-    fn timeout_cut(beta: f64) -> f64;
+    /// The fraction cut from the window for ssthresh at a timeout; by default half, as in RFC 5681.
+    fn timeout_cut(beta: f64) -> f64 {
+        let _ = beta;
+        0.5
+    }
     /// The wait of theta round trips continues after the flow's own backoff.
     const WAITS_AFTER_BACKOFF: bool;
 }
@@ -132,9 +135,6 @@ impl Source for Paper {
     const WAITS_AFTER_BACKOFF: bool = false;
     fn params(params: IllinoisParams) -> IllinoisParams {
         params
-    }
-    fn timeout_cut(_: f64) -> f64 {
-        0.5
     }
 }
 

@@ -6,7 +6,6 @@
  * as Reno; a loss event takes HighSpeed TCP's decrease. aRTT is smoothed with gain 1/8.
  */
 #include "control.h"
-#include "hstcp.h"
 
 /* Times 2^8, as the window in the comparison. */
 #define QUEUED 422U
@@ -21,6 +20,8 @@ struct control {
 	u32 least;
 	u8 is_fast;
 };
+
+#include "hstcp.h"
 
 inline_always void control_start(struct control *control)
 {
@@ -58,20 +59,6 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	growth = base_slow_start(&control->base, ack->growth);
 	if (growth)
 		base_grow(&control->base, growth, control->is_fast ? hstcp_at(control->base.window).a : ONE);
-}
-
-inline_always u32 control_keep(const struct control *control, u64 now)
-{
-	return ONE - hstcp_at(control->base.window).b;
-}
-
-inline_always void control_after_loss(struct control *control, u64 now)
-{
-}
-
-inline_always void control_timeout(struct control *control, int first, u64 now)
-{
-	base_timeout(&control->base, first, ONE / 2);
 }
 
 inline_always void control_internals(const struct control *control, u64 *values)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* HighSpeed TCP: RFC 3649. Per ACK W += a(W)/W, per loss event W -= b(W) W. */
 #include "control.h"
-#include "hstcp.h"
 
 struct control {
 	struct base base;
 };
+
+#include "hstcp.h"
 
 inline_always void control_start(struct control *control)
 {
@@ -17,20 +18,6 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 
 	if (growth)
 		base_grow(&control->base, growth, hstcp_at(control->base.window).a);
-}
-
-inline_always u32 control_keep(const struct control *control, u64 now)
-{
-	return ONE - hstcp_at(control->base.window).b;
-}
-
-inline_always void control_after_loss(struct control *control, u64 now)
-{
-}
-
-inline_always void control_timeout(struct control *control, int first, u64 now)
-{
-	base_timeout(&control->base, first, ONE / 2);
 }
 
 inline_always void control_internals(const struct control *control, u64 *values)

@@ -2,7 +2,8 @@
 /*
  * a(W) and b(W) of HighSpeed TCP (RFC 3649, section 5), by a table that the build makes of the formulas:
  * eight rows per doubling of the window from LOWEST on, and straight lines between them. Beyond the last row
- * they stay.
+ * they stay. And what a loss event and a timeout do, which is b(W) and Reno's half. Who includes it defines
+ * struct control before.
  */
 #pragma once
 
@@ -38,4 +39,18 @@ inline_always struct increase_and_cut hstcp_at(u64 window)
 	found.a = hstcp_table[row].a + (u32)(((u64)(hstcp_table[row + 1].a - hstcp_table[row].a) * part) >> 16);
 	found.b = hstcp_table[row].b - (u32)(((u64)(hstcp_table[row].b - hstcp_table[row + 1].b) * part) >> 16);
 	return found;
+}
+
+inline_always u32 control_keep(const struct control *control, u64 now)
+{
+	return ONE - hstcp_at(control->base.window).b;
+}
+
+inline_always void control_after_loss(struct control *control, u64 now)
+{
+}
+
+inline_always void control_timeout(struct control *control, int first, u64 now)
+{
+	base_timeout(&control->base, first, ONE / 2);
 }

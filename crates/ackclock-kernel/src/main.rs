@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ackclock_kernel::{kernel, trace};
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Load ackclock's congestion controls into the Linux kernel's TCP as eBPF programs, without kernel modules.
@@ -18,12 +18,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 ///   ackclock-kernel unload
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
-struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand)]
 enum Verb {
     /// List all controls and whether they are loaded.
     List,
@@ -106,7 +100,7 @@ fn follow(duration_s: Option<f64>) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().verb) {
+    match run(Verb::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("ackclock-kernel: {message}");

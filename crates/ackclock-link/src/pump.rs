@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use ackclock_units::{Span, Time};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -26,7 +27,6 @@ const PRIORITY: u8 = 50;
 const AT_ONCE: usize = 64;
 /// Waits shorter than this are spent polling: setting a timer takes as long on virtual machines.
 const NEAR: Span = Span::from_micros(20);
-const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
 /// What woke the thread.
@@ -54,7 +54,7 @@ pub struct Outcome {
 /// Nanoseconds of the machine's clock.
 fn nanoseconds() -> u64 {
     let now = clock_gettime(Clock::CLOCK_MONOTONIC).unwrap_or_else(|_| TimeSpec::new(0, 0));
-    now.tv_sec() as u64 * NANOSECONDS_PER_SECOND + now.tv_nsec() as u64
+    Duration::from(now).as_nanos() as u64
 }
 
 fn real_time() -> bool {
@@ -173,7 +173,7 @@ impl Works {
     fn set_timer(&self, start: u64, next: Time) -> nix::Result<()> {
         // Rounded up: a packet must not leave early.
         let at = start + next.0.div_ceil(PICOSECONDS_PER_NANOSECOND);
-        let at = TimeSpec::new((at / NANOSECONDS_PER_SECOND) as i64, (at % NANOSECONDS_PER_SECOND) as i64);
+        let at = TimeSpec::from_duration(Duration::from_nanos(at));
         self.timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
     }
 }

@@ -16,7 +16,7 @@ use ackclock_measure::transport::quic::{self, Fingerprint, Identity};
 use ackclock_measure::transport::tcp::{Tcp, offered_controls};
 use ackclock_measure::transport::{Dialer, Listener, Transport};
 use ackclock_units::{Rate, Span};
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// The port unless the user says otherwise.
@@ -38,12 +38,6 @@ const PORT: u16 = 5210;
 /// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; run the same command again to resume.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
-struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand)]
 enum Verb {
     /// Create a token, the secret that client and server share.
     Token {
@@ -262,7 +256,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let verb = Verb::parse();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&stop)) {
@@ -270,7 +264,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    match run(arguments.verb, &stop) {
+    match run(verb, &stop) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(message, status)) => {
             say(&format!("ackclock-measure: {message}"));

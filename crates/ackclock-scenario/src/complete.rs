@@ -74,10 +74,10 @@ fn direction(reverse: &mut Node, link: &Link) {
 }
 
 fn thresholds(table: &mut Node, queue: &Queue) {
-    let Queue::Red { min_threshold, max_threshold, .. } = queue else { return };
+    let Queue::Red { red, .. } = queue else { return };
     if let Some(node) = table.get_mut("queue") {
-        node.supply("min_threshold", || Content::Real(*min_threshold));
-        node.supply("max_threshold", || Content::Real(*max_threshold));
+        node.supply("min_threshold", || Content::Real(red.min_threshold));
+        node.supply("max_threshold", || Content::Real(red.max_threshold));
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ackclock_units::{Packets, Rate, Span};
 
-use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace};
+use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace, Red};
 use crate::read::{Read, Table};
 
 /// Length of a reverse queue unless the scenario says otherwise: long enough that no ACK is lost.
@@ -144,7 +144,7 @@ fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
     };
     Ok(Some(match kind {
         "droptail" => Queue::Droptail { limit },
-        "red" | "ared" => red(&table, kind == "ared", limit, rate)?,
+        "red" | "ared" => Queue::Red { limit, red: red(&table, kind == "ared", rate)? },
         "codel" => Queue::Codel { limit, codel: codel(&table)? },
         "pie" => Queue::Pie {
             limit,
@@ -162,7 +162,7 @@ fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
 }
 
 /// Adaptive RED sets its lower threshold to 5 ms of the link, at least 5 packets (Floyd, Gummadi, Shenker 2001).
-fn red(table: &Table<'_>, adaptive: bool, limit: Limit, rate: Rate) -> Read<Queue> {
+fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
     let automatic = (rate.0 as f64 * 0.005 / 8000.0).max(5.0);
     let min_threshold = table.get("min_threshold")?.unwrap_or(automatic);
     let max_threshold = table.get("max_threshold")?.unwrap_or(3.0 * min_threshold);
@@ -170,8 +170,7 @@ fn red(table: &Table<'_>, adaptive: bool, limit: Limit, rate: Rate) -> Read<Queu
         let problem = format!("must exceed min_threshold ({min_threshold}), is {max_threshold}");
         return Err(table.refuse("max_threshold", problem));
     }
-    Ok(Queue::Red {
-        limit,
+    Ok(Red {
         min_threshold,
         max_threshold,
         weight: table.get("weight")?,

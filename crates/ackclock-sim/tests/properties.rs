@@ -63,17 +63,12 @@ fn queue() -> impl Strategy<Value = Queue> {
             let codel = Codel { target, interval: target.saturating_mul(20), ecn };
             match kind {
                 0 => Queue::Droptail { limit },
-                1 => Queue::Red {
-                    limit,
-                    min_threshold: low,
-                    max_threshold: low + more,
-                    weight: Some(weight),
-                    max_p,
-                    gentle,
-                    uniform,
-                    ecn,
-                    adaptive,
-                },
+                1 => {
+                    let (min_threshold, max_threshold, weight) = (low, low + more, Some(weight));
+                    let red =
+                        Red { min_threshold, max_threshold, weight, max_p, gentle, uniform, ecn, adaptive };
+                    Queue::Red { limit, red }
+                }
                 2 => Queue::Codel { limit, codel },
                 3 => Queue::Pie { limit, target, burst: target, ecn },
                 _ => Queue::FqCodel { limit, codel, quantum: Bytes(1514), queues: 8 },

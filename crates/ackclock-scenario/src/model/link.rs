@@ -58,22 +58,8 @@ pub enum Queue {
     Red {
         /// What fits.
         limit: Limit,
-        /// Average queue from which packets are dropped, packets.
-        min_threshold: f64,
-        /// Average queue at which the probability is `max_p`, packets.
-        max_threshold: f64,
-        /// Gain of the average; `None`: by the rate of the link.
-        weight: Option<f64>,
-        /// Probability at the upper threshold.
-        max_p: f64,
-        /// The probability rises to 1 at twice the upper threshold.
-        gentle: bool,
-        /// Drops are spaced evenly.
-        uniform: bool,
-        /// Packets that can be marked are marked.
-        ecn: bool,
-        /// Adaptive: `max_p` moves, but not below this.
-        adaptive: Option<f64>,
+        /// Its thresholds and probabilities.
+        red: Red,
     },
     /// Controlled delay (RFC 8289).
     Codel {
@@ -118,6 +104,27 @@ impl Queue {
             | Queue::FqCodel { limit, .. } => *limit,
         }
     }
+}
+
+/// The thresholds and probabilities of RED.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Red {
+    /// Average queue from which packets are dropped, packets.
+    pub min_threshold: f64,
+    /// Average queue at which the probability is `max_p`, packets.
+    pub max_threshold: f64,
+    /// Gain of the average; `None`: by the rate of the link.
+    pub weight: Option<f64>,
+    /// Probability at the upper threshold.
+    pub max_p: f64,
+    /// The probability rises to 1 at twice the upper threshold.
+    pub gentle: bool,
+    /// Drops are spaced evenly.
+    pub uniform: bool,
+    /// Packets that can be marked are marked.
+    pub ecn: bool,
+    /// Adaptive: `max_p` moves, but not below this.
+    pub adaptive: Option<f64>,
 }
 
 /// The law of CoDel.

@@ -3,31 +3,21 @@
 //! A packet's delay is taken when it leaves. When no packet of the last interval waited less than the target, packets
 //! are dropped, each `interval/sqrt(count)` after the one before, until one has waited less.
 
+use ackclock_scenario as scenario;
 use ackclock_units::{Span, Time};
 
-use super::{Droptail, InService, Queue, Queued, mark};
+use super::{Droptail, Management, Queue, Queued, mark};
 use crate::packet::Packet;
-
-/// Settings of CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelSettings {
-    /// Queueing delay that is acceptable as a steady state.
-    pub target: Span,
-    /// How long it may be exceeded.
-    pub interval: Span,
-    /// Packets that can be marked are marked.
-    pub ecn: bool,
-}
 
 /// A queue no longer than this, bytes, is left alone (section 5.6: one packet of the largest size).
 const LARGEST_PACKET: u64 = 1500;
 /// A count that is this recent continues where it was (section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
-/// The control law, without a queue of its own: FQ-CoDel has one per flow.
+/// CoDel's control law.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
-    settings: CodelSettings,
+pub struct Codel {
+    settings: scenario::Codel,
     /// When the delay will have been above the target for an interval; none while it is not.
     above_until: Option<Time>,
     next_drop: Time,
@@ -36,11 +26,11 @@ pub struct Law {
     dropping: bool,
 }
 
-impl Law {
+impl Codel {
     /// A law that has not seen any packet.
     #[must_use]
-    pub const fn new(settings: CodelSettings) -> Self {
-        Law { settings, above_until: None, next_drop: Time::ZERO, count: 0, last_count: 0, dropping: false }
+    pub const fn new(settings: scenario::Codel) -> Self {
+        Codel { settings, above_until: None, next_drop: Time::ZERO, count: 0, last_count: 0, dropping: false }
     }
 
     /// The time of the drop that follows one at `time` (section 5.4).
@@ -63,9 +53,11 @@ impl Law {
             Some(until) => now >= until,
         }
     }
+}
 
-    /// Takes the next packet to go from `queue`, dropping or marking as the law says (section 5.5).
-    pub fn dequeue(
+impl Management for Codel {
+    /// Section 5.5.
+    fn dequeue(
         &mut self,
         now: Time,
         queue: &mut Droptail,
@@ -118,54 +110,17 @@ impl Law {
     }
 }
 
-/// A CoDel queue.
-#[derive(Clone, Debug)]
-pub struct Codel {
-    law: Law,
-    queue: Droptail,
-    marks: u64,
-}
-
-impl Codel {
-    /// A queue that holds what `queue` holds.
-    #[must_use]
-    pub const fn new(settings: CodelSettings, queue: Droptail) -> Self {
-        Codel { law: Law::new(settings), queue, marks: 0 }
-    }
-}
-
-impl Queue for Codel {
-    #[inline]
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        self.queue.enqueue(now, packet, in_service, dropped);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        self.law.dequeue(now, &mut self.queue, &mut self.marks, dropped)
-    }
-
-    #[inline]
-    fn len(&self) -> u64 {
-        self.queue.len()
-    }
-
-    fn marks(&self) -> u64 {
-        self.marks
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Packet)) {
-        self.queue.visit(each);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::packet::Kind;
+    use crate::queue::{InService, Managed};
 
-    const SETTINGS: CodelSettings =
-        CodelSettings { target: Span::from_millis(5), interval: Span::from_millis(100), ecn: false };
+    fn queue() -> Managed<Codel> {
+        let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
+        let codel = Codel::new(scenario::Codel { target, interval, ecn: false });
+        Managed::new(codel, Droptail::new(1000, u64::MAX))
+    }
 
     fn at(milliseconds: u64) -> Time {
         Time::ZERO + Span::from_millis(milliseconds)
@@ -176,7 +131,7 @@ mod tests {
     /// = 70.7, 100/sqrt(3) = 57.7 ms: at 220, 290.7, 348.4, each at the first departure after it.
     #[test]
     fn drops_follow_the_control_law() {
-        let mut codel = Codel::new(SETTINGS, Droptail::new(1000, u64::MAX));
+        let mut codel = queue();
         let mut drops = Vec::new();
         for millisecond in 0..360 {
             let mut dropped = Vec::new();
@@ -198,7 +153,7 @@ mod tests {
     /// A queue of at most one packet of the largest size is left alone, however long it waits.
     #[test]
     fn the_last_packet_stays() {
-        let mut codel = Codel::new(SETTINGS, Droptail::new(1000, u64::MAX));
+        let mut codel = queue();
         let mut dropped = Vec::new();
         for second in 0..5 {
             let packet = Packet::new(Kind::Data, 0, 0, second, Time::ZERO, 1000);

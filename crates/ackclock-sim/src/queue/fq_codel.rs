@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
+use ackclock_scenario as scenario;
 use ackclock_units::{Bytes, Time};
 
-use super::codel::{CodelSettings, Law};
-use super::{Droptail, InService, Queue, Queued};
+use super::{Codel, Droptail, InService, Management, Queue, Queued};
 use crate::packet::Packet;
 use crate::random::mix;
 
@@ -17,7 +17,7 @@ use crate::random::mix;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelSettings {
     /// The law of each queue.
-    pub codel: CodelSettings,
+    pub codel: scenario::Codel,
     /// Bytes per turn.
     pub quantum: Bytes,
     /// Number of queues over which flows are spread.
@@ -32,7 +32,7 @@ const DROP_BATCH: u64 = 64;
 #[derive(Clone, Debug)]
 struct Turn {
     queue: Droptail,
-    law: Law,
+    law: Codel,
     /// Bytes that it may still send in this turn.
     deficit: i64,
     listed: bool,
@@ -55,7 +55,7 @@ impl FqCodel {
     #[must_use]
     pub fn new(settings: FqCodelSettings) -> Self {
         let queue = Droptail::new(u64::MAX, u64::MAX);
-        let turn = Turn { queue, law: Law::new(settings.codel), deficit: 0, listed: false };
+        let turn = Turn { queue, law: Codel::new(settings.codel), deficit: 0, listed: false };
         FqCodel {
             settings,
             turns: vec![turn; settings.queues as usize],
@@ -156,7 +156,7 @@ mod tests {
 
     fn queue(limit: u64) -> FqCodel {
         let codel =
-            CodelSettings { target: Span::from_millis(5), interval: Span::from_millis(100), ecn: false };
+            scenario::Codel { target: Span::from_millis(5), interval: Span::from_millis(100), ecn: false };
         FqCodel::new(FqCodelSettings { codel, quantum: Bytes(1500), queues: 1024, limit: (limit, u64::MAX) })
     }
 

@@ -3,6 +3,7 @@
 mod codel;
 mod droptail;
 mod fq_codel;
+mod managed;
 mod pie;
 mod red;
 
@@ -14,11 +15,12 @@ use ackclock_units::{Rate, Time};
 use crate::packet::Packet;
 use crate::random::Stream;
 
-pub use codel::{Codel, CodelSettings};
+pub use codel::Codel;
 pub use droptail::Droptail;
 pub use fq_codel::{FqCodel, FqCodelSettings};
+pub use managed::{Managed, Management};
 pub use pie::{Pie, PieSettings};
-pub use red::{Red, RedSettings};
+pub use red::Red;
 
 /// A packet in a queue and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,11 +72,11 @@ pub enum Discipline {
     /// First in, first out.
     Droptail(Droptail),
     /// Random early detection, adaptive or not.
-    Red(Box<Red>),
+    Red(Box<Managed<Red>>),
     /// Controlled delay.
-    Codel(Box<Codel>),
+    Codel(Box<Managed<Codel>>),
     /// Proportional integral controller, enhanced.
-    Pie(Box<Pie>),
+    Pie(Box<Managed<Pie>>),
     /// A CoDel queue per flow.
     FqCodel(Box<FqCodel>),
 }
@@ -100,45 +102,20 @@ impl Discipline {
             scenario::Limit::Bytes(bytes) => (u64::MAX, bytes.0),
         };
         let droptail = Droptail::new(limit.0, limit.1);
-        let law = |codel: scenario::Codel| CodelSettings {
-            target: codel.target,
-            interval: codel.interval,
-            ecn: codel.ecn,
-        };
         match queue {
             scenario::Queue::Droptail { .. } => Discipline::Droptail(droptail),
-            scenario::Queue::Red {
-                min_threshold,
-                max_threshold,
-                weight,
-                max_p,
-                gentle,
-                uniform,
-                ecn,
-                adaptive,
-                ..
-            } => {
-                let weight = weight.unwrap_or_else(|| RedSettings::automatic_weight(rate));
-                let settings = RedSettings {
-                    min_threshold,
-                    max_threshold,
-                    weight,
-                    max_p,
-                    gentle,
-                    uniform,
-                    ecn,
-                    adaptive,
-                };
-                Discipline::Red(Box::new(Red::new(settings, droptail, rate, stream)))
+            scenario::Queue::Red { red, .. } => {
+                Discipline::Red(Box::new(Managed::new(Red::new(red, rate, stream), droptail)))
             }
             scenario::Queue::Codel { codel, .. } => {
-                Discipline::Codel(Box::new(Codel::new(law(codel), droptail)))
+                Discipline::Codel(Box::new(Managed::new(Codel::new(codel), droptail)))
             }
             scenario::Queue::Pie { target, burst, ecn, .. } => {
-                Discipline::Pie(Box::new(Pie::new(PieSettings { target, burst, ecn }, droptail, stream)))
+                let pie = Pie::new(PieSettings { target, burst, ecn }, stream);
+                Discipline::Pie(Box::new(Managed::new(pie, droptail)))
             }
             scenario::Queue::FqCodel { codel, quantum, queues, .. } => {
-                let settings = FqCodelSettings { codel: law(codel), quantum, queues, limit };
+                let settings = FqCodelSettings { codel, quantum, queues, limit };
                 Discipline::FqCodel(Box::new(FqCodel::new(settings)))
             }
         }

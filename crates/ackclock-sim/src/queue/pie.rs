@@ -8,7 +8,7 @@
 
 use ackclock_units::{Span, Time};
 
-use super::{Droptail, InService, Queue, Queued, mark};
+use super::{Droptail, InService, Management, Queue, Queued, mark};
 use crate::packet::Packet;
 use crate::random::Stream;
 
@@ -43,45 +43,37 @@ const SPACING: (f64, f64) = (0.85, 8.5);
 /// Fewer bytes than this are left alone (section 5.1).
 const FEW_BYTES: u64 = 2 * 1500;
 
-/// A PIE queue.
+/// The controller of PIE.
 #[derive(Clone, Debug)]
 pub struct Pie {
     settings: PieSettings,
-    queue: Droptail,
     stream: Stream,
     probability: f64,
     old_delay: Span,
     burst_left: Span,
     accumulated: f64,
     updates_at: Time,
-    marks: u64,
 }
 
 impl Pie {
-    /// A queue that holds what `queue` holds.
+    /// A controller that has not seen any packet; drops and marks are drawn from `stream`.
     #[must_use]
-    pub const fn new(settings: PieSettings, queue: Droptail, stream: Stream) -> Self {
+    pub const fn new(settings: PieSettings, stream: Stream) -> Self {
         Pie {
             settings,
-            queue,
             stream,
             probability: 0.0,
             old_delay: Span::ZERO,
             burst_left: settings.burst,
             accumulated: 0.0,
             updates_at: Time(UPDATES_EVERY.0),
-            marks: 0,
         }
     }
 
-    fn delay(&self, now: Time) -> Span {
-        self.queue.first_since().map_or(Span::ZERO, |since| now.since(since))
-    }
-
     /// Carries out the updates that are due. Between events the queue does not change, so they are exact although late.
-    fn catch_up(&mut self, now: Time) {
+    fn catch_up(&mut self, now: Time, queue: &Droptail) {
         while now >= self.updates_at {
-            self.update(self.delay(self.updates_at));
+            self.update(queue.first_since().map_or(Span::ZERO, |since| self.updates_at.since(since)));
             self.updates_at += UPDATES_EVERY;
         }
     }
@@ -114,10 +106,10 @@ impl Pie {
         self.old_delay = delay;
     }
 
-    /// Whether the packet that arrives is to be dropped or marked (sections 4.1 and 5.4).
-    fn decides(&mut self) -> bool {
+    /// Whether the packet that arrives while `waiting` bytes wait is to be dropped or marked (sections 4.1 and 5.4).
+    fn decides(&mut self, waiting: u64) -> bool {
         let half = Span(self.settings.target.0 / 2);
-        let calm = self.old_delay < half && self.probability < 0.2 || self.queue.bytes() <= FEW_BYTES;
+        let calm = self.old_delay < half && self.probability < 0.2 || waiting <= FEW_BYTES;
         if self.burst_left > Span::ZERO || calm {
             return false;
         }
@@ -133,35 +125,35 @@ impl Pie {
     }
 }
 
-impl Queue for Pie {
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        self.catch_up(now);
+impl Management for Pie {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        in_service: InService,
+        queue: &mut Droptail,
+        marks: &mut u64,
+        dropped: &mut Vec<Packet>,
+    ) {
+        self.catch_up(now, queue);
         let mut packet = *packet;
         let ecn = self.settings.ecn && self.probability <= MARKS_BELOW;
-        if self.decides() && !mark(&mut packet, ecn, &mut self.marks) {
+        if self.decides(queue.bytes()) && !mark(&mut packet, ecn, marks) {
             dropped.push(packet);
             return;
         }
-        self.queue.enqueue(now, &packet, in_service, dropped);
+        queue.enqueue(now, &packet, in_service, dropped);
     }
 
-    #[inline]
-    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        self.catch_up(now);
-        self.queue.dequeue(now, dropped)
-    }
-
-    #[inline]
-    fn len(&self) -> u64 {
-        self.queue.len()
-    }
-
-    fn marks(&self) -> u64 {
-        self.marks
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Packet)) {
-        self.queue.visit(each);
+    fn dequeue(
+        &mut self,
+        now: Time,
+        queue: &mut Droptail,
+        _: &mut u64,
+        dropped: &mut Vec<Packet>,
+    ) -> Option<Queued> {
+        self.catch_up(now, queue);
+        queue.dequeue(now, dropped)
     }
 }
 
@@ -173,7 +165,7 @@ mod tests {
     fn pie() -> Pie {
         let settings =
             PieSettings { target: Span::from_millis(15), burst: Span::from_millis(150), ecn: false };
-        Pie::new(settings, Droptail::new(1000, u64::MAX), Stream::new(1, 0, Purpose::Queue, 0, 0))
+        Pie::new(settings, Stream::new(1, 0, Purpose::Queue, 0, 0))
     }
 
     /// A delay of 35 ms after none: 0.125 * 0.02 + 1.25 * 0.035 = 0.04625, over 2048 at probability 0: 2.258e-5. The same
@@ -208,7 +200,7 @@ mod tests {
         for _ in 0..9 {
             pie.update(Span::from_millis(100));
         }
-        assert!(pie.burst_left > Span::ZERO && !pie.decides());
+        assert!(pie.burst_left > Span::ZERO && !pie.decides(100_000));
         pie.update(Span::from_millis(100));
         assert_eq!(pie.burst_left, Span::ZERO);
     }

@@ -9,55 +9,12 @@
 //!
 //! The adaptive form moves max_p every half second so that the average stays in the middle of the thresholds.
 
+use ackclock_scenario as scenario;
 use ackclock_units::{Rate, Span, Time};
 
-use super::{Droptail, InService, Queue, Queued, mark};
+use super::{Droptail, InService, Management, Queue, Queued, mark};
 use crate::packet::Packet;
 use crate::random::Stream;
-
-/// Settings of RED.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedSettings {
-    /// Average queue from which packets are dropped, packets.
-    pub min_threshold: f64,
-    /// Average queue at which the probability is `max_p`, packets.
-    pub max_threshold: f64,
-    /// Gain of the average.
-    pub weight: f64,
-    /// Probability of a drop at the upper threshold.
-    pub max_p: f64,
-    /// Beyond the upper threshold the probability rises to 1 over another threshold's length.
-    pub gentle: bool,
-    /// Drops are spaced evenly.
-    pub uniform: bool,
-    /// Packets that can be marked are marked.
-    pub ecn: bool,
-    /// Adaptive: `max_p` is at least this.
-    pub adaptive: Option<f64>,
-}
-
-impl RedSettings {
-    /// The probability of a drop at an average of `average` packets, before drops are spaced.
-    #[must_use]
-    pub fn probability(&self, average: f64) -> f64 {
-        let RedSettings { min_threshold: low, max_threshold: high, max_p, .. } = *self;
-        if average < low {
-            0.0
-        } else if average < high {
-            max_p * (average - low) / (high - low)
-        } else if self.gentle && average < 2.0 * high {
-            max_p + (1.0 - max_p) * (average - high) / high
-        } else {
-            1.0
-        }
-    }
-
-    /// The weight that adaptive RED gives a link of `rate`: `1 - exp(-1/C)`, C in packets of 1000 bytes per second.
-    #[must_use]
-    pub fn automatic_weight(rate: Rate) -> f64 {
-        1.0 - libm::exp(-8000.0 / rate.0 as f64)
-    }
-}
 
 /// How often the adaptive form moves `max_p`, and by how much.
 const ADAPTS_EVERY: Span = Span::from_millis(500);
@@ -67,11 +24,12 @@ const LARGEST_MAX_P: f64 = 0.5;
 /// The part of the way between the thresholds within which the average should stay.
 const TARGET: (f64, f64) = (0.4, 0.6);
 
-/// A RED queue.
+/// The average queue of RED and what follows from it.
 #[derive(Clone, Debug)]
 pub struct Red {
-    settings: RedSettings,
-    queue: Droptail,
+    settings: scenario::Red,
+    /// Gain of the average.
+    weight: f64,
     stream: Stream,
     average: f64,
     /// Packets since the last drop; none below the lower threshold.
@@ -81,23 +39,36 @@ pub struct Red {
     /// Time to transmit a packet, seconds: idle time counts as that many small arrivals.
     packet_s: f64,
     adapts_at: Time,
-    marks: u64,
 }
 
 impl Red {
-    /// A queue that holds what `queue` holds, at a link of `rate`.
+    /// For an empty queue at a link of `rate`; drops and marks are drawn from `stream`. Adaptive RED's default for the
+    /// weight is `1 - exp(-1/C)`, C in packets of 1000 bytes per second.
     #[must_use]
-    pub fn new(settings: RedSettings, queue: Droptail, rate: Rate, stream: Stream) -> Self {
+    pub fn new(settings: scenario::Red, rate: Rate, stream: Stream) -> Self {
         Red {
             settings,
-            queue,
+            weight: settings.weight.unwrap_or_else(|| 1.0 - libm::exp(-8000.0 / rate.0 as f64)),
             stream,
             average: 0.0,
             count: None,
             idle_since: Some(Time::ZERO),
             packet_s: 8000.0 / rate.0 as f64,
             adapts_at: Time::ZERO + ADAPTS_EVERY,
-            marks: 0,
+        }
+    }
+
+    /// The probability of a drop at an average of `average` packets, before drops are spaced.
+    fn probability(&self, average: f64) -> f64 {
+        let scenario::Red { min_threshold: low, max_threshold: high, max_p, .. } = self.settings;
+        if average < low {
+            0.0
+        } else if average < high {
+            max_p * (average - low) / (high - low)
+        } else if self.settings.gentle && average < 2.0 * high {
+            max_p + (1.0 - max_p) * (average - high) / high
+        } else {
+            1.0
         }
     }
 
@@ -116,19 +87,18 @@ impl Red {
     }
 
     fn update_average(&mut self, now: Time, level: f64) {
-        let weight = self.settings.weight;
         match self.idle_since.take() {
             Some(since) => {
                 let passed = now.since(since).as_seconds() / self.packet_s;
-                self.average *= libm::pow(1.0 - weight, passed);
+                self.average *= libm::pow(1.0 - self.weight, passed);
             }
-            None => self.average += weight * (level - self.average),
+            None => self.average += self.weight * (level - self.average),
         }
     }
 
     /// Whether the packet that arrives is to be dropped or marked.
     fn decides(&mut self) -> bool {
-        let p = self.settings.probability(self.average);
+        let p = self.probability(self.average);
         if p <= 0.0 {
             self.count = None;
             return false;
@@ -154,45 +124,45 @@ impl Red {
     }
 }
 
-impl Queue for Red {
-    fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        let level = self.queue.len() + in_service.packets;
+impl Management for Red {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        in_service: InService,
+        queue: &mut Droptail,
+        marks: &mut u64,
+        dropped: &mut Vec<Packet>,
+    ) {
+        let level = queue.len() + in_service.packets;
         if level > 0 {
             self.idle_since = None;
         }
         self.update_average(now, level as f64);
         self.adapt(now);
         let mut packet = *packet;
-        if self.decides() && !mark(&mut packet, self.settings.ecn, &mut self.marks) {
+        if self.decides() && !mark(&mut packet, self.settings.ecn, marks) {
             dropped.push(packet);
             if level == 0 {
                 self.idle_since = Some(now);
             }
             return;
         }
-        self.queue.enqueue(now, &packet, in_service, dropped);
+        queue.enqueue(now, &packet, in_service, dropped);
     }
 
-    #[inline]
-    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        let queued = self.queue.dequeue(now, dropped);
+    fn dequeue(
+        &mut self,
+        now: Time,
+        queue: &mut Droptail,
+        _: &mut u64,
+        dropped: &mut Vec<Packet>,
+    ) -> Option<Queued> {
+        let queued = queue.dequeue(now, dropped);
         if queued.is_none() {
             self.idle_since = Some(now);
         }
         queued
-    }
-
-    #[inline]
-    fn len(&self) -> u64 {
-        self.queue.len()
-    }
-
-    fn marks(&self) -> u64 {
-        self.marks
-    }
-
-    fn visit(&self, each: &mut dyn FnMut(&Packet)) {
-        self.queue.visit(each);
     }
 }
 
@@ -200,12 +170,13 @@ impl Queue for Red {
 mod tests {
     use super::*;
     use crate::packet::{Ecn, Kind};
+    use crate::queue::Managed;
     use crate::random::Purpose;
 
-    const SETTINGS: RedSettings = RedSettings {
+    const SETTINGS: scenario::Red = scenario::Red {
         min_threshold: 5.0,
         max_threshold: 15.0,
-        weight: 0.002,
+        weight: Some(0.002),
         max_p: 0.1,
         gentle: true,
         uniform: true,
@@ -214,9 +185,8 @@ mod tests {
     };
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms.
-    fn red(settings: RedSettings) -> Red {
-        let stream = Stream::new(1, 0, Purpose::Queue, 0, 0);
-        Red::new(settings, Droptail::new(1000, u64::MAX), Rate(8_000_000), stream)
+    fn red(settings: scenario::Red) -> Red {
+        Red::new(settings, Rate(8_000_000), Stream::new(1, 0, Purpose::Queue, 0, 0))
     }
 
     fn packet() -> Packet {
@@ -227,12 +197,12 @@ mod tests {
     /// (1 + 0.1)/2; without gentle 1.
     #[test]
     fn the_probability_rises_in_two_slopes() {
-        let at = |average| SETTINGS.probability(average);
+        let at = |average| red(SETTINGS).probability(average);
         assert_eq!((at(4.9), at(5.0), at(30.0)), (0.0, 0.0, 1.0));
         assert!((at(10.0) - 0.05).abs() < 1e-12);
         assert!((at(15.0) - 0.1).abs() < 1e-12);
         assert!((at(22.5) - 0.55).abs() < 1e-12);
-        assert_eq!(RedSettings { gentle: false, ..SETTINGS }.probability(15.0), 1.0);
+        assert_eq!(red(scenario::Red { gentle: false, ..SETTINGS }).probability(15.0), 1.0);
     }
 
     /// With 10 packets waiting: 0.02, then 0.02 + 0.002 (10 - 0.02) = 0.03996. After 5 ms of idling five packets
@@ -257,7 +227,7 @@ mod tests {
     #[test]
     fn drops_have_their_share() {
         for (uniform, expected, deviation) in [(false, 50_000, 218), (true, 100_000, 173)] {
-            let mut red = red(RedSettings { uniform, ..SETTINGS });
+            let mut red = red(scenario::Red { uniform, ..SETTINGS });
             red.average = 10.0;
             let (mut drops, mut since, mut longest) = (0_u32, 0, 0);
             for _ in 0..1_000_000 {
@@ -275,7 +245,7 @@ mod tests {
     /// tenth.
     #[test]
     fn the_adaptive_form_moves_its_probability() {
-        let mut red = red(RedSettings { adaptive: Some(0.01), max_p: 0.02, ..SETTINGS });
+        let mut red = red(scenario::Red { adaptive: Some(0.01), max_p: 0.02, ..SETTINGS });
         let at = |n: u64| Time::ZERO + Span::from_millis(500 * n);
         red.average = 12.0;
         red.adapt(at(2));
@@ -290,16 +260,17 @@ mod tests {
 
     #[test]
     fn what_can_be_marked_is_not_dropped() {
-        let mut red = red(RedSettings { ecn: true, max_p: 1.0, ..SETTINGS });
+        let mut red = red(scenario::Red { ecn: true, max_p: 1.0, ..SETTINGS });
         red.idle_since = None;
         red.average = 40.0;
+        let mut queue = Managed::new(red, Droptail::new(1000, u64::MAX));
         let mut capable = packet();
         capable.set_ecn(Ecn::Capable);
         let mut dropped = Vec::new();
-        red.enqueue(Time::ZERO, &capable, InService { packets: 1, bytes: 1000 }, &mut dropped);
-        assert_eq!((dropped.len(), red.marks()), (0, 1));
-        red.enqueue(Time::ZERO, &packet(), InService { packets: 1, bytes: 1000 }, &mut dropped);
-        assert_eq!((dropped.len(), red.marks()), (1, 1));
-        assert_eq!(red.dequeue(Time::ZERO, &mut dropped).unwrap().packet.ecn(), Ecn::Marked);
+        queue.enqueue(Time::ZERO, &capable, InService { packets: 1, bytes: 1000 }, &mut dropped);
+        assert_eq!((dropped.len(), queue.marks()), (0, 1));
+        queue.enqueue(Time::ZERO, &packet(), InService { packets: 1, bytes: 1000 }, &mut dropped);
+        assert_eq!((dropped.len(), queue.marks()), (1, 1));
+        assert_eq!(queue.dequeue(Time::ZERO, &mut dropped).unwrap().packet.ecn(), Ecn::Marked);
     }
 }

@@ -6,6 +6,7 @@
 //! [`Report`]: crate::payload::Report
 
 mod catalogue;
+mod intake;
 mod sender;
 pub mod tear;
 pub mod tfrc;

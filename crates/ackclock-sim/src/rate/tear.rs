@@ -13,10 +13,11 @@ use std::collections::VecDeque;
 
 use ackclock_units::{Span, Time};
 
+use super::intake::Intake;
 use super::sender::Law;
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
-use crate::packet::{Kind, Packet};
-use crate::payload::{Header, Payload, Report};
+use crate::packet::Packet;
+use crate::payload::Report;
 
 ackclock_cc::parameters! {
     /// Parameters of TEAR.
@@ -150,12 +151,7 @@ impl Law for Tear {
 #[derive(Debug)]
 pub struct TearReceiver {
     params: TearParams,
-    flow: u32,
-    route: u32,
-    report_bytes: u16,
-    total: u64,
-    delivered: u64,
-    completed: Option<Time>,
+    intake: Intake,
     emulation: Emulation,
     /// The highest packet that arrived.
     highest: Option<u64>,
@@ -163,8 +159,6 @@ pub struct TearReceiver {
     missing: VecDeque<(u64, u64, u64)>,
     /// A loss below this belongs to the last decrease.
     recovery_point: u64,
-    newest: Option<(Time, Time)>,
-    header: Header,
     report_at: Time,
     silence_ends: Time,
     doublings: u32,
@@ -178,18 +172,11 @@ impl TearReceiver {
     pub fn new(params: TearParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
         TearReceiver {
             params,
-            flow,
-            route,
-            report_bytes,
-            total,
-            delivered: 0,
-            completed: None,
+            intake: Intake::new(flow, route, report_bytes, total),
             emulation: Emulation::default(),
             highest: None,
             missing: VecDeque::new(),
             recovery_point: 0,
-            newest: None,
-            header: Header::default(),
             report_at: Time::NEVER,
             silence_ends: Time::NEVER,
             doublings: 0,
@@ -198,9 +185,10 @@ impl TearReceiver {
     }
 
     fn set_silence(&mut self, now: Time) {
-        if self.params.timeout && self.header.rtt > Span::ZERO {
-            let timeout = self.header.rtt.saturating_mul(4).max(SHORTEST_TIMEOUT);
-            let spacings = Span::from_seconds_f64(2.0 / self.header.rate.max(SLOWEST));
+        let header = self.intake.header;
+        if self.params.timeout && header.rtt > Span::ZERO {
+            let timeout = header.rtt.saturating_mul(4).max(SHORTEST_TIMEOUT);
+            let spacings = Span::from_seconds_f64(2.0 / header.rate.max(SLOWEST));
             self.silence_ends = now + (timeout + spacings).saturating_mul(1 << self.doublings);
         }
     }
@@ -228,19 +216,12 @@ impl TearReceiver {
 impl Endpoint for TearReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(&Payload::Header(header)) = context.payloads.remove(packet.handle()) {
-            self.header = header;
-        }
-        self.delivered += 1;
-        if self.delivered == self.total {
-            self.completed = Some(now);
-        }
-        self.newest = Some((packet.sent, now));
+        self.intake.take(packet, context);
         self.doublings = 0;
         self.set_silence(now);
         if self.report_at == Time::NEVER {
             self.reports = self.reports.or(if self.highest.is_none() { Some(false) } else { None });
-            self.report_at = now + self.header.rtt.max(Span::from_millis(1));
+            self.report_at = now + self.intake.report_interval();
         }
         if self.highest.is_some_and(|highest| packet.sequence <= highest) {
             self.missing.retain(|(first, end, _)| !(*first..*end).contains(&packet.sequence));
@@ -249,7 +230,8 @@ impl Endpoint for TearReceiver {
         if self.finds_loss(packet.sequence) {
             self.emulation.lose();
             // What is in flight now was sent under the old window.
-            self.recovery_point = packet.sequence + (self.header.rate * self.header.rtt.as_seconds()) as u64;
+            let header = self.intake.header;
+            self.recovery_point = packet.sequence + (header.rate * header.rtt.as_seconds()) as u64;
             self.reports = Some(false);
         } else {
             self.emulation.arrive();
@@ -272,13 +254,8 @@ impl Endpoint for TearReceiver {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let stale = self.reports.take()?;
-        let now = context.now;
-        let (sent, arrived) = self.newest?;
-        let verdict = self.emulation.mean();
-        let report = Report { delay: now.since(arrived), received: 0.0, verdict, stale };
-        let sequence = self.highest.map_or(0, |highest| highest + 1);
-        let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
+        let report = Report { verdict: self.emulation.mean(), stale, ..Report::default() };
+        self.intake.report(context, self.highest, report)
     }
 
     fn wakeup(&self) -> Time {
@@ -288,7 +265,7 @@ impl Endpoint for TearReceiver {
 
 impl ReceivingEnd for TearReceiver {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.delivered, completed: self.completed }
+        self.intake.view()
     }
 }
 

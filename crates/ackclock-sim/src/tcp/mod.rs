@@ -1,6 +1,7 @@
 //! TCP: sender, receiver, loss recovery, timers.
 
 mod application;
+mod deadline;
 mod gate;
 mod pacing;
 mod receiver;

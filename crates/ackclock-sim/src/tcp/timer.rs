@@ -2,6 +2,8 @@
 
 use ackclock_units::{Span, Time};
 
+use super::deadline::Deadline;
+
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
 
@@ -16,10 +18,7 @@ pub struct Timer {
     /// Without backoff.
     timeout: Span,
     backoff: u64,
-    deadline: Time,
-    /// When it is woken next: not after the deadline, and often before, so that moving the deadline with
-    /// every acknowledgement costs nothing.
-    alarm: Time,
+    deadline: Deadline,
 }
 
 impl Timer {
@@ -35,8 +34,7 @@ impl Timer {
             variation: Span::ZERO,
             timeout: initial.clamp(minimum, maximum),
             backoff: 1,
-            deadline: Time::NEVER,
-            alarm: Time::NEVER,
+            deadline: Deadline::default(),
         }
     }
 
@@ -75,21 +73,20 @@ impl Timer {
     /// Restarts the timer at `now`.
     #[inline]
     pub fn restart(&mut self, now: Time) {
-        self.deadline = now + self.timeout();
-        self.alarm = self.alarm.min(self.deadline);
+        self.deadline.set(now + self.timeout());
     }
 
     /// Starts the timer unless it runs.
     #[inline]
     pub fn ensure_running(&mut self, now: Time) {
-        if self.deadline == Time::NEVER {
+        if !self.deadline.is_set() {
             self.restart(now);
         }
     }
 
     /// Stops the timer.
     pub fn stop(&mut self) {
-        self.deadline = Time::NEVER;
+        self.deadline.clear();
     }
 
     /// Doubles the timeout (RFC 6298, section 5.5).
@@ -100,21 +97,13 @@ impl Timer {
     /// When it wants to be woken.
     #[inline]
     #[must_use]
-    pub fn alarm(&self) -> Time {
-        self.alarm
+    pub const fn alarm(&self) -> Time {
+        self.deadline.alarm()
     }
 
     /// Whether the timer has expired at `now`. If not, the alarm is set again.
     pub fn expires(&mut self, now: Time) -> bool {
-        if now < self.alarm {
-            return false;
-        }
-        self.alarm = self.deadline;
-        if now < self.deadline {
-            return false;
-        }
-        (self.deadline, self.alarm) = (Time::NEVER, Time::NEVER);
-        true
+        self.deadline.expires(now)
     }
 }
 

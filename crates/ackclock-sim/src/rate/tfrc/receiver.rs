@@ -6,8 +6,9 @@ use ackclock_units::{Span, Time};
 
 use super::{Intervals, SLOWEST, TfrcParams, inverse};
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
-use crate::packet::{Kind, Packet};
-use crate::payload::{Header, Payload, Report};
+use crate::packet::Packet;
+use crate::payload::Report;
+use crate::rate::intake::Intake;
 
 /// Packets after a missing one that make it lost (section 5.1).
 const REORDERING: u64 = 3;
@@ -16,12 +17,7 @@ const REORDERING: u64 = 3;
 #[derive(Debug)]
 pub struct TfrcReceiver {
     params: TfrcParams,
-    flow: u32,
-    route: u32,
-    report_bytes: u16,
-    total: u64,
-    delivered: u64,
-    completed: Option<Time>,
+    intake: Intake,
     /// Packets above this are missing until they are `REORDERING` packets old; the highest packet and its arrival.
     highest: Option<(u64, Time)>,
     /// Missing packets, with the packet and time before them and what has arrived since.
@@ -31,8 +27,6 @@ pub struct TfrcReceiver {
     event: Option<(u64, Time)>,
     /// Arrivals within the last round-trip time.
     arrivals: VecDeque<Time>,
-    newest: Option<(Time, Time)>,
-    header: Header,
     report_at: Time,
     reports: bool,
     unreported: bool,
@@ -55,19 +49,12 @@ impl TfrcReceiver {
     pub fn new(params: TfrcParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
         TfrcReceiver {
             params,
-            flow,
-            route,
-            report_bytes,
-            total,
-            delivered: 0,
-            completed: None,
+            intake: Intake::new(flow, route, report_bytes, total),
             highest: None,
             missing: VecDeque::new(),
             intervals: Intervals::default(),
             event: None,
             arrivals: VecDeque::new(),
-            newest: None,
-            header: Header::default(),
             report_at: Time::NEVER,
             reports: false,
             unreported: false,
@@ -101,7 +88,7 @@ impl TfrcReceiver {
 
     /// Rate of arrivals in the last round-trip time, packets per second (section 6.2).
     fn received(&mut self, now: Time) -> f64 {
-        let span = self.header.rtt.max(Span::from_millis(1));
+        let span = self.intake.report_interval();
         while self.arrivals.front().is_some_and(|time| now.since(*time) > span) {
             self.arrivals.pop_front();
         }
@@ -111,7 +98,7 @@ impl TfrcReceiver {
     /// A packet is lost that would have arrived at `time` (section 5.2).
     fn lose(&mut self, now: Time, sequence: u64, time: Time) {
         match self.event {
-            Some((_, began)) if time <= began + self.header.rtt => {}
+            Some((_, began)) if time <= began + self.intake.header.rtt => {}
             Some((begin, _)) => {
                 let discount = self.discount();
                 self.intervals.push((sequence - begin) as f64, discount);
@@ -119,7 +106,7 @@ impl TfrcReceiver {
             }
             None => {
                 // The first interval is what the equation asks for at the rate that arrived (section 6.3.1).
-                let rtt = self.header.rtt.as_seconds().max(1e-6);
+                let rtt = self.intake.header.rtt.as_seconds().max(1e-6);
                 let rate = self.received(now);
                 self.intervals.push(1.0 / inverse(rate.max(SLOWEST), rtt, self.params.b), 1.0);
                 self.event = Some((sequence, time));
@@ -160,15 +147,8 @@ impl TfrcReceiver {
 impl Endpoint for TfrcReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
-        if let Some(&Payload::Header(header)) = context.payloads.remove(packet.handle()) {
-            self.header = header;
-        }
-        self.delivered += 1;
-        if self.delivered == self.total {
-            self.completed = Some(now);
-        }
+        self.intake.take(packet, context);
         self.arrivals.push_back(now);
-        self.newest = Some((packet.sent, now));
         let first = self.highest.is_none();
         let (highest, at) = self.highest.unwrap_or((packet.sequence, now));
         if packet.sequence > highest {
@@ -187,7 +167,7 @@ impl Endpoint for TfrcReceiver {
             self.reports = true;
         }
         if self.report_at == Time::NEVER {
-            self.report_at = now + self.header.rtt.max(Span::from_millis(1));
+            self.report_at = now + self.intake.report_interval();
         }
     }
 
@@ -203,15 +183,13 @@ impl Endpoint for TfrcReceiver {
             return None;
         }
         let now = context.now;
-        let (sent, arrived) = self.newest?;
         self.unreported = false;
-        self.report_at = now + self.header.rtt.max(Span::from_millis(1));
+        self.report_at = now + self.intake.report_interval();
         self.last_p = self.p();
         let received = self.received(now);
-        let report = Report { delay: now.since(arrived), received, verdict: self.last_p, stale: false };
-        let sequence = self.highest.map_or(0, |(highest, _)| highest + 1);
-        let packet = Packet::new(Kind::Ack, self.flow, self.route, sequence, sent, self.report_bytes);
-        Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
+        let highest = self.highest.map(|(highest, _)| highest);
+        let report = Report { received, verdict: self.last_p, ..Report::default() };
+        self.intake.report(context, highest, report)
     }
 
     fn wakeup(&self) -> Time {
@@ -221,14 +199,15 @@ impl Endpoint for TfrcReceiver {
 
 impl ReceivingEnd for TfrcReceiver {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.delivered, completed: self.completed }
+        self.intake.view()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Slab;
+    use crate::packet::{Kind, Slab};
+    use crate::payload::{Header, Payload};
     use crate::rate::tfrc::throughput;
 
     /// A receiver with an RTT of 100 ms to which packets come every 10 ms, but for the lost ones.

@@ -37,6 +37,10 @@ impl Flight {
     }
 }
 
+/// What the tests of the styles have outstanding.
+#[cfg(test)]
+const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
+
 /// What an acknowledgement told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {

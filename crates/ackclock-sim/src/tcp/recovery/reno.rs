@@ -166,8 +166,7 @@ impl Recovery for DuplicateAcks {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
+    use crate::tcp::recovery::FLIGHT;
 
     fn after_three_duplicates(newreno: bool) -> DuplicateAcks {
         let mut recovery = DuplicateAcks::new(newreno, true);

@@ -208,8 +208,7 @@ impl Recovery for Sack {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
+    use crate::tcp::recovery::FLIGHT;
 
     fn block(first: u64, end: u64) -> Option<SackBlocks> {
         Some([(first, end), (0, 0), (0, 0)])

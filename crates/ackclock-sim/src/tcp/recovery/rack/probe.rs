@@ -2,26 +2,20 @@
 
 use ackclock_units::{Span, Time};
 
+use crate::tcp::deadline::Deadline;
+
 /// The receiver may hold an acknowledgement back for as long as this (section 7.2).
 const LONGEST_ACK_DELAY: Span = Span::from_millis(200);
 
 /// When a probe goes out, and until when it is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Probe {
     /// When it goes out.
-    deadline: Time,
-    /// When it is looked at; never after the deadline, often before.
-    alarm: Time,
+    deadline: Deadline,
     /// One goes out now, whatever the window.
     due: bool,
     /// While one is under way: the acknowledgement that ends it.
     end: Option<u64>,
-}
-
-impl Default for Probe {
-    fn default() -> Self {
-        Probe { deadline: Time::NEVER, alarm: Time::NEVER, due: false, end: None }
-    }
 }
 
 impl Probe {
@@ -30,29 +24,23 @@ impl Probe {
     pub fn arm(&mut self, now: Time, smoothed_rtt: Option<Span>, single: bool) {
         self.due = false;
         let Some(smoothed) = smoothed_rtt else {
-            self.deadline = Time::NEVER;
+            self.deadline.clear();
             return;
         };
         let delay = if single { LONGEST_ACK_DELAY } else { Span::ZERO };
-        self.deadline = now + smoothed.saturating_mul(2) + delay;
-        self.alarm = self.alarm.min(self.deadline);
+        self.deadline.set(now + smoothed.saturating_mul(2) + delay);
     }
 
     /// None goes out until it is armed again.
     pub fn stop(&mut self) {
-        self.deadline = Time::NEVER;
+        self.deadline.clear();
     }
 
     /// Whether the time has come at `now` to send one: none is under way, and packets are `outstanding`.
     pub fn on_timer(&mut self, now: Time, outstanding: bool) -> bool {
-        if now < self.alarm {
+        if !self.deadline.expires(now) {
             return false;
         }
-        self.alarm = self.deadline;
-        if now < self.deadline {
-            return false;
-        }
-        (self.deadline, self.alarm) = (Time::NEVER, Time::NEVER);
         self.due = self.end.is_none() && outstanding;
         self.due
     }
@@ -88,6 +76,6 @@ impl Probe {
 
     /// When it is to be looked at.
     pub const fn alarm(&self) -> Time {
-        self.alarm
+        self.deadline.alarm()
     }
 }
