@@ -199,9 +199,12 @@ def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
         [*COMMAND, "simulate", "two.toml", "-o", "out", "--runs", str(runs)],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    wait_until(lambda: list(tmp_path.glob(".out.*")))
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
+    try:
+        wait_until(lambda: list(tmp_path.glob(".out.*")))
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, output) == (130, "")
     assert errors == "ackclock: interrupted\n"
     assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]

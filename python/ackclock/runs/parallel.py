@@ -50,8 +50,9 @@ def in_order(
             raise StoppedError
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        waiting = deque(pool.submit(work, item, check) for item in items)
+        # An interrupt may fall between two submissions: those already made must stop too.
         try:
+            waiting = deque(pool.submit(work, item, check) for item in items)
             while waiting:
                 if wait([waiting[0]], LOOK_S).done:
                     yield waiting.popleft().result()
