@@ -50,19 +50,8 @@ def words(estimate: Estimate) -> str:
     return f"{estimate.value:.{places}f} ± {half:.{places}f}"
 
 
-def answers(comparison: Comparison) -> Figure:
-    """Draw every question as a panel with a point per control.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    Figure
-        Points with 95 % intervals; what is infinite is left out.
-    """
+def _answers(comparison: Comparison) -> Figure:
+    """Draw every question as a panel with a point per control; what is infinite is left out."""
     names = comparison.controls
     with plots.in_style():
         rows = -(-len(QUESTIONS) // COLUMNS)
@@ -96,19 +85,8 @@ def answers(comparison: Comparison) -> Figure:
     return figure
 
 
-def windows(comparison: Comparison) -> Figure:
-    """Draw the window of each control alone.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    Figure
-        A panel per control, packets against seconds.
-    """
+def _windows(comparison: Comparison) -> Figure:
+    """Draw the window of each control alone: a panel per control, packets against seconds."""
     with plots.in_style():
         figure, panels = plots.panels(len(comparison.controls), height=1.3)
         for index, (panel, name) in enumerate(zip(panels, comparison.controls, strict=True)):
@@ -143,7 +121,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
     StorageError
         When something cannot be written.
     """
-    try:
+    with storage.explained(output):
         (output / "scenarios").mkdir(parents=True, exist_ok=True)
         links: dict[str, list[tuple[str, str]]] = {}
         for (name, control), scenario in comparison.scenarios.items():
@@ -153,8 +131,8 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             links.setdefault(control, []).append((name, file))
         with plots.in_style():
             for name, figure in (
-                ("answers", answers(comparison)),
-                ("windows", windows(comparison)),
+                ("answers", _answers(comparison)),
+                ("windows", _windows(comparison)),
             ):
                 for ending in ("pdf", "png"):
                     made = {"CreationDate": None} if ending == "pdf" else None
@@ -178,7 +156,3 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
         )
         with storage.new_file(output / "index.html") as path:
             path.write_text(text, "utf-8")
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise storage.explain(output, error) from error

@@ -305,7 +305,7 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     Parameters
     ----------
     names : iterable of str
-        Controls that a scenario names, loaded.
+        As for `fingerprint`.
 
     Returns
     -------

@@ -117,9 +117,9 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     Parameters
     ----------
     scenario : Path, str, mapping or Scenario
-        A path, TOML text (it contains a line break), nested mappings, or one read before.
+        What `read` is given.
     settings : sequence of str
-        Changes such as ``"flow.0.rtt=80ms"``.
+        As for `read`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     Raises
     ------
     ScenarioError
-        When the scenario is refused: file, line, key and what is allowed.
+        As `read`.
     """
     return read(scenario, settings=settings).toml()
 

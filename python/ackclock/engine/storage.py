@@ -22,22 +22,28 @@ class StorageError(Exception):
     """A result cannot be written; the message is one line that says what to do."""
 
 
-def explain(path: Path, error: OSError) -> StorageError:
-    """Turn what the operating system says about writing `path` into one clear line.
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses in the block into one clear line.
 
     Parameters
     ----------
     path : Path
-        What was to be written.
-    error : OSError
-        What went wrong.
+        What the block writes.
 
-    Returns
-    -------
+    Raises
+    ------
     StorageError
-        To be raised.
+        When it cannot be written. A reader that has closed its pipe is not the fault of `path`.
     """
-    return StorageError(f"cannot write {path}: {error.strerror or error}; nothing was written")
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror or error}; nothing was written"
+        ) from error
 
 
 def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path], bool]) -> None:
@@ -57,7 +63,7 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
     StorageError
         When `target` exists, is not an empty directory, and may not be replaced.
     """
-    try:
+    with explained(target):
         if not target.exists() and not target.is_symlink():
             return
         if not target.is_dir():
@@ -68,8 +74,6 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
             raise StorageError(
                 f"{target} holds files that this command did not write; choose another directory"
             )
-    except OSError as error:
-        raise explain(target, error) from error
     if not force:
         raise StorageError(f"{target} holds a result; --force replaces it")
 
@@ -109,12 +113,8 @@ def new_directory(
 
     Parameters
     ----------
-    target : Path
-        Directory that is to be written.
-    force : bool
-        Whether a previous result may be replaced.
-    is_result : callable
-        Whether a directory holds a previous result and nothing else.
+    target, force, is_result
+        As for `refuse_unless_free`.
 
     Yields
     ------
@@ -132,16 +132,13 @@ def new_directory(
     refuse_unless_free(target, force=force, is_result=is_result)
     previous = temporary.with_suffix(".previous")
     try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        refuse_unless_free(target, force=force, is_result=is_result)
-        if goal.exists():
-            goal.rename(previous)
-        temporary.rename(goal)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise explain(target, error) from error
+        with explained(target):
+            temporary.mkdir(parents=True)
+            yield temporary
+            refuse_unless_free(target, force=force, is_result=is_result)
+            if goal.exists():
+                goal.rename(previous)
+            temporary.rename(goal)
     finally:
         if previous.exists() and not goal.exists():
             previous.rename(goal)
@@ -170,15 +167,12 @@ def new_file(target: Path) -> Iterator[Path]:
     """
     temporary = _beside(target)
     try:
-        if target.is_dir():
-            raise StorageError(f"{target} is a directory; choose a file name")
-        temporary.touch()
-        yield temporary
-        temporary.replace(target)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise explain(target, error) from error
+        with explained(target):
+            if target.is_dir():
+                raise StorageError(f"{target} is a directory; choose a file name")
+            temporary.touch()
+            yield temporary
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -34,10 +34,8 @@ def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float)
 
     Parameters
     ----------
-    time_s, value : array_like
-        Samples.
-    start_s, end_s : float
-        Limits, seconds.
+    time_s, value, start_s, end_s
+        As for `integral`.
 
     Returns
     -------

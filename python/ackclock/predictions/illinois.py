@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import polars as pl
 from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs
 from ackclock.models import illinois
+from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, curves, with_simulated
 
 RTT_S = 0.1
 POSITIONS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
@@ -39,17 +40,15 @@ def predict_curves(
         Both, over da/dm.
     """
     parameters = illinois.Parameters(eta1=eta1)
-    curves = {"alpha (packets per round trip)": illinois.alpha, "beta": illinois.beta}
+    formulas: dict[str, Callable[[Any], Array]] = {
+        "alpha (packets per round trip)": lambda at: illinois.alpha(at, 1.0, parameters),
+        "beta": lambda at: illinois.beta(at, 1.0, parameters),
+    }
     rows: list[dict[str, Any]] = [
-        {"curve": name, "position": at, "predicted": float(curve(at, 1.0, parameters))}
-        for name, curve in curves.items()
+        {"curve": name, "position": at, "predicted": float(formula(at))}
+        for name, formula in formulas.items()
         for at in POSITIONS
     ]
-    fine = np.linspace(0, 1, 401)
-    line = pl.concat(
-        pl.DataFrame({"curve": name, "position": fine, "predicted": curve(fine, 1.0, parameters)})
-        for name, curve in curves.items()
-    )
     estimates = []
     if simulation is not None:
         # Paced: in a train of packets most wait for the others, however empty the link.
@@ -71,7 +70,7 @@ def predict_curves(
         hue="curve",
         x_label="mean queueing delay over the largest one, da/dm",
         y_label="alpha, beta",
-        line=line,
+        line=curves("curve", "position", np.linspace(0, 1, 401), formulas),
         log_y=True,
         notes=(
             "Simulated: the median in the trace within 0.01 of a position; none if never there.",

@@ -13,8 +13,13 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
-from ackclock.runs import Case, measure_all
+from ackclock.predictions.prediction import (
+    Prediction,
+    Simulation,
+    check_names,
+    curves,
+    with_simulated,
+)
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
@@ -84,9 +89,7 @@ def predict(
     LookupError
         When a control has no formula; the message lists those that have.
     """
-    for name in controls:
-        if name not in CONTROLS:
-            raise LookupError(f"no period of {name!r}; there are {', '.join(CONTROLS)}")
+    check_names(controls, CONTROLS, "period")
     rows: list[dict[str, Any]] = [
         {"control": name, "window": window, "predicted": float(CONTROLS[name].formula(window))}
         for name in controls
@@ -94,16 +97,9 @@ def predict(
     ]
     estimates: list[Estimate] = []
     if simulation is not None:
-        wanted = [row for row in rows if CONTROLS[row["control"]].controller is not None]
-        cases = [Case(scenario(row["control"], row["window"], row["predicted"])) for row in wanted]
-        found = iter(measure_all(cases, _period, simulation.jobs))
-        missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
-        estimates = [next(found)[0] if row in wanted else missing for row in rows]
+        estimates = simulation.once([_scenario(**row) for row in rows], _period)
     fine = np.geomspace(min(windows), max(windows), 100)
-    line = pl.concat(
-        pl.DataFrame({"control": name, "window": fine, "predicted": CONTROLS[name].formula(fine)})
-        for name in controls
-    )
+    formulas = {name: CONTROLS[name].formula for name in controls}
     return Prediction(
         title="Round trips between self-induced congestion events",
         points=with_simulated(rows, estimates),
@@ -111,38 +107,25 @@ def predict(
         hue="control",
         x_label="largest window without loss (packets)",
         y_label="round trips between congestion events",
-        line=line,
+        line=curves("control", "window", fine, formulas),
         log_x=True,
         log_y=True,
     )
 
 
-def scenario(name: str, window: float, expected: float) -> dict[str, Any]:
-    """Describe the run that the formula is compared with.
-
-    Parameters
-    ----------
-    name : str
-        A control of `CONTROLS`.
-    window : float
-        W_max, packets.
-    expected : float
-        Its period, round trips; it sets the length of the run.
-
-    Returns
-    -------
-    dict
-        A scenario.
-    """
+def _scenario(control: str, window: float, predicted: float) -> dict[str, Any] | None:
+    """Describe the run that the formula is compared with; the period sets its length."""
+    if CONTROLS[control].controller is None:
+        return None
     buffer = round(BUFFER_SHARE * window)
     rate_mbps = (window - buffer) / RTT_S * build.PACKET_BITS / 1e6
     one = build.flow(
-        CONTROLS[name].controller,
+        CONTROLS[control].controller,
         rtt=build.seconds(RTT_S),
-        params=dict(CONTROLS[name].params),
+        params=dict(CONTROLS[control].params),
         initial_ssthresh=max(2.0, 0.6 * window),
     )
-    length_s = (expected + 5) * RTT_S * (1 + BUFFER_SHARE)
+    length_s = (predicted + 5) * RTT_S * (1 + BUFFER_SHARE)
     return paths.dumbbell(
         [one],
         EPOCHS * length_s,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from numpy.typing import ArrayLike
 
 from ackclock.draw import plots
 from ackclock.metrics import Estimate, over_runs
+from ackclock.models.laws import Array
 from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class Simulation:
         Parameters
         ----------
         scenarios : sequence of mapping
-            As in scenario files.
+            As for `each`.
         measure : callable
             The number, from a recorded run.
 
@@ -71,6 +73,30 @@ class Simulation:
         """
         cases = [Case(scenario, self.runs) for scenario in scenarios]
         return measure_all(cases, measure, self.jobs)
+
+    def once(
+        self,
+        scenarios: Sequence[Mapping[str, Any] | None],
+        measure: Callable[[Run], Estimate],
+    ) -> list[Estimate]:
+        """Simulate scenarios in which nothing is random, each once.
+
+        Parameters
+        ----------
+        scenarios : sequence of mapping
+            As for `each`; None for what cannot be simulated.
+        measure : callable
+            The estimate, from a recorded run.
+
+        Returns
+        -------
+        list of Estimate
+            One for each scenario, NaN for None.
+        """
+        cases = [Case(scenario) for scenario in scenarios if scenario is not None]
+        found = iter(measure_all(cases, measure, self.jobs))
+        missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
+        return [missing if one is None else next(found)[0] for one in scenarios]
 
 
 @dataclass(frozen=True)
@@ -150,6 +176,53 @@ class Prediction:
             panel.set_yscale("log")
         plots.legend(panel, min(4, len(names)))
         return figure
+
+
+def check_names(names: Collection[str], known: Collection[str], what: str) -> None:
+    """Refuse names of controls that nothing is known of.
+
+    Parameters
+    ----------
+    names : collection of str
+        Names that were asked for.
+    known : collection of str
+        Those that there are.
+    what : str
+        What is known of these.
+
+    Raises
+    ------
+    LookupError
+        When one is not among them; the message lists those that are.
+    """
+    for name in names:
+        if name not in known:
+            raise LookupError(f"no {what} of {name!r}; there are {', '.join(known)}")
+
+
+def curves(
+    hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]
+) -> pl.DataFrame:
+    """Evaluate formulas at many points.
+
+    Parameters
+    ----------
+    hue, x : str
+        Columns for the names of the formulas and for the points.
+    at : ndarray
+        The points.
+    formulas : mapping
+        Each by its name, from the points to the numbers.
+
+    Returns
+    -------
+    polars.DataFrame
+        `Prediction.line`.
+    """
+    return pl.concat(
+        pl.DataFrame({hue: name, x: at, "predicted": formula(at)})
+        for name, formula in formulas.items()
+    )
 
 
 def with_simulated(

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
-from ackclock.runs import Case, measure_all
+from ackclock.predictions.prediction import (
+    Prediction,
+    Simulation,
+    check_names,
+    curves,
+    with_simulated,
+)
 
 BATCHES = 10
 
@@ -46,6 +50,10 @@ class Control:
 
 def _of_p(formula: Callable[..., Any], *arguments: float) -> Callable[[Any, float], Any]:
     return lambda p, _rtt_s: formula(p, *arguments)
+
+
+def _at(formula: Callable[[Any, float], Any], rtt_s: float) -> Callable[[Any], Any]:
+    return lambda p: formula(p, rtt_s)
 
 
 CONTROLS: dict[str, Control] = {
@@ -97,9 +105,7 @@ def predict(
     LookupError
         When a control has no formula; the message lists those that have.
     """
-    for name in controls:
-        if name not in CONTROLS:
-            raise LookupError(f"no response function of {name!r}; there are {', '.join(CONTROLS)}")
+    check_names(controls, CONTROLS, "response function")
     rows = []
     for name in controls:
         control = CONTROLS[name]
@@ -113,12 +119,9 @@ def predict(
                     "with_recovery": None if law is None else laws.response(law, p, 1.0),
                 }
             )
-    estimates = [] if simulation is None else _simulate(rows, rtt_s, simulation.jobs)
+    estimates = [] if simulation is None else _simulate(rows, rtt_s, simulation)
     fine = np.geomspace(min(loss), max(loss), 200)
-    line = pl.concat(
-        pl.DataFrame({"control": name, "p": fine, "predicted": CONTROLS[name].formula(fine, rtt_s)})
-        for name in controls
-    )
+    formulas = {name: _at(CONTROLS[name].formula, rtt_s) for name in controls}
     return Prediction(
         title=f"Response functions, RTT {rtt_s:g} s",
         points=with_simulated(rows, estimates),
@@ -126,29 +129,16 @@ def predict(
         hue="control",
         x_label="loss-event rate p",
         y_label="packets per round trip",
-        line=line,
+        line=curves("control", "p", fine, formulas),
         log_x=True,
         log_y=True,
     )
 
 
-def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
-    """Describe the run that the formula is compared with.
-
-    Parameters
-    ----------
-    name : str
-        A control of `CONTROLS` that can be simulated.
-    p : float
-        Loss-event rate.
-    rtt_s : float
-        Round-trip time, seconds.
-
-    Returns
-    -------
-    dict
-        A scenario whose trace has two samples per batch in the measured time.
-    """
+def _scenario(name: str, p: float, rtt_s: float) -> dict[str, Any] | None:
+    """Describe the run that the formula is compared with: two samples per batch."""
+    if CONTROLS[name].controller is None:
+        return None
     control = CONTROLS[name]
     expected = float(control.formula(p, rtt_s))
     # Whole microseconds, so that the batches fill the measured time.
@@ -168,14 +158,9 @@ def scenario(name: str, p: float, rtt_s: float) -> dict[str, Any]:
     )
 
 
-def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None) -> list[Estimate]:
-    wanted = [CONTROLS[row["control"]].controller is not None for row in rows]
-    cases = [
-        Case(scenario(row["control"], row["p"], rtt_s))
-        for row, one in zip(rows, wanted, strict=True)
-        if one
-    ]
-
+def _simulate(
+    rows: Sequence[Mapping[str, Any]], rtt_s: float, simulation: Simulation
+) -> list[Estimate]:
     def rate(run: Run) -> Estimate:
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)
@@ -183,6 +168,4 @@ def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, jobs: int | None)
         per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / build.PACKET_BITS / length_s
         return of_batches(per_trip * rtt_s)
 
-    found = iter(measure_all(cases, rate, jobs))
-    missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
-    return [next(found)[0] if one else missing for one in wanted]
+    return simulation.once([_scenario(row["control"], row["p"], rtt_s) for row in rows], rate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ackclock.metrics import cov, over_runs
 from ackclock.models import smoothness, timeouts
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, curves, with_simulated
 
 RTT_S = 0.1
 MEASURED_S = 1000.0
@@ -86,18 +87,12 @@ def predict(
                     loss={"kind": "bernoulli", "rate": p},
                 )
             )
-    estimates = [] if simulation is None else simulation.estimate(scenarios, rate_variation)
+    estimates = [] if simulation is None else simulation.estimate(scenarios, _rate_variation)
     fine = np.geomspace(min(loss), max(loss), 40)
-    line = pl.concat(
-        pl.DataFrame(
-            {
-                "protocol": protocol,
-                "p": fine,
-                "predicted": [_low_loss(protocol, float(p)) for p in fine],
-            }
-        )
+    formulas = {
+        protocol: np.vectorize(partial(_low_loss, protocol), otypes=[float])
         for protocol in PROTOCOLS
-    )
+    }
     return Prediction(
         title="CoV of the sending rate per round trip under Bernoulli loss",
         points=with_simulated(rows, estimates),
@@ -105,25 +100,14 @@ def predict(
         hue="protocol",
         x_label="loss probability of a packet",
         y_label="CoV of the sending rate",
-        line=line,
+        line=curves("protocol", "p", fine, formulas),
         log_x=True,
         notes=("The lines hold for low loss: no timeouts.",),
     )
 
 
-def rate_variation(run: Run) -> float:
-    """Give the CoV of what the first flow sent in each sampling interval.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    float
-        Over the measured time.
-    """
+def _rate_variation(run: Run) -> float:
+    """Give the CoV of what the first flow sent in each sampling interval of the measured time."""
     windows = run.windows.filter(
         (pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
@@ -207,7 +191,8 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
             # The same part of the run that the formula averages over.
             window = run.windows["window"].to_numpy()
             time = run.windows["time_s"].to_numpy()
-            keep = {name: keep for name, _, keep in AIMD.values()}[_controller(run)]
+            controller = run.summary["flows"][0]["controller"]
+            keep = {name: keep for name, _, keep in AIMD.values()}[controller]
             losses = run.events.filter(pl.col("kind") == "loss")["time_s"].to_numpy()
             settled = smoothness.settling_losses(LOSSES, keep)
             inside = (time > losses[settled]) & (time < losses[-1])
@@ -224,7 +209,3 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
         x_label="loss intervals, mean 100 round trips",
         y_label="CoV of the window",
     )
-
-
-def _controller(run: Run) -> str:
-    return str(run.summary["flows"][0]["controller"])

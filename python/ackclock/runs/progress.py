@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     import rich.progress
@@ -28,7 +28,25 @@ def _open(total: float) -> rich.progress.Progress:
     return bar
 
 
-class Bar:
+class _Shown:
+    """What a bar has in common: it goes when the block ends."""
+
+    _bar: rich.progress.Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class Bar(_Shown):
     """Simulated time and packets per second of all runs together.
 
     Parameters
@@ -45,7 +63,6 @@ class Bar:
         self._begin = time.monotonic()
         self._state: dict[int, tuple[float, int]] = {}
         self._lock = threading.Lock()
-        self._bar: rich.progress.Progress | None = None
 
     def update(self, run: int, simulated_s: float, packets: int) -> None:
         """Tell how far a run is.
@@ -77,20 +94,8 @@ class Bar:
                 f"{rate / 1e6:.2f} M packets/s",
             )
 
-    def __enter__(self) -> Bar:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-class Count:
+class Count(_Shown):
     """Things done of many, with the time left.
 
     Parameters
@@ -107,7 +112,6 @@ class Count:
         self._total, self._unit = total, unit
         self._shown = shown and sys.stderr.isatty()
         self._done = 0
-        self._bar: rich.progress.Progress | None = None
 
     def advance(self, done: int = 0, *, left_out: int = 0) -> None:
         """Tell what has been done.
@@ -126,16 +130,7 @@ class Count:
             task = self._bar.task_ids[0]
             self._bar.update(task, completed=self._done, total=self._total, status=status)
 
-    def __enter__(self) -> Count:
+    def __enter__(self) -> Self:
         if self._shown:
             self._bar = _open(self._total)
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()

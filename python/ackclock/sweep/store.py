@@ -68,7 +68,7 @@ class Store:
         StorageError
             When another process is at work there, or the place holds another sweep.
         """
-        try:
+        with storage.explained(self.dataset):
             self._work.mkdir(parents=True, exist_ok=True)
             with (self._work.parent / f"{self.plan.name}.lock").open("w") as lock:
                 try:
@@ -84,10 +84,6 @@ class Store:
                     for journal in self._journals.values():
                         journal.close()
                     self._journals.clear()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise storage.explain(self.dataset, error) from error
 
     def _claim(self, *, force: bool) -> None:
         mine, sign = _fingerprint(self.plan), self._work / "plan"

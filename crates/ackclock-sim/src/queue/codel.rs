@@ -6,8 +6,7 @@
 use ackclock_scenario as scenario;
 use ackclock_units::{Span, Time};
 
-use super::{Droptail, Management, Queue, Queued, mark};
-use crate::packet::Packet;
+use super::{Management, Queued, Waiting};
 
 /// A queue no longer than this, bytes, is left alone (section 5.6: one packet of the largest size).
 const LARGEST_PACKET: u64 = 1500;
@@ -57,33 +56,27 @@ impl Codel {
 
 impl Management for Codel {
     /// Section 5.5.
-    fn dequeue(
-        &mut self,
-        now: Time,
-        queue: &mut Droptail,
-        marks: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) -> Option<Queued> {
-        let Some(mut queued) = queue.dequeue(now, dropped) else {
+    fn dequeue(&mut self, mut waiting: Waiting<'_>) -> Option<Queued> {
+        let now = waiting.now;
+        let Some(mut queued) = waiting.take() else {
             (self.above_until, self.dropping) = (None, false);
             return None;
         };
-        let mut may_drop = self.may_drop(now, &queued, queue.bytes());
+        let mut may_drop = self.may_drop(now, &queued, waiting.queue.bytes());
         if self.dropping {
             self.dropping = may_drop;
             while self.dropping && now >= self.next_drop {
                 self.count += 1;
-                if mark(&mut queued.packet, self.settings.ecn, marks) {
+                if waiting.mark_or_drop(&mut queued.packet, self.settings.ecn) {
                     self.next_drop = self.after(self.next_drop);
                     return Some(queued);
                 }
-                dropped.push(queued.packet);
-                let Some(next) = queue.dequeue(now, dropped) else {
+                let Some(next) = waiting.take() else {
                     (self.above_until, self.dropping) = (None, false);
                     return None;
                 };
                 queued = next;
-                may_drop = self.may_drop(now, &queued, queue.bytes());
+                may_drop = self.may_drop(now, &queued, waiting.queue.bytes());
                 self.dropping = may_drop;
                 if self.dropping {
                     self.next_drop = self.after(self.next_drop);
@@ -96,14 +89,13 @@ impl Management for Codel {
             self.count = if drops_of_last > 1 && recent { drops_of_last } else { 1 };
             self.last_count = self.count;
             self.next_drop = self.after(now);
-            if !mark(&mut queued.packet, self.settings.ecn, marks) {
-                dropped.push(queued.packet);
-                let Some(next) = queue.dequeue(now, dropped) else {
+            if !waiting.mark_or_drop(&mut queued.packet, self.settings.ecn) {
+                let Some(next) = waiting.take() else {
                     (self.above_until, self.dropping) = (None, false);
                     return None;
                 };
                 queued = next;
-                self.may_drop(now, &queued, queue.bytes());
+                self.may_drop(now, &queued, waiting.queue.bytes());
             }
         }
         Some(queued)
@@ -113,8 +105,8 @@ impl Management for Codel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
-    use crate::queue::{InService, Managed};
+    use crate::packet::{Kind, Packet};
+    use crate::queue::{Droptail, InService, Managed, Queue};
 
     fn queue() -> Managed<Codel> {
         let (target, interval) = (Span::from_millis(5), Span::from_millis(100));

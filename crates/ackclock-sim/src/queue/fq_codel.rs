@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use ackclock_scenario as scenario;
 use ackclock_units::{Bytes, Time};
 
-use super::{Codel, Droptail, InService, Management, Queue, Queued};
+use super::{Codel, Droptail, InService, Management, Queue, Queued, Waiting};
 use crate::packet::Packet;
 use crate::random::mix;
 
@@ -117,7 +117,8 @@ impl Queue for FqCodel {
                 continue;
             }
             let (packets, bytes) = (turn.queue.len(), turn.queue.bytes());
-            let queued = turn.law.dequeue(now, &mut turn.queue, &mut self.marks, dropped);
+            let waiting = Waiting { now, queue: &mut turn.queue, marks: &mut self.marks, dropped };
+            let queued = turn.law.dequeue(waiting);
             self.packets -= packets - turn.queue.len();
             self.bytes -= bytes - turn.queue.bytes();
             if let Some(queued) = queued {

@@ -5,37 +5,59 @@ use std::fmt::Debug;
 use ackclock_units::Time;
 
 use super::{Droptail, InService, Queue, Queued};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 
-/// Decides which packets of `queue` are dropped or marked, when they arrive or when they leave. What it drops it appends
-/// to `dropped`, what it marks it counts in `marks`.
-pub trait Management: Debug + Send {
-    /// A packet arrives at `now` while the link transmits `in_service`.
+/// The packets that wait at a moment, and where those go that are dropped.
+#[derive(Debug)]
+pub struct Waiting<'a> {
+    /// The moment.
+    pub now: Time,
+    /// The packets.
+    pub queue: &'a mut Droptail,
+    /// Packets that were marked instead of dropped.
+    pub marks: &'a mut u64,
+    /// Packets that were dropped.
+    pub dropped: &'a mut Vec<Packet>,
+}
+
+impl Waiting<'_> {
+    /// Adds a packet that arrives while the link transmits `in_service`, if it fits.
     #[inline]
-    fn enqueue(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        in_service: InService,
-        queue: &mut Droptail,
-        marks: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) {
-        let _ = marks;
-        queue.enqueue(now, packet, in_service, dropped);
+    pub fn add(&mut self, packet: &Packet, in_service: InService) {
+        self.queue.enqueue(self.now, packet, in_service, self.dropped);
     }
 
-    /// The link is free at `now`: the packet that goes next.
+    /// Takes the first packet out.
     #[inline]
-    fn dequeue(
-        &mut self,
-        now: Time,
-        queue: &mut Droptail,
-        marks: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) -> Option<Queued> {
-        let _ = marks;
-        queue.dequeue(now, dropped)
+    pub fn take(&mut self) -> Option<Queued> {
+        self.queue.dequeue(self.now, self.dropped)
+    }
+
+    /// Marks `packet` if `ecn` and its transport allow that, otherwise drops it. Returns whether it was marked.
+    pub fn mark_or_drop(&mut self, packet: &mut Packet, ecn: bool) -> bool {
+        let can = ecn && packet.ecn() != Ecn::NotCapable;
+        if can {
+            packet.set_ecn(Ecn::Marked);
+            *self.marks += 1;
+        } else {
+            self.dropped.push(*packet);
+        }
+        can
+    }
+}
+
+/// Decides which packets are dropped or marked, when they arrive or when they leave.
+pub trait Management: Debug + Send {
+    /// A packet arrives while the link transmits `in_service`.
+    #[inline]
+    fn enqueue(&mut self, packet: &Packet, in_service: InService, mut waiting: Waiting<'_>) {
+        waiting.add(packet, in_service);
+    }
+
+    /// The link is free: the packet that goes next.
+    #[inline]
+    fn dequeue(&mut self, mut waiting: Waiting<'_>) -> Option<Queued> {
+        waiting.take()
     }
 }
 
@@ -58,12 +80,13 @@ impl<M> Managed<M> {
 impl<M: Management> Queue for Managed<M> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        self.management.enqueue(now, packet, in_service, &mut self.queue, &mut self.marks, dropped);
+        let waiting = Waiting { now, queue: &mut self.queue, marks: &mut self.marks, dropped };
+        self.management.enqueue(packet, in_service, waiting);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        self.management.dequeue(now, &mut self.queue, &mut self.marks, dropped)
+        self.management.dequeue(Waiting { now, queue: &mut self.queue, marks: &mut self.marks, dropped })
     }
 
     #[inline]

@@ -18,7 +18,7 @@ use crate::random::Stream;
 pub use codel::Codel;
 pub use droptail::Droptail;
 pub use fq_codel::{FqCodel, FqCodelSettings};
-pub use managed::{Managed, Management};
+pub use managed::{Managed, Management, Waiting};
 pub use pie::{Pie, PieSettings};
 pub use red::Red;
 
@@ -178,15 +178,4 @@ impl Queue for Discipline {
     fn visit(&self, visitor: &mut dyn FnMut(&Packet)) {
         managed!(self, queue => queue.visit(visitor));
     }
-}
-
-/// Marks `packet` instead of dropping it, if the queue marks and the packet's transport understands marks.
-fn mark(packet: &mut Packet, ecn: bool, marks: &mut u64) -> bool {
-    use crate::packet::Ecn;
-    let can = ecn && packet.ecn() != Ecn::NotCapable;
-    if can {
-        packet.set_ecn(Ecn::Marked);
-        *marks += 1;
-    }
-    can
 }

@@ -8,7 +8,7 @@
 
 use ackclock_units::{Span, Time};
 
-use super::{Droptail, InService, Management, Queue, Queued, mark};
+use super::{Droptail, InService, Management, Queued, Waiting};
 use crate::packet::Packet;
 use crate::random::Stream;
 
@@ -126,34 +126,19 @@ impl Pie {
 }
 
 impl Management for Pie {
-    fn enqueue(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        in_service: InService,
-        queue: &mut Droptail,
-        marks: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) {
-        self.catch_up(now, queue);
+    fn enqueue(&mut self, packet: &Packet, in_service: InService, mut waiting: Waiting<'_>) {
+        self.catch_up(waiting.now, waiting.queue);
         let mut packet = *packet;
         let ecn = self.settings.ecn && self.probability <= MARKS_BELOW;
-        if self.decides(queue.bytes()) && !mark(&mut packet, ecn, marks) {
-            dropped.push(packet);
+        if self.decides(waiting.queue.bytes()) && !waiting.mark_or_drop(&mut packet, ecn) {
             return;
         }
-        queue.enqueue(now, &packet, in_service, dropped);
+        waiting.add(&packet, in_service);
     }
 
-    fn dequeue(
-        &mut self,
-        now: Time,
-        queue: &mut Droptail,
-        _: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) -> Option<Queued> {
-        self.catch_up(now, queue);
-        queue.dequeue(now, dropped)
+    fn dequeue(&mut self, mut waiting: Waiting<'_>) -> Option<Queued> {
+        self.catch_up(waiting.now, waiting.queue);
+        waiting.take()
     }
 }
 

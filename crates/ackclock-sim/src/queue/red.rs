@@ -12,7 +12,7 @@
 use ackclock_scenario as scenario;
 use ackclock_units::{Rate, Span, Time};
 
-use super::{Droptail, InService, Management, Queue, Queued, mark};
+use super::{InService, Management, Queue, Queued, Waiting};
 use crate::packet::Packet;
 use crate::random::Stream;
 
@@ -125,42 +125,27 @@ impl Red {
 }
 
 impl Management for Red {
-    fn enqueue(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        in_service: InService,
-        queue: &mut Droptail,
-        marks: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) {
-        let level = queue.len() + in_service.packets;
+    fn enqueue(&mut self, packet: &Packet, in_service: InService, mut waiting: Waiting<'_>) {
+        let level = waiting.queue.len() + in_service.packets;
         if level > 0 {
             self.idle_since = None;
         }
-        self.update_average(now, level as f64);
-        self.adapt(now);
+        self.update_average(waiting.now, level as f64);
+        self.adapt(waiting.now);
         let mut packet = *packet;
-        if self.decides() && !mark(&mut packet, self.settings.ecn, marks) {
-            dropped.push(packet);
+        if self.decides() && !waiting.mark_or_drop(&mut packet, self.settings.ecn) {
             if level == 0 {
-                self.idle_since = Some(now);
+                self.idle_since = Some(waiting.now);
             }
             return;
         }
-        queue.enqueue(now, &packet, in_service, dropped);
+        waiting.add(&packet, in_service);
     }
 
-    fn dequeue(
-        &mut self,
-        now: Time,
-        queue: &mut Droptail,
-        _: &mut u64,
-        dropped: &mut Vec<Packet>,
-    ) -> Option<Queued> {
-        let queued = queue.dequeue(now, dropped);
+    fn dequeue(&mut self, mut waiting: Waiting<'_>) -> Option<Queued> {
+        let queued = waiting.take();
         if queued.is_none() {
-            self.idle_since = Some(now);
+            self.idle_since = Some(waiting.now);
         }
         queued
     }
@@ -170,7 +155,7 @@ impl Management for Red {
 mod tests {
     use super::*;
     use crate::packet::{Ecn, Kind};
-    use crate::queue::Managed;
+    use crate::queue::{Droptail, Managed};
     use crate::random::Purpose;
 
     const SETTINGS: scenario::Red = scenario::Red {
