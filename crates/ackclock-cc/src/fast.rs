@@ -2,12 +2,35 @@
 //!
 //! Once per round trip `W = min(2W, (1 - g) W + g (W*baseRTT/RTT + alpha))`, where RTT is smoothed with gain
 //! 1/8. Slow start ends when alpha packets are queued, `W (1 - baseRTT/RTT) >= alpha`. Per loss event half of
-//! the window is cut. alpha is 200 on paths of a Gbit/s and 20 on paths of 100 Mbit/s.
+//! the window is cut (`loss = "halve"`), or the window stays (`loss = "ignore"`): TCP-FIT's authors compare with a
+//! FAST that does not react to packet loss (Wang et al., INFOCOM 2011, section VI). A loss event ends slow start either
+//! way: where less than alpha packets fit into the queue nothing else would. A timeout is not ignored.
+//! alpha is 200 on paths of a Gbit/s and 20 on paths of 100 Mbit/s.
 
 use ackclock_units::Time;
 
 use crate::parts::{Base, RoundTrips};
 use crate::{Controller, Decision, Signal, Start};
+
+crate::choice! {
+    /// What a loss event does to the window.
+    pub enum AtLoss {
+        /// Half of it is cut.
+        Halve = "halve",
+        /// It stays as it is.
+        Ignore = "ignore",
+    }
+}
+
+impl AtLoss {
+    /// The fraction of the window that is kept.
+    const fn keep(self) -> f64 {
+        match self {
+            AtLoss::Halve => 0.5,
+            AtLoss::Ignore => 1.0,
+        }
+    }
+}
 
 crate::parameters! {
     /// Parameters of FAST TCP.
@@ -16,6 +39,8 @@ crate::parameters! {
         alpha: f64 = 20.0, Domain::Number { minimum: 0.1, maximum: 1e6 };
         /// share of the way to the target that one round trip goes
         g: f64 = 0.5, Domain::Number { minimum: 0.001, maximum: 1.0 };
+        /// what a loss event does to the window
+        loss: AtLoss = AtLoss::Halve, Domain::Choice(AtLoss::WORDS);
     }
 }
 
@@ -50,7 +75,7 @@ impl Controller for Fast {
 
     fn on(&mut self, _: Time, signal: Signal) {
         let Signal::Ack(ack) = signal else {
-            self.base.react(signal, 0.5);
+            self.base.react(signal, self.params.loss.keep());
             return;
         };
         // Nothing real is shorter than a picosecond; zero would divide by zero.

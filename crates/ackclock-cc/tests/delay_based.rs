@@ -1,7 +1,8 @@
 //! Hand-worked steps of the controls that measure delay or bandwidth.
 mod common;
 
-use ackclock_cc::fast::{Fast, FastParams};
+use ackclock_cc::fast::{AtLoss, Fast, FastParams};
+use ackclock_cc::fit::{Fit, FitParams, Reach, Rtt};
 use ackclock_cc::htcp::{Htcp, HtcpParams};
 use ackclock_cc::htcp_linux::{HtcpLinux, HtcpLinuxParams};
 use ackclock_cc::vegas::{Statistic, Vegas, VegasParams};
@@ -100,6 +101,86 @@ fn fast_goes_half_way() {
     assert_eq!(window(&fast), 100.0, "once per round trip");
     fast.on(Time::ZERO, ack(100, 1));
     near(window(&fast), 110.0, 1e-12);
+}
+
+/// Half of 100 packets is left, or all of them; after a timeout 1, and ssthresh is half of the window either way. Without
+/// a queue the next round trip goes half way towards 20 packets more, (100 + 120)/2 = 110: what was ignored left nothing
+/// behind. In slow start a loss at 10 packets ends it, so that the next acknowledgement adds nothing.
+#[test]
+fn fast_can_ignore_losses() {
+    for (loss, left) in [(AtLoss::Halve, 50.0), (AtLoss::Ignore, 100.0)] {
+        let params = FastParams { loss, ..FastParams::default() };
+        let mut fast = Fast::new(params, at(100.0));
+        fast.on(Time::ZERO, ack(100, 0));
+        let mut timed_out = fast.clone();
+        assert_eq!(common::tell(&mut fast, common::LOSS), left);
+        near(common::tell(&mut fast, ack(100, 1)), left + 10.0, 1e-12);
+        assert_eq!(common::tell(&mut timed_out, Signal::Timeout { first: true }), 1.0);
+        assert_eq!(timed_out.decision().ssthresh, Window(50.0));
+        let start = Start { window: Window(10.0), ..Start::default() };
+        let mut starting = Fast::new(params, start);
+        let after = common::tell(&mut starting, common::LOSS);
+        assert_eq!(after, left / 10.0);
+        assert_eq!(common::tell(&mut starting, ack(100, 0)), after);
+    }
+}
+
+/// N and alpha of TCP-FIT after updating periods with these RTTs in milliseconds, each of which `end` ends.
+fn fit_after(params: FitParams, periods: &[([u64; 2], Signal)]) -> (f64, f64) {
+    let mut fit = Fit::new(params, at(100.0));
+    for (samples, end) in periods {
+        for milliseconds in samples {
+            fit.on(Time::ZERO, common::measured(*milliseconds, 0));
+        }
+        fit.on(Time::ZERO, *end);
+    }
+    (common::internal(&fit, "n"), common::internal(&fit, "alpha"))
+}
+
+/// Samples of 100 and 180 ms, smoothed 100 and 100 + 80/8 = 110 ms. Of the samples (140 - 100)/140 = 0.286 is queued on
+/// average, more than alpha = 0.25 allows one session: N stays 1. Of the smoothed RTTs (105 - 100)/105 = 0.048 is: N = 2.
+/// The estimate of alpha is 80/180 of the samples and 10/110 of the smoothed RTTs.
+#[test]
+fn fit_by_samples_or_smoothed() {
+    let period = [([100, 180], common::LOSS)];
+    for (rtt, n, alpha) in
+        [(Rtt::Raw, 1.0, 80.0 / 180.0), (Rtt::Smoothed, 2.0, 10.0 / 110.0), (Rtt::Mixed, 2.0, 80.0 / 180.0)]
+    {
+        let params = FitParams { rtt, ..FitParams::default() };
+        assert_eq!(fit_after(FitParams { alpha: 0.25, ..params }, &period), (n, 0.25), "{rtt:?}");
+        near(fit_after(params, &period).1, alpha, 1e-12);
+    }
+}
+
+/// Two periods, of 100 and 200 ms and of 150 and 180 ms: means 150 and 165 ms. After the first alpha is 0.5, and N = 2
+/// whether 50/150 or, by the least mean, nothing is queued. In the second, over the session, 65/165 = 0.394 is, more than
+/// 0.5/2: N = 1. By the least mean 15/165 = 0.091 is: N = 3. With each period's extremes alpha is the mean of 100/200 and
+/// 30/180, a third, and N = 1 again.
+#[test]
+fn fit_over_session_or_period() {
+    use Reach::{Period, Session};
+    let periods = [([100, 200], common::LOSS), ([150, 180], common::LOSS)];
+    for (rtt_min, extremes, n, alpha) in [
+        (Session, Session, 1.0, 0.5),
+        (Period, Session, 3.0, 0.5),
+        (Session, Period, 1.0, 1.0 / 3.0),
+        // 0.091 is less than a sixth, which alpha allows each of two.
+        (Period, Period, 3.0, 1.0 / 3.0),
+    ] {
+        let params = FitParams { rtt_min, extremes, ..FitParams::default() };
+        let found = fit_after(params, &periods);
+        assert_eq!(found.0, n, "{rtt_min:?}, {extremes:?}");
+        near(found.1, alpha, 1e-12);
+        // A period that a timeout ends changes nothing, unless extremes are the session's: then 50 ms is the least, alpha
+        // becomes the mean of 100/200 and (200 - 50)/200, and 115/165 = 0.70 is queued.
+        let timeout = ([50, 90], Signal::Timeout { first: true });
+        let found = fit_after(params, &[periods[0], timeout, periods[1]]);
+        assert_eq!(found.0, n, "{rtt_min:?}, {extremes:?}, with a timeout");
+        near(found.1, if extremes == Session { 0.625 } else { alpha }, 1e-12);
+    }
+    // It is the least mean that counts, not the last: 150 of 300 ms is queued, more than (100/200 + 250/350)/2/2 = 0.30.
+    let params = FitParams { rtt_min: Period, ..FitParams::default() };
+    assert_eq!(fit_after(params, &[periods[0], ([250, 350], common::LOSS)]).0, 1.0);
 }
 
 /// The filters by hand: 100 then 200: 0.9 * 100 + 0.1 * 200 = 110; Linux: (700 + 200)/8 = 112.5, then

@@ -199,9 +199,33 @@ fn increases_and_decreases_by_hand() {
     near(grown, 10.1, 1e-9);
     near(cut, 5.05, 1e-9);
     // N = 3 fixed: 100 + 3/100, 2/10 cut.
-    let (grown, cut) = ack_and_loss::<Fit>(FitParams { n: 3.0, alpha: 0.0 }, 100.0);
+    let (grown, cut) = ack_and_loss::<Fit>(FitParams { n: 3.0, ..FitParams::default() }, 100.0);
     near(grown, 100.03, 1e-9);
     near(cut, 80.024, 1e-9);
+}
+
+/// GAIMD with whole windows. 15.9 packets are 15, 7/8 of which are 13.125: 13; without rounding 13.9125. 9.9 packets keep
+/// floor(7.875) = 7, though 7/8 of 9.9 is 8.66, and 7 keep floor(6.125) = 6. 2.5 packets would keep floor(1.75) = 1: no
+/// window is less than 2 after a loss event. After a timeout ssthresh is floor(15.9/2) = 7, and no less than 2.
+#[test]
+fn gaimd_rounds_down_to_whole_windows() {
+    let whole = GaimdParams { whole_windows: true, ..GaimdParams::default() };
+    let after = |params, window, signal| {
+        let mut gaimd = Gaimd::new(params, at(window));
+        gaimd.on(Time::ZERO, signal);
+        (gaimd.decision().window.0, gaimd.decision().ssthresh.0)
+    };
+    let (loss, timeout) = (Signal::Loss { ecn: false }, Signal::Timeout { first: true });
+    for (window, kept) in [(15.9, 13.0), (9.9, 7.0), (7.0, 6.0), (2.5, 2.0)] {
+        assert_eq!(after(whole, window, loss), (kept, kept));
+    }
+    near(after(GaimdParams::default(), 15.9, loss).0, 13.9125, 1e-12);
+    assert_eq!(after(whole, 15.9, timeout), (1.0, 7.0));
+    assert_eq!(after(whole, 3.9, timeout), (1.0, 2.0));
+    near(after(GaimdParams::default(), 15.9, timeout).1, 7.95, 1e-12);
+    // What it grows by is not rounded: 15 + 0.31/15.
+    let (grown, _) = ack_and_loss::<Gaimd>(whole, 15.0);
+    near(grown, 15.0 + 0.31 / 15.0, 1e-12);
 }
 
 /// Equation 2 by hand: with rtt_min = 100, rtt = 110 a tenth of 110 is queued: 10/110 = 0.0909. alpha = 0.5
@@ -215,6 +239,12 @@ fn fit_finds_n() {
     }
     // Equal stays: 25/100 queued, alpha/N = 0.5/2.
     assert_eq!(next_n(2.0, 100.0, 75.0, 0.5), 2.0);
+    // So does what only rounding makes unequal: at N = 1 and the first loss event after one RTT, the session's
+    // largest, alpha and the queued share are the same fraction, (153620 - r)/153620, whatever r is.
+    for least in 10_000..153_620 {
+        let (least, rtt) = (f64::from(least) * 1e-6, 0.153_62);
+        assert_eq!(next_n(1.0, rtt, least, (rtt - least) / rtt), 1.0, "{least}");
+    }
     assert_eq!(next_n(1.0, 100.0, 10.0, 0.5), 1.0, "never below 1");
 }
 

@@ -113,7 +113,8 @@ proptest! {
     }
 
     /// N is a whole number found by comparing two means; the twin compares them to 2^-24, and decides
-    /// otherwise only where they are as near as that. Random signals are not.
+    /// otherwise only where they are as near as that, but not equal. Random signals are not; where they are equal both
+    /// leave N as it is.
     #[test]
     fn fit_has_the_same_sessions(
         window in 1..50_u32,
@@ -122,6 +123,17 @@ proptest! {
     ) {
         let worst = largest_difference("fit", window, ssthresh, &steps);
         prop_assert!(worst < ROUNDING, "{worst}");
+    }
+}
+
+/// After a timeout the next period has a single RTT, the largest so far: what is queued is exactly what is allowed.
+#[test]
+fn fit_leaves_n_where_both_are_equal() {
+    let trip = |rtt_us| Step::RoundTrip { acks: 1, rtt_us };
+    for rtt_us in 76_440..78_440 {
+        let steps = [trip(76_439), Step::Timeout { first: false }, trip(rtt_us), Step::Loss, trip(10_000)];
+        let worst = largest_difference("fit", 1, f64::INFINITY, &steps);
+        assert!(worst < ROUNDING, "{rtt_us}: {worst}");
     }
 }
 

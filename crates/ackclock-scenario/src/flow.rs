@@ -4,9 +4,9 @@ use ackclock_cc::Start as ControlStart;
 use ackclock_cc::registry::{Catalogue, Entry, Kind};
 use ackclock_units::{Bytes, Span};
 
-use crate::model::{Flow, ParamValue, Run, Start, Traffic, Transport};
+use crate::model::{Flow, Moment, ParamValue, Run, Traffic, Transport};
 use crate::read::{Read, Table};
-use crate::tcp::{Profile, Tcp};
+use crate::tcp::{Profile, Recovery, RttSampling, Tcp};
 use crate::topology::Topology;
 use crate::traffic;
 use crate::tree::Content;
@@ -44,15 +44,22 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     if rtt > Span::from_seconds(86_400) {
         return Err(table.refuse("rtt", "must be at most 24 h"));
     }
-    let start = table.need("start")?;
-    let (Start::At(latest) | Start::Uniform(_, latest)) = start;
+    let start: Moment = table.need("start")?;
+    let latest = start.latest();
     let duration = defaults.run.duration;
     if latest >= duration {
         return Err(table.refuse("start", format!("must lie before the end of the run ({duration})")));
     }
-    let stop: Option<Span> = table.get("stop")?;
-    if stop.is_some_and(|stop| stop <= latest) {
-        return Err(table.refuse("stop", format!("must come after the start ({latest})")));
+    let stop: Option<Moment> = table.get("stop")?;
+    match stop {
+        Some(Moment::At(stop)) if stop <= latest => {
+            return Err(table.refuse("stop", format!("must come after the start ({latest})")));
+        }
+        Some(Moment::Uniform(_, end)) if end <= latest => {
+            let problem = format!("must end after the latest start ({latest}), ends at {end}");
+            return Err(table.refuse("stop", problem));
+        }
+        _ => {}
     }
     let bytes: Option<Bytes> = table.get("bytes")?;
     if stop.is_some() && bytes.is_some() {
@@ -97,7 +104,30 @@ fn tcp(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Tcp> {
         let problem = format!("must not exceed max_rto ({}), is {}", settings.max_rto, settings.min_rto);
         return Err(table.refuse("min_rto", problem));
     }
+    if settings.rtt_sampling == RttSampling::OnePerWindow {
+        one_per_window(table, &settings)?;
+    }
     Ok(settings)
+}
+
+/// Whether the settings allow a timer without time stamps, which counts in ticks.
+fn one_per_window(table: &Table<'_>, settings: &Tcp) -> Read<()> {
+    if let recovery @ (Recovery::Rack | Recovery::Linux26) = settings.recovery {
+        let problem = format!(
+            "must be \"every_ack\" with recovery = \"{}\", which has time stamps; or choose another recovery",
+            recovery.name()
+        );
+        return Err(table.refuse("rtt_sampling", problem));
+    }
+    if settings.clock == Span::ZERO || settings.clock.saturating_mul(2) > settings.max_rto {
+        let problem = format!(
+            "with rtt_sampling = \"one_per_window\" the timeout is two ticks at least: must be above 0 s and at most half \
+             of max_rto ({}), is {}",
+            settings.max_rto, settings.clock
+        );
+        return Err(table.refuse("clock", problem));
+    }
+    Ok(())
 }
 
 /// Smallest packet over QUIC: a datagram of 1200 bytes (RFC 9000, section 14) with IP and UDP headers.

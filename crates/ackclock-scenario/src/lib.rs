@@ -43,7 +43,7 @@ pub use model::*;
 pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
 pub use schema::{json_schema, reference};
-pub use tcp::{Growth, Profile, Recovery, Tcp};
+pub use tcp::{Growth, Profile, Recovery, RttSampling, Tcp};
 
 use tree::{Content, Node, Origin, SyntaxError};
 

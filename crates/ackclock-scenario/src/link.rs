@@ -188,7 +188,7 @@ fn noise(table: &Table<'_>) -> Read<Option<Noise>> {
         "uniform" => NoiseKind::Uniform(noise.need("range")?),
         _ => NoiseKind::Gaussian(noise.need("sigma")?),
     };
-    Ok(Some(Noise { kind, reorder: noise.need("reorder")? }))
+    Ok(Some(Noise { kind, reorder: noise.need("reorder")?, hold: noise.get("hold")? }))
 }
 
 fn loss(table: &Table<'_>) -> Read<Loss> {

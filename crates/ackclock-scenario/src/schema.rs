@@ -65,7 +65,7 @@ fn of_form(form: Form) -> Value {
         Form::WindowOrUnlimited(_) | Form::PacketsOrUnlimited => number_or("unlimited"),
         Form::Word(words) => json!({ "enum": words }),
         Form::Flag => json!({ "type": "boolean" }),
-        Form::Start => {
+        Form::Moment => {
             let ends = json!({ "type": "array", "items": text(), "minItems": 2, "maxItems": 2 });
             let uniform = json!({
                 "type": "object",

@@ -4,16 +4,16 @@ use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 use serde_json::{Map, json};
 
-use crate::model::{Flow, Start};
+use crate::model::{Flow, Moment};
 
 impl Flow {
     /// Every effective setting of the flow under its name in scenarios; parameters of the control are those
     /// of `catalogue` where the scenario gives none.
     #[must_use]
     pub fn settings(&self, catalogue: &dyn Catalogue) -> serde_json::Value {
-        let start = match self.start {
-            Start::At(start) => json!(start.to_string()),
-            Start::Uniform(from, to) => json!({ "uniform": [from.to_string(), to.to_string()] }),
+        let shown = |moment: Moment| match moment {
+            Moment::At(time) => json!(time.to_string()),
+            Moment::Uniform(from, to) => json!({ "uniform": [from.to_string(), to.to_string()] }),
         };
         let mut settings = Map::new();
         let own = [
@@ -25,8 +25,8 @@ impl Flow {
             ("direction", json!(if self.path == [1] && self.back == [0] { "reverse" } else { "forward" })),
             ("path", json!(self.path)),
             ("rtt_noise", json!(self.rtt_noise.to_string())),
-            ("start", start),
-            ("stop", json!(self.stop.map(|stop| stop.to_string()))),
+            ("start", shown(self.start)),
+            ("stop", json!(self.stop.map(shown))),
             ("bytes", json!(self.bytes.map(|bytes| bytes.to_string()))),
         ];
         settings.extend(own.map(|(name, value)| (name.to_owned(), value)));

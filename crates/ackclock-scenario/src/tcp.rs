@@ -46,6 +46,16 @@ words! {
     }
 }
 
+words! {
+    /// Which round trips the retransmission timer measures.
+    RttSampling {
+        /// Those of all acknowledgements of packets that were sent once.
+        EveryAck = "every_ack",
+        /// That of one packet at a time, as a sender without time stamps does.
+        OnePerWindow = "one_per_window",
+    }
+}
+
 /// Headers of a data packet, bytes: IPv4 and TCP. A packet must have room for them and one byte.
 const HEADERS: u64 = 40;
 /// Bounds of a gain of pacing.
@@ -109,6 +119,9 @@ settings! {
     max_rto: Span = Form::PositiveTime, "64 s", "largest retransmission timeout", tcp_only;
     initial_rto: Span = Form::PositiveTime, "1 s", "retransmission timeout before the first RTT sample", tcp_only;
     clock: Span = Form::Time, "1 ms", "granularity of the retransmission timer", tcp_only;
+    rtt_sampling: RttSampling = Form::Word(RttSampling::WORDS), "every_ack",
+        "round trips that the retransmission timer measures; one_per_window: of one packet at a time (Karn), in ticks of clock",
+        tcp_only;
     delayed_ack: u64 = Form::Whole(1, 2), "1" linux "2", "packets per acknowledgement", tcp_only;
     delayed_ack_timer: Span = Form::PositiveTime, "100 ms" linux "40 ms",
         "how long an acknowledgement is held back", tcp_only;

@@ -5,7 +5,7 @@ use std::fmt;
 use ackclock_units::{Bytes, Dimension, Packets, Rate, Span, Window, parse_fraction};
 
 use crate::keys::{Form, MOST_PACKETS};
-use crate::model::{Limit, Sample, Start};
+use crate::model::{Limit, Moment, Sample};
 use crate::tree::Content;
 
 /// A type that a key can hold.
@@ -225,9 +225,9 @@ impl Value for Sample {
     }
 }
 
-impl Value for Start {
+impl Value for Moment {
     fn read(content: &Content, form: Form) -> Result<Self, String> {
-        let Content::Table(entries) = content else { return Span::read(content, form).map(Start::At) };
+        let Content::Table(entries) = content else { return Span::read(content, form).map(Moment::At) };
         let ends = match &entries[..] {
             [(key, node)] if key == "uniform" => &node.content,
             _ => content,
@@ -243,7 +243,7 @@ impl Value for Start {
         if to < from {
             return Err(format!("must not end ({to}) before it begins ({from})"));
         }
-        Ok(Start::Uniform(from, to))
+        Ok(Moment::Uniform(from, to))
     }
 }
 
@@ -322,7 +322,7 @@ impl Form {
             }
             Form::Text => "a text".to_owned(),
             Form::Flag => "true or false".to_owned(),
-            Form::Start => "a time, or { uniform = [from, to] }".to_owned(),
+            Form::Moment => "a time, or { uniform = [from, to] }".to_owned(),
             Form::Sample => "a time, or \"rtt\"".to_owned(),
             Form::Params => "a table of parameters".to_owned(),
             Form::Table(section) | Form::Tables(section) => section.name.to_owned(),

@@ -215,7 +215,7 @@ const REVERSE: &[&str] = &[
     "delay = \"0.5 ms\"",
     "queue = { kind = \"ared\", limit = \"99 packets\" }",
     "loss = { kind = \"periodic\", rate = \"0.3 %\" }",
-    "delay_noise = { kind = \"gaussian\", sigma = \"1 ms\", reorder = true }",
+    "delay_noise = { kind = \"gaussian\", sigma = \"1 ms\", reorder = true, hold = \"2 s\" }",
 ];
 
 /// The keys of a link.
@@ -248,8 +248,10 @@ const FLOWS: &[&str] = &[
     "controller = \"bic\"\nprofile = \"linux\"\npacket = \"1500 B\"",
     "controller = \"reno\"\ntransport = \"quic\"\nprofile = \"linux\"\npacket = \"1500 B\"",
     "controller = \"tfrc\"\nstart = { uniform = [\"0 s\", \"1.5 s\"] }\nbytes = \"3 MB\"",
+    "controller = \"reno\"\nrecovery = \"reno\"\nrtt_sampling = \"one_per_window\"\nclock = \"100 ms\"",
     "source = \"web\"\nthink = \"1 s\"",
     "source = \"emultcp\"",
+    "controller = \"reno\"\nstart = { uniform = [\"0 s\", \"2 s\"] }\nstop = { uniform = [\"1 s\", \"7.5 s\"] }",
     "source = \"onoff\"\nrate = \"1 Mbit/s\"\nstop = \"7 s\"",
     "source = \"cbr\"\nrate = \"123456 bit/s\"\naccess = \"3 Mbit/s\"\nrtt = \"61.5 ms\"",
 ];
@@ -269,6 +271,7 @@ const EVENTS: &[&str] = &[
     "set = \"LINK.reverse\"\nto = {}",
     "set = \"LINK.reverse.delay\"\nto = \"6 ms\"",
     "set = \"LINK.delay_noise.range\"\nto = \"2 ms\"",
+    "set = \"LINK.delay_noise.hold\"\nto = \"0.5 s\"",
 ];
 
 fn scenario() -> impl Strategy<Value = String> {

@@ -54,6 +54,7 @@ fn settings_are_read_as_toml_or_text() {
     let scenario = small(&[
         "run.seed=18446744073709551615",
         "flow.0.start={ uniform = [\"1 s\", \"2 s\"] }",
+        "flow.0.stop={ uniform = [\"0 s\", \"5 s\"] }",
         "run.sample=rtt",
         "flow.0.controller=illinois",
         "flow.0.params.alpha_max=7",
@@ -61,7 +62,9 @@ fn settings_are_read_as_toml_or_text() {
     assert_eq!(scenario.run.seed, u64::MAX, "exact above 2^53");
     assert_eq!(scenario.run.sample, Sample::RoundTrip);
     let flow = &scenario.flows[0];
-    assert_eq!(flow.start, Start::Uniform(Span::from_seconds(1), Span::from_seconds(2)));
+    assert_eq!(flow.start, Moment::Uniform(Span::from_seconds(1), Span::from_seconds(2)));
+    assert_eq!(flow.stop, Some(Moment::Uniform(Span::ZERO, Span::from_seconds(5))));
+    assert_eq!(flow.settings(&BuiltIn)["stop"]["uniform"][1], "5 s");
     assert_eq!(flow.params, [("alpha_max".to_owned(), ParamValue::Number(7.0))]);
     assert_eq!(flow.settings(&BuiltIn)["params"]["alpha_min"], 0.1, "defaults are filled in");
 }

@@ -12,7 +12,7 @@ const RATE: &str = "expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/
 const SIZE: &str = "expected a size such as \"1000 B\" (B, kB, MB, GB, TB, KiB, MiB, GiB)";
 const QUEUE: &str = "expected packets or bytes such as \"100 packets\" or \"125 kB\"";
 const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, \
-    min_rto, max_rto, initial_rto, clock, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
+    min_rto, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
     growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn";
 const FILE_KEYS: &str = "run, tcp, dumbbell, parking_lot, node, link, flow, event";
 const FLOW_KEYS: &str = "name, controller, source, rate, on, off, shape, think, objects, object, params, transport, count, rtt, \
@@ -60,6 +60,15 @@ fn values() {
         ("flow.0.access=0 Mbit/s", "must be above 0 bit/s".into()),
         ("flow.0.start=10 s", "must lie before the end of the run (10 s)".into()),
         ("flow.0.stop=0 s", "must come after the start (0 s)".into()),
+        (
+            "flow.0.stop={ uniform = [\"0 s\", \"0 s\"] }",
+            "must end after the latest start (0 s), ends at 0 s".into(),
+        ),
+        ("flow.0.stop={ uniform = [\"3 s\", \"2 s\"] }", "must not end (2 s) before it begins (3 s)".into()),
+        (
+            "flow.0.stop={ uniform = [\"3 s\"] }",
+            "expected a time, or { uniform = [\"0 s\", \"20 s\"] }".into(),
+        ),
         ("flow.0.start={ uniform = [\"3 s\", \"2 s\"] }", "must not end (2 s) before it begins (3 s)".into()),
         (
             "flow.0.start={ uniform = [\"3 s\", \"20 s\"] }",
@@ -81,6 +90,10 @@ fn values() {
         ("flow.0.delayed_ack=3", "expected a whole number from 1 to 2, found 3".into()),
         ("flow.0.min_rto=2 min", "must not exceed max_rto (64 s), is 120 s".into()),
         ("flow.0.min_rto=0 s", "must be longer than 0 s".into()),
+        (
+            "flow.0.rtt_sampling=each",
+            "unknown value \"each\"; allowed: \"every_ack\", \"one_per_window\"".into(),
+        ),
         ("flow.0.pacing=1", "expected true or false, found 1".into()),
         ("flow.0.pacing_gain=0", "expected a number from 0.01 to 100, found 0".into()),
         ("flow.0.min_window=0", "expected a whole number from 1 to 1000000000, found 0".into()),
@@ -195,6 +208,38 @@ fn profiles() {
     let settings = ["tcp.profile=linux", "tcp.recovery=sack"].map(str::to_owned);
     let tcp = &read_toml(VALID, "a.toml", &settings, &BuiltIn).unwrap().scenario.flows[0].tcp;
     assert_eq!(tcp.recovery, Recovery::Sack);
+}
+
+/// The recoveries with time stamps measure every acknowledgement.
+#[test]
+fn one_packet_timed_is_for_senders_without_time_stamps() {
+    for recovery in ["rack", "linux-2.6"] {
+        let settings = [format!("tcp.recovery={recovery}"), "flow.0.rtt_sampling=one_per_window".into()];
+        assert_eq!(
+            read_toml(VALID, "a.toml", &settings, &BuiltIn).unwrap_err().to_string(),
+            format!(
+                "--set flow.0.rtt_sampling=one_per_window: flow.0.rtt_sampling: must be \"every_ack\" with recovery = \
+                 \"{recovery}\", which has time stamps; or choose another recovery"
+            )
+        );
+    }
+}
+
+/// Its timer counts in ticks and waits for two of them at least.
+#[test]
+fn one_packet_timed_needs_a_clock_that_ticks() {
+    for clock in ["0 s", "33 s"] {
+        let settings = ["tcp.rtt_sampling=one_per_window".to_owned(), format!("flow.0.clock={clock}")];
+        assert_eq!(
+            read_toml(VALID, "a.toml", &settings, &BuiltIn).unwrap_err().to_string(),
+            format!(
+                "--set flow.0.clock={clock}: flow.0.clock: with rtt_sampling = \"one_per_window\" the timeout is two ticks \
+                 at least: must be above 0 s and at most half of max_rto (64 s), is {clock}"
+            )
+        );
+    }
+    let settings = ["tcp.rtt_sampling=one_per_window", "tcp.clock=32 s"].map(str::to_owned);
+    assert!(read_toml(VALID, "a.toml", &settings, &BuiltIn).is_ok());
 }
 
 /// The valid scenario without some of its lines.

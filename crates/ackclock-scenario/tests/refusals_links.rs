@@ -75,6 +75,14 @@ fn queues_noise_and_sources() {
             noise("kind = \"uniform\", range = \"1 ms\", reorder = 1"),
             "delay_noise.reorder: expected true or false, found 1",
         ),
+        (
+            noise("kind = \"uniform\", range = \"1 ms\", hold = \"0 s\""),
+            "delay_noise.hold: must be longer than 0 s",
+        ),
+        (
+            noise("kind = \"gaussian\", sigma = \"1 ms\", hold = 2"),
+            "delay_noise.hold: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+        ),
         ("dumbbell.square={ rate = \"1 Mbit/s\" }".into(), "square.period: is required"),
         ("dumbbell.square={ period = \"1 s\" }".into(), "square.rate: is required"),
         (

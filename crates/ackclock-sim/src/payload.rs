@@ -24,6 +24,12 @@ pub struct Header {
     pub rtt: Span,
     /// The sender's rate, packets per second.
     pub rate: f64,
+    /// TFRC of 2000: TCP's retransmission timeout, seconds.
+    pub timeout: f64,
+    /// TFRC of 2000: reports and their absences until now.
+    pub round: u64,
+    /// TFRC of 2000: this packet asks for a report at once.
+    pub urgent: bool,
 }
 
 /// What the receiver of a rate-based control reports.

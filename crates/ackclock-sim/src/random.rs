@@ -21,6 +21,12 @@ pub enum Purpose {
     Measurement,
     /// What the application of a flow does.
     Application,
+    /// How far into a tick the clock of a flow's sender is at the start.
+    Clock,
+    /// Delay noise of a link (first index) that is held for an interval (a number).
+    HeldNoise,
+    /// The end of a flow.
+    Stop,
 }
 
 /// A stream of random numbers.
@@ -32,8 +38,17 @@ impl Stream {
     #[must_use]
     pub fn new(seed: u64, run: u64, purpose: Purpose, component: u32, flow: u32) -> Self {
         let place = u64::from(component) << 32 | u64::from(flow);
-        let state =
-            [run, purpose as u64, place].iter().fold(mix(seed), |state, part| mix(state ^ mix(*part)));
+        Stream::mixed(seed, &[run, purpose as u64, place])
+    }
+
+    /// The `number`-th of many streams for `purpose` at the given component, in run `run` of `seed`.
+    #[must_use]
+    pub fn numbered(seed: u64, run: u64, purpose: Purpose, component: u32, number: u64) -> Self {
+        Stream::mixed(seed, &[run, purpose as u64, u64::from(component), number])
+    }
+
+    fn mixed(seed: u64, parts: &[u64]) -> Self {
+        let state = parts.iter().fold(mix(seed), |state, part| mix(state ^ mix(*part)));
         Stream(Pcg32::new(state, mix(state)))
     }
 

@@ -9,13 +9,43 @@ use ackclock_units::{Span, Time};
 use crate::packet::Packet;
 use crate::random::{Purpose, Stream};
 
-/// Delay noise with a stream per flow.
+/// Delay noise, with a stream per flow or per interval.
 #[derive(Clone, Debug)]
 pub struct NoiseModel {
     /// Its distribution.
     pub noise: Noise,
     /// One stream per flow: the n-th packet of a flow meets the same noise whatever the others do.
     pub streams: Vec<Stream>,
+    /// Of noise that is held.
+    held: Held,
+}
+
+/// Where noise that is held comes from: an interval has its stream whoever sends in it, or nobody.
+#[derive(Clone, Debug)]
+struct Held {
+    seed: u64,
+    run: u64,
+    link: u32,
+    /// The interval of the last packet and the untouched stream of it.
+    current: (u64, Stream),
+}
+
+impl Held {
+    fn new(seed: u64, run: u64, link: u32) -> Self {
+        Held { seed, run, link, current: (0, Held::stream(seed, run, link, 0)) }
+    }
+
+    fn stream(seed: u64, run: u64, link: u32, interval: u64) -> Stream {
+        Stream::numbered(seed, run, Purpose::HeldNoise, link, interval)
+    }
+
+    /// The stream of `interval`, from its beginning: whoever draws from it draws the same.
+    fn of(&mut self, interval: u64) -> Stream {
+        if self.current.0 != interval {
+            self.current = (interval, Held::stream(self.seed, self.run, self.link, interval));
+        }
+        self.current.1.clone()
+    }
 }
 
 impl NoiseModel {
@@ -23,12 +53,19 @@ impl NoiseModel {
     #[must_use]
     pub fn new(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> Self {
         let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
-        NoiseModel { noise, streams }
+        NoiseModel { noise, streams, held: Held::new(seed, run, link) }
     }
 
-    /// The delay of the next packet of `flow` where it would be `delay`.
-    fn apply(&mut self, flow: u32, delay: Span) -> Span {
-        let stream = &mut self.streams[flow as usize];
+    /// The delay of the next packet of `flow`, sent at `sent`, where it would be `delay`.
+    fn apply(&mut self, sent: Time, flow: u32, delay: Span) -> Span {
+        let mut held;
+        let stream = match self.noise.hold {
+            None => &mut self.streams[flow as usize],
+            Some(hold) => {
+                held = self.held.of(sent.0 / hold.0);
+                &mut held
+            }
+        };
         match self.noise.kind {
             NoiseKind::Uniform(range) => delay + stream.span(range),
             NoiseKind::Gaussian(sigma) => {
@@ -95,7 +132,7 @@ impl Wire {
     /// Changes the noise from now on; `None` for none. Existing streams continue.
     pub fn set_noise(&mut self, noise: Option<NoiseModel>) {
         self.noise = match (noise, self.noise.take()) {
-            (Some(new), Some(old)) => Some(NoiseModel { noise: new.noise, streams: old.streams }),
+            (Some(new), Some(old)) => Some(NoiseModel { streams: old.streams, ..new }),
             (new, _) => new,
         };
         self.update_reorders();
@@ -114,7 +151,7 @@ impl Wire {
     #[inline(never)]
     fn push_noisy(&mut self, sent: Time, packet: Packet) {
         if let Some(noise) = &mut self.noise {
-            let arrival = sent + noise.apply(packet.flow(), self.delay);
+            let arrival = sent + noise.apply(sent, packet.flow(), self.delay);
             if noise.noise.reorder {
                 self.pushed += 1;
                 self.unordered.push(Reverse((arrival, self.pushed, Overtaking(packet))));
@@ -192,7 +229,11 @@ mod tests {
 
     /// Arrivals, in milliseconds, of packets sent 1 ms apart over a delay of 50 ms.
     fn arrivals(kind: NoiseKind, reorder: bool) -> Vec<(u64, f64)> {
-        let noise = NoiseModel::new(Noise { kind, reorder }, 0, 1, 5, 0);
+        arrivals_of(Noise { kind, reorder, hold: None })
+    }
+
+    fn arrivals_of(noise: Noise) -> Vec<(u64, f64)> {
+        let noise = NoiseModel::new(noise, 0, 1, 5, 0);
         let mut wire = Wire::new(Span::from_millis(50), Some(noise));
         for sequence in 0..100_000 {
             let packet = Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
@@ -230,5 +271,44 @@ mod tests {
             assert_eq!(in_order, !reorder);
             assert_eq!(arrivals.len(), 100_000);
         }
+    }
+    /// Noise that is redrawn every 20 ms, over packets 1 ms apart: twenty have one delay. 5000 draws from a uniform
+    /// distribution of 10 ms have a mean of 5 ms with a standard error of 10 / sqrt(12 * 5000) = 0.041 ms; five are 0.21 ms.
+    #[test]
+    fn held_noise_is_one_draw_per_interval() {
+        let kind = NoiseKind::Uniform(Span::from_millis(10));
+        let mut arrivals = arrivals_of(Noise { kind, reorder: true, hold: Some(Span::from_millis(20)) });
+        arrivals.sort_by_key(|(sequence, _)| *sequence);
+        let extra: Vec<_> = arrivals.iter().map(|(sequence, at)| at - *sequence as f64 - 50.0).collect();
+        let alike = |one: f64, other: f64| (one - other).abs() < 1e-6;
+        assert!(extra.chunks(20).all(|interval| interval.iter().all(|delay| alike(*delay, interval[0]))));
+        let draws: Vec<_> = extra.iter().step_by(20).collect();
+        assert!(draws.windows(2).all(|pair| !alike(*pair[0], *pair[1])), "each interval draws anew");
+        let mean = draws.iter().copied().sum::<f64>() / draws.len() as f64;
+        assert!((mean - 5.0).abs() < 0.21, "{mean}");
+    }
+
+    /// Who sends, and how much, changes nothing: a flow that sends in every seventh interval meets the noise that another
+    /// meets there that sends all the time. In order, a packet may still have to wait for those before it.
+    #[test]
+    fn held_noise_is_that_of_the_interval_whoever_sends() {
+        let noise = Noise {
+            kind: NoiseKind::Gaussian(Span::from_millis(3)),
+            reorder: false,
+            hold: Some(Span::from_millis(20)),
+        };
+        let model = || NoiseModel::new(noise, 0, 2, 5, 0);
+        let (mut busy, mut idle) = (model(), model());
+        let delay = Span::from_millis(50);
+        for interval in 0..700_u64 {
+            let at = |offset| Time::ZERO + Span::from_millis(20 * interval + offset);
+            let first = busy.apply(at(0), 0, delay);
+            assert_eq!((first, first), (busy.apply(at(9), 1, delay), busy.apply(at(19), 0, delay)));
+            if interval % 7 == 0 {
+                assert_eq!(idle.apply(at(5), 1, delay), first);
+            }
+        }
+        let arrivals = arrivals_of(noise);
+        assert!(arrivals.windows(2).all(|pair| pair[0].0 < pair[1].0), "they keep their order");
     }
 }

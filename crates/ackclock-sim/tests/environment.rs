@@ -216,6 +216,98 @@ fn measurement_noise_is_seen_by_the_control_only() {
     assert!(noisy.rtt_p99_ms.unwrap() < 106.0);
 }
 
+/// One packet at a time over an empty path, whose delay is drawn anew every 2 s: the RTT is 100 ms, 80 us for the packet of
+/// 1000 bytes and 3.2 us for the ACK of 40, and what was drawn for the interval in which the packet went. In order, only
+/// a packet that went within 40 ms of the interval before may have to wait; with one packet at a time none does.
+#[test]
+fn held_noise_gives_one_round_trip_time_per_interval() {
+    let text = QUEUES.replace("[[flow]]", "[[flow]]\nreceive_window = 1").replace("100 us", "0 us");
+    let noise = "dumbbell.delay_noise={ kind = \"uniform\", range = \"40 ms\", hold = \"2 s\" }";
+    let tables = common::run_with(&read(&text, &["run.sample=rtt", noise]), 0, true, u64::MAX).1;
+    let mut intervals = std::collections::BTreeMap::<u64, Vec<f64>>::new();
+    for (time, rtt) in windows(&tables, "time_s").iter().zip(windows(&tables, "rtt_ms")) {
+        if rtt.is_finite() {
+            let on_the_wire = time - rtt / 1e3 + 80e-6;
+            intervals.entry((on_the_wire / 2.0) as u64).or_default().push(rtt);
+        }
+    }
+    assert!(intervals.len() >= 29, "60 s have 30 intervals, of which the last may be without an answer");
+    for (interval, rtts) in &intervals {
+        // At least 1 s, the latest start, with RTTs of at most 140 ms.
+        assert!(rtts.len() >= 7, "interval {interval}: {rtts:?}");
+        assert!(rtts.iter().all(|rtt| (rtt - rtts[0]).abs() < 1e-6), "interval {interval}: {rtts:?}");
+        assert!((100.0832..140.0832).contains(&rtts[0]), "interval {interval}: {rtts:?}");
+    }
+    let firsts: Vec<_> = intervals.values().map(|rtts| rtts[0]).collect();
+    assert!(firsts.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 1e-6), "{firsts:?}");
+}
+
+/// When each flow starts and stops, from the table of events.
+fn lives(tables: &[(&'static str, Table)]) -> Vec<[f64; 2]> {
+    let events = &tables.iter().find(|(name, _)| *name == "events").unwrap().1;
+    let column = |wanted| &events.columns.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let (Column::Real(times), Column::Id(flows), Column::Word(kinds)) =
+        (column("time_s"), column("flow"), column("kind"))
+    else {
+        panic!("times, flows and kinds");
+    };
+    let time_of = |flow: u32, wanted: &str| {
+        let mut rows = times.iter().zip(flows).zip(kinds);
+        *rows.find(|((_, other), kind)| **other == flow && **kind == wanted).unwrap().0.0
+    };
+    let count = flows.iter().max().unwrap() + 1;
+    (0..count).map(|flow| [time_of(flow, "start"), time_of(flow, "stop")]).collect()
+}
+
+/// Starts are uniform on [0, 8] s; ends are uniform between 4 s, or the start if that is later, and 10 s. Brought to
+/// [0, 1], 1000 of them have a mean of 1/2 with a standard error of 1/sqrt(12 * 1000) = 0.0091, and no correlation with
+/// the starts, with one of 1/sqrt(1000) = 0.032; five of each are 0.046 and 0.16.
+#[test]
+fn random_ends_come_after_the_starts() {
+    let text =
+        QUEUES.replace("[[flow]]", "[[flow]]\nreceive_window = 1\ncount = 1000").replace("60 s", "10 s");
+    let settings = [
+        "run.warmup=0 s",
+        "flow.0.rtt=2 s",
+        "flow.0.start={ uniform = [\"0 s\", \"8 s\"] }",
+        "flow.0.stop={ uniform = [\"4 s\", \"10 s\"] }",
+    ];
+    let scenario = read(&text, &settings);
+    let lives = lives(&common::run_with(&scenario, 0, true, u64::MAX).1);
+    assert_eq!(lives.len(), 1000);
+    let ends: Vec<_> = lives
+        .iter()
+        .map(|[start, stop]| {
+            let earliest = start.max(4.0);
+            assert!((earliest..10.0).contains(stop), "{start} to {stop}");
+            (stop - earliest) / (10.0 - earliest)
+        })
+        .collect();
+    let mean = ends.iter().sum::<f64>() / 1e3;
+    assert!((mean - 0.5).abs() < 0.046, "{mean}");
+    let covariance =
+        lives.iter().zip(&ends).map(|([start, _], end)| (start - 4.0) * (end - 0.5)).sum::<f64>() / 1e3;
+    let correlation = covariance / (8.0 / 12.0);
+    assert!(correlation.abs() < 0.16, "{correlation}");
+}
+
+/// 1 Mbit/s in packets of 1000 bytes is one every 8 ms, and each is 50 ms and 80 us on its way. Until 5 s, when the first
+/// flow stops, those have arrived that were sent until 4.94992 s: 619, from 0 s on. Its goodput is over the 5 s that it
+/// lives, not over the 20 s of the run. The second is gone before the warm-up ends: null. A transfer of 1 MB lasts to
+/// the end of the run as far as its goodput is concerned.
+#[test]
+fn the_goodput_of_a_flow_that_ends_early() {
+    let text = r#"
+run = { duration = "20 s" }
+dumbbell = { rate = "100 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "1000 packets" } }
+flow = [{ source = "cbr", rate = "1 Mbit/s", stop = "5 s" }]
+"#;
+    let goodput = |settings: &[&str]| run(text, settings).flows[0].goodput_mbps;
+    assert_eq!(goodput(&[]), Some(619.0 * 8e-3 / 5.0));
+    assert_eq!(goodput(&["run.warmup=6 s"]), None);
+    assert_eq!(goodput(&["flow=[{ controller = 'reno', bytes = '1 MB' }]"]), Some(8.0 / 20.0));
+}
+
 /// Web sessions and E-MulTCP run under TCP: pages come and pauses, connections open while the queue is short.
 #[test]
 fn web_and_emultcp_use_the_path() {

@@ -4,7 +4,7 @@ mod common;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use ackclock_cc::registry::Catalogue;
+use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::*;
 use ackclock_sim::loss::LossModel;
 use ackclock_sim::{BuiltIn, Simulation};
@@ -15,6 +15,10 @@ use proptest::prelude::*;
 fn controller() -> impl Strategy<Value = String> {
     let names: Vec<_> = BuiltIn.entries().iter().map(|entry| entry.name.to_owned()).collect();
     prop::sample::select(names)
+}
+
+fn is_rate_based(controller: &str) -> bool {
+    BuiltIn.find(controller).unwrap().kind == Kind::Rate
 }
 
 fn loss() -> impl Strategy<Value = Loss> {
@@ -48,7 +52,9 @@ fn noise() -> impl Strategy<Value = Option<Noise>> {
         let size = Span::from_millis(milliseconds);
         if gaussian { NoiseKind::Gaussian(size) } else { NoiseKind::Uniform(size) }
     });
-    prop::option::weighted(0.3, (kind, any::<bool>()).prop_map(|(kind, reorder)| Noise { kind, reorder }))
+    let hold = prop::option::of((1_u64..2_000).prop_map(Span::from_millis));
+    let noise = (kind, any::<bool>(), hold).prop_map(|(kind, reorder, hold)| Noise { kind, reorder, hold });
+    prop::option::weighted(0.3, noise)
 }
 
 fn queue() -> impl Strategy<Value = Queue> {
@@ -110,7 +116,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     // Some slow starts would fill any memory otherwise.
     let window = prop_oneof![(1_u64..60), Just(100_000)].prop_map(|packets| Some(Packets(packets)));
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
-    let flags = any::<[bool; 4]>();
+    let flags = any::<[bool; 5]>();
     let pacing = (0.5..3.0_f64, 0.5..3.0_f64, 1_u64..4);
     ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), pacing, flags).prop_map(
         |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), pacing, flags)| {
@@ -129,6 +135,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                 min_window: Packets(pacing.2),
                 hystart: flags[2],
                 ecn: flags[3],
+                rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
                 ..common::tcp()
             }
         },
@@ -158,12 +165,16 @@ fn traffic() -> impl Strategy<Value = Traffic> {
 
 fn flow() -> impl Strategy<Value = Flow> {
     let start = prop_oneof![
-        (0_u64..3_000).prop_map(|ms| Start::At(Span::from_millis(ms))),
-        Just(Start::Uniform(Span::ZERO, Span::from_seconds(2))),
+        (0_u64..3_000).prop_map(|ms| Moment::At(Span::from_millis(ms))),
+        Just(Moment::Uniform(Span::ZERO, Span::from_seconds(2))),
     ];
     let end = prop_oneof![
         Just((None, None)),
-        Just((Some(Span::from_seconds(4)), None)),
+        Just((Some(Moment::At(Span::from_seconds(4))), None)),
+        // Starts lie before 3 s.
+        (0_u64..3_000, 3_000_u64..8_000).prop_map(|(from, to)| {
+            (Some(Moment::Uniform(Span::from_millis(from), Span::from_millis(to))), None)
+        }),
         (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
     ];
     let access = prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
@@ -180,11 +191,7 @@ fn flow() -> impl Strategy<Value = Flow> {
             tcp,
             ..common::flow(
                 // Only bulk transfers may be rate-based.
-                if traffic == Traffic::Bulk || !["tfrc", "tear"].contains(&controller.as_str()) {
-                    &controller
-                } else {
-                    "reno"
-                },
+                if traffic == Traffic::Bulk || !is_rate_based(&controller) { &controller } else { "reno" },
                 Span::from_millis(rtt),
             )
         },
@@ -281,7 +288,7 @@ proptest! {
     #[test]
     fn every_transfer_ends(tcp in tcp(), controller in controller(), seed in any::<u64>()) {
         // Rate-based controls repair nothing.
-        prop_assume!(!["tfrc", "tear"].contains(&controller.as_str()));
+        prop_assume!(!is_rate_based(&controller));
         let mut scenario = common::scenario(&controller);
         scenario.run.seed = seed;
         scenario.run.duration = Span::from_seconds(4000);
@@ -332,7 +339,7 @@ proptest! {
             // 1000 bytes in 10 ms.
             let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None };
             // They leave half way between the samples.
-            let start = Start::At(Span::from_millis(5));
+            let start = Moment::At(Span::from_millis(5));
             let other = common::flow(control, Span::from_millis(100));
             let first = common::flow("reno", Span::from_millis(100));
             scenario.flows = vec![Flow { traffic: Traffic::Datagrams(datagrams), start, ..first }, other];

@@ -21,12 +21,17 @@ COLUMNS = {
     "runs": "drops_whole_run,drops,mean_queue,utilisation",
     "drops": "time_s,flow",
     "delivered": "time_s,flow,packets",
+    "tfrc": "packets,cov",
+    "rates": "flow,mean_packets,cov",
 }
-"""What dumbbell.tcl writes, by the name of the table."""
+"""What dumbbell.tcl and tfrc.tcl write, by the name of the table."""
 
 
 class Case(NamedTuple):
-    """A path, the flows on it, and the seeds that it is run with."""
+    """A path, the flows on it, and the seeds that it is run with.
+
+    Cases without the key ``flows`` are those of tfrc.tcl, which has one flow.
+    """
 
     name: str
     seeds: range
@@ -71,9 +76,10 @@ def run(case: Case, seed: int) -> dict[str, list[str]]:
     """
     with tempfile.TemporaryDirectory() as directory:
         prefix = Path(directory, "run")
+        named = any(key.startswith("flows=") for key in case.keys)
         command: list[str | Path] = [
             "ns",
-            HERE / "dumbbell.tcl",
+            HERE / ("dumbbell.tcl" if named else "tfrc.tcl"),
             f"out={prefix}",
             f"seed={seed}",
             *case.keys,

@@ -52,7 +52,7 @@ pub enum Form {
     /// True or false.
     Flag,
     /// A time, or `{ uniform = [from, to] }`.
-    Start,
+    Moment,
     /// A span of time, or "rtt".
     Sample,
     /// Parameters of the control.

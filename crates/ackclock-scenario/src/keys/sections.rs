@@ -66,7 +66,7 @@ const LINK_KEYS: &[Key] = &[
     key("delay", Form::Time, REQUIRED, "its propagation delay, one way"),
     key("queue", Form::Table(&QUEUE), REQUIRED, "its queue"),
     key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
-    key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay, one per packet"),
+    key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
     key("reverse", Form::Table(&REVERSE), NONE, "what differs in the other direction"),
 ];
 
@@ -158,6 +158,12 @@ pub static NOISE: Section = Section {
         .of(&["gaussian"]),
         key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
         key("reorder", Form::Flag, "false", "packets may overtake each other"),
+        key(
+            "hold",
+            Form::PositiveTime,
+            "(a change per packet)",
+            "how long a change lasts: all packets sent in one interval of this length have the same",
+        ),
     ],
 };
 
@@ -178,7 +184,7 @@ pub static REVERSE: Section = Section {
             "its queue; by default as long as the link's and at least 1000 packets, so that it loses no ACKs",
         ),
         key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
-        key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay, one per packet"),
+        key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
     ],
 };
 
@@ -310,8 +316,13 @@ pub static FLOW: Section = Section {
         key("direction", Form::Word(DIRECTIONS), "(forward)", "dumbbell: which way its data goes"),
         key("from", Form::Text, "(parking_lot: the first node)", "parking_lot, link: the node that sends"),
         key("to", Form::Text, "(parking_lot: the last node)", "parking_lot, link: the node that receives"),
-        key("start", Form::Start, "0 s", "or { uniform = [\"0 s\", \"20 s\"] }"),
-        key("stop", Form::Time, "(the end of the run)", "when it stops sending"),
+        key("start", Form::Moment, "0 s", "or { uniform = [\"0 s\", \"20 s\"] }"),
+        key(
+            "stop",
+            Form::Moment,
+            "(the end of the run)",
+            "when it stops sending; a random time is drawn between its start, or the first if that is later, and the second",
+        ),
         key("bytes", Form::Size(u64::MAX), "(no end)", "a finite transfer, instead of stop; whole packets"),
         key(
             "rtt_noise",

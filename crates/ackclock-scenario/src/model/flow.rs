@@ -30,9 +30,10 @@ pub struct Flow {
     /// Links that its acknowledgements go over, in order.
     pub back: Vec<usize>,
     /// When it starts.
-    pub start: Start,
-    /// When it stops sending; `None`: at the end of the run.
-    pub stop: Option<Span>,
+    pub start: Moment,
+    /// When it stops sending; `None`: at the end of the run. A random time is not drawn before the flow's start: it is
+    /// uniform between the later of the start and the first of the two, and the second.
+    pub stop: Option<Moment>,
     /// How much it sends; `None`: without end.
     pub bytes: Option<Bytes>,
     /// Standard deviation of the noise on its RTT measurements: uniform on [0, 2 sigma].
@@ -133,11 +134,21 @@ pub struct Cycle {
     pub shape: Option<f64>,
 }
 
-/// When a flow starts.
+/// A time, given or random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// At this time.
+pub enum Moment {
+    /// This time.
     At(Span),
-    /// At a random time, uniform between the two.
+    /// A random time, uniform between the two.
     Uniform(Span, Span),
+}
+
+impl Moment {
+    /// The latest time that it may be.
+    #[must_use]
+    pub const fn latest(self) -> Span {
+        match self {
+            Moment::At(latest) | Moment::Uniform(_, latest) => latest,
+        }
+    }
 }

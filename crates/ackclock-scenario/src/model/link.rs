@@ -28,13 +28,16 @@ pub struct RateTrace {
     pub milliseconds: Vec<u64>,
 }
 
-/// Random changes of a propagation delay, one per packet.
+/// Random changes of a propagation delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noise {
     /// How it is distributed.
     pub kind: NoiseKind,
     /// Packets may overtake each other.
     pub reorder: bool,
+    /// How long a change lasts: the same for all packets that are sent in one interval of this length, of which the first
+    /// begins at time 0. `None`: each packet has its own.
+    pub hold: Option<Span>,
 }
 
 /// How delay noise is distributed.

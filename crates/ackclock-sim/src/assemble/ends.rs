@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Catalogue, Kernel26};
 use ackclock_cc::{Parameters, Start};
-use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, Traffic};
-use ackclock_units::Time;
+use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, RttSampling, Traffic};
+use ackclock_units::{Span, Time};
 
 use crate::datagrams::{Sink, Source, SourceSettings};
 use crate::endpoint::{Ends, SendingEnd};
@@ -15,7 +15,8 @@ use crate::meter::Meter;
 use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
-use crate::rate::{RateSender, RateSettings};
+use crate::rate::tfrc_2000::{Tfrc2000, Tfrc2000Params, Tfrc2000Receiver};
+use crate::rate::{Jitter, RateSender, RateSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
 
@@ -147,7 +148,7 @@ fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<En
         route: placement.data_route,
         packet_bytes: flow.tcp.packet.0 as u16,
         total,
-        overhead: flow.tcp.overhead,
+        jitter: Jitter::Delay(flow.tcp.overhead),
         start: placement.start,
         stop: placement.stop,
     };
@@ -163,6 +164,16 @@ fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<En
                 placement.meter(),
             );
             let receiver = TfrcReceiver::new(params, placement.id, placement.ack_route, ack, total);
+            Some(Ends::new(sender, receiver))
+        }
+        "tfrc-2000" => {
+            let params: Tfrc2000Params = read_params(flow)?;
+            // Any overhead makes the spacing random, however small it is.
+            let jitter = if flow.tcp.overhead > Span::ZERO { Jitter::Factor } else { settings.jitter };
+            let settings = RateSettings { jitter, ..settings };
+            let law = Tfrc2000::new(params, settings.packet_bytes);
+            let sender = RateSender::new(settings, law, stream, placement.meter());
+            let receiver = Tfrc2000Receiver::new(params, placement.id, placement.ack_route, ack, total);
             Some(Ends::new(sender, receiver))
         }
         "tear" => {
@@ -222,6 +233,10 @@ fn make_sender(
     let streams = (placement.stream(Purpose::Overhead), placement.stream(Purpose::Measurement));
     let meter = placement.meter();
     let timer = Timer::new(tcp.initial_rto, tcp.min_rto, tcp.max_rto, tcp.clock);
+    let timer = match tcp.rtt_sampling {
+        RttSampling::EveryAck => timer,
+        RttSampling::OnePerWindow => timer.one_per_window(placement.stream(Purpose::Clock).span(tcp.clock)),
+    };
     match tcp.recovery {
         Recovery::Reno | Recovery::NewReno => {
             let newreno = tcp.recovery == Recovery::NewReno;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_scenario::{self as scenario, Scenario};
+use ackclock_scenario::{self as scenario, Moment, Scenario};
 use ackclock_trace::Digest;
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
 
 use crate::endpoint::Ends;
 use crate::link::Link;
@@ -52,15 +52,17 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
     let mut groups = BTreeMap::new();
     for (id, flow) in scenario.flows.iter().enumerate() {
         let id = id as u32;
-        let start = Time::ZERO
-            + match flow.start {
-                scenario::Start::At(start) => start,
-                scenario::Start::Uniform(from, to) => {
-                    from + Stream::new(seed, run, Purpose::Start, 0, id).span(to - from)
-                }
-            };
+        let draw = |moment, earliest: Span, purpose| match moment {
+            Moment::At(time) => time,
+            Moment::Uniform(from, to) => {
+                let from = from.max(earliest);
+                from + Stream::new(seed, run, purpose, 0, id).span(to - from)
+            }
+        };
+        let start = draw(flow.start, Span::ZERO, Purpose::Start);
+        let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + draw(stop, start, Purpose::Stop));
+        let start = Time::ZERO + start;
         let end = Time::ZERO + scenario.run.duration;
-        let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let window = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
         measured.push(window);
         let (data_route, ack_route) = topology.routes(flow, &scenario.links);

@@ -10,6 +10,7 @@ mod intake;
 mod sender;
 pub mod tear;
 pub mod tfrc;
+pub mod tfrc_2000;
 
 pub use catalogue::BuiltIn;
-pub use sender::{Law, RateSender, RateSettings};
+pub use sender::{Jitter, Law, Next, RateSender, RateSettings};

@@ -8,13 +8,24 @@ use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};
 use crate::random::Stream;
 
+/// When the next packet goes after a law has changed its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// When it was due.
+    AsDue,
+    /// When it was due, but no later than a spacing from now: a higher rate takes effect at once.
+    Hastened,
+    /// Now.
+    Now,
+}
+
 /// The law of a rate-based control: it decides the rate.
 pub trait Law: Send + Sync {
-    /// A report arrived at `now`, with the round-trip time that it measures.
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report);
+    /// A report arrived at `now`, with the round-trip time that it measures. Returns when the next packet goes.
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next;
 
-    /// The time of [`Law::wakeup`] has come.
-    fn on_timer(&mut self, now: Time);
+    /// The time of [`Law::wakeup`] has come. Returns when the next packet goes.
+    fn on_timer(&mut self, now: Time) -> Next;
 
     /// When it wants to be woken.
     fn wakeup(&self) -> Time;
@@ -33,8 +44,22 @@ pub trait Law: Send + Sync {
     /// The smoothed round-trip time.
     fn rtt(&self) -> Option<Span>;
 
+    /// What a packet that is sent now tells the receiver.
+    fn header(&self) -> Header {
+        Header { rtt: self.rtt().unwrap_or(Span::ZERO), rate: self.rate(), ..Header::default() }
+    }
+
     /// Calls `visit` with the name and value of each internal.
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
+}
+
+/// What chance does to the times at which packets are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jitter {
+    /// Each packet waits up to this time more.
+    Delay(Span),
+    /// Each spacing is multiplied by a number between 0.5 and 1.5.
+    Factor,
 }
 
 /// Settings of a sender.
@@ -48,8 +73,8 @@ pub struct RateSettings {
     pub packet_bytes: u16,
     /// Packets to send in total; `u64::MAX` for no end.
     pub total: u64,
-    /// Upper end of the random delay before each send.
-    pub overhead: Span,
+    /// What is random about the times of sending.
+    pub jitter: Jitter,
     /// When the flow starts.
     pub start: Time,
     /// When it stops sending.
@@ -60,7 +85,7 @@ pub struct RateSettings {
 pub struct RateSender<L> {
     settings: RateSettings,
     law: L,
-    overhead: Stream,
+    chance: Stream,
     /// When the next packet is due, before the random delay and after it.
     due: Time,
     next: Time,
@@ -77,10 +102,10 @@ const LONGEST_SPACING: f64 = 64.0;
 impl<L: Law> RateSender<L> {
     /// A sender at the start of the run.
     #[must_use]
-    pub fn new(settings: RateSettings, law: L, overhead: Stream, meter: Meter) -> Self {
+    pub fn new(settings: RateSettings, law: L, chance: Stream, meter: Meter) -> Self {
         RateSender {
             law,
-            overhead,
+            chance,
             due: settings.start,
             next: settings.start,
             sends: false,
@@ -99,8 +124,28 @@ impl<L: Law> RateSender<L> {
 
     fn schedule_next(&mut self, now: Time) {
         let spacing = self.law.spacing().min(LONGEST_SPACING);
-        self.due = self.due.max(now) + Span::from_seconds_f64(spacing);
-        self.next = self.due + self.overhead.span(self.settings.overhead);
+        let (factor, delay) = match self.settings.jitter {
+            Jitter::Delay(most) => (1.0, self.chance.span(most)),
+            Jitter::Factor => (0.5 + self.chance.unit(), Span::ZERO),
+        };
+        self.due = self.due.max(now) + Span::from_seconds_f64(spacing * factor);
+        self.next = self.due + delay;
+    }
+
+    /// Does what the law says about the next packet.
+    fn reschedule(&mut self, now: Time, next: Next) {
+        if self.next == Time::NEVER {
+            return;
+        }
+        match next {
+            Next::Hastened if self.next > now => {
+                let latest = now + Span::from_seconds_f64(self.law.spacing().min(LONGEST_SPACING));
+                self.next = self.next.min(latest);
+                self.due = self.due.min(latest);
+            }
+            Next::Now => (self.sends, self.due) = (true, now),
+            Next::AsDue | Next::Hastened => {}
+        }
     }
 }
 
@@ -120,17 +165,12 @@ impl<L: Law> Endpoint for RateSender<L> {
             self.round_end = self.meter.counters.sent_packets;
         }
         let old = self.law.rate();
-        self.law.on_report(now, sample, report);
+        let next = self.law.on_report(now, sample, report);
         if self.law.rate() < old {
             self.meter.counters.loss_events += 1;
             context.write(self.settings.flow, "loss", before, self.window());
         }
-        if self.next > now && self.next < Time::NEVER {
-            // A higher rate takes effect at once: no packet is due later than a spacing from now.
-            let latest = now + Span::from_seconds_f64(self.law.spacing().min(LONGEST_SPACING));
-            self.next = self.next.min(latest);
-            self.due = self.due.min(latest);
-        }
+        self.reschedule(now, next);
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
@@ -152,7 +192,8 @@ impl<L: Law> Endpoint for RateSender<L> {
         if self.started && now >= self.law.wakeup() {
             let before = self.window();
             self.meter.hold_window(now, before);
-            self.law.on_timer(now);
+            let next = self.law.on_timer(now);
+            self.reschedule(now, next);
             self.meter.counters.timeouts += 1;
             context.write(self.settings.flow, "timeout", before, self.window());
         }
@@ -171,9 +212,8 @@ impl<L: Law> Endpoint for RateSender<L> {
             self.next = Time::NEVER;
             context.write(flow, "complete", self.window(), self.window());
         }
-        let header = Header { rtt: self.law.rtt().unwrap_or(Span::ZERO), rate: self.law.rate() };
         let packet = Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes);
-        Some(packet.with_handle(context.payloads.insert(Payload::Header(header))))
+        Some(packet.with_handle(context.payloads.insert(Payload::Header(self.law.header()))))
     }
 
     fn wakeup(&self) -> Time {

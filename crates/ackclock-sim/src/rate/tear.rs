@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::intake::Intake;
-use super::sender::Law;
+use super::sender::{Law, Next};
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
@@ -119,16 +119,19 @@ const FIRST_RATE: f64 = 1.0;
 const SLOWEST: f64 = 1.0 / 64.0;
 
 impl Law for Tear {
-    fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) {
+    fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) -> Next {
         if let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) {
             self.rtt = Some(self.rtt.map_or(sample, |old| old + 0.125 * (sample - old)));
         }
         if let Some(rtt) = self.rtt {
             self.rate = Some((report.verdict / rtt).max(SLOWEST));
         }
+        Next::Hastened
     }
 
-    fn on_timer(&mut self, _: Time) {}
+    fn on_timer(&mut self, _: Time) -> Next {
+        Next::AsDue
+    }
 
     fn wakeup(&self) -> Time {
         Time::NEVER

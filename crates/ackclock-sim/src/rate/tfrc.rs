@@ -12,13 +12,15 @@ use std::collections::VecDeque;
 
 use ackclock_units::{Span, Time};
 
-use super::sender::Law;
+use super::sender::{Law, Next};
 use crate::payload::Report;
 
 mod intervals;
+mod losses;
 mod receiver;
 
 pub use intervals::{Intervals, WEIGHTS};
+pub use losses::{Arrivals, LossHistory, Rules};
 pub use receiver::TfrcReceiver;
 
 ackclock_cc::parameters! {
@@ -36,7 +38,7 @@ ackclock_cc::parameters! {
 }
 
 /// A packet goes at least every 64 s (section 4.3, `t_mbi`).
-const SLOWEST: f64 = 1.0 / 64.0;
+pub const SLOWEST: f64 = 1.0 / 64.0;
 /// The initial window, bytes, and packets at most (section 4.2).
 const INITIAL: (f64, f64) = (4380.0, 4.0);
 /// Smoothing of the round-trip time (section 4.3).
@@ -50,13 +52,13 @@ pub fn throughput(p: f64, rtt: f64, b: f64) -> f64 {
     1.0 / (rtt * (root + timeouts))
 }
 
-/// The loss event rate at which the equation gives `rate` packets per second (section 6.3.1).
+/// The loss event rate at which an equation of it gives `rate` packets per second (section 6.3.1).
 #[must_use]
-pub fn inverse(rate: f64, rtt: f64, b: f64) -> f64 {
+pub fn inverse(rate: f64, equation: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1e-9_f64, 1.0_f64);
     for _ in 0..100 {
         let middle = libm::sqrt(low * high);
-        if throughput(middle, rtt, b) > rate { low = middle } else { high = middle }
+        if equation(middle) > rate { low = middle } else { high = middle }
     }
     libm::sqrt(low * high)
 }
@@ -122,8 +124,8 @@ impl Tfrc {
 }
 
 impl Law for Tfrc {
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) {
-        let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) else { return };
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
+        let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) else { return Next::Hastened };
         let first = self.rtt.is_none();
         let rtt = self.rtt.map_or(sample, |old| KEEP * old + (1.0 - KEEP) * sample);
         self.rtt = Some(rtt);
@@ -142,10 +144,11 @@ impl Law for Tfrc {
             self.update_rate(now);
         }
         self.restart_timer(now);
+        Next::Hastened
     }
 
     /// No report came (section 4.4).
-    fn on_timer(&mut self, now: Time) {
+    fn on_timer(&mut self, now: Time) -> Next {
         let received = self.largest_received();
         match self.rtt {
             Some(rtt) if self.p > 0.0 => {
@@ -158,6 +161,7 @@ impl Law for Tfrc {
             _ => self.rate = (self.rate / 2.0).max(SLOWEST),
         }
         self.restart_timer(now);
+        Next::AsDue
     }
 
     fn wakeup(&self) -> Time {

@@ -11,6 +11,8 @@ mod sender;
 mod sent_list;
 mod sequence_set;
 mod settings;
+mod ticks;
+mod timed_packet;
 mod timer;
 
 pub use application::{Application, Group};

@@ -126,14 +126,13 @@ impl<R: Recovery> Sender<R> {
     fn sample_rtt(&mut self, now: Time, ack: &Packet, advances: bool) -> Option<Span> {
         let rtt = now.since(ack.sent);
         if ack.is_retransmission() {
-            if R::TIMESTAMPS && advances {
-                self.timer.sample(rtt);
-            }
+            self.timer.on_ack(now, ack.sequence, (R::TIMESTAMPS && advances).then_some(rtt));
             return None;
         }
         self.meter.record_rtt(now, rtt);
         let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
-        self.timer.sample(measured);
+        // With noise the acknowledgement seems to come that much later.
+        self.timer.on_ack(ack.sent + measured, ack.sequence, Some(measured));
         self.application.note_rtt(rtt);
         Some(measured)
     }
@@ -321,6 +320,7 @@ impl<R: Recovery> Sender<R> {
         self.meter.counters.sent_packets += 1;
         self.last_sent = now;
         self.burst += 1;
+        self.timer.on_sent(now, sequence, again);
         self.timer.ensure_running(now);
         let Settings { flow, route, packet_bytes, .. } = self.settings;
         let mut packet =

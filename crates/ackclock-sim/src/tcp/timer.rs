@@ -1,8 +1,10 @@
-//! The retransmission timer (RFC 6298).
+//! The retransmission timer (RFC 6298), or that of a sender without time stamps.
 
 use ackclock_units::{Span, Time};
 
 use super::deadline::Deadline;
+use super::ticks::Ticks;
+use super::timed_packet::TimedPacket;
 
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
@@ -13,6 +15,8 @@ pub struct Timer {
     minimum: Span,
     maximum: Span,
     clock: Span,
+    /// With one packet timed at a time: that packet, and the clock that it is timed by.
+    timed: Option<(TimedPacket, Ticks)>,
     smoothed: Option<Span>,
     variation: Span,
     /// Without backoff.
@@ -30,6 +34,7 @@ impl Timer {
             minimum,
             maximum,
             clock,
+            timed: None,
             smoothed: None,
             variation: Span::ZERO,
             timeout: initial.clamp(minimum, maximum),
@@ -38,9 +43,44 @@ impl Timer {
         }
     }
 
-    /// Takes in an RTT sample (RFC 6298, section 2) and ends the backoff.
+    /// The same timer, which measures the round trips of one packet at a time, by a clock that is `phase` into one of its
+    /// ticks at time 0. As a retransmitted packet is never timed, a backoff lasts until a packet that was sent once is
+    /// acknowledged (P. Karn and C. Partridge, SIGCOMM 1987).
+    #[must_use]
+    pub fn one_per_window(self, phase: Span) -> Self {
+        let ticks = Ticks::new(self.clock, phase);
+        let minimum = self.minimum.max(ticks.least_timeout());
+        let timeout = self.timeout.max(minimum);
+        Timer { timed: Some((TimedPacket::default(), ticks)), minimum, timeout, ..self }
+    }
+
+    /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
-    pub fn sample(&mut self, rtt: Span) {
+    pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
+        match &mut self.timed {
+            Some((timed, _)) if again => timed.abandon(),
+            Some((timed, _)) => timed.on_new(now, sequence),
+            None => {}
+        }
+    }
+
+    /// Everything below `cumulative` is acknowledged at `now`, and the acknowledgement itself measures `rtt`, if it
+    /// measures anything.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) {
+        let timeout = match &mut self.timed {
+            Some((timed, ticks)) => timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now)),
+            None => rtt.map(|rtt| self.sample(rtt)),
+        };
+        if let Some(timeout) = timeout {
+            self.timeout = timeout.clamp(self.minimum, self.maximum);
+            self.backoff = 1;
+        }
+    }
+
+    /// Takes in an RTT sample (RFC 6298, section 2) and returns the timeout.
+    #[inline]
+    fn sample(&mut self, rtt: Span) -> Span {
         let smoothed = match self.smoothed {
             None => {
                 self.variation = Span(rtt.0 / 2);
@@ -53,15 +93,13 @@ impl Timer {
             }
         };
         self.smoothed = Some(smoothed);
-        let timeout = smoothed + self.clock.max(self.variation.saturating_mul(4));
-        self.timeout = timeout.clamp(self.minimum, self.maximum);
-        self.backoff = 1;
+        smoothed + self.clock.max(self.variation.saturating_mul(4))
     }
 
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {
-        self.smoothed
+        self.timed.map_or(self.smoothed, |(_, ticks)| ticks.smoothed())
     }
 
     /// The timeout with its backoff.
@@ -89,9 +127,13 @@ impl Timer {
         self.deadline.clear();
     }
 
-    /// Doubles the timeout (RFC 6298, section 5.5).
+    /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff * 2).min(LARGEST_BACKOFF);
+        if let Some((timed, ticks)) = &mut self.timed {
+            timed.abandon();
+            ticks.on_backoff(self.backoff);
+        }
     }
 
     /// When it wants to be woken.
@@ -123,23 +165,64 @@ mod tests {
     fn follows_rfc_6298() {
         let mut timer = timer();
         assert_eq!(timer.timeout(), Span::from_millis(1000));
-        timer.sample(Span::from_millis(100));
+        timer.on_ack(Time::ZERO, 0, Some(Span::from_millis(100)));
         assert_eq!(timer.timeout(), Span::from_millis(300));
-        timer.sample(Span::from_millis(200));
+        timer.on_ack(Time::ZERO, 0, Some(Span::from_millis(200)));
         assert_eq!(timer.timeout(), Span::from_micros(362_500));
     }
 
     #[test]
     fn stays_within_its_limits_and_backs_off_64_times() {
         let mut timer = timer();
-        timer.sample(Span::from_millis(10));
+        timer.on_ack(Time::ZERO, 0, Some(Span::from_millis(10)));
         assert_eq!(timer.timeout(), Span::from_millis(200));
         for _ in 0..10 {
             timer.back_off();
         }
         assert_eq!(timer.timeout(), Span::from_millis(12_800));
-        timer.sample(Span::from_millis(10));
+        timer.on_ack(Time::ZERO, 0, Some(Span::from_millis(10)));
         assert_eq!(timer.timeout(), Span::from_millis(200), "a sample ends the backoff");
+    }
+
+    /// With ticks of 100 ms the first sample, one tick, makes the timeout 1 + 4 * 1/2 = 3 ticks, and two timeouts make it
+    /// 12. So it stays when what was sent again is acknowledged. Packet 5 is new and measures two ticks: four deviations
+    /// are 2 - 0 + 1 = 3 ticks, 8 srtt = 8 - 1 + 2 = 9, and the timeout is 9/8, rounded down, + 3 = 4 ticks.
+    #[test]
+    fn with_one_packet_timed_a_backoff_lasts_until_a_new_packet_is_acknowledged() {
+        let ms = Span::from_millis;
+        let mut timer = Timer::new(ms(3000), ms(1), ms(64_000), ms(100)).one_per_window(Span::ZERO);
+        let at = |milliseconds| Time::ZERO + ms(milliseconds);
+        assert_eq!((timer.timeout(), timer.smoothed()), (ms(3000), None));
+        timer.on_sent(at(0), 0, false);
+        timer.on_sent(at(50), 1, false);
+        timer.on_ack(at(110), 1, Some(ms(110)));
+        assert_eq!(timer.timeout(), ms(300));
+        timer.on_ack(at(900), 2, Some(ms(850)));
+        assert_eq!(timer.timeout(), ms(300), "packet 1 is not timed");
+        timer.on_sent(at(1000), 2, false);
+        timer.back_off();
+        timer.back_off();
+        timer.on_sent(at(2000), 2, true);
+        timer.on_ack(at(2100), 3, Some(ms(100)));
+        assert_eq!(timer.timeout(), ms(1200));
+        timer.on_sent(at(3000), 5, false);
+        timer.on_ack(at(3200), 6, None);
+        assert_eq!((timer.timeout(), timer.smoothed()), (ms(400), Some(Span::from_micros(112_500))));
+    }
+
+    /// However small the minimum, two ticks are the least, and the initial timeout is no exception.
+    #[test]
+    fn with_one_packet_timed_no_timeout_is_below_two_ticks() {
+        let timer = |minimum| {
+            let ms = Span::from_millis;
+            let mut timer = Timer::new(ms(1), ms(minimum), ms(64_000), ms(100)).one_per_window(Span::ZERO);
+            let initial = timer.timeout();
+            timer.on_sent(Time::ZERO, 0, false);
+            timer.on_ack(Time::ZERO + ms(100), 1, None);
+            (initial, timer.timeout())
+        };
+        assert_eq!(timer(1), (Span::from_millis(200), Span::from_millis(300)));
+        assert_eq!(timer(1000), (Span::from_millis(1000), Span::from_millis(1000)));
     }
 
     #[test]

@@ -13,6 +13,12 @@ pub struct Intervals {
 }
 
 impl Intervals {
+    /// None yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Intervals { complete: VecDeque::new() }
+    }
+
     /// The current interval of `length` packets is complete; `discount` was in force.
     pub fn push(&mut self, length: f64, discount: f64) {
         self.complete.iter_mut().for_each(|(_, factor)| *factor *= discount);
@@ -45,20 +51,14 @@ impl Intervals {
         let with = Self::mean_of(current.iter().chain(&discounted));
         with.max(Self::mean_of(self.complete.iter()))
     }
-
-    /// Whether nothing was ever lost.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.complete.is_empty()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Intervals of 100 packets, eight of them: 100 whatever the weights. A current one of 200 packets: (200 + 100 (1 + 1 +
-    /// 1 + 0.8 + 0.6 + 0.4 + 0.2))/6 = 116.7. A current one of 50 would lower the mean and does not count.
+    /// Intervals of 100 packets, eight of them: 100 whatever the weights. A current one of 200 packets: (200 + 100 (1
+    /// + 1 + 1 + 0.8 + 0.6 + 0.4 + 0.2))/6 = 116.7. A current one of 50 would lower the mean and does not count.
     #[test]
     fn the_mean_of_intervals() {
         let mut intervals = Intervals::default();
@@ -70,8 +70,8 @@ mod tests {
         assert!((intervals.mean(0.0, 1.0) - 85.0).abs() < 1e-9);
     }
 
-    /// A current interval of 400 packets is four times the mean of 100: the others count half, so that it has 1 of 1 + 5/2:
-    /// (400 + 250)/3.5 = 185.7. At 1000 packets the floor of 0.5 holds.
+    /// A current interval of 400 packets is four times the mean of 100: the others count half, so that it has 1 of 1
+    /// + 5/2: (400 + 250)/3.5 = 185.7. At 1000 packets the floor of 0.5 holds.
     #[test]
     fn old_intervals_are_discounted() {
         let mut intervals = Intervals::default();
@@ -80,8 +80,20 @@ mod tests {
         assert_eq!(intervals.discount(400.0, 0.0), 0.5);
         assert_eq!(intervals.discount(1000.0, 0.5), 0.5);
         assert!((intervals.mean(400.0, 0.5) - 650.0 / 3.5).abs() < 1e-9);
-        // A loss now keeps the discount: 400 with weight 1, then 100 seven times with half of 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
+        // A loss now keeps the discount: 400 with weight 1, then 100 seven times with half of 1, 1, 1, 0.8, 0.6, 0.4,
+        // 0.2.
         intervals.push(400.0, 0.5);
         assert!((intervals.mean(0.0, 1.0) - (400.0 + 250.0) / 3.5).abs() < 1e-9);
+    }
+    /// ns-2 of 2000 has nine weights, 1, 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2, and a current interval begins at the second
+    /// of them, as does the newest complete one when the current one is left out. Complete intervals of 10, 20, ...,
+    /// 80: without the current one (10 + 20 + 30 + 40 + 0.8 50 + 0.6 60 + 0.4 70 + 0.2 80)/6 = 220/6. One of 100:
+    /// (100 + 10 + 20 + 30 + 0.8 40 + 0.6 50 + 0.4 60 + 0.2 70)/6 = 260/6.
+    #[test]
+    fn nine_weights_shifted_by_one_are_eight() {
+        let mut intervals = Intervals::default();
+        (1..=8).rev().for_each(|tens| intervals.push(10.0 * f64::from(tens), 1.0));
+        assert!((intervals.mean(10.0, 1.0) - 220.0 / 6.0).abs() < 1e-9);
+        assert!((intervals.mean(100.0, 1.0) - 260.0 / 6.0).abs() < 1e-9);
     }
 }

@@ -19,7 +19,7 @@ fn the_equation() {
     ] {
         let ours = s * throughput(p, 0.1, b);
         assert!((ours / bytes_per_s - 1.0).abs() < 1e-3, "p = {p}: {ours}");
-        assert!((inverse(ours / s, 0.1, b) / p - 1.0).abs() < 1e-6);
+        assert!((inverse(ours / s, |p| throughput(p, 0.1, b)) / p - 1.0).abs() < 1e-6);
     }
 }
 
