@@ -15,7 +15,7 @@ import polars as pl
 from ackclock import predictions
 from ackclock.draw import markdown, plots
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import page
+from ackclock.reproduction import page, sentences
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -190,16 +190,23 @@ SIDE_BY_SIDE = (
 
 
 def write_reproduction(results: Path) -> None:
-    """Write docs/reproduction.md from a full reproduction."""
+    """Write docs/reproduction.md from a reproduction, which says so if some of it was quick."""
+    records = [json.loads(file.read_text("utf-8")) for file in results.glob("*/*/artefact.json")]
+    quick = (
+        " Artefacts here are of quick runs: three seeds, and shorter than the papers'."
+        if any(one["quick"] for one in records)
+        else ""
+    )
     text = [
         "# Five papers reproduced",
         "",
-        "Made by `make reproduction` (`ackclock reproduce --full --vary`, then this). The page "
-        "with pictures, numbers, scenarios and the setting of each paper is `results/index.html`. "
-        "An artefact is *reproduced* when every claim holds; a claim's tolerance and reason are "
-        "given beside it there. Intervals are 95 %, over five seeds, or by batches within a run "
-        "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
-        "emulated paths.",
+        "Made by `make reproduction` (`ackclock reproduce --full`, then this), with the settings "
+        "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
+        "numbers, scenarios and what every claim gave at every setting is `results/index.html`; a "
+        "claim's tolerance is given beside it there. The verdict of an artefact is the worst of "
+        "its claims. Intervals are 95 %, over five seeds, or by batches within a run above "
+        "1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over emulated "
+        f"paths.{quick}",
         "",
         page.markdown(results, PAPERS.values()),
         "## Tables side by side",
@@ -208,24 +215,11 @@ def write_reproduction(results: Path) -> None:
         artefact = PAPERS[paper][name]
         record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
         claims = [
-            [one["claim"], one["paper"], one["measured"],
-             "reproduced" if one["holds"] else "differs"]
+            [one["claim"], one["paper"], one["measured"], one["verdict"]]
             for one in record["claims"]
-        ]  # fmt: skip
+        ]
         heads = ["", "paper", "ours", "verdict"]
         text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
-    variations = results / "variations.md"
-    if variations.exists():
-        text += [
-            "",
-            "## What was tried on what differs",
-            "Each claim of a differing artefact that does not hold with some setting, with one "
-            "setting changed at a time, two seeds, shorter runs: a check mark where the claim "
-            "holds, and the number where it is one. What differs and is not here needs no run "
-            "but formulas: table II of TCP-FIT, figures 29 and 37 of the transient study.",
-            "",
-            variations.read_text("utf-8"),
-        ]
     for paper in PAPERS.values():
         if paper.changes:
             text += ["", f"## Changed after it had been run: {paper.title}"]
@@ -233,12 +227,34 @@ def write_reproduction(results: Path) -> None:
     (DOCS / "reproduction.md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+def claims() -> str:
+    """Give the text of docs/claims.md, which needs no run."""
+    text = [
+        "# What the papers say, and the claims that check it",
+        "",
+        "Made by `docs/make.py claims`, which `make docs` runs, from "
+        "`python/ackclock_papers/PAPER/sentences.toml`: every sentence of the five papers with a "
+        "number or an order that could be checked, in our words, beside the claims of the "
+        "artefacts that check it. Whether a claim holds, [reproduction.md](reproduction.md) says. "
+        "*Elsewhere* is a test or a study that is no claim, a *gap* what a claim should check; "
+        "the rest has nothing to run: settings, definitions, measurements of their time, "
+        "repetitions. Claims that are *ours* judge what no sentence of the paper states.",
+        "",
+        sentences.markdown(
+            [(paper, sentences.load(f"ackclock_papers.{name}")) for name, paper in PAPERS.items()]
+        ),
+    ]
+    return "\n".join(text)
+
+
 def main() -> None:
-    """Make what the arguments name, or everything: curves of the controls and all studies."""
+    """Make what the arguments name, or everything: claims, curves of the controls, all studies."""
     if sys.argv[1:] == ["reproduction"]:
         write_reproduction(DOCS.parent / "results")
         return
-    wanted = sys.argv[1:] or ["controls", *STUDIES]
+    wanted = sys.argv[1:] or ["claims", "controls", *STUDIES]
+    if "claims" in wanted:
+        (DOCS / "claims.md").write_text(claims(), encoding="utf-8")
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:

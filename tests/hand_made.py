@@ -84,6 +84,7 @@ def made(
         "queues": {
             "time_s": np.repeat(time_s, 2),
             "link": np.tile([0, 1], samples),
+            "min_packets": mean_packets.ravel(),
             "mean_packets": mean_packets.ravel(),
             "drops": dropped.ravel(),
         },

@@ -5,16 +5,85 @@ import math
 import numpy as np
 import pytest
 
-from ackclock.reproduction.numbers import FULL
-from ackclock_papers.africa import analysis, runs
+from ackclock import engine
+from ackclock.reproduction.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.settings import declared
+from ackclock_papers import PAPERS
+from ackclock_papers.africa import analysis, conditions, runs, tables
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO
 from hand_made import made
+
+SETTING = declared(PAPERS["africa"].items)
+OPEN = [one for one in PAPERS["africa"].items if one.is_open]
+
+
+@pytest.mark.parametrize("item", OPEN, ids=lambda one: one.name)
+def test_every_value_can_be_run(item):
+    for value in item.values:
+        case = tables.table_case(QUICK.at({**SETTING, item.name: value.value}), HSTCP, 6)
+        engine.read(case.scenario)
+
+
+def test_the_setting_is_in_the_scenario():
+    setting = {**SETTING, "datagram_bytes": 210, "buffer_packets": 777, "overhead": "20 us"}
+    scenario = tables.table_case(QUICK.at(setting), AFRICA, 3).scenario
+    assert [one["rtt"] for one in scenario["flow"]] == ["30 ms", "90 ms", "14 ms", "14 ms"]
+    # 3 % of 622 Mbit/s.
+    assert scenario["flow"][2]["rate"] == "18.66 Mbit/s"
+    assert scenario["flow"][3]["packet"] == "210 B"
+    assert scenario["dumbbell"]["queue"]["limit"] == "777 packets"
+    assert scenario["tcp"]["overhead"] == "20 us"
 
 
 def test_labels_are_those_of_the_page():
     assert str(analysis.EARLY) == "Africa, approximated (G = 0.90)"
     assert str(analysis.SMALL) == "at_1000"
-    assert str(runs.RttRatio(6)) == "RTT ratio 6"
+    assert str(tables.RttRatio(6)) == "RTT ratio 6"
+    assert str(tables.HSTCP_6) == "HSTCP RTT ratio 6"
+
+
+def test_conditions_are_measured():
+    run = made(
+        np.ones((2, 3)),
+        names=("africa-0", "africa-1", "noise"),
+        rtt_ms=(30.1, 181.0, None),
+        flows=[{}, {}, {"goodput_mbps": 18.66}],
+    )
+    found = conditions.CONDITIONS.measure(conditions.TABLES, run)
+    # 18.66 of 622 Mbit/s.
+    assert found == pytest.approx({"first_ms": 30.1, "second_ms": 181.0, "noise": 0.03})
+    rows = {conditions.TABLES: [found]}
+    assert all(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
+    rows = {conditions.TABLES: [{**found, "second_ms": 200.0}]}
+    assert not all(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
+
+
+def of_table_i(power, hstcp):
+    """Give the numbers of table I if ratios are a power of the RTT ratio."""
+    rows = {tables.RttRatio(one): [{"ratio": one**power}] for one in (1, 2, 3, 6)}
+    return Numbers({**rows, tables.HSTCP_6: [{"ratio": hstcp}]})
+
+
+def test_how_the_ratio_grows():
+    assert tables.exponent(of_table_i(1.7, 1.0)).value == pytest.approx(1.7)
+    # The paper's own: ln 2.3552 ln 2 + ln 3.6106 ln 3 + ln 8.4616 ln 6 over the squares of the
+    # logarithms of 2, 3 and 6: (0.594 + 1.410 + 3.826) / (0.480 + 1.207 + 3.210).
+    printed = {1: 1.0132, 2: 2.3552, 3: 3.6106, 6: 8.4616}
+    rows = {tables.RttRatio(one): [{"ratio": value}] for one, value in printed.items()}
+    assert tables.exponent(Numbers(rows)).value == pytest.approx(1.19, abs=0.002)
+    claims = {one.sentence: one for one in tables.TABLE_1.claims}
+    # Six to the power of 1.2 is 8.6: a 33rd of 284.5, and a quarter of 34.
+    for power, hstcp, expected in ((1.2, 284.5, [True, True, True]), (1.95, 34.0, [False] * 3)):
+        numbers = of_table_i(power, hstcp)
+        judged = [
+            claims[sentence].judge(numbers).holds
+            for sentence in (
+                "the ratio is roughly proportional to that of the RTTs",
+                "an improvement over Reno, which is quadratic",
+                "the ratio grows far slower than HSTCP's (RTT ratio 6)",
+            )
+        ]
+        assert judged == expected
 
 
 def test_periods():
@@ -42,12 +111,13 @@ def test_two_flows():
         ],
         links=[{"utilisation": 0.9}],
     )
-    # Samples end at 1 s and so on: of the four with drops those at 31 and 100 s are late enough.
+    # Samples end at 1 s and so on: of the four with drops those at 31 and 100 s are late enough, 10
+    # packets in 70 s; in the 450 s of the paper 450/70 as many.
     assert runs.FIGURE_3.measure(HSTCP, run) == {
         "ratio": 6.0,
         "fast_mbps": 60.0,
         "reno_mbps": 10.0,
-        "losses": 10.0,
+        "losses": pytest.approx(10 * 450 / 70),
         "loss_events": 2.0,
         "utilisation": 0.9,
         "reno_dropped": 3.0,
@@ -104,4 +174,4 @@ def test_pictures_leave_datagrams_out():
     assert frame["name"].unique(maintain_order=True).to_list() == ["africa", "reno"]
     # Both are run, one is shown.
     assert runs.FIGURE_4.trace(HSTCP, run) is None
-    assert set(runs.FIGURE_4.cases(FULL)) == {HSTCP, AFRICA}
+    assert set(runs.FIGURE_4.cases(FULL.at(SETTING))) == {HSTCP, AFRICA}

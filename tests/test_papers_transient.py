@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
+from ackclock.engine import check
+from ackclock.reproduction import numbers as efforts
+from ackclock.reproduction.numbers import Numbers
+from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
+    conditions,
     curves,
     decrease,
     diagrams,
@@ -21,16 +25,137 @@ from ackclock_papers.transient.setting import (
     TEAR,
     TFRC,
     Compared,
+    Lossy,
     Protocol,
     Reference,
     Without,
 )
 from hand_made import made
 
+DECLARED = PAPERS["transient"].setting
+FULL, QUICK = efforts.FULL.at(DECLARED), efforts.QUICK.at(DECLARED)
+
 
 def steps(*parts):
     """Rows of samples: each part is (samples, what every flow sends)."""
     return np.concatenate([np.tile(np.asarray(row, float), (count, 1)) for count, row in parts])
+
+
+def measured(artefact, numbers, **setting):
+    """Verdicts by claim, of cases with one run each."""
+    found = Numbers({case: [row] for case, row in numbers.items()}, DECLARED | setting)
+    return {one.sentence: one.judge(found).holds for one in artefact.claims}
+
+
+def test_the_setting_reaches_the_scenarios():
+    chosen = {
+        "overhead": "5 ms", "tfrc": "RFC 5348, overhead 1 ms", "recovery": "newreno",
+        "rtt_sampling": "every_ack", "min_rto": "500 ms", "limited_transmit": True,
+        "whole_windows": False, "datagram": "210 B",
+    }  # fmt: skip
+    effort = QUICK.at(DECLARED | chosen)
+    scenario = link.FIGURE_7.cases(effort)[TFRC].scenario
+    assert [flow.get("overhead") for flow in scenario["flow"]] == ["1 ms", None]
+    assert scenario["flow"][1]["packet"] == "210 B"
+    tcp = scenario["tcp"]
+    assert (tcp["recovery"], tcp["min_rto"], tcp["limited_transmit"]) == ("newreno", "500 ms", True)
+    assert tcp["rtt_sampling"] == "every_ack"
+    beside = link.FIGURE_13.cases(effort)
+    assert [flow["overhead"] for flow in beside[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
+    red = beside[Compared(TFRC, Reference.BESIDE_TCP_RED)].scenario
+    assert (red["dumbbell"]["queue"]["kind"], red["flow"][0]["overhead"]) == ("red", "1 ms")
+    # Unless it is stated otherwise TFRC has what TCP has; TEAR has none, and figure 18 has SACK.
+    alike = link.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
+    flow = alike[TFRC].scenario["flow"][0]
+    assert (flow["controller"], flow["overhead"]) == ("tfrc-2000", "5 ms")
+    assert alike[GAIMD].scenario["flow"][0]["params"] == {"whole_windows": False}
+    assert "overhead" not in alike[TEAR].scenario["flow"][0]
+    long = long_term.FIGURE_18.cases(effort)[long_term.Long(TCP, 0.01, 15)].scenario
+    assert long["tcp"]["recovery"] == "sack"
+
+
+def test_every_plausible_value_makes_scenarios():
+    for item in PAPERS["transient"].items:
+        for one in item.values if item.name else ():
+            effort = QUICK.at(DECLARED | {item.name: one.value})
+            for case in link.FIGURE_7.cases(effort).values():
+                assert check(case.scenario)
+
+
+def test_round_trips_on_the_axis():
+    # 4.5 s are 45 round trips of 100 ms, and 18 of the run's 250 ms.
+    rows = {TFRC: [{"refill_s": 4.5, "round_trip_s": 0.25}] * 2}
+    count = measure.in_round_trips(TFRC, "refill_s")
+    assert count(Numbers(rows, {"axis": "100 ms"})).value == pytest.approx(45)
+    assert count(Numbers(rows, {"axis": "the mean of the run"})).value == pytest.approx(18)
+
+
+def test_dips_of_three_protocols_at_least():
+    def verdicts(dips, at_s, axis):
+        rows = {
+            one: {"queue_dip": dip, "dip_s": time_s, "round_trip_s": 0.25}
+            for one, dip, time_s in zip(Protocol, dips, at_s, strict=True)
+        }
+        return list(measured(decrease.FIGURE_25, rows, axis=axis).values())
+
+    # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
+    assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, True]
+    # 2.5 s are 10 round trips of 250 ms, less than half of 25.
+    assert verdicts([0.5, 1.2, 0.3, 1.1], [2, 20, 1, 3], "the mean of the run") == [False, False]
+
+
+def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
+    lossy_runs = {
+        Lossy(one, rate): {"loss": rate, "cov": cov}
+        for one in Protocol
+        for rate, cov in zip(link.LOSSES, (0.2, 0.3, 0.5, 0.6), strict=True)
+    }
+    # Half way from 0.5 % to 1 % the CoV is 0.4; below 0.25 % it counts as 0.2.
+    beside = {
+        TCP: {"loss": 0.0075, "cov": 0.41}, GAIMD: {"loss": 0.0075, "cov": 0.39},
+        TFRC: {"loss": 0.001, "cov": 0.21}, TEAR: {"loss": 0.001, "cov": 0.19},
+    }  # fmt: skip
+    held = measured(link.FIGURE_7, beside | lossy_runs)
+    assert list(held.values()) == [True, False, True, False]
+    flow = {"sent_packets": 400, "dropped_packets": 3}
+    found = link.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
+    assert found["loss"] == pytest.approx(0.0075)
+
+
+def test_what_is_stated_of_the_simulations():
+    sources = [{"goodput_mbps": 0.1 * one} for one in (1, 2, 3)]
+    found = conditions.CONDITIONS.measure(conditions.SOURCES, made(np.ones((2, 3)), flows=sources))
+    assert found == pytest.approx({"load": 0.6})
+    lost = [{"sent_packets": 2000, "dropped_packets": 25}]
+    found = conditions.CONDITIONS.measure(
+        conditions.ONE_PER_CENT, made(np.ones((2, 1)), flows=lost)
+    )
+    assert found == pytest.approx({"lost": 0.0125})
+    topology = {"rtt_ms": 103.3, "product": 31.25, "longest_queue": 50, "access_drops": 0}
+
+    def impossible(load, lost, **changed):
+        rows = {
+            diagrams.ONE_FLOW: topology | changed, conditions.SOURCES: {"load": load},
+            conditions.ONE_PER_CENT: {"lost": lost},
+        }  # fmt: skip
+        return [name for name, good in measured(conditions.CONDITIONS, rows).items() if not good]
+
+    assert impossible(0.83, 0.01) == []
+    # 2.5/3 times 1.5 is 1.25.
+    assert impossible(1.26, 0.01) == ["the ON/OFF sources offer a third of 2.5 Mbit/s"]
+    assert impossible(0.83, 0.02) == ["a packet in a hundred is lost"]
+    assert impossible(0.83, 0.01, rtt_ms=120) == ["a round trip without a queue has 100 ms"]
+
+
+def test_what_formulas_give_needs_no_run():
+    rows = {key: dict.fromkeys(summary.TABLE_1.keys(key, QUICK), 0.0)
+            for key in summary.TABLE_1.cases(QUICK)}  # fmt: skip
+    held = measured(summary.TABLE_1, rows)
+    formulas = {one.sentence: held[one.sentence] for one in summary.FORMULAS}
+    # Equation 7 as printed has (64 3 + 6.4 + 0.64 + 0.064 + ...)/(64 - 6.4 - ...) = 3.5 = 1.87^2.
+    assert [name for name, good in formulas.items() if not good] == [
+        "CoV of TCP and GAIMD at 20%, formula (7)"
+    ]
 
 
 def test_labels_are_those_of_the_page():
@@ -157,7 +282,7 @@ def test_sixteen_flows_of_which_two_kinds_alternate():
     turns = (np.arange(1200)[:, None] + np.arange(16)) % 2
     found = diagrams.FIGURE_2.measure(diagrams.SIXTEEN_FLOWS, made(1 + 2 * turns))
     assert (found["over_time"], found["over_flows"]) == pytest.approx((0.5, 0.5))
-    assert found["difference"] == pytest.approx(0)
+    assert (found["difference"], found["jain_difference"]) == pytest.approx((0, 0))
     # 1/(1 + 0.25) = 0.8 = (8 + 24)^2/(16 (8 + 72)).
     assert (found["jain"], found["jain_predicted"]) == pytest.approx((0.8, 0.8))
 
@@ -189,18 +314,23 @@ def test_eight_flows_join():
     packets = steps(
         (1000, [4] * 8 + [0] * 8), (20, [3] * 8 + [1] * 8), (480, [2] * 16)
     )  # fmt: skip
+    # Before, every 25 round trips have a lowest queue of 20.
     queue = np.full(1500, 40.0)
-    queue[1030] = 10
+    queue[500:1000:25] = 20
+    queue[1020] = 10
     found = decrease.FIGURE_26.measure(TCP, made(packets, queue=queue))
     assert found["end_share"] == pytest.approx(0.5)
-    assert (found["queue_before"], found["queue_low"]) == pytest.approx((40, 10))
-    assert (found["queue_low_share"], found["dip_at"]) == pytest.approx((0.25, 30))
+    # 40 - 20/25 = 39.2 on average.
+    assert (found["queue_before"], found["queue_low"]) == pytest.approx((39.2, 10))
+    assert found["queue_low_share"] == pytest.approx(10 / 39.2)
+    assert (found["queue_dip"], found["dip_s"]) == pytest.approx((0.5, 2.0))
+    assert found["round_trip_s"] == pytest.approx(0.1)
     # (8 * 3 + 8)^2/(16 (8 * 9 + 8)) = 0.8, and 1 before and after.
     assert found["fairness_before"] == pytest.approx(1)
     assert found["fairness_at_once"] == pytest.approx(0.8)
     assert found["fairness_after"] == pytest.approx(1)
     # Ten round trips of which k have 0.8: 1 - 0.02 k is at least 0.85 from k = 7 on, after 13.
-    assert found["fair_again"] == 13
+    assert found["fair_again_s"] == pytest.approx(1.3)
 
 
 def test_eight_flows_leave():
@@ -215,7 +345,8 @@ def test_eight_flows_leave():
     # A mean of five has made 3/5 of the change after three round trips.
     assert (found["half_way"], found["all_half_way"]) == (3, 3)
     # The 45 packets before it empties do not count.
-    assert (found["emptied"], found["refill"]) == (1, 25)
+    assert (found["least_queue"], found["refill_s"]) == pytest.approx((2, 2.5))
+    assert found["fairness_change"] == pytest.approx(0.2)
 
 
 def test_a_queue_that_empties_late_is_not_emptied():
@@ -223,7 +354,7 @@ def test_a_queue_that_empties_late_is_not_emptied():
     queue[1050:] = 0
     packets = steps((1000, [1] * 16), (500, [2] * 8 + [0] * 8))
     found = increase.FIGURE_36.measure(TCP, made(packets, queue=queue))
-    assert (found["emptied"], found["refill"]) == (0, float("inf"))
+    assert (found["least_queue"], found["refill_s"]) == (30, float("inf"))
 
 
 def test_growth_without_losses():
@@ -246,6 +377,9 @@ def test_the_worst_must_be_smoother_than_the_best():
 
     assert holds(TCP=0.5, GAIMD=0.4, TFRC=0.39, TEAR=0.1)
     assert not holds(TCP=0.5, GAIMD=0.3, TFRC=0.39, TEAR=0.1)
+    # What lies between them, as a share of the larger one, says how far from holding it is.
+    rows = {one: [{"cov": x}] for one, x in zip(Protocol, (0.5, 0.4, 0.3, 0.1), strict=True)}
+    assert claim.judge(Numbers(rows)).value == pytest.approx(0.25)
 
 
 def test_tcp_in_place_of_every_protocol_turns_verdicts():

@@ -262,7 +262,7 @@ def test_an_unreachable_cluster_is_one_line(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(sweep.workers, "CONNECT_S", 0.5)
+    monkeypatch.setattr("ackclock.runs.cluster.CONNECT_S", 0.5)
     with pytest.raises(ScenarioError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
         sweep.run(file, tmp_path / "out", cluster="tcp://127.0.0.1:9")
 

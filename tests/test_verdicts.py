@@ -40,7 +40,7 @@ def test_two_digits():
 def test_verdicts_are_those_that_were_kept():
     chosen = make.select(PAPERS, headlines=True)
     found = {}
-    asked = [Asked.of(artefact, QUICK) for _, artefact in chosen]
+    asked = [Asked.of(artefact, QUICK.at(paper.setting)) for paper, artefact in chosen]
     for index, judgement in judge(asked, CACHE):
         paper, artefact = chosen[index]
         assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"

@@ -16,3 +16,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Parallel runs; by default one per core.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS."),
+]

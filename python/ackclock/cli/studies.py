@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ackclock import engine
-from ackclock.cli.options import AsJson, Jobs
+from ackclock.cli.options import AsJson, Cluster, Jobs
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where results go.")]
 
@@ -20,10 +20,7 @@ def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to vary.")],
     output: Output = Path("results"),
     jobs: Jobs = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS."),
-    ] = None,
+    cluster: Cluster = None,
     processes: Annotated[
         bool | None,
         typer.Option(

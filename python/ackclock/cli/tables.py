@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from ackclock.engine import Summary
+
+if TYPE_CHECKING:
+    from ackclock.reproduction.infer import Inferred
+    from ackclock.reproduction.paper import Paper
 
 MOST_FLOWS = 40
 """More are left to --json and -o."""
@@ -150,11 +154,13 @@ def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
     """
     table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
     count: Counter[str] = Counter()
+    of_claims: Counter[str] = Counter()
     for record in records:
         claims = record["claims"]
         count[record["verdict"]] += 1
+        of_claims.update(claim["verdict"] for claim in claims)
         different = [
-            f"{claim['claim']}: {claim['measured']} ({claim['paper']})"
+            f"{claim['claim']}: {claim['measured']} ({claim['paper']}): {claim['verdict']}"
             for claim in claims
             if not claim["holds"]
         ]
@@ -165,7 +171,33 @@ def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
             "; ".join(different) or record["error"],
         )
     _print(table)
-    print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()))
+    for name, some in (("artefacts", count), ("claims", of_claims)):
+        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in some.most_common()))
+
+
+def print_setting(paper: Paper, result: Inferred) -> None:
+    """Print the setting that was found, and what it explains.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose setting.
+    result : Inferred
+        What was found.
+    """
+    table = _table(paper.title, ["setting", "value", "basis", "evidence"], texts=4, fold=True)
+    for item in paper.items:
+        if item.is_open:
+            value = item.find(result.setting[item.name])
+            table.add_row(item.quantity, item.words(value.value), value.basis, value.evidence)
+    _print(table)
+    for name in ("fit", "held_out"):
+        before, after = (result.scores[one].get(name) for one in ("declared", "best"))
+        if before is not None and after is not None:
+            words = {"fit": "claims that chose it", "held_out": "claims that were held out"}[name]
+            print(f"{words}: mean log-likelihood {before:.2f} as declared, {after:.2f} at the best")
+    if not result.accepted:
+        print("the declared setting stays: no other explains the claims that were held out better")
 
 
 def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers, Row
+from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
 if TYPE_CHECKING:
@@ -34,10 +36,36 @@ class Judged:
         With units and intervals.
     holds : bool
         Whether the claim does.
+    value : float
+        The number itself, in the unit of the claim's target; not a number where the claim has
+        none.
+    error : float
+        Its standard error, 0 where none is known; relative for a logarithmic target.
     """
 
     measured: str
     holds: bool
+    value: float = math.nan
+    error: float = 0.0
+
+
+class Target(NamedTuple):
+    """The numbers with which a claim holds.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the range, infinite where it has none.
+    expected : float, optional
+        The paper's value, if it gives one.
+    logarithmic : bool
+        Whether ratios count rather than differences.
+    """
+
+    low: float
+    high: float
+    expected: float | None = None
+    logarithmic: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,18 +82,21 @@ class Claim:
         What still counts as the same, with its reason.
     judge : callable
         From the numbers.
-    reason : str
-        Why it differs and what was tried, shown only if it does.
+    target : Target, optional
+        Where its number must be; none where the claim is not about one number.
+    finding : str
+        What else is known of it, such as what another simulator gives; shown if it differs.
+    contradicted : bool
+        Whether the finding proves that it cannot hold together with the rest of the paper.
     """
 
     sentence: str
     paper: str
     tolerance: str
     judge: Callable[[Numbers], Judged]
-    reason: str = ""
-
-
-Verdict = Literal["reproduced", "differs", "not stated"]
+    target: Target | None = None
+    finding: str = ""
+    contradicted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +147,13 @@ class Artefact:
         """
         raise NotImplementedError
 
-    def check(self) -> None:
+    def check(self, setting: Setting) -> None:
         """Make sure that every number that a claim asks for is supplied, whatever the effort.
+
+        Parameters
+        ----------
+        setting : mapping
+            Values of the named items of the paper's setting.
 
         Raises
         ------
@@ -125,7 +161,7 @@ class Artefact:
             When a claim asks for a case or a number that is not there, or two cases have the same
             label.
         """
-        for effort in (FULL, QUICK):
+        for effort in (FULL.at(setting), QUICK.at(setting)):
             supplied = dict(self.supplied(effort))
             if len({str(case) for case in supplied}) < len(supplied):
                 raise LookupError(f"{self.name}: two cases have the same label")
@@ -138,7 +174,7 @@ class Artefact:
                 try:
                     with warnings.catch_warnings(), np.errstate(all="ignore"):
                         warnings.simplefilter("ignore")
-                        claim.judge(Numbers(rows))
+                        claim.judge(Numbers(rows, setting))
                 except KeyError as error:
                     effort_name = "quick" if effort.quick else "full"
                     raise LookupError(

@@ -1,14 +1,16 @@
-"""The usual kinds of claims."""
+"""The usual kinds of claims, and how likely what was measured is if they are true."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ackclock.metrics import Estimate
-from ackclock.reproduction.artefact import Claim, Judged
+from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
 
 
@@ -40,13 +42,13 @@ def near(
     unit: str = "",
     absolute: bool = False,
     paper: str | None = None,
-    reason: str = "",
+    finding: str = "",
 ) -> Claim:
     """Claim that a number is near the paper's.
 
     Parameters
     ----------
-    sentence, paper, reason : str
+    sentence, paper, finding : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
         The estimate.
@@ -69,20 +71,115 @@ def near(
     limit = within if absolute else within * abs(expected)
     words = f"{within:g} {unit}".strip() if absolute else f"{within:.0%}"
 
-    judge = _judge(number, unit, lambda value: abs(value - expected) <= limit)
-    return Claim(
-        sentence, paper or f"{expected:g} {unit}".strip(), f"{words}: {why}", judge, reason
-    )
+    target = Target(expected - limit, expected + limit, expected)
+    said = paper or f"{expected:g} {unit}".strip()
+    return Claim(sentence, said, f"{words}: {why}", _judge(number, unit, target), target, finding)
+
+
+def times(
+    sentence: str,
+    number: Callable[[Numbers], Estimate],
+    expected: float,
+    *,
+    factor: float,
+    why: str,
+    unit: str = "",
+    paper: str | None = None,
+    finding: str = "",
+) -> Claim:
+    """Claim that a number is the paper's up to a factor either way.
+
+    Parameters
+    ----------
+    sentence, paper, finding : str
+        As in `Claim`; `paper` is the expected value with its unit unless it is given.
+    number : callable
+        The estimate.
+    expected : float
+        The paper's value.
+    factor : float
+        Largest ratio of the two, above 1.
+    why : str
+        Reason of the factor.
+    unit : str
+        Of both.
+
+    Returns
+    -------
+    Claim
+        Holds when the estimate is within the factor.
+    """
+    target = Target(expected / factor, expected * factor, expected, logarithmic=True)
+    said = paper or f"{expected:g} {unit}".strip()
+    words = f"a factor of {factor:g} either way: {why}"
+    return Claim(sentence, said, words, _judge(number, unit, target), target, finding)
 
 
 def _judge(
-    number: Callable[[Numbers], Estimate], unit: str, good: Callable[[float], bool]
+    number: Callable[[Numbers], Estimate], unit: str, target: Target
 ) -> Callable[[Numbers], Judged]:
     def judge(numbers: Numbers) -> Judged:
         found = number(numbers)
-        return Judged(text(found, unit), bool(good(found.value)))
+        good = target.low <= found.value <= target.high
+        return Judged(text(found, unit), good, found.value, _error(found, target.logarithmic))
 
     return judge
+
+
+def _error(estimate: Estimate, relative: bool) -> float:
+    """Give the standard error of an estimate, 0 where it has no interval."""
+    if estimate.samples < 2:
+        return 0.0
+    half = (estimate.high - estimate.low) / 2 / stdtrit(estimate.samples - 1, 0.975)
+    if relative and estimate.value:
+        half /= abs(estimate.value)
+    return float(half) if math.isfinite(half) else 0.0
+
+
+LEAST_LIKELIHOOD = 0.01
+"""Of a claim that is far from holding: how far it is says nothing more about a setting."""
+BEYOND_ONE_END = 0.25
+"""How much beyond the end of a range without another end is as unlikely as half a range beyond one
+with two, as a share of that end, which counts as 0.4 at least."""
+
+
+def likelihood(target: Target | None, judged: Judged) -> float:
+    """Say how likely what was measured is if a claim is true.
+
+    Parameters
+    ----------
+    target : Target or None
+        Where the claim's number must be; none when it is not about one number.
+    judged : Judged
+        What was measured.
+
+    Returns
+    -------
+    float
+        From `LEAST_LIKELIHOOD` to 1: the density of a normal distribution relative to its peak,
+        at the paper's value, or at the nearest end of the range where the paper gives no value. Its
+        variance is that of the runs and half the width of the range, squared, together.
+    """
+    if target is None or math.isnan(judged.value):
+        return 1.0 if judged.holds else LEAST_LIKELIHOOD
+    number, low, high = judged.value, target.low, target.high
+    expected = target.expected
+    if target.logarithmic:
+        number, low, high = (math.log(max(one, 1e-9)) for one in (number, low, high))
+        expected = None if expected is None else math.log(expected)
+    if math.isinf(low) or math.isinf(high):
+        end = high if math.isinf(low) else low
+        width = (
+            math.log1p(BEYOND_ONE_END)
+            if target.logarithmic
+            else BEYOND_ONE_END * max(abs(end), 0.4)
+        )
+    else:
+        width = (high - low) / 2
+    distance = max(low - number, number - high, 0.0) if expected is None else number - expected
+    sigma = math.hypot(width, judged.error)
+    found = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
+    return max(LEAST_LIKELIHOOD, found)
 
 
 def ordered(
@@ -93,13 +190,13 @@ def ordered(
     unit: str = "",
     paper: str = "in this order, falling",
     margin: float = 0.0,
-    reason: str = "",
+    finding: str = "",
 ) -> Claim:
     """Claim that numbers fall from the first to the last.
 
     Parameters
     ----------
-    sentence, paper, reason : str
+    sentence, paper, finding : str
         As in `Claim`.
     numbers : sequence of (str, callable)
         Their names and estimates.
@@ -121,11 +218,25 @@ def ordered(
         words = ", ".join(
             f"{name} {text(one)}" for (name, _), one in zip(numbers, estimates, strict=True)
         )
-        values = [one.value for one in estimates]
-        holds = all(more > less * (1 + margin) for more, less in pairwise(values))
-        return Judged(f"{words} {unit}".strip(), holds)
+        pairs = [(more, less, more.value - less.value * (1 + margin))
+                 for more, less in pairwise(estimates)]  # fmt: skip
+        # Differences rather than ratios: some of these numbers are negative, or zero.
+        sizes = [max(abs(more.value), abs(less.value)) for more, less, _ in pairs]
+        relative = [
+            gap / size if size else 0.0 for (*_, gap), size in zip(pairs, sizes, strict=True)
+        ]
+        closest = int(np.argmin(relative))
+        more, less, _ = pairs[closest]
+        error = math.hypot(_error(more, False), _error(less, False)) / (sizes[closest] or 1.0)
+        return Judged(
+            f"{words} {unit}".strip(), all(gap > 0 for *_, gap in pairs), relative[closest], error
+        )
 
-    return Claim(sentence, paper, why, judge, reason)
+    return Claim(sentence, paper, why, judge, GAP, finding)
+
+
+GAP = Target(0.0, math.inf)
+"""Of an order: the least difference of neighbours as a share of the larger one."""
 
 
 def holds(
@@ -134,13 +245,13 @@ def holds(
     judge: Callable[[Numbers], tuple[str, bool]],
     *,
     why: str,
-    reason: str = "",
+    finding: str = "",
 ) -> Claim:
     """Claim anything else.
 
     Parameters
     ----------
-    sentence, paper, reason : str
+    sentence, paper, finding : str
         As in `Claim`.
     judge : callable
         What was measured, in words, and whether the claim holds.
@@ -157,7 +268,7 @@ def holds(
         words, good = judge(numbers)
         return Judged(words, bool(good))
 
-    return Claim(sentence, paper, why, judged, reason)
+    return Claim(sentence, paper, why, judged, finding=finding)
 
 
 def between(
@@ -169,13 +280,13 @@ def between(
     why: str,
     unit: str = "",
     paper: str | None = None,
-    reason: str = "",
+    finding: str = "",
 ) -> Claim:
     """Claim that a number lies in a range.
 
     Parameters
     ----------
-    sentence, paper, reason : str
+    sentence, paper, finding : str
         As in `Claim`; `paper` is the range with its unit unless it is given.
     number : callable
         The estimate.
@@ -191,14 +302,15 @@ def between(
     Claim
         Holds when the estimate is in the range.
     """
-    judge = _judge(number, unit, lambda value: low <= value <= high)
+    target = Target(low, high)
     if np.isinf(high):
         said = f"at least {low:g}"
     elif np.isinf(low):
         said = f"at most {high:g}"
     else:
         said = f"{low:g} to {high:g}"
-    return Claim(sentence, paper or f"{said} {unit}".strip(), why, judge, reason)
+    words = paper or f"{said} {unit}".strip()
+    return Claim(sentence, words, why, _judge(number, unit, target), target, finding)
 
 
 def mean(case: Key, key: Key) -> Callable[[Numbers], Estimate]:

@@ -17,10 +17,9 @@ from ackclock.reproduction.artefact import (
     Judged,
     Simulated,
     Traces,
-    Verdict,
 )
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.runs import Task, each
+from ackclock.runs import Task, cluster, each
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,6 @@ class Judgement:
     traces: Traces = field(default_factory=dict)
     claims: Sequence[tuple[Claim, Judged]] = ()
     error: str = ""
-
-    @property
-    def verdict(self) -> Verdict | str:
-        """Verdict of the artefact.
-
-        *reproduced* when every claim holds, *differs* when one does not, *not stated* without any
-        claim, *failed* when there is an error.
-        """
-        if self.error:
-            return "failed"
-        if not self.claims:
-            return "not stated"
-        return "reproduced" if all(judged.holds for _, judged in self.claims) else "differs"
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ class Asked:
         if isinstance(artefact, Simulated):
             for key, case in artefact.cases(effort).items():
                 try:
-                    tasks[key] = Task.all_of(case)
+                    tasks[key] = Task.all_of(case, effort.first_run)
                 except ScenarioError as refusal:
                     error = error or f"{key}: {refusal}"
         return cls(artefact, effort, tasks, error)
@@ -148,17 +134,20 @@ class _Work:
             found = {key: frozenset().union(*some) for key, some in rows.items()}
             if found != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
-            return Numbers(rows), traces
+            return Numbers(rows, self.effort.setting), traces
         ordered = {
             key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases
         }
-        return Numbers(ordered), {key: self.traces[key] for key in self.cases if key in self.traces}
+        return Numbers(ordered, self.effort.setting), {
+            key: self.traces[key] for key in self.cases if key in self.traces
+        }
 
 
 def judge(
     asked: Sequence[Asked],
     cache: Path | None = None,
     jobs: int | None = None,
+    address: str | None = None,
 ) -> Iterator[tuple[int, Judgement]]:
     """Judge artefacts; runs that several of them need are made once.
 
@@ -170,11 +159,18 @@ def judge(
         Directory of earlier runs, to which these are added.
     jobs : int, optional
         Runs at once; by default one per core.
+    address : str, optional
+        Scheduler of a Dask cluster that makes the runs; they are kept in `cache`, which it needs.
 
     Yields
     ------
     int, Judgement
         Index of an artefact and what came out of it, as soon as its last run is measured.
+
+    Raises
+    ------
+    ScenarioError
+        When the cluster cannot be used.
     """
     works = {index: _Work(one) for index, one in enumerate(asked)}
     users: dict[Task, list[tuple[int, Any]]] = defaultdict(list)
@@ -197,6 +193,8 @@ def judge(
     for index, work in list(works.items()):
         if not work.waiting:
             yield index, works.pop(index).judgement()
+    if address is not None and cache is not None:
+        cluster.fetch(list(users), cache, address)
     for task, error in each(list(users), measure, jobs, cache):
         for index, key in users[task]:
             work = works[index]

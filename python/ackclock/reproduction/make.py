@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import functools
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +15,9 @@ from ackclock import engine
 from ackclock.draw import plots
 from ackclock.engine import storage
 from ackclock.metrics import Estimate
-from ackclock.reproduction import page
-from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction import page, strips, tried
+from ackclock.reproduction.artefact import Artefact, Claim, Judged
+from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
@@ -73,6 +71,32 @@ def select(
     return list(chosen.values())
 
 
+def papers(known: Mapping[str, Paper], targets: Sequence[str] = ()) -> list[str]:
+    """Find the papers that are meant.
+
+    Parameters
+    ----------
+    known : mapping
+        Papers by name.
+    targets : sequence of str
+        Their names; none is all.
+
+    Returns
+    -------
+    list of str
+        Each once.
+
+    Raises
+    ------
+    LookupError
+        When there is no such paper, or an artefact is named.
+    """
+    for target in targets:
+        if target.strip("/") not in known:
+            raise LookupError(f"there is no paper {target}: there are {', '.join(known)}")
+    return list(dict.fromkeys(target.strip("/") for target in targets)) or list(known)
+
+
 def reproduce(
     chosen: Selected,
     output: Path,
@@ -80,6 +104,7 @@ def reproduce(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
     papers: Iterable[Paper] | None = None,
+    address: str | None = None,
 ) -> list[dict[str, Any]]:
     """Make artefacts again: pictures, data and verdicts, and the page that shows them all.
 
@@ -97,6 +122,8 @@ def reproduce(
         Called with a line about each finished artefact.
     papers : iterable of Paper, optional
         Papers of the page; by default those of the chosen artefacts.
+    address : str, optional
+        Scheduler of a Dask cluster that makes the runs.
 
     Returns
     -------
@@ -107,17 +134,19 @@ def reproduce(
     ------
     StorageError
         When something cannot be written.
+    ScenarioError
+        When the cluster cannot be used.
     """
     records: dict[int, dict[str, Any]] = {}
-    every = [Asked.of(artefact, effort) for _, artefact in chosen]
+    every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
         storage.refuse_unless_free(place, force=True, is_result=_is_artefact)
-        known = _unchanged(place, _fingerprint(paper, every[index]))
+        known = _unchanged(place, fingerprint(every[index], f"ackclock_papers.{paper.name}"))
         if known is not None:
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
-    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs):
+    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs, address):
         index = due[number]
         paper, artefact = chosen[index]
         records[index] = _write(output, paper, every[index], judgement)
@@ -127,44 +156,13 @@ def reproduce(
     return [records[index] for index in range(len(chosen))]
 
 
-@functools.cache
-def _sources(*parts: str) -> str:
-    """Give a digest of the Python code that measures, judges and draws, and of the papers' data.
-
-    `parts` are packages or modules, as in ``ackclock_papers.bic``.
-    """
-    root = Path(__file__).parents[2]
-    digest = hashlib.sha256()
-    for part in parts:
-        place = root.joinpath(*part.split("."))
-        for file in sorted(place.rglob("*")):
-            if file.suffix in (".py", ".toml"):
-                digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-MACHINERY = tuple(
-    f"ackclock.{name}"
-    for name in ("draw", "engine", "metrics", "models", "predictions", "reproduction", "runs")
-)
-"""What the record of an artefact follows from, besides the package of its paper."""
-
-
-def _fingerprint(paper: Paper, asked: Asked) -> str:
-    """Give a digest of everything that an artefact's record follows from."""
-    runs = [[str(key), task.key] for key, tasks in asked.tasks.items() for task in tasks]
-    sources = _sources(*MACHINERY, f"ackclock_papers.{paper.name}")
-    words = json.dumps([engine.ENGINE, sources, asdict(asked.effort), runs])
-    return hashlib.sha256(words.encode()).hexdigest()[:32]
-
-
-def _unchanged(place: Path, fingerprint: str) -> dict[str, Any] | None:
+def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
     """Give the record of an earlier reproduction if nothing has changed since, or None."""
     file = place / "artefact.json"
     if not file.exists():
         return None
     record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    same = record.get("fingerprint") == fingerprint
+    same = record.get("fingerprint") == known
     return record if same and record["verdict"] != "failed" else None
 
 
@@ -183,26 +181,17 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
         "title": artefact.title,
         "version": engine.VERSION,
         "engine": engine.ENGINE,
-        "fingerprint": _fingerprint(paper, asked),
+        "fingerprint": fingerprint(asked, f"ackclock_papers.{paper.name}"),
         "quick": asked.effort.quick,
         "cases": {
             str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": len(tasks)}
             for key, tasks in asked.tasks.items()
         },
-        "claims": [
-            {
-                "claim": claim.sentence,
-                "paper": claim.paper,
-                "tolerance": claim.tolerance,
-                "measured": judged.measured,
-                "holds": judged.holds,
-                "reason": "" if judged.holds else claim.reason or "No reason has been found yet.",
-            }
-            for claim, judged in judgement.claims
-        ],
-        "verdict": judgement.verdict,
+        "claims": [_claim(paper, artefact, claim, judged) for claim, judged in judgement.claims],
+        "verdict": "",
         "error": judgement.error,
     }
+    record["verdict"] = _worst(record)
     place = output / paper.name / artefact.name
     with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
@@ -211,7 +200,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
             file.write_text(tasks[0].scenario.toml(), encoding="utf-8")
         if not judgement.error:
             try:
-                _fill(directory, artefact, judgement)
+                _fill(directory, paper, artefact, judgement)
             except Exception as error:
                 record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
@@ -219,7 +208,42 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
     return record
 
 
-def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
+def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> dict[str, Any]:
+    """Record a claim, what was measured, and what is known of it from other settings."""
+    verdict = tried.judge(
+        (artefact.name, claim.sentence),
+        judged.holds,
+        paper.trials,
+        paper.relevant(artefact),
+        claim.contradicted,
+    )
+    return {
+        "claim": claim.sentence,
+        "paper": claim.paper,
+        "tolerance": claim.tolerance,
+        "measured": judged.measured,
+        "holds": judged.holds,
+        "verdict": verdict.kind,
+        "robust": verdict.robust,
+        "holding_settings": verdict.holding,
+        "tried_settings": verdict.tried,
+        "depends_on": verdict.why,
+        "finding": "" if judged.holds else claim.finding,
+    }
+
+
+WORST = ("not found", "differs", "contradicted", "depends", "reproduced")
+"""Verdicts of claims, the worst first: that of an artefact is the worst of its claims."""
+
+
+def _worst(record: Mapping[str, Any]) -> str:
+    if record["error"]:
+        return "failed"
+    kinds = {claim["verdict"] for claim in record["claims"]}
+    return next((kind for kind in WORST if kind in kinds), "not stated")
+
+
+def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgement) -> None:
     """Draw and write what was measured."""
     rows = [
         {"case": str(key), "run": run} | _flat(row)
@@ -236,6 +260,8 @@ def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
     with plots.in_style():
         plots.save(artefact.draw(judgement.numbers, judgement.traces), directory, artefact.name)
+        if strips.shown(artefact, paper):
+            plots.save(strips.draw(artefact, paper), directory, strips.NAME)
 
 
 def _flat(row: Row) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ackclock.metrics import Estimate, over_runs
+from ackclock.reproduction.settings import Setting
 
 Key = Hashable
 """What a case or a number is called: a string, or a named tuple of parameters whose ``str`` is its
@@ -28,10 +29,31 @@ class Effort:
         The headline artefacts only, with fewer seeds and shorter runs.
     runs : int
         Seeds of each scenario.
+    first_run : int
+        Number of the first run, so that a second look has other seeds.
+    setting : mapping
+        Values of the named items of the paper's setting.
     """
 
     quick: bool
     runs: int
+    first_run: int = 0
+    setting: Setting = field(default_factory=dict)
+
+    def at(self, setting: Setting) -> Effort:
+        """Run as much at a setting.
+
+        Parameters
+        ----------
+        setting : mapping
+            Values of the named items of a paper's setting.
+
+        Returns
+        -------
+        Effort
+            The same effort with that setting.
+        """
+        return replace(self, setting=setting)
 
     def pick(self, full: float, quick: float) -> float:
         """Choose a length.
@@ -50,7 +72,7 @@ class Effort:
 
 
 FULL = Effort(quick=False, runs=5)
-QUICK = Effort(quick=True, runs=2)
+QUICK = Effort(quick=True, runs=3)
 
 
 @dataclass(frozen=True)
@@ -61,9 +83,12 @@ class Numbers:
     ----------
     rows : mapping
         One row per run of each case.
+    setting : mapping
+        Where it was measured: values of the named items of the paper's setting.
     """
 
     rows: Mapping[Any, Sequence[Row]]
+    setting: Setting = field(default_factory=dict)
 
     def each(self, case: Key, key: Key) -> list[float]:
         """Give a number of every run.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,12 @@ from ackclock import engine
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import storage
+from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 
+PAIRS = 10
+"""Pairs of claims that never hold together: those that hold most often."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -40,12 +43,18 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     every = [one for _, artefacts in shown for one in artefacts]
     text = html(
         "report.html",
-        papers=[(paper, artefacts) for paper, artefacts in shown if artefacts],
+        explained=explained,
+        gain=gain,
+        meaning=strips.MEANING,
+        papers=[
+            (paper, artefacts, setting_rows(paper), tried.never_together(paper.trials)[:PAIRS])
+            for paper, artefacts in shown
+            if artefacts
+        ],
         version=engine.VERSION,
         count=Counter(one["verdict"] for one in every),
         artefacts=len(every),
-        claims=sum(len(one["claims"]) for one in every),
-        holding=sum(claim["holds"] for one in every for claim in one["claims"]),
+        of_claims=strips.counts(every),
         quick=any(one["quick"] for one in every),
     )
     with storage.new_file(output / "index.html") as file:
@@ -70,6 +79,7 @@ def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str,
         "title": artefact.title,
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
+        "strips": (place / f"{strips.NAME}.png").exists(),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
         "more": max(0, numbers.height - SHOWN_ROWS),
@@ -77,10 +87,99 @@ def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str,
     }
 
 
+def setting_rows(paper: Paper) -> list[list[str]]:
+    """Say what every item of a paper's setting is set to, and why.
+
+    Parameters
+    ----------
+    paper : Paper
+        Any paper.
+
+    Returns
+    -------
+    list of list of str
+        Per item its quantity, the choice, the basis, the evidence, and what else it may be.
+    """
+    rows = []
+    for item in paper.items:
+        value = item.find(paper.setting[item.name]) if item.name else item.values[0]
+        inferred = item.is_open and value is not item.values[0]
+        others = [one for one in item.values if one is not value]
+        rows.append(
+            [
+                item.quantity, item.words(value.value),
+                f"{value.basis}, inferred" if inferred else str(value.basis), value.evidence,
+                "; ".join(
+                    f"{item.words(one.value)} ({one.basis}: {one.evidence})" for one in others
+                ),
+            ]
+        )  # fmt: skip
+    return rows
+
+
+def gain(paper: Paper) -> str:
+    """Say what the setting that was found explains.
+
+    Parameters
+    ----------
+    paper : Paper
+        Any paper.
+
+    Returns
+    -------
+    str
+        Two sentences; empty when no setting was tried.
+    """
+    if paper.inferred is None:
+        return ""
+    scores = paper.inferred.scores
+    words = [
+        f"{label} from {scores['declared'][name]:.2f} to {scores['best'][name]:.2f}"
+        for name, label in (
+            ("fit", "of the claims that chose it"),
+            ("held_out", "of those held out"),
+        )
+        if name in scores["declared"] and name in scores["best"]
+    ]
+    kept = "" if paper.inferred.accepted else " The declared setting stays, because no other gains."
+    tries = len({str(one.setting) for one in paper.trials})
+    return (
+        f"{tries} settings were tried. The best moves the mean log-likelihood "
+        f"{' and '.join(words)}.{kept}"
+    )
+
+
 def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def explained(claim: Mapping[str, Any]) -> str:
+    """Say why a claim has its verdict, from what was tried.
+
+    Parameters
+    ----------
+    claim : mapping
+        As a record has it.
+
+    Returns
+    -------
+    str
+        Sentences.
+    """
+    holding, settings = claim["holding_settings"], claim["tried_settings"]
+    on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
+    words = {
+        "reproduced": f"Holds at {holding} of {settings} plausible settings{on}."
+        if settings
+        else "",
+        "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
+        "not found": f"Not found in {settings} settings.",
+        "contradicted": "The paper contradicts itself.",
+        "differs": "No other setting was tried.",
+    }[claim["verdict"]]
+    return f"{words} {claim['finding']}".strip()
 
 
 def markdown(output: Path, papers: Iterable[Paper]) -> str:
@@ -100,8 +199,10 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     """
     lines: list[str] = []
     count: Counter[str] = Counter()
+    every: list[dict[str, Any]] = []
     for paper in papers:
         found = {one["name"]: one for one in _artefacts(output / paper.name, paper)}
+        every += found.values()
         rows = []
         for artefact in paper.artefacts:
             record = found.get(artefact.name, {"verdict": "not run", "claims": []})
@@ -109,13 +210,28 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
             count[record["verdict"]] += 1
             holding = sum(claim["holds"] for claim in claims)
             reasons = "<br>".join(
-                f"{claim['claim']}: {claim['measured']} ({claim['paper']}). {claim['reason']}"
+                f"{claim['claim']}: {claim['measured']} ({claim['paper']}). {explained(claim)}"
                 for claim in claims
                 if not claim["holds"]
             )
             shares = f"{holding} of {len(claims)}"
             rows.append([artefact.name, artefact.caption, record["verdict"], shares, reasons])
-        heads = ["artefact", "what", "verdict", "claims", "differs"]
+        heads = ["artefact", "what", "verdict", "claims", "does not hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
+        heads = ["setting", "value", "stated or inferred", "evidence", "also tried"]
+        lines += ["", gain(paper), "", *table(heads, setting_rows(paper))]
+        pairs = tried.never_together(paper.trials)[:PAIRS]
+        if pairs:
+            lines += ["", "Claims that hold often, but never at the same setting:", ""]
+            lines += [f"- {one[0]}: {one[1]}; {two[0]}: {two[1]}" for one, two in pairs]
     words = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())
-    return "\n".join([f"{count.total()} artefacts: {words}.", *lines]) + "\n"
+    heads = ["claims", "what is known of them"]
+    of_claims = [
+        [str(number), strips.MEANING[kind]]
+        for kind, number in strips.counts(every).items()
+        if number
+    ]
+    return (
+        "\n".join([f"{count.total()} artefacts: {words}.", "", *table(heads, of_claims), *lines])
+        + "\n"
+    )

@@ -6,39 +6,74 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason;
-- ``[[reason]]``: why claims differ, found by trying, as ``text``, and ``claims``, which are lists
-  of sentences by artefact; ``*`` is every claim of the artefact without a reason of its own.
+- ``[[finding]]``: what else is known of claims that differ, as ``text``; ``contradiction = true``
+  if it proves that they cannot hold; and ``claims``, which are lists of sentences by artefact,
+  where ``*`` is every claim of the artefact without a finding of its own;
+- ``[inference]``: ``fit`` and ``held_out``, claims by artefact in the same way, written down before
+  any setting is tried: the first choose the setting, the others test it.
+
+The artefact called ``conditions``, if there is one, has what the paper states of its simulations
+and what can be measured in them: it is checked before any setting is tried, and is no figure or
+table.
+What `ackclock reproduce --infer` has found lies beside the data file, in ``inferred``.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module, resources
+from importlib.resources.abc import Traversable
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction import tried
+from ackclock.reproduction.artefact import Artefact, Simulated
+from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.settings import Item, Setting, declared
+from ackclock.reproduction.tried import Trial
+
+CONDITIONS = "conditions"
+"""Name of the artefact of what a paper states of its simulations."""
 
 
-class Item(NamedTuple):
-    """A part of the setting of a paper's simulations.
+@dataclass(frozen=True)
+class Inference:
+    """The claims that choose the open items of a setting, and those that test the choice.
 
     Attributes
     ----------
-    quantity : str
-        What is set.
-    choice : str
-        To what, with its unit.
-    basis : str
-        Where the paper says so, or why it was chosen.
+    fit, held_out : mapping
+        Sentences of claims by artefact.
     """
 
-    quantity: str
-    choice: str
-    basis: str
+    fit: Mapping[str, Sequence[str]]
+    held_out: Mapping[str, Sequence[str]]
+
+
+class Chosen(NamedTuple):
+    """What trying settings has found.
+
+    Attributes
+    ----------
+    setting : mapping
+        The chosen values of the open items.
+    accepted : bool
+        Whether they are others than the declared ones.
+    scores : mapping
+        Mean log-likelihood of the claims, by ``fit`` and ``held_out``: of the ``declared`` setting
+        and of the ``best`` for the claims that choose.
+    trials : callable
+        Reads everything that was tried.
+    """
+
+    setting: Setting
+    accepted: bool
+    scores: Mapping[str, Mapping[str, float]]
+    trials: Callable[[], Sequence[Trial]]
 
 
 @dataclass(frozen=True)
@@ -51,32 +86,95 @@ class Paper:
         As on the command line.
     title : str
         Its reference.
-    setting : sequence of Item
-        The one setting of its simulations.
+    items : sequence of Item
+        The setting of its simulations, with everything that it may be.
     artefacts : sequence of Artefact
         In the order of the paper.
     changes : sequence of str
         Claims and tolerances that were changed after they had been run, each with its reason.
+    inference : Inference, optional
+        The claims that choose the setting and those that test it.
+    conditions : Artefact, optional
+        What the paper states of its simulations and what can be measured in them.
+    inferred : Chosen, optional
+        What was found by trying settings.
 
     Raises
     ------
     LookupError
-        When a claim asks for a number that its artefact does not supply.
+        When a claim asks for a number that its artefact does not supply, or what was chosen is no
+        value of its item.
     """
 
     name: str
     title: str
-    setting: Sequence[Item]
+    items: Sequence[Item]
     artefacts: Sequence[Artefact]
     changes: Sequence[str] = ()
+    inference: Inference | None = None
+    conditions: Artefact | None = None
+    inferred: Chosen | None = None
 
     def __post_init__(self) -> None:
-        for one in self.artefacts:
-            one.check()
+        for item in self.items:
+            if item.name:
+                item.find(self.setting[item.name])
+        for one in (*self.artefacts, *([self.conditions] if self.conditions else [])):
+            one.check(self.setting)
 
     def __getitem__(self, name: str) -> Artefact:
         """Find an artefact by its name."""
         return next(one for one in self.artefacts if one.name == name)
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The one setting of its simulations: what was found, else what is declared."""
+        return declared(self.items) | (dict(self.inferred.setting) if self.inferred else {})
+
+    def relevant(self, artefact: Artefact) -> list[Item]:
+        """Find the open items that an artefact can depend on.
+
+        Parameters
+        ----------
+        artefact : Artefact
+            One of the paper.
+
+        Returns
+        -------
+        list of Item
+            Those that change its scenarios, and those that change none at all: they are readings of
+            what was measured.
+        """
+        seen = {name for names in self._changing.values() for name in names}
+        mine = self._changing.get(artefact.name, frozenset())
+        return [
+            one for one in self.items if one.is_open and (one.name in mine or one.name not in seen)
+        ]
+
+    @cached_property
+    def _changing(self) -> Mapping[str, frozenset[str]]:
+        """Names of the items that change the scenarios of an artefact, by artefact."""
+        others = {
+            (item.name, repr(one.value)): dict(self.setting) | {item.name: one.value}
+            for item in self.items
+            for one in item.values
+            if item.is_open and one.value != self.setting[item.name]
+        }
+        found = {}
+        for one in self.artefacts:
+            if isinstance(one, Simulated):
+                here = one.cases(QUICK.at(self.setting))
+                found[one.name] = frozenset(
+                    name
+                    for (name, _), setting in others.items()
+                    if one.cases(QUICK.at(setting)) != here
+                )
+        return found
+
+    @cached_property
+    def trials(self) -> Sequence[Trial]:
+        """What came out at the settings that were tried."""
+        return self.inferred.trials() if self.inferred else ()
 
 
 def load(package: str) -> Paper:
@@ -109,13 +207,26 @@ def load(package: str) -> Paper:
     names = [one.name for one in artefacts]
     if len(set(names)) < len(names):
         raise ValueError(f"{package}: two artefacts have the same name among {names}")
-    file = resources.files(found) / "paper.toml"
-    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    data = tomllib.loads((resources.files(found) / "paper.toml").read_text(encoding="utf-8"))
+    explained = with_findings(artefacts, _by_claim(data.pop("finding", [])))
+    inference = data.pop("inference", None)
     return Paper(
         name=package.rpartition(".")[2],
-        setting=[Item(**one) for one in data.pop("setting")],
-        artefacts=with_reasons(artefacts, _by_claim(data.pop("reason"))),
+        items=[Item.read(one) for one in data.pop("setting")],
+        artefacts=[one for one in explained if one.name != CONDITIONS],
+        conditions=next((one for one in explained if one.name == CONDITIONS), None),
+        inference=None if inference is None else Inference(**inference),
+        inferred=_inferred(resources.files(found) / "inferred"),
         **data,
+    )
+
+
+def _inferred(directory: Traversable) -> Chosen | None:
+    found = tried.setting_of(directory)
+    if not found:
+        return None
+    return Chosen(
+        found["setting"], found["accepted"], found["scores"], lambda: tried.read(directory)
     )
 
 
@@ -132,29 +243,36 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
     return kind, int(number) if number.isdecimal() else 0, number
 
 
-def _by_claim(reasons: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for reason in reasons:
-        for artefact, sentences in reason["claims"].items():
+class Finding(NamedTuple):
+    """What else is known of claims; see the module's text."""
+
+    text: str
+    contradiction: bool
+
+
+def _by_claim(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Finding]]:
+    found: dict[str, dict[str, Finding]] = {}
+    for one in findings:
+        for artefact, sentences in one["claims"].items():
             known = found.setdefault(artefact, {})
             for sentence in sentences:
                 if sentence in known:
-                    raise ValueError(f"{artefact}: {sentence!r} has two reasons")
-                known[sentence] = reason["text"]
+                    raise ValueError(f"{artefact}: {sentence!r} has two findings")
+                known[sentence] = Finding(one["text"], one.get("contradiction", False))
     return found
 
 
-def with_reasons(
-    artefacts: Sequence[Artefact], reasons: Mapping[str, Mapping[str, str]]
+def with_findings(
+    artefacts: Sequence[Artefact], findings: Mapping[str, Mapping[str, Finding]]
 ) -> tuple[Artefact, ...]:
-    """Give artefacts whose claims know why they differ.
+    """Give artefacts whose claims know what else is known of them.
 
     Parameters
     ----------
     artefacts : sequence of Artefact
         As declared.
-    reasons : mapping
-        By artefact and claim; ``*`` is for every claim of an artefact without a reason of its own.
+    findings : mapping
+        By artefact and claim; ``*`` is for every claim of an artefact without one of its own.
 
     Returns
     -------
@@ -164,18 +282,20 @@ def with_reasons(
     Raises
     ------
     KeyError
-        When a reason is for no claim.
+        When a finding is for no claim.
     """
-    unknown = set(reasons) - {one.name for one in artefacts}
-    found = []
+    unknown = set(findings) - {one.name for one in artefacts}
+    result = []
     for one in artefacts:
-        known = reasons.get(one.name, {})
+        known = findings.get(one.name, {})
         unknown |= set(known) - {claim.sentence for claim in one.claims} - {"*"}
-        claims = tuple(
-            replace(claim, reason=claim.reason or known.get(claim.sentence, known.get("*", "")))
-            for claim in one.claims
-        )
-        found.append(replace(one, claims=claims))
+        claims = []
+        for claim in one.claims:
+            found = known.get(claim.sentence, known.get("*"))
+            if found is not None and not claim.finding:
+                claim = replace(claim, finding=found.text, contradicted=found.contradiction)
+            claims.append(claim)
+        result.append(replace(one, claims=tuple(claims)))
     if unknown:
-        raise KeyError(f"reasons for what is not there: {sorted(unknown)}")
-    return tuple(found)
+        raise KeyError(f"findings for what is not there: {sorted(unknown)}")
+    return tuple(result)

@@ -55,13 +55,15 @@ class Task:
     record: bool
 
     @classmethod
-    def all_of(cls, case: Case) -> list[Task]:
+    def all_of(cls, case: Case, first: int = 0) -> list[Task]:
         """Give the tasks of a case.
 
         Parameters
         ----------
         case : Case
             A scenario and its number of runs.
+        first : int
+            Number of the first run.
 
         Returns
         -------
@@ -74,7 +76,7 @@ class Task:
             When the scenario is refused.
         """
         scenario = engine.read(case.scenario)
-        return [cls(scenario, run, case.record) for run in range(case.runs)]
+        return [cls(scenario, run, case.record) for run in range(first, first + case.runs)]
 
     @functools.cached_property
     def key(self) -> str:

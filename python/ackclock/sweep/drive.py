@@ -12,11 +12,13 @@ from pathlib import Path
 
 from ackclock import engine
 from ackclock.engine import controls
+from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
+from ackclock.runs.cluster import Workers
 from ackclock.sweep import workers
 from ackclock.sweep.plan import Plan, Point, read
 from ackclock.sweep.store import Store
-from ackclock.sweep.workers import Done, Job, Workers
+from ackclock.sweep.workers import Done, Job
 
 CHUNK_S = 1.0
 """Runs that take less are sent several at once, so that sending costs little."""
@@ -244,7 +246,7 @@ def run(
     with contextlib.ExitStack() as stack:
         stack.enter_context(store.opened(force=force))
         if cluster is not None:
-            place = stack.enter_context(workers.cluster(cluster, plan.controls))
+            place = stack.enter_context(clusters.cluster(cluster, plan.controls))
         else:
             place = stack.enter_context(workers.local(jobs, processes=processes))
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most

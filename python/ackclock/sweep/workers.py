@@ -1,4 +1,4 @@
-"""Where the runs of a sweep are made: threads, processes, or a Dask cluster."""
+"""Where the runs of a sweep are made on this machine: threads or processes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from ackclock import engine
-from ackclock.engine import controls
 from ackclock.runs import parallel
+from ackclock.runs.cluster import Workers
 from ackclock.sweep import rows
-
-CONNECT_S = 10.0
-"""How long a cluster may take to answer."""
 
 
 @dataclass(frozen=True)
@@ -114,22 +110,6 @@ def _begin(parent: int, path: list[str]) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Where work is sent to.
-
-    Attributes
-    ----------
-    executor : Executor
-        Takes work.
-    count : int
-        How much is done at once.
-    """
-
-    executor: Executor
-    count: int
-
-
 @contextmanager
 def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
     """Give workers on this machine.
@@ -168,50 +148,3 @@ def _end(pool: ProcessPoolExecutor) -> None:
     """End processes that are in the middle of a run that nobody wants."""
     for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.terminate()
-
-
-@contextmanager
-def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
-    """Give the workers of a Dask cluster.
-
-    Parameters
-    ----------
-    address : str
-        Address of its scheduler, such as ``tcp://10.0.0.1:8786``.
-    names : sequence of str
-        Controls of the sweep; the modules that define them are sent along.
-
-    Yields
-    ------
-    Workers
-        Until the block ends.
-
-    Raises
-    ------
-    ScenarioError
-        When Dask is missing, no scheduler answers, or there are no workers.
-    """
-    try:
-        import distributed
-    except ImportError:
-        raise engine.ScenarioError(
-            "--cluster needs Dask: pip install 'ackclock[cluster]'"
-        ) from None
-    try:
-        make: Any = distributed.Client
-        client = make(address, timeout=CONNECT_S)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise engine.ScenarioError(
-            f"no Dask scheduler answers at {address} ({type(error).__name__}); "
-            "start one with dask scheduler, and give its address as tcp://HOST:PORT"
-        ) from error
-    with client:
-        count = sum(client.nthreads().values())
-        if count == 0:
-            raise engine.ScenarioError(
-                f"the cluster at {address} has no workers; start them with dask worker {address}"
-            )
-        for file in controls.files(names):
-            client.upload_file(str(file))
-        with client.get_executor(pure=False, retries=2) as executor:
-            yield Workers(executor, count)

@@ -1,4 +1,4 @@
-"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
+"""Scenarios of the paper's setting; paper.toml lists every item with the values it may have."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from ackclock.engine import build
+from ackclock.reproduction.settings import Setting
+
 RATE_MBPS = 622.0
 ACCESS = "1 Gbit/s"
 NOISE = "noise"
 """Name of the Poisson datagrams in the direction of the flows."""
 NOISE_SHARE = 0.03
 """Of the link, in either direction."""
-BUFFER_PACKETS = 291
-"""An eighth of the bandwidth-delay product of tables I and II."""
 
 
 class Control(StrEnum):
@@ -32,6 +33,7 @@ CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", AFRICA: "africa"}
 
 
 def scenario(
+    setting: Setting,
     flows: Sequence[Mapping[str, Any]],
     *,
     delay_ms: float,
@@ -42,6 +44,8 @@ def scenario(
 
     Parameters
     ----------
+    setting : mapping
+        Values of the named items.
     flows : sequence of mapping
         Entries of `[[flow]]`.
     delay_ms : float
@@ -56,19 +60,28 @@ def scenario(
     dict
         As in a scenario file, with the background both ways.
     """
-    rtt = f"{2 * delay_ms + 4:g} ms"
-    noise = {"source": "poisson", "rate": f"{NOISE_SHARE * RATE_MBPS:g} Mbit/s", "rtt": rtt}
-    return {
-        "run": {"duration": f"{duration_s:g} s", "sample": f"{sample_s:g} s"},
-        "tcp": {"overhead": "8 us"},
-        "dumbbell": {
-            "rate": f"{RATE_MBPS:g} Mbit/s",
-            "delay": f"{delay_ms:g} ms",
-            "queue": {"kind": "droptail", "limit": f"{BUFFER_PACKETS} packets"},
-        },
-        "flow": [
-            *({"start": {"uniform": ["0 s", "1 s"]}, **one} for one in flows),
-            {**noise, "name": NOISE},
-            {**noise, "name": f"{NOISE} back", "direction": "reverse"},
-        ],
+    noise = {
+        "source": "poisson",
+        "rate": build.mbps(NOISE_SHARE * RATE_MBPS),
+        "packet": f"{setting['datagram_bytes']} B",
+        "rtt": build.milliseconds(2 * delay_ms + 4),
     }
+    return build.scenario(
+        build.dumbbell(
+            build.mbps(RATE_MBPS),
+            build.milliseconds(delay_ms),
+            build.packets(setting["buffer_packets"]),
+        ),
+        *({"start": {"uniform": ["0 s", "1 s"]}, **one} for one in flows),
+        {**noise, "name": NOISE},
+        {**noise, "name": f"{NOISE} back", "direction": "reverse"},
+        duration=build.seconds(duration_s),
+        sample=build.seconds(sample_s),
+        tcp={
+            "packet": f"{setting['packet_bytes']} B",
+            "overhead": setting["overhead"],
+            "min_rto": setting["min_rto"],
+            "clock": "10 ms",
+            "recovery": setting["recovery"],
+        },
+    )

@@ -1,14 +1,16 @@
-"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
+"""Scenarios of the paper's setting; paper.toml lists every item with the values it may have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ackclock.engine import FlowSummary, Run
+import polars as pl
+
+from ackclock.engine import FlowSummary, Run, build
 from ackclock.metrics import Estimate, over_batches
 from ackclock.reproduction.numbers import Effort
+from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
 CONTROLS: dict[str, dict[str, Any]] = {
@@ -17,12 +19,20 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "HSTCP": {"controller": "hstcp"},
     "STCP": {"controller": "scalable"},
 }
-PACKET_BITS = 8000
 GIGABIT_MBPS = 2500.0
+SEEDS_ABOVE_1_GBPS = 3
+SESSION_MBPS = 0.034
+"""What a web session offers: 4 objects of 12 kB, a second to fetch them and 10 s to read them."""
+MOST_SESSIONS_ABOVE_1_GBPS = 400
+SMALL_FLOWS, LONG_FLOWS = 25, 2
+DIFFERENT_RTTS = 25
+"""Of a kind of background flows at most; web sessions are more than that and share them."""
+EARLY_S = 10.0
+"""Until then the flows that last for the whole run have begun, seconds."""
 
 
 class Group(NamedTuple):
-    """Background flows of one kind in one direction; its text is their name.
+    """Background flows of one kind in one direction; their names begin with its text.
 
     Attributes
     ----------
@@ -39,68 +49,132 @@ class Group(NamedTuple):
         return f"{self.kind} {self.direction}"
 
 
-def background(rate_mbps: float) -> dict[Group, dict[str, Any]]:
+KINDS = ("web", "small", "long")
+GROUPS = tuple(Group(kind, direction) for direction in ("forward", "reverse") for kind in KINDS)
+
+
+def background(
+    setting: Setting, rate_mbps: float, length_s: float, kinds: Collection[str] = KINDS
+) -> list[dict[str, Any]]:
     """Describe the background traffic.
 
     Parameters
     ----------
+    setting : mapping
+        Values of the named items.
     rate_mbps : float
         Rate of the bottleneck, Mbit/s.
+    length_s : float
+        Length of the run, seconds.
+    kinds : collection of str
+        Which of `KINDS` there are.
 
     Returns
     -------
-    dict
-        Entries of ``[[flow]]`` by group: web sessions, small and long-lived flows, both ways.
+    list of dict
+        Entries of ``[[flow]]``, both ways, in the order of `GROUPS`.
     """
-    # A session has a page of 4 objects of 12 kB every 10 s or so: 40 kbit/s. A fifth of the link at
-    # 20 Mbit/s, less at the higher rates, where the paper has 7 % and more sessions would cost more
-    # than they change.
-    sessions = round(min(0.2 * rate_mbps / 0.04, 400))
-    early, later = ({"uniform": ["0 s", end]} for end in ("10 s", "30 s"))
-    kinds: dict[str, dict[str, Any]] = {
-        "web": {
-            "source": "web", "count": sessions, "rtt": "80 ms", "think": "10 s", "start": early,
-        },
-        "small": {"count": 25, "rtt": "100 ms", "receive_window": 64, "start": later},
-        "long": {"count": 2, "rtt": "120 ms", "start": early},
-    }  # fmt: skip
-    groups = [Group(kind, direction) for direction in ("forward", "reverse") for kind in kinds]
+    made = []
+    for group in GROUPS:
+        if group.kind not in kinds:
+            continue
+        for number, (count, rtt_ms) in enumerate(_spread(group.kind, setting, rate_mbps)):
+            kind: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
+            if group.kind == "web":
+                kind |= {"source": "web", "think": "10 s"}
+            elif group.kind == "small":
+                kind = {"receive_window": 64, **_random_times(setting, length_s)}
+            made.append(
+                build.flow(
+                    "reno", rtt=build.milliseconds(rtt_ms), count=count,
+                    direction=group.direction, name=f"{group} {number}", **kind,
+                )
+            )  # fmt: skip
+    return made
+
+
+def _spread(kind: str, setting: Setting, rate_mbps: float) -> Iterator[tuple[int, float]]:
+    """Give numbers of flows and their RTTs, evenly over the range of the setting, milliseconds."""
+    flows = {"web": _sessions(setting, rate_mbps), "small": SMALL_FLOWS, "long": LONG_FLOWS}[kind]
+    groups = min(flows, DIFFERENT_RTTS)
+    low, high = setting["background_rtts_ms"]
+    for index in range(groups):
+        count = flows // groups + (index < flows % groups)
+        yield count, low + (high - low) * (index + 0.5) / groups
+
+
+def _sessions(setting: Setting, rate_mbps: float) -> int:
+    wanted: int = round(setting["web_percent"] / 100 * rate_mbps / SESSION_MBPS)
+    return min(wanted, MOST_SESSIONS_ABOVE_1_GBPS) if rate_mbps > 1000 else wanted
+
+
+def _random_times(setting: Setting, length_s: float) -> dict[str, Any]:
+    """Say when a small flow begins and ends, both of which are drawn in each run."""
+    # A flow must begin before the run ends.
+    latest_s = min(setting["small_starts_percent"] / 100 * length_s, length_s - 1)
     return {
-        one: {
-            **kinds[one.kind], "controller": "reno", "direction": one.direction, "name": str(one),
-        }
-        for one in groups
-    }  # fmt: skip
+        "start": {"uniform": ["0 s", build.seconds(latest_s)]},
+        "stop": {"uniform": ["0 s", build.seconds(length_s)]},
+    }
 
 
-def background_flows(run: Run, fast: int, rate_mbps: float) -> dict[Group, list[FlowSummary]]:
+def background_flows(run: Run) -> dict[Group, list[FlowSummary]]:
     """Find the background flows of a run.
 
     Parameters
     ----------
     run : Run
         A run of a case with background.
-    fast : int
-        Number of its high-speed flows, which come first.
-    rate_mbps : float
-        Rate of its bottleneck, Mbit/s.
 
     Returns
     -------
     dict
         What the summary says of each flow, by group.
-
-    Raises
-    ------
-    ValueError
-        When the run has another number of flows.
     """
-    sizes = {group: int(one["count"]) for group, one in background(rate_mbps).items()}
     flows = run.summary["flows"]
-    if len(flows) != fast + sum(sizes.values()):
-        raise ValueError(f"{len(flows)} flows, expected {fast + sum(sizes.values())}")
-    others = iter(flows[fast:])
-    return {group: list(islice(others, size)) for group, size in sizes.items()}
+    return {
+        group: [one for one in flows if one["name"].startswith(f"{group} ")] for group in GROUPS
+    }
+
+
+def rates_mbps(run: Run) -> dict[int, float]:
+    """Average what each flow delivers over all of the measured time, also if it ends before.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    dict
+        Mbit/s by index of the flow.
+    """
+    start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
+    own = run.windows.filter(pl.col("time_s") > start_s)
+    sums = own.group_by("flow").agg(pl.col("delivered_bytes").sum())
+    factor = 8e-6 / (end_s - start_s)
+    return {flow: size * factor for flow, size in sums.iter_rows()}
+
+
+def background_mbps(run: Run) -> dict[Group, float]:
+    """Add up what the background delivers.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run of a case with background.
+
+    Returns
+    -------
+    dict
+        Mbit/s by group.
+    """
+    rates = rates_mbps(run)
+    return {
+        group: sum(rates.get(one["id"], 0.0) for one in flows)
+        for group, flows in background_flows(run).items()
+    }
 
 
 def case(
@@ -110,28 +184,31 @@ def case(
     *,
     duration_s: float = 300.0,
     quick_s: float | None = None,
+    measured_s: float | None = None,
     red: bool = False,
-    with_background: bool = True,
+    kinds: Collection[str] = KINDS,
     sample_s: float = 1.0,
 ) -> Case:
-    """Make a case of the paper, with one run above 1 Gbit/s.
+    """Make a case of the paper, with fewer runs above 1 Gbit/s.
 
     Parameters
     ----------
     effort : Effort
-        How many runs, and how long.
+        How many runs, how long, and at which setting.
     flows : sequence of mapping
         The high-speed flows.
     rate_mbps : float
         Rate of the bottleneck, Mbit/s.
     duration_s : float
-        Length of a run, which is measured in its second half, seconds.
+        Length of a run, seconds.
     quick_s : float, optional
         The same of a quick run, in place of a third.
+    measured_s : float, optional
+        How long it is measured, at its end, seconds; by default its second half.
     red : bool
         Adaptive RED in place of droptail.
-    with_background : bool
-        Whether there is background traffic.
+    kinds : collection of str
+        Which of `KINDS` the background has.
     sample_s : float
         Sampling interval of the trace, seconds.
 
@@ -140,27 +217,40 @@ def case(
     Case
         The scenario and its runs.
     """
-    product = round(rate_mbps * 1e6 / PACKET_BITS * 0.1)
-    queue: dict[str, Any] = {"kind": "droptail", "limit": f"{product} packets"}
+    setting = effort.setting
+    length_s = effort.pick(duration_s, duration_s / 3 if quick_s is None else quick_s)
+    packets = round(rate_mbps * 1e3 * setting["buffer_ms"] / (8 * setting["packet_bytes"]))
+    queue: dict[str, Any] = {"kind": "droptail", "limit": build.packets(packets)}
     if red:
-        queue |= {
-            "kind": "ared", "min_threshold": product / 4, "max_threshold": 3 * product / 4,
-            "least_max_p": 0.001,
-        }  # fmt: skip
-    length = effort.pick(duration_s, duration_s / 3 if quick_s is None else quick_s)
-    fast = {"pacing": True, "max_burst": 2, "overhead": "8 us", "recovery": "sack"}
-    scenario = {
-        "run": {
-            "duration": f"{length:g} s", "warmup": f"{length / 2:g} s", "sample": f"{sample_s:g} s",
+        queue |= {"kind": "ared", "least_max_p": 0.001}
+    fast = {
+        "pacing": setting["pacing"],
+        "initial_ssthresh": _initial_ssthresh(setting["limited_slow_start"] != "no flow"),
+        "start": {"uniform": ["0 s", build.seconds(EARLY_S)]},
+    }
+    scenario = build.scenario(
+        build.dumbbell(build.mbps(rate_mbps), "10 ms", queue, reverse={"queue": queue}),
+        *({**fast, **one} for one in flows),
+        *background(setting, rate_mbps, length_s, kinds),
+        duration=build.seconds(length_s),
+        warmup=build.seconds(length_s - (length_s / 2 if measured_s is None else measured_s)),
+        sample=build.seconds(sample_s),
+        tcp={
+            "packet": f"{setting['packet_bytes']} B",
+            "recovery": "sack",
+            "max_burst": 2,
+            "overhead": "8 us",
+            "initial_ssthresh": _initial_ssthresh(setting["limited_slow_start"] == "all flows"),
+            "min_rto": setting["min_rto"],
+            "clock": "10 ms",
         },
-        "tcp": {"overhead": "8 us"},
-        "dumbbell": {"rate": f"{rate_mbps:g} Mbit/s", "delay": "10 ms", "queue": queue},
-        "flow": [
-            *({**fast, "start": {"uniform": ["0 s", "10 s"]}, **one} for one in flows),
-            *(background(rate_mbps).values() if with_background else ()),
-        ],
-    }  # fmt: skip
-    return Case(scenario, 1 if rate_mbps > 1000 else effort.runs)
+    )
+    runs = min(effort.runs, SEEDS_ABOVE_1_GBPS) if rate_mbps > 1000 else effort.runs
+    return Case(scenario, runs)
+
+
+def _initial_ssthresh(limited: bool) -> int | str:
+    return 100 if limited else "unlimited"
 
 
 def rate_over_batches(run: Run, index: int) -> Estimate:

@@ -1,4 +1,4 @@
-"""Scenarios of the paper's one setting; paper.toml lists every value and its basis."""
+"""Scenarios of the paper; paper.toml lists every item of its setting and what it may be."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.reproduction.settings import Setting
 
 PACKET_BITS = 12_000
+LEAST_BUFFER = 50
+"""Packets; dummynet's default."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "FIT": {"controller": "fit"},
@@ -21,19 +24,65 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "Veno": {"controller": "veno", "params": {"base_rtt": "connection"}},
     "HSTCP": {"controller": "hstcp-table"},
     "Illinois": {"controller": "illinois-linux"},
-    "FAST": {"controller": "fast", "params": {"alpha": 20}},
+    "FAST": {"controller": "fast"},
 }
 """The variants of Linux 2.6.31, CTCP as the Linux port, FAST as in ns-2."""
 
+KERNEL = {"initial_window": 3, "recovery": "linux-2.6"}
+SENDERS: dict[str, dict[str, Any]] = {
+    "Linux 2.6.31": {**KERNEL, "growth": "per_ack"},
+    "Linux 2.6.31 with an ACK per packet": {**KERNEL, "delayed_ack": 1},
+    "SACK as in RFC 6675": {"recovery": "sack", "overhead": "100 us"},
+    "Linux of today": {"overhead": "100 us"},
+}
+"""Keys of ``[tcp]`` by the item ``sender``. ``linux-2.6`` has a random delay of its own."""
 
-def flow(variant: str, **settings: Any) -> dict[str, Any]:
+FIT_RTT: dict[str, dict[str, Any]] = {
+    "samples": {},
+    "smoothed": {"rtt": "smoothed"},
+    "smoothed, but samples in alpha": {"rtt": "mixed"},
+    "samples, but rtt_min the least mean of a period": {"rtt_min": "period"},
+}
+"""Parameters of FIT by the item ``fit_rtt``."""
+
+FIT_ALPHA: dict[str | float, dict[str, Any]] = {
+    "estimated from the session": {},
+    "estimated from each period": {"extremes": "period"},
+    0.25: {"alpha": 0.25},
+}
+"""Parameters of FIT by the item ``fit_alpha``."""
+
+NOISE: dict[str, dict[str, Any]] = {
+    "for each packet": {},
+    "every 0.5 s": {"hold": "0.5 s"},
+    "every 2 s": {"hold": "2 s"},
+}
+"""Keys of ``delay_noise`` by the item ``noise``."""
+ON_SAMPLES = "for each RTT sample, not on the path"
+"""The other value of the item ``noise``."""
+
+
+def flow(
+    setting: Setting,
+    variant: str,
+    *,
+    fast_alpha: float = 20,
+    params: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
     """Describe a flow of a variant.
 
     Parameters
     ----------
+    setting : mapping
+        Values of the paper's open items.
     variant : str
         A key of `VARIANTS`.
-    **settings
+    fast_alpha : float
+        Packets that FAST keeps queued; of no matter to the others.
+    params : mapping, optional
+        Other parameters of the control.
+    **more
         Other keys of a flow.
 
     Returns
@@ -41,11 +90,17 @@ def flow(variant: str, **settings: Any) -> dict[str, Any]:
     dict
         An entry of ``[[flow]]`` that starts at random within the first second.
     """
-    start = {"uniform": ["0 s", "1 s"]}
-    return {"start": start, "overhead": "100 us", "name": variant, **VARIANTS[variant], **settings}
+    known = {
+        "FIT": {**FIT_RTT[setting["fit_rtt"]], **FIT_ALPHA[setting["fit_alpha"]]},
+        "FAST": {"alpha": fast_alpha, "loss": setting["fast_loss"]},
+    }.get(variant, {})
+    made = {"start": {"uniform": ["0 s", "1 s"]}, "name": variant, **VARIANTS[variant], **more}
+    chosen = {**made.pop("params", {}), **known, **(params or {})}
+    return {**made, "params": chosen} if chosen else made
 
 
 def scenario(
+    setting: Setting,
     flows: Sequence[Mapping[str, Any]],
     *,
     rate_mbps: float,
@@ -61,6 +116,8 @@ def scenario(
 
     Parameters
     ----------
+    setting : mapping
+        Values of the paper's open items.
     flows : sequence of mapping
         Entries of ``[[flow]]``; see `flow`.
     rate_mbps, rtt_ms : float
@@ -72,7 +129,7 @@ def scenario(
     measured_s, warmup_s : float
         Time measured, and the time before it that is left out, seconds.
     buffer : int, optional
-        Packets, in place of the bandwidth-delay product.
+        Packets, in place of the item ``buffer``.
     sample_s : float
         Sampling interval of the trace, seconds.
 
@@ -81,25 +138,64 @@ def scenario(
     dict
         As in a scenario file.
     """
-    product = round(rate_mbps * 1e6 / PACKET_BITS * rtt_ms / 1000)
+    product = packets(rate_mbps, rtt_ms)
+    limit = buffer or round(setting["buffer"] * max(LEAST_BUFFER, product))
     link: dict[str, Any] = {
         "rate": f"{rate_mbps:g} Mbit/s",
         "delay": f"{rtt_ms / 2:g} ms",
-        "queue": {"kind": "droptail", "limit": f"{buffer or max(50, product)} packets"},
+        "queue": {"kind": "droptail", "limit": f"{limit} packets"},
     }
+    common: dict[str, Any] = {"rtt": f"{rtt_ms:g} ms"}
     if loss:
         link["loss"] = {"kind": "bernoulli", "rate": loss}
-    if noise_ms:
-        link["delay_noise"] = {"kind": "gaussian", "sigma": f"{noise_ms:g} ms"}
+    if noise_ms and setting["noise"] == ON_SAMPLES:
+        common["rtt_noise"] = f"{noise_ms:g} ms"
+    elif noise_ms:
+        how = NOISE[setting["noise"]]
+        link["delay_noise"] = {"kind": "gaussian", "sigma": f"{noise_ms:g} ms", **how}
     return {
         "run": {
             "duration": f"{warmup_s + measured_s:g} s", "warmup": f"{warmup_s:g} s",
             "sample": f"{sample_s:g} s",
         },
-        "tcp": {"profile": "linux", "packet": "1500 B"},
+        "tcp": {"profile": "linux", "packet": "1500 B", **SENDERS[setting["sender"]]},
         "dumbbell": link,
-        "flow": [{"rtt": f"{rtt_ms:g} ms", **one} for one in flows],
+        "flow": [{**common, **one} for one in flows],
     }  # fmt: skip
+
+
+def packets(rate_mbps: float, time_ms: float) -> int:
+    """Count the packets that a link sends in a time.
+
+    Parameters
+    ----------
+    rate_mbps : float
+        Mbit/s.
+    time_ms : float
+        Milliseconds.
+
+    Returns
+    -------
+    int
+        Of `PACKET_BITS` each.
+    """
+    return round(rate_mbps * 1e6 / PACKET_BITS * time_ms / 1000)
+
+
+def packets_per_step(setting: Setting) -> int:
+    """Count the packets for which a window grows as for one ACK.
+
+    Parameters
+    ----------
+    setting : mapping
+        Values of the paper's open items.
+
+    Returns
+    -------
+    int
+        2 where delayed ACKs slow growth down, else 1.
+    """
+    return 2 if SENDERS[setting["sender"]].get("growth") == "per_ack" else 1
 
 
 def goodputs(run: Run, *sizes: int) -> list[float]:

@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.engine import Run, number
+from ackclock.engine import Run, build, number
 from ackclock.reproduction.numbers import Effort, Key, Row
+from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
-from ackclock_papers.illinois.setting import OVERHEAD, flow, scenario
+from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 
 EQUAL_MS = (100, 100, 100, 100)
 RTTS_MS = (60, 80, 100, 120)
+RATE_MBPS = 100
 
 
 class Four(NamedTuple):
@@ -47,13 +49,30 @@ class Four(NamedTuple):
         others = f"{4 - self.reno_flows} {self.control}"
         return f"{self.reno_flows} Reno + {others}" if self.reno_flows else others
 
-    @property
-    def flows(self) -> list[dict[str, Any]]:
-        """Entries of ``[[flow]]``."""
+    def flows(self, setting: Setting) -> list[dict[str, Any]]:
+        """Make the entries of ``[[flow]]``.
+
+        Parameters
+        ----------
+        setting : mapping
+            Values of the named items.
+
+        Returns
+        -------
+        list of dict
+            Reno's first.
+        """
+        start = random_start(setting)
+        if self.control == "Vegas":
+            own = vegas(setting["vegas_packets"], setting) | start
+        else:
+            own = flow(self.control, setting) | start
         if self.mixed:
-            return [{"rtt": f"{rtt_ms} ms"} | flow(self.control) for rtt_ms in self.rtts_ms]
-        counts = {"Reno": self.reno_flows, self.control: 4 - self.reno_flows}
-        return [flow(control) | {"count": count} for control, count in counts.items() if count]
+            return [own | {"rtt": build.milliseconds(rtt_ms)} for rtt_ms in self.rtts_ms]
+        made = [own | {"count": 4 - self.reno_flows}]
+        if self.reno_flows:
+            made.insert(0, flow("Reno", setting) | start | {"count": self.reno_flows})
+        return made
 
 
 class OfFlow(NamedTuple):
@@ -96,16 +115,19 @@ def together(case: Four, effort: Effort) -> Case:
     Case
         Scenario and number of runs.
     """
-    settings = {"overhead": OVERHEAD, "start": {"uniform": ["0 s", "10 s"]}}
     # The link has the delay of the shortest round trip; access links make up the others.
     made = scenario(
-        [one | settings for one in case.flows], rtt_ms=min(case.rtts_ms),
+        case.flows(effort.setting), effort.setting, rate_mbps=RATE_MBPS, rtt_ms=min(case.rtts_ms),
         duration_s=effort.pick(600, 300), warmup_s=100, sample_s=0.1,
     )  # fmt: skip
     return Case(made, runs=effort.runs)
 
 
-SUMS = ("goodput_mbps", "timeouts", "events", "losing_flows", "all_lose")
+SUMS = ("goodput_mbps", "unused_mbps", "timeouts", "events", "losing_flows", "all_lose")
+BESIDE = ("reno_share", "window_ratio")
+"""Of flows beside Reno: its share of the goodput, and their mean window over its."""
+ALPHA = "alpha"
+"""Of Illinois beside Reno: mean increase, packets per round trip, by equation 28."""
 
 
 def numbers_of(case: Four, _effort: Effort) -> list[Key]:
@@ -121,13 +143,18 @@ def numbers_of(case: Four, _effort: Effort) -> list[Key]:
     Returns
     -------
     list
-        Sums, goodput and window of each flow, the exponent of mixed round trips, Reno's share.
+        Sums, goodput and window of each flow, the exponent of mixed round trips, `BESIDE` Reno.
     """
     of_flows = [OfFlow(what, index) for index in range(4) for what in ("goodput", "window")]
     return [
         *SUMS, *of_flows,
-        *(["mu"] if case.mixed else []), *(["reno_share"] if case.reno_flows else []),
+        *(["mu"] if case.mixed else []), *(BESIDE if case.reno_flows else []),
+        *([ALPHA] if _increases(case) else []),
     ]  # fmt: skip
+
+
+def _increases(case: Four) -> bool:
+    return case.control == "Illinois" and case.reno_flows > 0
 
 
 def measure(case: Four, run: Run) -> Row:
@@ -158,6 +185,7 @@ def measure(case: Four, run: Run) -> Row:
     windows = [number(one["mean_window"]) for one in flows]
     row: dict[Key, Any] = {
         "goodput_mbps": sum(goodputs),
+        "unused_mbps": RATE_MBPS - sum(goodputs),
         "timeouts": sum(one["timeouts"] for one in flows),
         "events": len(events),
         "losing_flows": float(np.mean(losing)) if losing else float("nan"),
@@ -168,5 +196,20 @@ def measure(case: Four, run: Run) -> Row:
     if case.mixed:
         row["mu"] = metrics.rtt_unfairness_exponent(windows, case.rtts_ms)
     if case.reno_flows:
-        row["reno_share"] = sum(goodputs[: case.reno_flows]) / sum(goodputs)
+        reno = slice(case.reno_flows)
+        row["reno_share"] = sum(goodputs[reno]) / sum(goodputs)
+        row["window_ratio"] = np.mean(windows[case.reno_flows :]) / np.mean(windows[reno])
+    if _increases(case):
+        row[ALPHA] = _mean_alpha(run, case.reno_flows)
     return row
+
+
+def _mean_alpha(run: Run, reno_flows: int) -> float:
+    # Samples are evenly spaced, so their sums are integrals over time.
+    own = run.windows.filter(
+        (pl.col("flow") >= reno_flows)
+        & (pl.col("time_s") > run.summary["measured_from_s"])
+        & pl.col("alpha").is_not_null()
+        & pl.col("rtt_ms").is_not_null()
+    )
+    return float(np.average(own["alpha"].to_numpy(), weights=1 / own["rtt_ms"].to_numpy()))

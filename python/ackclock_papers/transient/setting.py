@@ -1,4 +1,4 @@
-"""Scenarios of the study's one setting; paper.toml lists every value and its basis."""
+"""Scenarios of the study's one setting; paper.toml lists every item, its values and their bases."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from ackclock.engine import build
 from ackclock.reproduction.numbers import Effort
 from ackclock.runs import Case
 
 PACKET_BYTES = 1000
 LINK_MBPS = 2.5
+BUFFER_PACKETS = 50
 LINK_PACKETS_PER_S = LINK_MBPS * 1e6 / (8 * PACKET_BYTES)
 RTT_S = 0.1
 """Without a queue."""
@@ -30,21 +32,53 @@ class Protocol(StrEnum):
 
 TCP, GAIMD, TFRC, TEAR = Protocol
 
-CONTROLLERS = {
-    TCP: "reno",
-    GAIMD: "gaimd",
-    TFRC: "tfrc",
-    TEAR: "tear",
+CONTROLLERS = {TCP: "reno", GAIMD: "gaimd", TEAR: "tear"}
+"""The engine's names of their controls, but for TFRC."""
+
+
+class Version(NamedTuple):
+    """A TFRC that the study may have run.
+
+    Attributes
+    ----------
+    controller : str
+        The engine's name of it.
+    overhead : str, optional
+        Where it is not that of TCP.
+    """
+
+    controller: str
+    overhead: str | None = None
+
+
+TFRCS = {
+    "as ns-2 had it in 2000": Version("tfrc-2000"),
+    "RFC 5348": Version("tfrc"),
+    "RFC 5348, overhead 1 ms": Version("tfrc", "1 ms"),
 }
-"""The engine's names of their controls."""
+"""By the value of ``tfrc``."""
+STUDIED = frozenset(CONTROLLERS.values()) | {one.controller for one in TFRCS.values()}
+"""The engine's names of everything that a protocol of the study may be."""
+
+MEAN_OF_RUN = "the mean of the run"
+"""The value of ``axis`` with which times are counted in the round trips that the run had."""
+
+RED = {
+    "kind": "red",
+    "limit": f"{BUFFER_PACKETS} packets",
+    "min_threshold": 5,
+    "max_threshold": 25,
+    "max_p": 0.1,
+}
+"""The link's other queue; paper.toml says how its parameters were scaled."""
 
 
 class Reference(StrEnum):
     """Other conditions that a figure is compared with; braces are where the protocol belongs."""
 
     ALONE = "one {}"
-    BERNOULLI = "{}, Bernoulli 1 %"
     BESIDE_TCP = "{} beside TCP"
+    BESIDE_TCP_RED = "{} beside TCP, RED"
     PERIODIC = "{}, periodic"
 
 
@@ -56,6 +90,24 @@ class Compared(NamedTuple):
 
     def __str__(self) -> str:
         return self.reference.format(self.protocol)
+
+
+class Lossy(NamedTuple):
+    """A flow under Bernoulli loss.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        What controls it.
+    loss : float
+        Probability of a packet's loss.
+    """
+
+    protocol: Protocol
+    loss: float
+
+    def __str__(self) -> str:
+        return f"{self.protocol}, {self.loss:.1%}"
 
 
 class Without(NamedTuple):
@@ -84,11 +136,13 @@ def bernoulli(rate: float) -> dict[str, Any]:
     return {"kind": "bernoulli", "rate": rate}
 
 
-def flows(protocol: Protocol, **settings: Any) -> dict[str, Any]:
+def flows(effort: Effort, protocol: Protocol, **settings: Any) -> dict[str, Any]:
     """Describe flows of a protocol.
 
     Parameters
     ----------
+    effort : Effort
+        Has the setting.
     protocol : Protocol
         What controls them.
     **settings
@@ -99,14 +153,36 @@ def flows(protocol: Protocol, **settings: Any) -> dict[str, Any]:
     dict
         An entry of `[[flow]]`.
     """
-    one: dict[str, Any] = {
-        "controller": CONTROLLERS[protocol],
-        "rtt": "100 ms",
-        "start": {"uniform": ["0 s", "10 s"]},
-    }
+    tfrc = TFRCS[effort.setting["tfrc"]]
+    start = {"uniform": ["0 s", "10 s"]}
+    controller = tfrc.controller if protocol is TFRC else CONTROLLERS[protocol]
+    one = build.flow(controller, rtt=build.seconds(RTT_S), start=start)
     if protocol is not TEAR:
-        one["overhead"] = "1 ms"
+        one["overhead"] = effort.setting["overhead"]
+    if protocol is TFRC and tfrc.overhead:
+        one["overhead"] = tfrc.overhead
+    if protocol is GAIMD:
+        one["params"] = {"whole_windows": effort.setting["whole_windows"]}
     return one | settings
+
+
+def datagrams(effort: Effort) -> dict[str, Any]:
+    """Describe the five ON/OFF sources.
+
+    Parameters
+    ----------
+    effort : Effort
+        Has the setting.
+
+    Returns
+    -------
+    dict
+        An entry of `[[flow]]`.
+    """
+    return build.flow(
+        source="onoff", rate="500 kbit/s", on="1 s", off="2 s", shape=1.5, count=5,
+        rtt=build.seconds(RTT_S), packet=effort.setting["datagram"],
+    )  # fmt: skip
 
 
 def case(
@@ -115,8 +191,9 @@ def case(
     duration_s: float,
     *,
     loss: Mapping[str, Any] | None = None,
+    queue: Mapping[str, Any] | None = None,
     events: Sequence[Mapping[str, Any]] = (),
-    recovery: str = "reno",
+    recovery: str | None = None,
 ) -> Case:
     """Make a case of the study.
 
@@ -130,38 +207,44 @@ def case(
         Length of the run; the first 50 s are not measured.
     loss : mapping, optional
         A controlled loss; the link then has 100 Mbit/s.
+    queue : mapping, optional
+        In place of the droptail queue.
     events : sequence of mapping
         Changes during the run.
-    recovery : str
-        Loss recovery of TCP and GAIMD.
+    recovery : str, optional
+        Loss recovery of TCP and GAIMD where it is not that of the setting.
 
     Returns
     -------
     Case
         The scenario and its runs.
     """
-    link: dict[str, Any] = {
-        "rate": f"{LINK_MBPS} Mbit/s" if loss is None else "100 Mbit/s",
-        "delay": "30 ms",
-        "queue": {"kind": "droptail", "limit": "50 packets" if loss is None else "10000 packets"},
-    }
+    free = loss is None
+    link = build.dumbbell(
+        build.mbps(LINK_MBPS if free else 100), "30 ms",
+        queue or build.packets(BUFFER_PACKETS if free else 10_000),
+    )  # fmt: skip
     if loss is not None:
-        link["loss"] = dict(loss)
-    scenario = {
-        "run": {
-            "duration": f"{duration_s:g} s", "warmup": f"{MEASURED_FROM_S:g} s",
-            "sample": "20 ms" if loss is None else "100 ms",
-        },
-        "tcp": {"min_rto": "400 ms", "clock": "100 ms", "recovery": recovery},
-        "dumbbell": link,
-        "flow": [dict(one) for one in some],
+        link["dumbbell"]["loss"] = dict(loss)
+    tcp = {
+        "recovery": recovery or effort.setting["recovery"],
+        "rtt_sampling": effort.setting["rtt_sampling"],
+        "min_rto": effort.setting["min_rto"], "clock": "100 ms", "initial_rto": "6 s",
+        "limited_transmit": effort.setting["limited_transmit"], "initial_window": 1,
     }  # fmt: skip
-    if events:
-        scenario["event"] = [dict(one) for one in events]
+    scenario = build.scenario(
+        link, *some, duration=build.seconds(duration_s), warmup=build.seconds(MEASURED_FROM_S),
+        sample="20 ms" if free else "100 ms", tcp=tcp, events=tuple(events),
+    )  # fmt: skip
     return Case(scenario, effort.runs)
 
 
-def steady(effort: Effort, *some: Mapping[str, Any], loss: Mapping[str, Any] | None = None) -> Case:
+def steady(
+    effort: Effort,
+    *some: Mapping[str, Any],
+    loss: Mapping[str, Any] | None = None,
+    queue: Mapping[str, Any] | None = None,
+) -> Case:
     """Make a case whose conditions do not change.
 
     Parameters
@@ -170,12 +253,12 @@ def steady(effort: Effort, *some: Mapping[str, Any], loss: Mapping[str, Any] | N
         How much is run.
     *some : mapping
         Flows, as `flows` describes them.
-    loss : mapping, optional
-        A controlled loss; see `case`.
+    loss, queue : mapping, optional
+        As in `case`.
 
     Returns
     -------
     Case
         The scenario, 550 s long, and its runs.
     """
-    return case(effort, some, effort.pick(550, 250), loss=loss)
+    return case(effort, some, effort.pick(550, 250), loss=loss, queue=queue)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ackclock.engine import build
 from ackclock.models import transients
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import mean, near, ordered
+from ackclock.reproduction.claims import mean, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -23,6 +24,27 @@ if TYPE_CHECKING:
 ALIKE = 20
 """Flows that do not meet: their mean is the response of one, without its phase."""
 SCHEDULED = "mean over flows and runs, 5 round trips smoothed"
+
+
+class Analytic(NamedTuple):
+    """Numbers of a recursion.
+
+    Attributes
+    ----------
+    settling : float
+        Round trips until it stays within 5 % of its end.
+    after_10, after_20 : float
+        Share of the change that is made after 10 and 20 round trips.
+    """
+
+    settling: float
+    after_10: float
+    after_20: float
+
+
+def _analytic(step: transients.StepResponse) -> Row:
+    made = [float(np.interp(at, step.time, step.progress)) for at in (10, 20)]
+    return Analytic(step.settling_round_trips(), *made)._asdict()
 
 
 def analytic(
@@ -56,10 +78,7 @@ def analytic(
             TFRC: transients.tfrc_step(before, after),
             TEAR: transients.tear_step(before, after),
         }
-        rows = {
-            one: [{"settling": step.settling_round_trips(), "final": float(step.progress[-1])}]
-            for one, step in steps.items()
-        }
+        rows = {one: [_analytic(step)] for one, step in steps.items()}
         at = np.arange(0, 101, dtype=float)
         frames = {
             one: pl.DataFrame(
@@ -78,31 +97,8 @@ def analytic(
     return Computed(
         name=f"figure-{number}", caption=caption,
         about="The recursions of section 4.1, interpolated between loss events.",
-        compute=compute, numbers=dict.fromkeys(Protocol, ("settling", "final")), draw=draw,
+        compute=compute, numbers=dict.fromkeys(Protocol, Analytic._fields), draw=draw,
         claims=claims, headline=True,
-    )  # fmt: skip
-
-
-def settles(round_trips: Mapping[Protocol, float]) -> tuple[Claim, ...]:
-    """Claim when the recursions settle.
-
-    Parameters
-    ----------
-    round_trips : mapping
-        By protocol, as its recursion gives them.
-
-    Returns
-    -------
-    tuple of Claim
-        One for each protocol.
-    """
-    return tuple(
-        near(
-            f"{one} settles within 5 % after R round trips", mean(one, "settling"), value,
-            within=0.01, why="the recursions have no other freedom", unit="RTTs",
-            paper=f"{value} by its recursion",
-        )
-        for one, value in round_trips.items()
     )  # fmt: skip
 
 
@@ -127,7 +123,7 @@ def one_loss_step(
     Case
         The scenario and its runs.
     """
-    change = {"at": f"{setting.CHANGE_S:g} s", "set": "dumbbell.loss.rate", "to": after}
+    change = {"at": build.seconds(setting.CHANGE_S), "set": "dumbbell.loss.rate", "to": after}
     loss = {"kind": kind, "rate": before}
     return setting.case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
 
@@ -150,7 +146,7 @@ def loss_step(
         From the effort to the cases.
     """
     return lambda effort: {
-        one: one_loss_step(effort, kind, before, after, setting.flows(one, count=ALIKE))
+        one: one_loss_step(effort, kind, before, after, setting.flows(effort, one, count=ALIKE))
         for one in Protocol
     }
 
@@ -173,11 +169,30 @@ def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protoco
 
     def one_case(effort: Effort, protocol: Protocol) -> Case:
         kind = protocol if same else TCP
-        others = setting.flows(kind, count=8, **{when: f"{setting.CHANGE_S:g} s"})
-        some = [setting.flows(protocol), setting.flows(kind, count=7), others]
-        return setting.case(effort, some, effort.pick(250, 180))
+        others = setting.flows(effort, kind, count=8, **{when: build.seconds(setting.CHANGE_S)})
+        old = [setting.flows(effort, protocol), setting.flows(effort, kind, count=7)]
+        return setting.case(effort, [*old, others], effort.pick(250, 180))
 
     return lambda effort: {one: one_case(effort, one) for one in Protocol}
+
+
+def similar(sentence: str) -> Claim:
+    """Claim that TFRC and TEAR respond about as fast.
+
+    Parameters
+    ----------
+    sentence : str
+        As in `Claim`.
+
+    Returns
+    -------
+    Claim
+        About the ratio of their times to half of the change.
+    """
+    return times(
+        sentence, ratio((TFRC, "half_way"), (TEAR, "half_way")), 1, factor=2, paper="similar",
+        why="round trips to half of the change, TFRC's over TEAR's; curves that look alike",
+    )  # fmt: skip
 
 
 def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:

@@ -1,0 +1,74 @@
+"""What tells whether something has to be judged again: a digest of all that it follows from."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from ackclock import engine
+from ackclock.reproduction import sentences
+from ackclock.reproduction.judge import Asked
+
+DATA = (".py", ".toml", ".json", ".csv")
+MEASURING = (
+    *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
+    *(
+        f"ackclock.reproduction.{name}"
+        for name in ("artefact", "claims", "judge", "numbers", "search", "settings")
+    ),
+)
+"""What numbers and claims follow from, besides the paper."""
+SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
+"""What the pictures and records follow from, besides the paper."""
+
+
+def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str:
+    """Give a digest of everything that what comes out of an artefact follows from.
+
+    Parameters
+    ----------
+    asked : Asked
+        The artefact and its runs.
+    paper : str
+        Package of its paper, as in ``ackclock_papers.bic``.
+    parts : sequence of str
+        Packages and modules that take part: `SHOWING`, or `MEASURING`, for which what was inferred
+        makes no difference.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    runs = [[str(key), task.key] for key, tasks in asked.tasks.items() for task in tasks]
+    inferred = tuple(parts) == SHOWING
+    sources = [_sources(tuple(parts)), _sources((paper,), inferred)]
+    artefact = asked.artefact
+    claims = [[one.sentence, one.paper, one.tolerance, one.target] for one in artefact.claims]
+    followed = [engine.ENGINE, sources, artefact.name, claims, asdict(asked.effort), runs]
+    words = json.dumps(followed)
+    return hashlib.sha256(words.encode()).hexdigest()[:32]
+
+
+@functools.cache
+def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
+    """Give a digest of code and data.
+
+    What a paper says changes no verdict, so its sentences are left out; and what was inferred is
+    where it makes no difference.
+    """
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for part in parts:
+        place = root.joinpath(*part.split("."))
+        # A paper that is made in memory has no files.
+        files = [place.with_suffix(".py"), *sorted(place.rglob("*"))]
+        for file in filter(Path.is_file, files):
+            known = file.suffix in DATA and file.name != sentences.FILE
+            if known and (inferred or file.parent.name != "inferred"):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,306 @@
+"""The setting that a paper really had: tried on some of its claims, tested on others."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from ackclock.reproduction import tried
+from ackclock.reproduction.paper import Chosen, Paper
+from ackclock.reproduction.search import Search
+from ackclock.reproduction.settings import Basis, Item, Setting, declared
+from ackclock.reproduction.tried import DESIGN, Trial
+
+SETTINGS = 16
+"""How many settings are drawn unless told otherwise."""
+REFINING_RUN, TESTING_RUN = 100, 200
+"""First runs of the refinement and of the test: other seeds than those that chose."""
+REFINING_RUNS, TESTING_RUNS = 2, 3
+SURVIVING_SHARE = 3
+"""One setting of three goes on to the next round, which has twice as many seeds."""
+DIRECTORY = "inferred"
+"""Where `keep` writes, in the directory of the paper."""
+PASSES = 2
+"""How often every item may be moved at most."""
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What trying settings has found.
+
+    Attributes
+    ----------
+    setting : mapping
+        The chosen setting: the declared one unless another is accepted.
+    accepted : bool
+        Whether another setting explains the claims that it was not fitted to better.
+    scores : mapping
+        Mean log-likelihood by ``fit`` and ``held_out`` of the ``declared`` setting, of the ``best``
+        for the claims that choose, with the same seeds.
+    trials : sequence of Trial
+        Everything that was tried.
+    """
+
+    setting: Setting
+    accepted: bool
+    scores: Mapping[str, Mapping[str, float]]
+    trials: Sequence[Trial]
+
+
+def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
+    """Draw settings evenly from all that are plausible.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        The setting of a paper.
+    count : int
+        How many at most.
+
+    Returns
+    -------
+    list of dict
+        The declared setting first; all there are if that is not more than `count`, else points of a
+        Sobol sequence.
+    """
+    first = declared(items)
+    free = [one for one in items if one.is_open]
+    if math.prod(len(one.values) for one in free) <= count:
+        points: Iterable[Sequence[int]] = itertools.product(
+            *(range(len(one.values)) for one in free)
+        )
+    else:
+        # More points than asked for, because several may fall on the same levels.
+        sobol = qmc.Sobol(len(free), scramble=True, rng=1).random_base2(
+            math.ceil(math.log2(4 * count))
+        )
+        points = (sobol * [len(one.values) for one in free]).astype(int).tolist()
+    drawn = [
+        first | {one.name: one.values[level].value for one, level in zip(free, point, strict=True)}
+        for point in points
+    ]
+    return _distinct([first, *drawn])[:count]
+
+
+def _distinct(settings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return list({_name(one): dict(one) for one in settings}.values())
+
+
+def _name(setting: Setting) -> str:
+    return json.dumps(dict(setting), sort_keys=True)
+
+
+def infer(
+    paper: Paper,
+    cache: Path | None = None,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    settings: int = SETTINGS,
+    address: str | None = None,
+    known: Callable[[Inferred], None] = lambda _: None,
+) -> Inferred:
+    """Find the setting that a paper really had, if it can be found.
+
+    Settings drawn evenly are judged by the claims that choose, with more seeds for those that do
+    better; what the paper states is not changed. The best is refined item by item with other seeds.
+    Among values that do equally well, what the simulator had by default is preferred.
+    The result is accepted only if it explains the claims that were held out better than the
+    declared setting does, with seeds of their own. Last, all claims are judged at the settings
+    drawn, which says how robust each is.
+
+    Parameters
+    ----------
+    paper : Paper
+        With the claims that choose and those that test.
+    cache : Path, optional
+        Directory of earlier runs, to which these are added: what has been run is not run again.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    tell : callable
+        Called with a line about each step.
+    settings : int
+        How many are drawn.
+    address : str, optional
+        Scheduler of a Dask cluster that makes the runs; they are kept in `cache`, which it needs.
+    known : callable
+        Called when the setting is chosen and only the robustness of claims is left to find.
+
+    Returns
+    -------
+    Inferred
+        The setting and everything tried.
+
+    Raises
+    ------
+    LookupError
+        When the paper does not say which claims choose.
+    """
+    search = Search(paper, cache, jobs, tell, address)
+    first = declared(paper.items)
+    drawn = draw(paper.items, settings)
+    # What the paper states is not for a fit to change: other values only show what hangs on it.
+    stated = {one.name: one.declared for one in paper.items if one.name and one.is_stated}
+    best = _refine(search, _halve(search, _distinct(one | stated for one in drawn)))
+    finalists = _distinct([first, best])
+    tested = search.look(finalists, search.scored(), "test", TESTING_RUNS, TESTING_RUN)
+    by_name = {_name(one.setting): one for one in tested}
+    before, after = by_name[_name(first)], by_name[_name(best)]
+    accepted = after is not before and _gains(before, after)
+    scores = {"declared": before.scores, "best": after.scores}
+    chosen = best if accepted else first
+    known(Inferred(chosen, accepted, scores, list(search.trials)))
+    # One run each: that other seeds are other draws is part of what a share of settings says.
+    search.look(_distinct([*drawn, best]), paper.artefacts, DESIGN, 1)
+    return Inferred(chosen, accepted, scores, search.trials)
+
+
+def _gains(before: Trial, after: Trial) -> bool:
+    """Say whether the claims that were held out are explained better."""
+    return after.possible and after.scores.get("held_out", -math.inf) > before.scores.get(
+        "held_out", -math.inf
+    )
+
+
+def _halve(search: Search, drawn: Sequence[Setting]) -> Setting:
+    """Find the best of many, with more seeds for fewer of them."""
+    runs, alive = 1, list(drawn)
+    while True:
+        found = search.look(alive, search.scored("fit"), f"round of {len(alive)}", runs)
+        ranked = sorted((one for one in found if one.possible), key=_fit, reverse=True)
+        if not ranked:
+            return drawn[0]
+        if len(alive) <= SURVIVING_SHARE:
+            return ranked[0].setting
+        alive = [one.setting for one in ranked[: math.ceil(len(alive) / SURVIVING_SHARE)]]
+        runs *= 2
+
+
+def _fit(trial: Trial) -> float:
+    return trial.scores.get("fit", -math.inf)
+
+
+def _refine(search: Search, start: Setting) -> Setting:
+    """Move one item at a time, with other seeds, and prefer the better founded of equals."""
+    best = dict(start)
+    for _ in range(PASSES):
+        moves = [
+            best | {item.name: one.value}
+            for item in search.paper.items
+            for one in item.values
+            if item.is_open and not item.is_stated
+        ]
+        found = _look_again(search, _distinct([best, *moves]))
+        # Two seeds say little about the scatter at one setting, but all settings together do.
+        error = float(np.mean([one.scores.get("fit_error", 0.0) for one in found]))
+        wanted = {}
+        for item in search.paper.items:
+            if item.is_open and not item.is_stated:
+                others = [one for one in found if _differs_only(one.setting, best, item.name)]
+                value, gain = _preferred(item, [found[0], *others], error)
+                if value != best[item.name]:
+                    wanted[item.name] = value, gain
+        moved = _together(search, found[0], wanted, error)
+        if moved == best:
+            break
+        best = moved
+    return best
+
+
+def _look_again(search: Search, settings: Sequence[Setting]) -> list[Trial]:
+    return search.look(settings, search.scored("fit"), "refinement", REFINING_RUNS, REFINING_RUN)
+
+
+def _together(
+    search: Search, here: Trial, wanted: Mapping[str, tuple[Any, float]], error: float
+) -> dict[str, Any]:
+    """Make the moves that are good alone and not bad together, those that gain most first."""
+    top = _fit(here)
+    for name in sorted(wanted, key=lambda name: -wanted[name][1]):
+        (there,) = _look_again(search, [dict(here.setting) | {name: wanted[name][0]}])
+        top = max(top, _fit(there)) if there.possible else top
+        if there.possible and _fit(there) >= top - error:
+            here = there
+    return dict(here.setting)
+
+
+def _differs_only(setting: Setting, best: Setting, name: str) -> bool:
+    return all((setting[key] == best[key]) == (key != name) for key in best)
+
+
+def _preferred(item: Item, found: Sequence[Trial], error: float) -> tuple[Any, float]:
+    """Choose the value of an item, the best founded of those within the noise of the best.
+
+    Beside it stands what it gains over the first of `found`.
+    """
+    possible = [one for one in found if one.possible] or list(found[:1])
+    top = max(map(_fit, possible))
+    order = list(Basis)
+    equals = [one for one in possible if _fit(one) >= top - error]
+    chosen = min(
+        equals,
+        key=lambda one: (order.index(item.find(one.setting[item.name]).basis), -_fit(one)),
+    )
+    return chosen.setting[item.name], _fit(chosen) - _fit(found[0])
+
+
+def is_kept(directory: Path) -> bool:
+    """Say whether a directory has what `keep` wrote and nothing else.
+
+    Parameters
+    ----------
+    directory : Path
+        Any directory.
+
+    Returns
+    -------
+    bool
+        Whether it may be replaced.
+    """
+    return {one.name for one in directory.iterdir()} <= {
+        tried.SETTING,
+        tried.SETTINGS,
+        tried.CLAIMS,
+    }
+
+
+def keep(result: Inferred, directory: Path) -> None:
+    """Write what was found, as a paper reads it.
+
+    Parameters
+    ----------
+    result : Inferred
+        What `infer` gave.
+    directory : Path
+        Where the setting and the tables of what was tried go.
+    """
+    tried.write(directory, result.trials)
+    words = {"setting": dict(result.setting), "accepted": result.accepted, "scores": result.scores}
+    text = json.dumps(words, indent=2, ensure_ascii=False) + "\n"
+    (directory / tried.SETTING).write_text(text, encoding="utf-8")
+
+
+def applied(paper: Paper, result: Inferred) -> Paper:
+    """Give the paper with the setting that was found.
+
+    Parameters
+    ----------
+    paper : Paper
+        As declared.
+    result : Inferred
+        What `infer` gave.
+
+    Returns
+    -------
+    Paper
+        The same paper at that setting.
+    """
+    chosen = Chosen(result.setting, result.accepted, result.scores, lambda: result.trials)
+    return replace(paper, inferred=chosen)

@@ -1,0 +1,265 @@
+"""Settings tried on the claims of a paper: runs, outcomes and scores, all of them remembered."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ackclock.engine import storage
+from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.claims import LEAST_LIKELIHOOD, likelihood
+from ackclock.reproduction.fingerprint import MEASURING, fingerprint
+from ackclock.reproduction.judge import Asked, Judgement, judge
+from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.paper import CONDITIONS, Paper
+from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
+
+
+class Search:
+    """Tries settings of a paper and remembers all of them.
+
+    Parameters
+    ----------
+    paper : Paper
+        With the claims that choose and those that test.
+    cache : Path or None
+        Directory of earlier runs, to which these are added.
+    jobs : int or None
+        Runs at once; by default one per core.
+    tell : callable
+        Called with a line about each step.
+    address : str, optional
+        Scheduler of a Dask cluster that makes the runs.
+
+    Raises
+    ------
+    LookupError
+        When the paper does not say which claims choose, or names one that it has not.
+    """
+
+    def __init__(
+        self,
+        paper: Paper,
+        cache: Path | None,
+        jobs: int | None,
+        tell: Callable[[str], None],
+        address: str | None = None,
+    ) -> None:
+        self.paper, self.cache, self.jobs, self.tell = paper, cache, jobs, tell
+        self.address = address
+        if paper.inference is None:
+            raise LookupError(f"{paper.name}: paper.toml has no [inference]")
+        self.claims = {
+            "fit": _claims(paper, paper.inference.fit),
+            "held_out": _claims(paper, paper.inference.held_out),
+        }
+        both = self.claims["fit"] & self.claims["held_out"]
+        if both:
+            raise LookupError(f"{paper.name}: {sorted(both)[0]} is fitted and held out")
+        self.trials: list[Trial] = []
+
+    def scored(self, *kinds: str) -> list[Artefact]:
+        """Give the artefacts that have claims that choose or test.
+
+        Parameters
+        ----------
+        *kinds : str
+            ``fit`` or ``held_out``; by default both.
+
+        Returns
+        -------
+        list of Artefact
+            In the order of the paper.
+        """
+        names = {name for kind in kinds or self.claims for name, _ in self.claims[kind]}
+        return [one for one in self.paper.artefacts if one.name in names]
+
+    def look(
+        self,
+        settings: Sequence[Setting],
+        artefacts: Sequence[Artefact],
+        stage: str,
+        runs: int,
+        first_run: int = 0,
+    ) -> list[Trial]:
+        """Judge artefacts at settings.
+
+        Parameters
+        ----------
+        settings : sequence of mapping
+            Where.
+        artefacts : sequence of Artefact
+            What.
+        stage : str
+            What for.
+        runs, first_run : int
+            Seeds of each scenario, and the number of the first.
+
+        Returns
+        -------
+        list of Trial
+            By setting.
+        """
+        self.tell(f"{self.paper.name}: {stage}, {len(settings)} settings, {runs} runs each")
+        conditions = [self.paper.conditions] if self.paper.conditions else []
+        shown = [*conditions, *artefacts]
+        effort = replace(QUICK, runs=runs, first_run=first_run)
+        asked = [Asked.of(one, effort.at(setting)) for setting in settings for one in shown]
+        seen = [self._kept(one) for one in asked]
+        due = [index for index, one in enumerate(seen) if one is None]
+        judged = judge([asked[index] for index in due], self.cache, self.jobs, self.address)
+        for number, judgement in judged:
+            index = due[number]
+            seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
+            if judgement.error:
+                self.tell(f"{self.paper.name}/{asked[index].artefact.name}: {judgement.error}")
+        found = []
+        for number, setting in enumerate(settings):
+            mine = seen[number * len(shown) : (number + 1) * len(shown)]
+            by_name = {one.name: got for one, got in zip(shown, mine, strict=True) if got}
+            found.append(self._trial(setting, by_name, stage, runs, first_run))
+        self.trials += found
+        return found
+
+    def _place(self, asked: Asked) -> Path | None:
+        """Say where what came out of an artefact is kept."""
+        if self.cache is None:
+            return None
+        name = fingerprint(asked, f"ackclock_papers.{self.paper.name}", MEASURING)
+        return self.cache / "judged" / name[:2] / f"{name[2:]}.json"
+
+    def _kept(self, asked: Asked) -> Seen | None:
+        place = self._place(asked)
+        if place is None or not place.exists():
+            return None
+        error, claims = json.loads(place.read_text(encoding="utf-8"))
+        return Seen(error, {name: SeenClaim(*one) for name, one in claims.items()})
+
+    def _keep(self, asked: Asked, seen: Seen) -> Seen:
+        place = self._place(asked)
+        if place is not None and not seen.error:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with storage.new_file(place) as file:
+                file.write_text(json.dumps(seen), encoding="utf-8")
+        return seen
+
+    def _trial(
+        self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int
+    ) -> Trial:
+        stated = {CONDITIONS} & set(seen)
+        possible = all(
+            not seen[name].error and all(one.holds for one in seen[name].claims.values())
+            for name in stated
+        )
+        outcomes = {
+            (name, sentence): Outcome(said.holds, said.value)
+            for name, one in seen.items()
+            for sentence, said in one.claims.items()
+            if name not in stated
+        }
+        scores = {}
+        for kind, keys in self.claims.items():
+            mean, *per_run = (_score(seen, keys, index) for index in range(runs + 1))
+            if not math.isnan(mean):
+                scores[kind] = mean
+                if runs > 1:
+                    scores[f"{kind}_error"] = float(np.std(per_run, ddof=1) / math.sqrt(runs))
+        return Trial(setting, stage, runs, first, possible, scores, outcomes)
+
+
+class SeenClaim(NamedTuple):
+    """What came of a claim.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it holds.
+    value : float
+        Its number.
+    likelihoods : list of float
+        Logarithms: of all runs together, then of each.
+    """
+
+    holds: bool
+    value: float
+    likelihoods: list[float]
+
+
+class Seen(NamedTuple):
+    """What came of an artefact.
+
+    Attributes
+    ----------
+    error : str
+        What went wrong; empty when nothing did.
+    claims : mapping
+        By sentence.
+    """
+
+    error: str
+    claims: Mapping[str, SeenClaim]
+
+    @classmethod
+    def of(cls, judgement: Judgement, runs: int) -> Seen:
+        """Keep of a judgement what a search needs.
+
+        Parameters
+        ----------
+        judgement : Judgement
+            What came out of an artefact.
+        runs : int
+            Seeds of each scenario.
+
+        Returns
+        -------
+        Seen
+            The same without its runs.
+        """
+        numbers = [judgement.numbers, *(_only(judgement.numbers, run) for run in range(runs))]
+        claims = {}
+        for claim, said in judgement.claims:
+            chances = [likelihood(claim.target, claim.judge(one)) for one in numbers]
+            holds, value = bool(said.holds), float(said.value)
+            claims[claim.sentence] = SeenClaim(holds, value, list(map(math.log, chances)))
+        return cls(judgement.error, claims)
+
+
+def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
+    found = set()
+    for name, sentences in wanted.items():
+        known = [one for one in paper.artefacts if one.name == name]
+        if not known:
+            raise LookupError(f"{paper.name} has no {name}, which [inference] names")
+        every = {claim.sentence for claim in known[0].claims}
+        unknown = set(sentences) - every - {"*"}
+        if unknown:
+            raise LookupError(f"{paper.name}/{name} has no claim {sorted(unknown)[0]!r}")
+        found |= {(name, one) for one in (every if "*" in sentences else sentences)}
+    return found
+
+
+def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
+    """Give the mean log-likelihood of claims, artefacts weighing alike; of all runs, or of one."""
+    by_artefact = []
+    for name, one in seen.items():
+        wanted = [sentence for artefact, sentence in keys if artefact == name]
+        if wanted and one.error:
+            by_artefact.append(math.log(LEAST_LIKELIHOOD))
+        elif wanted:
+            # Sums of numbers depend on their order, which that of a set is not.
+            found = [one.claims[sentence].likelihoods[index] for sentence in sorted(wanted)]
+            by_artefact.append(math.fsum(found) / len(found))
+    return math.fsum(by_artefact) / len(by_artefact) if by_artefact else math.nan
+
+
+def _only(numbers: Numbers, run: int) -> Numbers:
+    """Keep one run of each case, the last of those that have fewer."""
+    rows = {case: [some[min(run, len(some) - 1)]] for case, some in numbers.rows.items()}
+    return Numbers(rows, numbers.setting)

@@ -1,0 +1,215 @@
+"""What a paper says, sentence by sentence, beside the claims that check it.
+
+`sentences.toml` in the package of a paper has a ``[[sentence]]`` for every sentence with a number
+or an order that could be checked:
+
+- ``section``: as the paper prints it;
+- ``says``: what it says, in our words;
+- either ``claims``: by artefact, a list of the claims that check it, in which ``*`` stands for any
+  text, so that ``["*"]`` is every claim of the artefact;
+- or ``not_tested``: why no claim does. ``elsewhere: `` begins what a test or a study checks that is
+  no claim, ``not yet: `` what a claim should.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+
+from ackclock.draw.markdown import table
+from ackclock.reproduction.artefact import Artefact, Claim
+from ackclock.reproduction.paper import Paper
+
+FILE = "sentences.toml"
+"""In the package of a paper."""
+ELSEWHERE, NOT_YET, GAP = "elsewhere: ", "not yet: ", "gap: "
+"""How reasons begin; `GAP` is the page's word for the second."""
+VERDICTS = "reproduction.md"
+"""Page of the verdicts, beside the page that `markdown` makes."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a paper that could be checked.
+
+    Attributes
+    ----------
+    section : str
+        As the paper prints it.
+    says : str
+        What it says, in our words.
+    claims : mapping
+        By artefact, patterns of the claims that check it.
+    not_tested : str
+        Why no claim does.
+
+    Raises
+    ------
+    ValueError
+        When it has both claims and such a reason, or neither.
+    """
+
+    section: str
+    says: str
+    claims: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    not_tested: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.claims) == bool(self.not_tested):
+            raise ValueError(f"{self.says!r} needs either claims or why it is not tested")
+
+
+def load(package: str) -> tuple[Sentence, ...]:
+    """Read the sentences of a paper.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the paper's package.
+
+    Returns
+    -------
+    tuple of Sentence
+        In the order of the paper.
+
+    Raises
+    ------
+    TypeError, tomllib.TOMLDecodeError
+        When the file has other keys than it should, or is no TOML.
+    ValueError
+        When a sentence has both claims and a reason for having none, or neither.
+    """
+    text = (resources.files(package) / FILE).read_text(encoding="utf-8")
+    return tuple(Sentence(**one) for one in tomllib.loads(text)["sentence"])
+
+
+def matching(artefact: Artefact, pattern: str) -> list[Claim]:
+    """Find the claims that a pattern names.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        Whose claims.
+    pattern : str
+        The sentence of a claim, in which ``*`` stands for any text.
+
+    Returns
+    -------
+    list of Claim
+        None when there is no such claim.
+    """
+    wanted = ".*".join(map(re.escape, pattern.split("*")))
+    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.sentence)]
+
+
+def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:
+    """List what sentences name and the paper does not have.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose artefacts and claims.
+    sentences : sequence of Sentence
+        What it says.
+
+    Returns
+    -------
+    list of str
+        An artefact, or an artefact and a pattern, and the sentence that names it.
+    """
+    known = {artefact.name: artefact for artefact in paper.artefacts}
+    return [
+        f"{name}: {pattern} (section {sentence.section}: {sentence.says})"
+        for sentence in sentences
+        for name, patterns in sentence.claims.items()
+        for pattern in patterns
+        if name not in known or not matching(known[name], pattern)
+    ]
+
+
+def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Artefact, Claim]]:
+    """Find the claims that no sentence states: they are ours.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose claims.
+    sentences : sequence of Sentence
+        What it says.
+
+    Yields
+    ------
+    tuple of (Artefact, Claim)
+        In the order of the paper.
+    """
+    for artefact in paper.artefacts:
+        patterns = {
+            pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())
+        }
+        stated = {claim.sentence for one in patterns for claim in matching(artefact, one)}
+        yield from ((artefact, claim) for claim in artefact.claims if claim.sentence not in stated)
+
+
+def markdown(papers: Sequence[tuple[Paper, Sequence[Sentence]]]) -> str:
+    """Write the page that sets the sentences of papers beside our claims.
+
+    Parameters
+    ----------
+    papers : sequence of (Paper, sequence of Sentence)
+        In the order of the page.
+
+    Returns
+    -------
+    str
+        Counts, then a table of sentences for each paper and the claims that none of them states.
+    """
+    heads = [
+        "", "sentences", "with a claim", "checked elsewhere", "gaps", "nothing to run", "claims",
+        "of these ours",
+    ]  # fmt: skip
+    lines = table(heads, (_counts(*one) for one in papers))
+    for paper, sentences in papers:
+        rows = ([one.section, one.says, _checks(paper, one)] for one in sentences)
+        lines += ["", f"## {paper.title}", *table(["section", "says", "checked by"], rows)]
+        ours = list(unstated(paper, sentences))
+        if ours:
+            lines += ["", "Claims of ours that no sentence states:"]
+            lines += [f"- {_link(paper, one)}: {claim.sentence}" for one, claim in ours]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(paper: Paper, sentences: Sequence[Sentence]) -> list[object]:
+    elsewhere, not_yet = (
+        sum(one.not_tested.startswith(begin) for one in sentences) for begin in (ELSEWHERE, NOT_YET)
+    )
+    claimed = sum(bool(one.claims) for one in sentences)
+    rest = len(sentences) - claimed - elsewhere - not_yet
+    claims = sum(len(one.claims) for one in paper.artefacts)
+    ours = len(list(unstated(paper, sentences)))
+    name = paper.title.partition(" (")[0].partition(":")[0]
+    return [name, len(sentences), claimed, elsewhere, not_yet, rest, claims, ours]
+
+
+def _checks(paper: Paper, sentence: Sentence) -> str:
+    """Name the claims that check a sentence, or say why none does."""
+    if sentence.not_tested:
+        begins = sentence.not_tested.startswith(NOT_YET)
+        return GAP + sentence.not_tested.removeprefix(NOT_YET) if begins else sentence.not_tested
+    cells = []
+    for name, patterns in sentence.claims.items():
+        artefact = paper[name]
+        names = {claim.sentence: None for one in patterns for claim in matching(artefact, one)}
+        every = len(names) == len(artefact.claims) > 1
+        cells.append(
+            f"{_link(paper, artefact)}: " + (f"all {len(names)}" if every else "; ".join(names))
+        )
+    return "<br>".join(cells)
+
+
+def _link(paper: Paper, artefact: Artefact) -> str:
+    """Name an artefact with a link to the verdicts of its paper; the anchor is GitHub's."""
+    anchor = re.sub(r"[^\w -]", "", paper.title.lower()).replace(" ", "-")
+    return f"[{artefact.name}]({VERDICTS}#{anchor})"

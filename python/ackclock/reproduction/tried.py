@@ -1,0 +1,326 @@
+"""What came out at settings that were tried, kept as tables, and what follows for a claim."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ackclock.reproduction.settings import Item, Setting
+
+SETTINGS = "settings.csv"
+CLAIMS = "claims.csv"
+SETTING = "setting.json"
+DESIGN = "design"
+"""Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
+ROBUST = 0.8
+"""Share of the plausible settings at which a robust claim holds."""
+
+ClaimKey = tuple[str, str]
+"""Name of an artefact and sentence of a claim."""
+
+
+class Outcome(NamedTuple):
+    """What a claim gave at a setting.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it held.
+    value : float
+        Its number; not a number where it has none.
+    """
+
+    holds: bool
+    value: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting that was tried.
+
+    Attributes
+    ----------
+    setting : mapping
+        Values of the named items.
+    stage : str
+        What it was tried for.
+    runs, first_run : int
+        Seeds of each scenario, and the number of the first.
+    possible : bool
+        Whether what the paper states of its simulations held in these runs.
+    scores : mapping
+        Mean log-likelihood of the claims that were judged, by ``fit`` and ``held_out``.
+    outcomes : mapping
+        By artefact and claim.
+    """
+
+    setting: Setting
+    stage: str
+    runs: int
+    first_run: int
+    possible: bool = True
+    scores: Mapping[str, float] = field(default_factory=dict)
+    outcomes: Mapping[ClaimKey, Outcome] = field(default_factory=dict)
+
+
+def write(directory: Path, trials: Sequence[Trial]) -> None:
+    """Write trials as two tables: one row per trial, and one row per claim.
+
+    Parameters
+    ----------
+    directory : Path
+        Where `SETTINGS` and `CLAIMS` go.
+    trials : sequence of Trial
+        All of one paper.
+    """
+    names = list(trials[0].setting)
+    heads = ["trial", "stage", "runs", "first_run", "possible", "fit", "held_out"]
+    rows = [
+        [number, one.stage, one.runs, one.first_run, _yes(one.possible)]
+        + [f"{one.scores[name]:.3f}" if name in one.scores else "" for name in heads[5:]]
+        + [json.dumps(one.setting[name]) for name in names]
+        for number, one in enumerate(trials)
+    ]
+    _write(directory / SETTINGS, [*heads, *names], rows)
+    keys = dict.fromkeys(key for one in trials for key in one.outcomes)
+    cells = [
+        [*key, *(_cell(one.outcomes.get(key)) for one in trials)]
+        for key in sorted(keys, key=lambda key: key[0])
+    ]
+    _write(directory / CLAIMS, ["artefact", "claim", *map(str, range(len(trials)))], cells)
+
+
+def _write(file: Path, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([heads, *rows])
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _cell(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return ""
+    number = "" if math.isnan(outcome.value) else f" {outcome.value:.4g}"
+    return f"{_yes(outcome.holds)}{number}"
+
+
+def read(directory: Traversable) -> list[Trial]:
+    """Read what `write` wrote.
+
+    Parameters
+    ----------
+    directory : Path or Traversable
+        Where the tables are.
+
+    Returns
+    -------
+    list of Trial
+        In the order in which they were tried; none when there are no tables.
+    """
+    if not (directory / SETTINGS).is_file():
+        return []
+    heads, *rows = _rows(directory / CLAIMS)
+    outcomes: dict[int, dict[ClaimKey, Outcome]] = defaultdict(dict)
+    for artefact, claim, *cells in rows:
+        for number, cell in zip(map(int, heads[2:]), cells, strict=True):
+            if cell:
+                holds, _, value = cell.partition(" ")
+                outcomes[number][artefact, claim] = Outcome(
+                    holds == "yes", float(value or math.nan)
+                )
+    heads, *rows = _rows(directory / SETTINGS)
+    found = []
+    for row in rows:
+        trial, stage, runs, first_run, possible, *others = row
+        scores = {name: float(one) for name, one in zip(heads[5:7], others, strict=False) if one}
+        values = map(json.loads, others[2:])
+        found.append(
+            Trial(
+                dict(zip(heads[7:], values, strict=True)),
+                stage,
+                int(runs),
+                int(first_run),
+                possible == "yes",
+                scores,
+                outcomes[int(trial)],
+            )
+        )
+    return found
+
+
+def _rows(file: Traversable) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(file.read_text(encoding="utf-8"))))
+
+
+Kind = Literal["reproduced", "depends", "contradicted", "not found", "differs"]
+"""Of a claim: it holds; it holds at other plausible settings; the paper contradicts itself; it
+holds at none of those tried; it does not hold, and nothing else was tried."""
+
+
+class Verdict(NamedTuple):
+    """What is known of a claim.
+
+    Attributes
+    ----------
+    kind : str
+        As in `Kind`.
+    holding, tried : int
+        At how many of the plausible settings it holds, and how many were tried.
+    why : str
+        On what it depends, and where it holds; empty when it is the same everywhere.
+    """
+
+    kind: Kind
+    holding: int
+    tried: int
+    why: str
+
+    @property
+    def robust(self) -> bool:
+        """Whether it holds at most plausible settings."""
+        return self.kind == "reproduced" and 0 < self.tried <= self.holding / ROBUST
+
+
+def judge(
+    key: ClaimKey,
+    holds: bool,
+    trials: Sequence[Trial],
+    items: Sequence[Item],
+    contradicted: bool = False,
+) -> Verdict:
+    """Say what is known of a claim.
+
+    Parameters
+    ----------
+    key : tuple of str
+        Artefact and claim.
+    holds : bool
+        Whether it holds at the paper's setting.
+    trials : sequence of Trial
+        What was tried.
+    items : sequence of Item
+        The setting of the paper.
+    contradicted : bool
+        Whether it is proved that it cannot hold together with the rest of the paper.
+
+    Returns
+    -------
+    Verdict
+        The verdict with its robustness.
+    """
+    fair = plausible(trials, key)
+    everywhere = [one for one in trials if one.possible and key in one.outcomes]
+    holding = sum(one.outcomes[key].holds for one in fair)
+    found = any(one.outcomes[key].holds for one in everywhere)
+    kind: Kind
+    if holds:
+        kind = "reproduced"
+    elif contradicted:
+        kind = "contradicted"
+    elif found:
+        kind = "depends"
+    else:
+        kind = "not found" if everywhere else "differs"
+    tried = len(fair)
+    if kind == "not found":
+        tried = len({json.dumps(dict(one.setting), sort_keys=True) for one in everywhere})
+    why = _dependence(key, fair if 0 < holding < len(fair) else everywhere, items)
+    return Verdict(kind, holding, tried, why)
+
+
+def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:
+    """Find the trials that stand for all plausible settings.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        What was tried.
+    key : tuple of str
+        Artefact and claim.
+
+    Returns
+    -------
+    list of Trial
+        Those of the design at which the claim was judged and all that the paper states held.
+    """
+    return [one for one in trials if one.stage == DESIGN and one.possible and key in one.outcomes]
+
+
+def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -> str:
+    """Name the item that splits the trials best into those where the claim holds and the others."""
+    best: tuple[float, str] = (0.0, "")
+    for item in items:
+        if not item.is_open:
+            continue
+        groups: dict[str, list[bool]] = defaultdict(list)
+        for one in trials:
+            groups[item.words(one.setting[item.name])].append(one.outcomes[key].holds)
+        shares = [sum(some) / len(some) for some in groups.values()]
+        effect = max(shares, default=0) - min(shares, default=0)
+        if effect > best[0]:
+            words = ", ".join(
+                f"{name}: {sum(some)} of {len(some)}" for name, some in groups.items()
+            )
+            best = effect, f"{item.quantity} ({words})"
+    return best[1]
+
+
+def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
+    """Find pairs of claims of different artefacts that hold often, but never at the same setting.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        What was tried.
+
+    Returns
+    -------
+    list of pairs
+        Each claim holds at a quarter of the settings at least; the ones that hold most first.
+    """
+    by_claim: dict[ClaimKey, set[int]] = defaultdict(set)
+    judged: dict[ClaimKey, set[int]] = defaultdict(set)
+    for number, one in enumerate(trials):
+        if one.stage == DESIGN and one.possible:
+            for key, outcome in one.outcomes.items():
+                judged[key].add(number)
+                if outcome.holds:
+                    by_claim[key].add(number)
+    often = {key: some for key, some in by_claim.items() if 4 * len(some) >= len(judged[key]) >= 4}
+    pairs = [
+        (first, second)
+        for first, second in combinations(often, 2)
+        if first[0] != second[0] and not often[first] & often[second]
+    ]
+    return sorted(pairs, key=lambda pair: -len(often[pair[0]]) - len(often[pair[1]]))
+
+
+def setting_of(directory: Traversable) -> dict[str, Any]:
+    """Read the setting that was chosen.
+
+    Parameters
+    ----------
+    directory : Path or Traversable
+        Where `reproduce --infer` wrote it.
+
+    Returns
+    -------
+    dict
+        What was chosen and its scores; empty when nothing was.
+    """
+    place = directory / SETTING
+    if not place.is_file():
+        return {}
+    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,62 @@
+"""What section IV states of the simulations, and what can be measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run, number
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import mean, near
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.africa.setting import AFRICA, NOISE, NOISE_SHARE, RATE_MBPS
+from ackclock_papers.africa.tables import table_case
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLES = "tables"
+QUICK_S = 30.0
+
+
+def _cases(effort: Effort) -> Mapping[str, Case]:
+    return {TABLES: table_case(effort, AFRICA, 6, QUICK_S)}
+
+
+def _measure(_case: str, run: Run) -> Row:
+    """Least RTT of either flow, milliseconds, and the datagrams' share of the link."""
+    least = [
+        float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy()))
+        for flow in (0, 1)
+    ]
+    (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
+    return {
+        "first_ms": least[0],
+        "second_ms": least[1],
+        "noise": number(noise["goodput_mbps"]) / RATE_MBPS,
+    }
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[name, str(numbers.of(TABLES, name))] for name in numbers.rows[TABLES][0]]
+    return pictures.grid(["", "measured"], rows)
+
+
+CONDITIONS = Simulated(
+    name="conditions", caption="what section IV states of the simulations",
+    about="Table I's flows of 30 and 180 ms.",
+    cases=_cases, measure=_measure, numbers=("first_ms", "second_ms", "noise"), draw=_draw,
+    claims=(
+        near("the RTT from A to B is 30 ms", mean(TABLES, "first_ms"), 30, within=0.05, unit="ms",
+             why="without a queue; a transmission and the delay before it come on top"),
+        near("the RTT from C to D is a multiple of it", mean(TABLES, "second_ms"), 180,
+             within=0.05, unit="ms", why="as above", paper="6 times 30 ms"),
+        near("Poisson datagrams", mean(TABLES, "noise"), NOISE_SHARE, within=0.15,
+             paper="roughly 3 %", why="'roughly', and some are lost"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""Section VII: what its text says of windows and loss rates, and of RTT unfairness with RED."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock.engine import Run, number
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import mean, times
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
+from ackclock_papers.bic.unfairness import (
+    QUICK_GIGABIT_S,
+    QUICK_MEGABIT_S,
+    RttPair,
+    case_table,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEGABIT_MBPS = 100.0
+
+
+class Pair(NamedTuple):
+    """Two flows of tables 2 and 3, or the same with RED."""
+
+    flows: RttPair
+    rate_mbps: float
+    red: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.flows}, {self.rate_mbps:g} Mbit/s{', RED' if self.red else ''}"
+
+
+FAST = Pair(RttPair("BI-TCP", 1), GIGABIT_MBPS)
+SLOW = Pair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
+WITH_RED = tuple(
+    Pair(RttPair(name, multiple), MEGABIT_MBPS, red=True)
+    for name in CONTROLS
+    for multiple in (3, 6)
+)
+
+
+def _cases(effort: Effort) -> Mapping[Pair, Case]:
+    quick_s = {GIGABIT_MBPS: QUICK_GIGABIT_S, MEGABIT_MBPS: QUICK_MEGABIT_S}
+    return {
+        key: case_table(effort, key.flows, key.rate_mbps, quick_s[key.rate_mbps], red=key.red)
+        for key in (FAST, SLOW, *WITH_RED)
+    }
+
+
+def _measure(_key: Pair, run: Run) -> Row:
+    """Mean window and loss rate of both flows, and the ratio of their windows."""
+    both = run.summary["flows"][:2]
+    first, second = (number(one["mean_window"]) for one in both)
+    sent = sum(one["sent_packets"] for one in both)
+    return {
+        "window": (first + second) / 2,
+        "loss": sum(one["dropped_packets"] for one in both) / sent,
+        "windows": first / second,
+    }
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [
+            str(key),
+            *(f"{numbers.of(key, name).value:.3g}" for name in ("window", "loss", "windows")),
+        ]
+        for key in numbers.rows
+    ]
+    return pictures.grid(["", "window (packets)", "loss rate", "ratio of windows"], rows)
+
+
+SECTION_VII = Simulated(
+    name="section-vii", caption="windows, loss rates, and RTT unfairness with RED",
+    about=(
+        "BI-TCP's windows and packet loss rates with two flows of 40 ms, as in tables 2 and 3; the "
+        "ratio of the windows of two flows with RED at 100 Mbit/s."
+    ),
+    cases=_cases, measure=_measure, numbers=("window", "loss", "windows"), draw=_draw,
+    claims=(
+        times("BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), 7000, factor=1.25,
+              why="'about', two flows of 40 ms", unit="packets", paper="about 7000 packets"),
+        times("BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), 300, factor=1.25,
+              why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
+        times("BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
+              why="of packets, one digit; loss events are rarer than this at such windows"),
+        times("BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
+              why="of packets, one digit; loss events are rarer than this at such windows"),
+        *(times(f"RED: {key.flows.control}'s windows are as the inverse RTTs (ratio "
+                f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
+                why="'close'", paper=f"close to {key.flows.ratio}")
+          for key in WITH_RED),
+    ),
+)  # fmt: skip

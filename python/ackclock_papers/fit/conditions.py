@@ -1,0 +1,93 @@
+"""What the paper states of its emulated paths, and what can be measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from ackclock.engine import Run
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import mean, near, times
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit.setting import flow, scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Path(NamedTuple):
+    """A path of the paper with one Reno.
+
+    Attributes
+    ----------
+    figure : str
+        Where the paper states it.
+    rate_mbps, rtt_ms : float
+        Mbit/s and ms.
+    loss : float
+        Share of packets lost at random.
+    noise_ms : float
+        Standard deviation of the delay, ms.
+    """
+
+    figure: str
+    rate_mbps: float
+    rtt_ms: float
+    loss: float
+    noise_ms: float
+
+    def __str__(self) -> str:
+        return self.figure
+
+
+NOISY = Path("figure 6b", 10, 100, 0.05, 80)
+MIDDLE = Path("figure 5", 4, 150, 0.03, 75)
+
+
+def _cases(effort: Effort) -> Mapping[Path, Case]:
+    found = {}
+    for path in (NOISY, MIDDLE):
+        made = scenario(
+            effort.setting, [flow(effort.setting, "Reno")], rate_mbps=path.rate_mbps,
+            rtt_ms=path.rtt_ms, loss=path.loss, noise_ms=path.noise_ms, measured_s=120,
+            sample_s=0.05,
+        )  # fmt: skip
+        found[path] = Case(made, effort.runs)
+    return found
+
+
+def _measure(_path: Path, run: Run) -> Row:
+    """Mean RTT over time, ms, and the share of the packets sent that is lost at random."""
+    samples = run.windows.filter(pl.col("time_s") > run.summary["measured_from_s"])["rtt_ms"]
+    (alone,) = run.summary["flows"]
+    lost = run.summary["links"][0]["random_losses"]
+    return {"rtt_ms": samples.drop_nulls().to_numpy().mean(), "lost": lost / alone["sent_packets"]}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [str(path), f"{path.rtt_ms:g}: {numbers.of(path, 'rtt_ms')}",
+         f"{path.loss:.0%}: {numbers.of(path, 'lost').value:.1%}"]
+        for path in (NOISY, MIDDLE)
+    ]  # fmt: skip
+    return pictures.grid(["stated: measured", "RTT (ms)", "loss rate"], rows)
+
+
+CONDITIONS = Simulated(
+    name="conditions", caption="delay and loss of two emulated paths",
+    about="One Reno on the path of figure 6b and on one of the middle of figure 5.",
+    cases=_cases, measure=_measure, numbers=("rtt_ms", "lost"), draw=_draw,
+    claims=(
+        *(times(f"{path}: the mean RTT is the stated delay", mean(path, "rtt_ms"), path.rtt_ms,
+                factor=1.5, unit="ms",
+                why="noise that cannot make a delay negative raises its mean")
+          for path in (NOISY, MIDDLE)),
+        *(near(f"{path}: packets are lost at the stated rate", mean(path, "lost"), path.loss,
+               within=0.3, why="some hundred losses")
+          for path in (NOISY, MIDDLE)),
+    ),
+)  # fmt: skip

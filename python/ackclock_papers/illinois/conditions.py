@@ -1,0 +1,84 @@
+"""What the paper says of its simulations, as far as the runs show whether it is so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.engine import Run
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import between, mean
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.illinois.noise import Lossy, Noisy, lossy, noisy
+from ackclock_papers.illinois.one_flow import RENO, RTT_S
+from ackclock_papers.illinois.setting import scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALONE, NOISELESS, LOSSY = "one flow", "two flows, 10 Mbit/s", "one flow, lossy link"
+NUMBERS = {
+    ALONE: ("smallest_rtt_ms",),
+    NOISELESS: ("queueing_ms",),
+    LOSSY: ("utilisation", "queue_drops"),
+}
+
+
+def _cases(effort: Effort) -> Mapping[str, Case]:
+    setting = effort.setting
+    alone = scenario([RENO.flow(setting)], setting, duration_s=30, warmup_s=0)
+    return {
+        ALONE: Case(alone),
+        NOISELESS: Case(noisy(Noisy(None, True, 0), setting, 200, 0.05), runs=effort.runs),
+        LOSSY: Case(lossy(Lossy("Illinois", 0.01), setting, 150), runs=effort.runs),
+    }
+
+
+def _measure(case: str, run: Run) -> Row:
+    if case == LOSSY:
+        return {key: run.summary["links"][0][key] for key in ("utilisation", "queue_drops")}
+    rtt_ms = run.windows["rtt_ms"].drop_nulls().to_numpy()
+    if case == NOISELESS:
+        return {"queueing_ms": float(np.ptp(rtt_ms))}
+    return {"smallest_rtt_ms": float(rtt_ms.min())}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[case, key, numbers.of(case, key)] for case, keys in NUMBERS.items() for key in keys]
+    return pictures.grid(["", "number", "measured"], rows)
+
+
+CONDITIONS = Simulated(
+    name="conditions",
+    caption="what the paper says of its simulations",
+    about="Reno alone on 100 Mbit/s; two Illinois flows on 10 Mbit/s; Illinois with random loss.",
+    cases=_cases,
+    measure=_measure,
+    numbers=lambda case, _effort: NUMBERS[case],
+    draw=_draw,
+    claims=(
+        between(
+            "the propagation delay is 100 ms",
+            mean(ALONE, "smallest_rtt_ms"), 1000 * RTT_S, 1000 * RTT_S + 1,
+            why="the smallest RTT; up to 1 ms more for transmissions", unit="ms", paper="100 ms",
+        ),
+        between(
+            "the largest queueing delay is 40 ms with 50 packets at 10 Mbit/s",
+            mean(NOISELESS, "queueing_ms"), 38, 42,
+            why="a packet of 0.8 ms more or less, and headers of 4 %", unit="ms", paper="40 ms",
+        ),
+        between(
+            "the lossy link is under-used", mean(LOSSY, "utilisation"), 0, 0.9,
+            why="at p = 0.01, amid the losses of figure 14", paper="under-utilized",
+        ),
+        between(
+            "the lossy link has no loss from congestion", mean(LOSSY, "queue_drops"), 0, 0,
+            why="at p = 0.01, amid the losses of figure 14; slow start left out",
+            paper="no congestion loss at all in many cases",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,364 @@
+"""Settings found on some claims and tested on others: a paper of our own whose setting is known."""
+
+import csv
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from ackclock.draw import plots
+from ackclock.metrics import Estimate
+from ackclock.reproduction import infer, make, page, strips, tried
+from ackclock.reproduction.artefact import Judged, Simulated, Target
+from ackclock.reproduction.claims import (
+    LEAST_LIKELIHOOD,
+    between,
+    likelihood,
+    mean,
+    near,
+    ordered,
+    times,
+)
+from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.paper import Inference, Paper
+from ackclock.reproduction.settings import Item, declared
+from ackclock.reproduction.tried import DESIGN, Outcome, Trial
+from ackclock.runs import Case, run_all
+from ackclock_papers import PAPERS
+from conftest import COMMAND
+
+BUFFER = {
+    "name": "buffer", "quantity": "buffer", "choice": "{} packets",
+    "values": [
+        {"value": 10, "basis": "default", "evidence": "the simulator's"},
+        {"value": 25, "basis": "open", "evidence": "half the product"},
+        {"value": 50, "basis": "open", "evidence": "the product"},
+    ],
+}  # fmt: skip
+LOSS = {
+    "name": "loss", "quantity": "random loss", "choice": "{}",
+    "values": [
+        {"value": 0.01, "basis": "open", "evidence": "heavy"},
+        {"value": 0.0001, "basis": "open", "evidence": "light"},
+    ],
+}  # fmt: skip
+CONTROL = {
+    "name": "control", "quantity": "control", "choice": "{}",
+    "values": [
+        {"value": "reno", "basis": "default", "evidence": "the simulator's"},
+        {"value": "vegas", "basis": "reading", "evidence": "perhaps"},
+    ],
+}  # fmt: skip
+HIDDEN = {"buffer": 50, "loss": 0.0001, "control": "reno"}
+
+
+def scenario(setting, rate_mbps, rtt):
+    return {
+        "run": {"duration": "60 s", "warmup": "10 s"},
+        "dumbbell": {
+            "rate": f"{rate_mbps} Mbit/s",
+            "delay": "10 ms",
+            "queue": {"kind": "droptail", "limit": f"{setting['buffer']} packets"},
+            "loss": {"kind": "bernoulli", "rate": setting["loss"]},
+        },
+        "flow": [{"controller": setting["control"], "overhead": "1 ms", "rtt": rtt}],
+    }
+
+
+PATHS = {"figure-1": (5, "80 ms"), "figure-2": (10, "60 ms"), "table-1": (8, "160 ms")}
+
+
+def measure(_case, run):
+    flow, link = run.summary["flows"][0], run.summary["links"][0]
+    return {"goodput": flow["goodput_mbps"], "queue": link["mean_queue_packets"]}
+
+
+def printed(setting, name):
+    """Give what the artificial paper prints: one run of its own, with a seed of its own."""
+    made = scenario(setting, *PATHS[name])
+    made["run"]["seed"] = 99
+    ((run,),) = run_all([Case(made, 1)])
+    return measure("one", run)
+
+
+def draw(_numbers, _traces):
+    return plots.panels(1)[0]
+
+
+FIXED = {"quantity": "packets", "choice": "1000 bytes", "basis": "stated", "evidence": "section 1"}
+
+
+def artificial(items, truth):
+    """Make a paper of one case per artefact; `truth` is the setting behind each one's numbers."""
+    artefacts = []
+    for name, path in PATHS.items():
+        numbers = printed(truth[name], name)
+        artefacts.append(
+            Simulated(
+                name=name, caption="what", about="About.", draw=draw, measure=measure,
+                numbers=("goodput", "queue"),
+                cases=lambda effort, path=path: {
+                    "one": Case(scenario(effort.setting, *path), effort.runs)
+                },
+                claims=tuple(
+                    times(one, mean("one", one), value, factor=1.15, why="one run")
+                    for one, value in numbers.items()
+                ),
+            )
+        )  # fmt: skip
+    inference = Inference({"figure-1": ["*"]}, {"figure-2": ["*"], "table-1": ["goodput"]})
+    read = [Item.read(one) for one in [*items, FIXED]]
+    return Paper("made", "A paper of ours", read, artefacts, inference=inference)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return artificial([BUFFER, LOSS, CONTROL], dict.fromkeys(PATHS, HIDDEN))
+
+
+@pytest.fixture(scope="module")
+def found(paper, cache):
+    return infer.infer(paper, cache, 2, settings=12)
+
+
+def test_hidden_settings_are_found(found):
+    assert found.accepted
+    assert dict(found.setting) == HIDDEN
+    for name in ("fit", "held_out"):
+        assert found.scores["best"][name] > found.scores["declared"][name]
+
+
+def test_a_setting_that_only_fits_is_refused(cache):
+    # The figure that chooses is of another control than everything else.
+    swapped = HIDDEN | {"control": "vegas"}
+    truth = {"figure-1": swapped, "figure-2": HIDDEN, "table-1": HIDDEN}
+    known = [
+        one | {"values": [value for value in one["values"] if value["value"] == HIDDEN[name]]}
+        for name, one in (("buffer", BUFFER), ("loss", LOSS))
+    ]
+    found = infer.infer(artificial([*known, CONTROL], truth), cache, 2)
+    assert found.scores["best"]["fit"] > found.scores["declared"]["fit"]
+    assert not found.accepted
+    assert found.setting["control"] == "reno"
+
+
+def test_what_is_stated_is_not_changed_by_a_fit(cache):
+    # Everything is of the other control, but the paper says Reno.
+    swapped = HIDDEN | {"control": "vegas"}
+    stated = CONTROL["values"][0] | {"basis": "stated"}
+    control = CONTROL | {"values": [stated, CONTROL["values"][1]]}
+    found = infer.infer(
+        artificial([BUFFER, LOSS, control], dict.fromkeys(PATHS, swapped)), cache, 2
+    )
+    assert found.setting["control"] == "reno"
+    assert any(one.setting["control"] == "vegas" for one in found.trials)
+
+
+def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, monkeypatch):
+    infer.keep(found, tmp_path)
+    again = tried.read(tmp_path)
+    assert [one.setting for one in again] == [one.setting for one in found.trials]
+    for one, kept in zip(found.trials, again, strict=True):
+        assert (kept.stage, kept.runs, kept.first_run, kept.possible) == (
+            one.stage, one.runs, one.first_run, one.possible,
+        )  # fmt: skip
+        assert kept.outcomes.keys() == one.outcomes.keys()
+        for key, outcome in one.outcomes.items():
+            assert kept.outcomes[key].holds == outcome.holds
+            assert kept.outcomes[key].value == pytest.approx(outcome.value, rel=1e-3, nan_ok=True)
+    assert json.loads((tmp_path / tried.SETTING).read_text())["setting"] == HIDDEN
+    with (tmp_path / tried.SETTINGS).open() as file:
+        assert [row["stage"] for row in csv.DictReader(file)] == [o.stage for o in found.trials]
+
+    # A second call simulates nothing and measures nothing.
+    monkeypatch.setattr("ackclock.engine.simulate", None)
+    monkeypatch.setattr("ackclock.engine.Run.read", None)
+    assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
+
+
+def test_a_cluster_gives_the_same(paper, found, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        there = infer.infer(paper, tmp_path, 1, settings=12, address=cluster.scheduler_address)
+    assert there == found
+
+
+def test_the_page_shows_what_was_tried(paper, found, tmp_path):
+    applied = infer.applied(paper, found)
+    chosen = [(applied, one) for one in applied.artefacts]
+    records = make.reproduce(chosen, tmp_path, replace(QUICK, runs=2), 2)
+    assert {record["verdict"] for record in records} == {"reproduced"}
+    # Seven of the twelve settings drawn or fewer: none of the six with the other loss.
+    queue = records[1]["claims"][1]
+    assert 0 < queue["holding_settings"] < queue["tried_settings"]
+    assert queue["depends_on"].startswith(("buffer (", "random loss ("))
+    assert (tmp_path / "made" / "table-1" / "settings.png").stat().st_size > 5000
+    text = (tmp_path / "index.html").read_text()
+    assert "10 packets (default: the simulator" in text
+    assert "open, inferred" in text
+    assert strips.counts(records)["depends"] == 0
+    rows = page.setting_rows(applied)
+    assert [row[:3] for row in rows] == [
+        ["buffer", "50 packets", "open, inferred"],
+        ["random loss", "0.0001", "open, inferred"],
+        ["control", "reno", "default"],
+        ["packets", "1000 bytes", "stated"],
+    ]
+
+
+def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
+    # Stated: at most 30 packets ever wait. With little loss a buffer of 50 fills, so what fits best
+    # is impossible; at a loss of 1 % Reno's window of 10 or so never fills any.
+    condition = replace(
+        paper.artefacts[0], name="conditions", numbers=("most",),
+        measure=lambda _case, run: {"most": run.summary["links"][0]["max_queue_packets"]},
+        claims=(between("at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
+    )  # fmt: skip
+    found = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)
+    assert dict(found.setting) != HIDDEN
+    filled = [one for one in found.trials if dict(one.setting) == HIDDEN]
+    assert filled
+    assert not any(one.possible for one in filled)
+    assert {one.setting["buffer"] for one in found.trials if not one.possible} == {50}
+
+
+def test_settings_are_drawn_evenly():
+    items = [Item.read(one) for one in (BUFFER, LOSS, CONTROL)]
+    every = infer.draw(items, 12)
+    assert len({json.dumps(one) for one in every}) == 12
+    assert every[0] == declared(items) == {"buffer": 10, "loss": 0.01, "control": "reno"}
+    wide = [Item.read(BUFFER | {"name": f"b{n}"}) for n in range(6)]
+    some = infer.draw(wide, 24)
+    assert len(some) == 24
+    for name in some[0]:
+        # 24 settings, three values: eight each; the declared setting in front may replace a point.
+        counts = [sum(one[name] == value for one in some) for value in (10, 25, 50)]
+        assert all(5 <= count <= 11 for count in counts), (name, counts)
+    assert infer.draw(wide, 24) == some
+
+
+def test_likelihood_falls_with_the_distance_and_rises_with_the_noise():
+    target = Target(8, 12, 10)
+    # One half-width off: exp(-1/2); at the paper's value 1; noise as large as the half-width makes
+    # the variance twice as large: exp(-1/4).
+    assert likelihood(target, Judged("", True, 12.0)) == pytest.approx(math.exp(-0.5))
+    assert likelihood(target, Judged("", True, 10.0)) == 1
+    assert likelihood(target, Judged("", True, 12.0, 2.0)) == pytest.approx(math.exp(-0.25))
+    assert likelihood(target, Judged("", False, 1000.0)) == LEAST_LIKELIHOOD
+    # A factor of two too low where a factor of two is allowed: exp(-1/2), as twice too high.
+    ratio = Target(0.5, 2, 1, logarithmic=True)
+    assert likelihood(ratio, Judged("", True, 0.5)) == pytest.approx(math.exp(-0.5))
+    assert likelihood(ratio, Judged("", True, 2.0)) == pytest.approx(math.exp(-0.5))
+    # Inside a range nothing is better; beyond its only end a quarter of it is one deviation.
+    assert likelihood(Target(2, math.inf), Judged("", True, 7.0)) == 1
+    assert likelihood(Target(2, math.inf), Judged("", False, 1.5)) == pytest.approx(math.exp(-0.5))
+    assert likelihood(None, Judged("", True)) == 1
+    assert likelihood(None, Judged("", False)) == LEAST_LIKELIHOOD
+
+
+def test_an_order_says_how_far_it_is_from_holding():
+    numbers = Numbers({})
+    three, two = (lambda _, value=value: Estimate(value, value, value, 1) for value in (3.0, 2.0))
+    # 3 above 2 by a third of 3; the other way round the same below.
+    assert ordered("s", [("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)
+    wrong = ordered("s", [("b", two), ("a", three)]).judge(numbers)
+    assert (wrong.holds, wrong.value) == (False, pytest.approx(-1 / 3))
+
+
+def test_the_error_of_a_number_is_that_of_its_mean():
+    # 1 and 3: deviation sqrt(2), error of the mean 1; an interval of Student's has 12.7 times that.
+    numbers = Numbers({"one": [{"x": 1.0}, {"x": 3.0}]})
+    judged = near("s", mean("one", "x"), 2, within=0.1, why="w").judge(numbers)
+    assert (judged.value, judged.error) == (2, pytest.approx(1))
+    relative = times("s", mean("one", "x"), 2, factor=2, why="w").judge(numbers)
+    assert relative.error == pytest.approx(0.5)
+
+
+def trial(setting, holds, stage=DESIGN, possible=True):
+    outcomes = {("figure-1", claim): Outcome(value, math.nan) for claim, value in holds.items()}
+    return Trial(setting, stage, 1, 0, possible, {}, outcomes)
+
+
+def test_verdicts_follow_from_what_was_tried():
+    items = [Item.read(one) for one in (BUFFER, CONTROL)]
+    trials = [
+        trial({"buffer": buffer, "control": control}, {
+            "always": True, "never": False, "large": buffer == 50, "tcp": control == "reno",
+        })
+        for buffer in (10, 25, 50) for control in ("reno", "vegas")
+    ]  # fmt: skip
+    trials.append(trial({"buffer": 10, "control": "reno"}, {"never": True}, possible=False))
+
+    def judged(claim, holds, contradicted=False):
+        return tried.judge(("figure-1", claim), holds, trials, items, contradicted)
+
+    assert judged("always", True) == ("reproduced", 6, 6, "")
+    assert judged("always", True).robust
+    assert judged("never", False) == ("not found", 0, 6, "")
+    assert judged("never", False, contradicted=True).kind == "contradicted"
+    large = judged("large", False)
+    assert large[:3] == ("depends", 2, 6)
+    assert large.why == ("buffer (10 packets: 0 of 2, 25 packets: 0 of 2, 50 packets: 2 of 2)")
+    assert not judged("tcp", True).robust
+    assert judged("tcp", True).why == "control (reno: 3 of 3, vegas: 0 of 3)"
+    assert tried.judge(("figure-1", "unknown"), False, [], items).kind == "differs"
+
+
+def test_claims_that_never_hold_together():
+    def both(first, second):
+        outcomes = {("figure-1", "a"): Outcome(first, 1.0), ("figure-2", "b"): Outcome(second, 1.0)}
+        return Trial({}, DESIGN, 1, 0, True, {}, outcomes)
+
+    apart = [both(True, False), both(False, True), both(True, False), both(False, False)]
+    assert tried.never_together(apart) == [(("figure-1", "a"), ("figure-2", "b"))]
+    assert tried.never_together([*apart, both(True, True)]) == []
+
+
+def test_a_paper_that_says_nothing_of_inference_is_refused(paper):
+    with pytest.raises(LookupError, match="has no \\[inference\\]"):
+        infer.infer(replace(paper, inference=None))
+    wrong = Inference({"figure-9": ["*"]}, {})
+    with pytest.raises(LookupError, match="figure-9"):
+        infer.infer(replace(paper, inference=wrong))
+    both = Inference({"figure-1": ["*"]}, {"figure-1": ["queue"]})
+    with pytest.raises(LookupError, match="fitted and held out"):
+        infer.infer(replace(paper, inference=both))
+
+
+def test_the_command_line_refuses_what_it_cannot_infer(ackclock):
+    assert COMMAND
+    done = ackclock("reproduce", "--infer", "bic/table-2")
+    assert done.returncode != 0
+    assert "no paper bic/table-2" in done.stderr
+    done = ackclock("reproduce", "--settings", "4", "bic")
+    assert done.returncode != 0
+    assert "--settings belongs to --infer" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name
+)
+def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
+    known = {(one.name, claim.sentence) for one in paper.artefacts for claim in one.claims}
+    trials = paper.trials
+    assert {one.stage for one in trials} >= {"test", "refinement"}
+    for one in trials:
+        assert set(one.outcomes) <= known
+        for item in paper.items:
+            if item.name:
+                item.find(one.setting[item.name])
+    chosen = [one for one in trials if one.stage == "test" and one.setting == paper.setting]
+    assert chosen
+    scores = paper.inferred.scores
+    assert paper.inferred.accepted == (scores["best"]["held_out"] > scores["declared"]["held_out"])
+    for item in paper.items:
+        # What a paper states stays.
+        assert not item.is_stated or not item.name or paper.setting[item.name] == item.declared
