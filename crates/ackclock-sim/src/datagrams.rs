@@ -121,10 +121,6 @@ impl Endpoint for Source {
 }
 
 impl SendingEnd for Source {
-    fn window_bits(&self) -> u64 {
-        0
-    }
-
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,

@@ -3,8 +3,10 @@
 use ackclock_units::Time;
 
 use crate::meter::Meter;
-use crate::packet::{Packet, Slab};
+use crate::packet::{EndId, Packet, Slab};
 use crate::payload::Payload;
+use crate::network::Occurrence;
+use crate::stage::Stage;
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
 pub trait Endpoint: Send {
@@ -19,13 +21,39 @@ pub trait Endpoint: Send {
 
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
     fn wakeup(&self) -> Time;
+
+    /// Bits of its window or rate for the digest; 0 where there is neither.
+    fn window_bits(&self) -> u64 {
+        0
+    }
+
+    /// Takes in a packet or, without one, the time that it wanted to be woken at; sends all that is then to be sent; and
+    /// returns when it wants to be woken next. The one call of the run loop: made for each kind of end, it calls the
+    /// methods above without asking again which kind it is.
+    fn act(&mut self, end: EndId, packet: Option<&Packet>, stage: &mut Stage) -> Time {
+        let (what, sequence) = match packet {
+            Some(packet) => {
+                self.on_packet(packet, &mut stage.context());
+                (Occurrence::Delivered, packet.sequence)
+            }
+            None => {
+                self.on_timer(&mut stage.context());
+                (Occurrence::Woken, 0)
+            }
+        };
+        stage.note(end, what, sequence, self.window_bits());
+        // The packet stays where the end put it: a copy would wait for the writes of single fields.
+        let mut next = self.next_packet(&mut stage.context());
+        while let Some(packet) = &mut next {
+            stage.send(packet);
+            next = self.next_packet(&mut stage.context());
+        }
+        self.wakeup()
+    }
 }
 
 /// The end that sends data.
 pub trait SendingEnd: Endpoint {
-    /// Bits of its window or rate for the digest; 0 where there is neither.
-    fn window_bits(&self) -> u64;
-
     /// Whether the flow speaks TCP, so that a packet capture can show it.
     fn is_tcp(&self) -> bool {
         false

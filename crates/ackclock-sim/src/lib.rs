@@ -22,6 +22,7 @@ pub mod random;
 pub mod rate;
 pub mod schedule;
 mod simulation;
+mod stage;
 mod summary;
 pub mod tcp;
 pub mod wire;

@@ -117,9 +117,9 @@ impl Network {
 
     /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
     #[inline]
-    pub fn send(&mut self, now: Time, component: u32, packet: &mut Packet, schedule: &mut Schedule) {
+    pub fn send(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) {
         self.tally(packet).sent += 1;
-        self.note(now, component, Occurrence::Sent, packet);
+        self.note(now, self.number_of(packet.sent_by()), Occurrence::Sent, packet);
         let delivered = self.forward(now, packet, schedule);
         debug_assert!(!delivered, "a route begins with a link");
     }

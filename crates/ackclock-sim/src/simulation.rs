@@ -4,39 +4,28 @@ use std::io;
 
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::Scenario;
-use ackclock_trace::{Capture, Segment, Summary, Table};
+use ackclock_trace::{Summary, Table};
 use ackclock_units::{Span, Time};
 
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
-use crate::endpoint::{Context, Endpoint, Ends, JournalEntry};
-use crate::network::{Component, Network, Occurrence};
+use crate::endpoint::Ends;
+use crate::network::{Component, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet};
-use crate::payload::Payload;
 use crate::schedule::Schedule;
+use crate::stage::{PacketCapture, Stage};
 use crate::summary::summarise;
 
 /// One run of a scenario.
 pub struct Simulation {
     scenario: Scenario,
     run: u64,
-    now: Time,
     end: Time,
-    network: Network,
+    stage: Stage,
     ends: Vec<Ends>,
-    schedule: Schedule,
     director: Director,
     observer: Observer,
-    journal: Option<Vec<JournalEntry>>,
-    packets: u64,
-    capture: Option<PacketCapture>,
-}
-
-/// A packet capture, and which flows it can show: those that speak TCP.
-struct PacketCapture {
-    output: Capture,
-    shown: Vec<bool>,
 }
 
 impl Simulation {
@@ -74,20 +63,16 @@ impl Simulation {
             schedule.set(network.number_of(EndId::receiver_of(flow)), receiver.wakeup());
         }
         let end = Time::ZERO + scenario.run.duration;
-        Ok(Simulation {
-            observer: Observer::new(&scenario, measured, record),
-            run,
+        let stage = Stage {
             now: Time::ZERO,
-            end,
             network,
-            ends,
             schedule,
-            director,
             journal: record.then(Vec::new),
             packets: 0,
             capture: None,
-            scenario,
-        })
+        };
+        let observer = Observer::new(&scenario, measured, record);
+        Ok(Simulation { scenario, run, end, stage, ends, director, observer })
     }
 
     /// Writes a packet capture to `output`: what the sender's host of each flow would see. Call it before the
@@ -96,21 +81,24 @@ impl Simulation {
     /// # Errors
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let shown = self.ends.iter().map(|ends| ends.sender.is_tcp()).collect();
-        self.capture = Some(PacketCapture { output: Capture::new(output)?, shown });
+        let packet_bytes = |(ends, flow): (&Ends, &ackclock_scenario::Flow)| {
+            if ends.sender.is_tcp() { flow.tcp.packet.0 as u16 } else { 0 }
+        };
+        let packet_bytes = self.ends.iter().zip(&self.scenario.flows).map(packet_bytes).collect();
+        self.stage.capture = Some(PacketCapture::new(output, packet_bytes)?);
         Ok(())
     }
 
     /// The simulated time.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.now
+        self.stage.now
     }
 
     /// Data packets put on the wire so far.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        self.packets
+        self.stage.packets
     }
 
     /// Advances to the end of the run, or by `events` events, whichever comes first. Returns whether the run
@@ -120,24 +108,24 @@ impl Simulation {
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let (time, number) = self.schedule.next();
+            let (time, number) = self.stage.schedule.next();
             if time > self.end {
-                self.now = self.end;
+                self.stage.now = self.end;
                 self.observe(self.end + Span(1));
                 return true;
             }
             if time > self.observer.next() {
                 self.observe(time);
             }
-            assert!(time >= self.now, "time runs back at component {number}");
-            self.now = time;
-            match self.network.component(number) {
+            assert!(time >= self.stage.now, "time runs back at component {number}");
+            self.stage.now = time;
+            match self.stage.network.component(number) {
                 Component::Link(link) => {
-                    if let Some(packet) = &self.network.act(time, link, &mut self.schedule) {
+                    if let Some(packet) = &self.stage.network.act(time, link, &mut self.stage.schedule) {
                         self.deliver(packet);
                     }
                 }
-                Component::End(end) => self.wake(end),
+                Component::End(end) => self.act(end, None),
                 Component::Director => self.direct(number),
             }
         }
@@ -145,88 +133,43 @@ impl Simulation {
     }
 
     fn observe(&mut self, before: Time) {
-        self.observer.observe(before, &mut self.network, &self.ends);
+        self.observer.observe(before, &mut self.stage.network, &self.ends);
     }
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
-        let flow = packet.flow();
-        let ends = &mut self.ends[flow as usize];
-        if let Some(capture) = &mut self.capture
-            && packet.kind() == Kind::Ack
-        {
-            capture.write(self.now, packet, &self.scenario, &self.network);
-        }
-        let mut context =
-            Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
-        match packet.kind() {
-            Kind::Data => {
-                ends.receiver.on_packet(packet, &mut context);
-                self.pump::<false>(flow, Occurrence::Delivered, packet.sequence);
-            }
+        let end = match packet.kind() {
+            Kind::Data => EndId::receiver_of(packet.flow()),
             Kind::Ack => {
-                ends.sender.on_packet(packet, &mut context);
-                self.pump::<true>(flow, Occurrence::Delivered, packet.sequence);
+                self.stage.show(packet);
+                EndId::sender_of(packet.flow())
             }
-        }
+        };
+        self.act(end, Some(packet));
     }
 
-    fn wake(&mut self, end: EndId) {
-        let flow = end.flow();
-        let ends = &mut self.ends[flow as usize];
-        let mut context =
-            Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() };
-        if end.is_sender() {
-            ends.sender.on_timer(&mut context);
-            self.pump::<true>(flow, Occurrence::Woken, 0);
+    /// An end takes in a packet, or the time that it wanted to be woken at.
+    #[inline]
+    fn act(&mut self, end: EndId, packet: Option<&Packet>) {
+        let ends = &mut self.ends[end.flow() as usize];
+        let wakeup = if end.is_sender() {
+            ends.sender.act(end, packet, &mut self.stage)
         } else {
-            ends.receiver.on_timer(&mut context);
-            self.pump::<false>(flow, Occurrence::Woken, 0);
+            ends.receiver.act(end, packet, &mut self.stage)
+        };
+        self.stage.schedule.set(self.stage.network.number_of(end), wakeup);
+        if end.is_sender() {
+            self.after_sender(end.flow());
         }
     }
 
     /// Applies the scenario's events that are due.
     fn direct(&mut self, component: u32) {
-        while let Some((link, change)) = self.director.due(self.now) {
-            self.network.change(self.now, link, change, &mut self.schedule);
+        while let Some((link, change)) = self.director.due(self.stage.now) {
+            self.stage.change(link, change);
         }
-        self.network.digest.note(self.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
-        self.schedule.set(component, self.director.wakeup());
-    }
-
-    /// Records `what` happened to the sender of `flow`, or to its receiver (with packet `sequence`, if any), in the digest,
-    /// and sends what that end then has to send. Two copies of it cost less than asking which end it is again and again.
-    fn pump<const SENDER: bool>(&mut self, flow: u32, what: Occurrence, sequence: u64) {
-        let ends = &mut self.ends[flow as usize];
-        let (end, id, window): (&mut dyn Endpoint, _, _) = if SENDER {
-            let window = ends.sender.window_bits();
-            (&mut *ends.sender, EndId::sender_of(flow), window)
-        } else {
-            (&mut *ends.receiver, EndId::receiver_of(flow), 0)
-        };
-        let component = self.network.number_of(id);
-        self.network.digest.note(self.now.0, component, what as u8, flow, sequence, window);
-        loop {
-            let mut context = Context {
-                now: self.now,
-                payloads: &mut self.network.payloads,
-                journal: self.journal.as_mut(),
-            };
-            // The packet stays where the end put it: a copy would wait for the writes of single fields.
-            let mut next = end.next_packet(&mut context);
-            let Some(packet) = &mut next else { break };
-            if SENDER {
-                self.packets += 1;
-                if let Some(capture) = &mut self.capture {
-                    capture.write(self.now, packet, &self.scenario, &self.network);
-                }
-            }
-            self.network.send(self.now, component, packet, &mut self.schedule);
-        }
-        self.schedule.set(component, end.wakeup());
-        if SENDER {
-            self.after_sender(flow);
-        }
+        self.stage.network.digest.note(self.stage.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
+        self.stage.schedule.set(component, self.director.wakeup());
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.
@@ -235,10 +178,10 @@ impl Simulation {
         if self.director.waits_for_round_trips() {
             let round = self.ends[flow as usize].sender.view().round;
             while let Some((link, change)) = self.director.due_at_round(flow, round) {
-                self.network.change(self.now, link, change, &mut self.schedule);
+                self.stage.change(link, change);
             }
         }
-        self.observer.after_sender(self.now, flow, &self.ends);
+        self.observer.after_sender(self.stage.now, flow, &self.ends);
     }
 
     /// The summary and, if they were recorded, the tables by name. Call it when the run has ended.
@@ -248,41 +191,18 @@ impl Simulation {
     ///
     /// # Panics
     /// When packets are unaccounted for or a link has sent more than it can.
-    pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
-        if let Some(capture) = self.capture.take() {
-            capture.output.finish()?;
+    pub fn finish(self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+        let Stage { now, mut network, journal, capture, .. } = self.stage;
+        if let Some(capture) = capture {
+            capture.finish()?;
         }
-        self.network.check_conservation(self.now);
+        network.check_conservation(now);
         let summary =
-            summarise(&self.scenario, self.run, &mut self.network, &self.ends, &self.observer, catalogue);
-        let tables = match self.journal {
+            summarise(&self.scenario, self.run, &mut network, &self.ends, &self.observer, catalogue);
+        let tables = match journal {
             Some(journal) => self.observer.into_tables(journal),
             None => Vec::new(),
         };
         Ok((summary, tables))
-    }
-}
-
-impl PacketCapture {
-    /// Writes `packet`, which its sender's host sends or receives at `time`.
-    #[cold]
-    #[inline(never)]
-    fn write(&mut self, time: Time, packet: &Packet, scenario: &Scenario, network: &Network) {
-        let flow = packet.flow();
-        if !self.shown[flow as usize] {
-            return;
-        }
-        let blocks = match network.payloads.get(packet.handle()) {
-            Some(Payload::Sack(blocks)) => *blocks,
-            _ => Default::default(),
-        };
-        self.output.write(&Segment {
-            time,
-            flow,
-            sequence: packet.sequence,
-            acknowledges: packet.kind() == Kind::Ack,
-            packet_bytes: scenario.flows[flow as usize].tcp.packet.0 as u16,
-            blocks,
-        });
     }
 }

@@ -148,13 +148,13 @@ impl Endpoint for Sender {
         let stop = if self.has_stopped { Time::NEVER } else { self.stop };
         self.due.min(start).min(stop)
     }
-}
 
-impl SendingEnd for Sender {
     fn window_bits(&self) -> u64 {
         self.watched.decided().window.0.to_bits()
     }
+}
 
+impl SendingEnd for Sender {
     fn view(&self) -> SenderView<'_> {
         let decided = self.watched.decided();
         let seen = self.watched.seen();

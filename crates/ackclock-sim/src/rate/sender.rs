@@ -223,13 +223,13 @@ impl<L: Law> Endpoint for RateSender<L> {
         let timer = if self.started { self.law.wakeup() } else { Time::NEVER };
         self.next.min(timer).min(self.settings.stop)
     }
-}
 
-impl<L: Law> SendingEnd for RateSender<L> {
     fn window_bits(&self) -> u64 {
         self.law.rate().to_bits()
     }
+}
 
+impl<L: Law> SendingEnd for RateSender<L> {
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,

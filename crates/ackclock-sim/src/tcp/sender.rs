@@ -394,13 +394,13 @@ impl<R: Recovery> Endpoint for Sender<R> {
         let own = self.timer.alarm().min(self.phase_ends).min(self.gate.wakeup());
         own.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
     }
-}
 
-impl<R: Recovery> SendingEnd for Sender<R> {
     fn window_bits(&self) -> u64 {
         self.decision.window.0.to_bits()
     }
+}
 
+impl<R: Recovery> SendingEnd for Sender<R> {
     fn is_tcp(&self) -> bool {
         true
     }
