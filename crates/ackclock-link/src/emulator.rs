@@ -156,8 +156,7 @@ impl Emulator {
                 if due > now {
                     break;
                 }
-                if way.link.is_due(due) {
-                    let packet = way.link.deliver();
+                if let Some(packet) = way.link.deliver(due) {
                     let content = &mut self.store.contents[packet.sequence as usize];
                     if packet.ecn() == Ecn::Marked {
                         mark(content);

@@ -3,9 +3,9 @@
 use ackclock_units::Time;
 
 use crate::meter::Meter;
+use crate::network::Occurrence;
 use crate::packet::{EndId, Packet, Slab};
 use crate::payload::Payload;
-use crate::network::Occurrence;
 use crate::stage::Stage;
 
 /// One end of a flow. The network hands it packets and wakes it up; it says what to send next.

@@ -10,9 +10,13 @@ use crate::packet::Packet;
 use crate::queue::{Discipline, Queue};
 use crate::wire::{NoiseModel, Wire};
 
+mod level;
+mod line;
 mod transmitter;
 
-use transmitter::Transmitter;
+use level::Level;
+use line::Line;
+use transmitter::{Drops, Transmitter};
 
 /// A change of a link during the run.
 #[derive(Debug)]
@@ -52,27 +56,38 @@ pub struct LinkCounters {
 
 /// One direction of a link.
 ///
-/// Its only events are arrivals at the far end. A packet goes on the wire when its transmission begins,
-/// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
-/// time, before anything can see a difference: at the next arrival, delivery or observation.
-///
-/// What the queue drops while they are worked off is kept until [`Link::take_dropped`].
+/// Its only events are arrivals at the far end. What it drops is kept until [`Link::take_dropped`].
 #[derive(Debug)]
 pub struct Link {
     loss: LossModel,
-    /// `None`: unlimited, so nothing ever waits.
-    transmitter: Option<Transmitter>,
-    wire: Wire,
+    way: Way,
     counters: LinkCounters,
     dropped: Vec<Packet>,
+}
+
+/// How packets get to the far end.
+#[derive(Debug)]
+enum Way {
+    /// Without a rate nothing ever waits.
+    Unlimited(Wire),
+    /// Droptail at a fixed rate: planned on arrival.
+    Planned(Line),
+    /// Any queue at any rate.
+    Transmitted(Box<Transmitter>),
 }
 
 impl Link {
     /// A link with the given wire; `limited` is `None` for one without a rate and a queue.
     #[must_use]
     pub fn new(wire: Wire, loss: LossModel, limited: Option<(Pace, Discipline)>) -> Self {
-        let transmitter = limited.map(|(pace, queue)| Transmitter::new(pace, queue));
-        Link { loss, transmitter, wire, counters: LinkCounters::default(), dropped: Vec::new() }
+        let way = match limited {
+            None => Way::Unlimited(wire),
+            Some((pace, Discipline::Droptail(queue))) if pace.is_rate() && !wire.is_noisy() => {
+                Way::Planned(Line::new(pace, &queue, wire.delay))
+            }
+            Some((pace, queue)) => Way::Transmitted(Box::new(Transmitter::new(pace, queue, wire))),
+        };
+        Link { loss, way, counters: LinkCounters::default(), dropped: Vec::new() }
     }
 
     /// A packet arrives at the near end.
@@ -86,41 +101,48 @@ impl Link {
             self.dropped.push(*packet);
             return;
         }
-        let Some(transmitter) = &mut self.transmitter else {
-            self.wire.push(now, *packet);
-            return;
-        };
-        let before = self.dropped.len();
-        transmitter.queue.enqueue(now, packet, transmitter.in_service, &mut self.dropped);
-        self.counters.queue_drops += (self.dropped.len() - before) as u64;
-        if transmitter.finish == Time::NEVER {
-            transmitter.start(now, &mut self.wire, &mut self.dropped, &mut self.counters);
-        } else {
-            transmitter.note_level(now);
+        match &mut self.way {
+            Way::Unlimited(wire) => wire.push(now, *packet),
+            Way::Planned(line) => {
+                if !line.arrive(now, packet) {
+                    self.counters.queue_drops += 1;
+                    self.dropped.push(*packet);
+                }
+            }
+            Way::Transmitted(transmitter) => {
+                let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
+                transmitter.arrive(now, packet, drops);
+            }
         }
     }
 
-    /// The time of [`Link::next_event`] has come: whether a packet reaches the far end.
+    /// The time of [`Link::next_event`] has come: the packet that reaches the far end. There may be none where packets
+    /// overtake each other.
     #[inline]
-    pub fn is_due(&mut self, now: Time) -> bool {
+    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
+        let packet = match &mut self.way {
+            Way::Planned(line) => line.deliver(now),
+            _ => self.deliver_from_wire(now),
+        };
+        self.counters.delivered += u64::from(packet.is_some());
+        packet
+    }
+
+    fn deliver_from_wire(&mut self, now: Time) -> Option<Packet> {
         self.catch_up(now);
-        self.wire.next() <= now
+        let wire = match &mut self.way {
+            Way::Unlimited(wire) => wire,
+            Way::Transmitted(transmitter) => &mut transmitter.wire,
+            Way::Planned(_) => return None,
+        };
+        (wire.next() <= now).then(|| wire.pop())
     }
 
-    /// The packet that reaches the far end, after [`Link::is_due`].
-    ///
-    /// # Panics
-    /// When there is none.
-    #[inline]
-    pub fn deliver(&mut self) -> Packet {
-        self.counters.delivered += 1;
-        self.wire.pop()
-    }
-
+    /// Works off what has happened in a link that is not planned.
     #[inline]
     fn catch_up(&mut self, now: Time) {
-        if let Some(transmitter) = &mut self.transmitter {
-            transmitter.catch_up(now, &mut self.wire, &mut self.dropped, &mut self.counters);
+        if let Way::Transmitted(transmitter) = &mut self.way {
+            transmitter.catch_up(now, Drops { packets: &mut self.dropped, counters: &mut self.counters });
         }
     }
 
@@ -140,35 +162,40 @@ impl Link {
     /// Something about the link changes at `now`. A new queue takes over the waiting packets.
     pub fn change(&mut self, now: Time, change: LinkChange) {
         self.catch_up(now);
-        match (change, &mut self.transmitter) {
-            (LinkChange::Rate(rate), Some(transmitter)) => transmitter.pace.change(now, rate),
-            (LinkChange::Queue(queue), Some(transmitter)) => {
-                let mut old = std::mem::replace(&mut transmitter.queue, queue);
-                let before = self.dropped.len();
-                while let Some(queued) = old.dequeue(now, &mut self.dropped) {
-                    transmitter.queue.enqueue(now, &queued.packet, transmitter.in_service, &mut self.dropped);
-                }
-                self.counters.queue_drops += (self.dropped.len() - before) as u64;
-                self.counters.marks += old.marks();
-                transmitter.note_level(now);
+        if let LinkChange::Loss(loss) = change {
+            self.loss.change(loss);
+            return;
+        }
+        self.give_up_plan(now);
+        let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
+        match (change, &mut self.way) {
+            (LinkChange::Rate(rate), Way::Transmitted(transmitter)) => transmitter.pace.change(now, rate),
+            (LinkChange::Queue(queue), Way::Transmitted(transmitter)) => {
+                self.counters.marks += transmitter.change_queue(now, queue, drops);
             }
-            (LinkChange::Delay(delay), _) => self.wire.delay = delay,
-            (LinkChange::Loss(loss), _) => self.loss.change(loss),
-            (LinkChange::Noise(noise), _) => self.wire.set_noise(noise),
-            (LinkChange::Rate(_) | LinkChange::Queue(_), None) => {}
+            (change, Way::Unlimited(wire)) => change_wire(wire, change),
+            (change, Way::Transmitted(transmitter)) => change_wire(&mut transmitter.wire, change),
+            (_, Way::Planned(_)) => {}
         }
     }
 
-    /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before
-    /// those on the wire, so the end of the transmission under way counts, too.
+    /// From `now` on nothing is planned.
+    fn give_up_plan(&mut self, now: Time) {
+        let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
+        self.way = match way {
+            Way::Planned(line) => Way::Transmitted(Box::new(line.into_transmitter(now))),
+            other => other,
+        };
+    }
+
+    /// When the next packet reaches the far end.
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Time {
-        match &self.transmitter {
-            Some(transmitter) if self.wire.reorders() && !transmitter.queue.is_empty() => {
-                self.wire.next().min(transmitter.finish)
-            }
-            _ => self.wire.next(),
+        match &self.way {
+            Way::Unlimited(wire) => wire.next(),
+            Way::Planned(line) => line.next(),
+            Way::Transmitted(transmitter) => transmitter.next(),
         }
     }
 
@@ -176,47 +203,78 @@ impl Link {
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
         self.catch_up(now);
-        let mut counters = self.counters;
-        if let Some(transmitter) = &mut self.transmitter {
-            transmitter.note_level(now);
-            counters.queue_integral = transmitter.level.integral;
-            counters.bits = transmitter.bits;
-            counters.marks += transmitter.queue.marks();
-            counters.capacity = transmitter.pace.capacity(now);
+        match &mut self.way {
+            Way::Unlimited(_) => self.counters,
+            Way::Planned(line) => {
+                line.catch_up(now);
+                LinkCounters {
+                    queue_integral: line.level.integral(now),
+                    bits: line.bits,
+                    capacity: line.pace.capacity(now),
+                    ..self.counters
+                }
+            }
+            Way::Transmitted(transmitter) => LinkCounters {
+                queue_integral: transmitter.level.integral(now),
+                bits: transmitter.bits,
+                marks: self.counters.marks + transmitter.queue.marks(),
+                capacity: transmitter.pace.capacity(now),
+                ..self.counters
+            },
         }
-        counters
     }
 
     /// Whether it has a rate and a queue.
     #[must_use]
     pub const fn is_limited(&self) -> bool {
-        self.transmitter.is_some()
+        !matches!(self.way, Way::Unlimited(_))
     }
 
-    /// From now on the longest queue and the queueing delays are measured.
+    /// From now on the longest queue and the queueing delays are measured; after [`Link::counters`] of the same time.
     pub fn start_measuring(&mut self) {
-        if let Some(transmitter) = &mut self.transmitter {
-            transmitter.start_measuring();
+        if let Some((level, _, measured)) = self.measures() {
+            level.start_measuring();
+            *measured = true;
+        }
+    }
+
+    /// The queue over time, the queueing delays, and whether those are measured.
+    fn measures(&mut self) -> Option<(&mut Level, &mut Histogram, &mut bool)> {
+        match &mut self.way {
+            Way::Unlimited(_) => None,
+            Way::Planned(line) => Some((&mut line.level, &mut line.delays, &mut line.measured)),
+            Way::Transmitted(transmitter) => {
+                Some((&mut transmitter.level, &mut transmitter.delays, &mut transmitter.measured))
+            }
         }
     }
 
     /// Longest queue since measuring began, and the queueing delays.
     #[must_use]
-    pub fn measured(&self) -> (u64, Option<&Histogram>) {
-        self.transmitter.as_ref().map_or((0, None), |t| (t.level.most_measured, Some(&t.delays)))
+    pub fn measured(&mut self) -> (u64, Option<&Histogram>) {
+        self.measures().map_or((0, None), |(level, delays, _)| (level.most_measured(), Some(&*delays)))
     }
 
     /// Queue now, and its extremes since this was last asked; after [`Link::counters`] of the same time.
     pub fn take_extremes(&mut self) -> (u64, u64, u64) {
-        self.transmitter.as_mut().map_or((0, 0, 0), |transmitter| transmitter.level.take_extremes())
+        self.measures().map_or((0, 0, 0), |(level, ..)| level.take_extremes())
     }
 
     /// Visits every packet in the link: waiting, in transmission, in propagation.
     pub fn visit(&self, each: &mut dyn FnMut(&Packet)) {
-        if let Some(transmitter) = &self.transmitter {
-            transmitter.queue.visit(each);
+        match &self.way {
+            Way::Unlimited(wire) => wire.visit(each),
+            Way::Planned(line) => line.visit(each),
+            Way::Transmitted(transmitter) => transmitter.visit(each),
         }
-        self.wire.visit(each);
+    }
+}
+
+fn change_wire(wire: &mut Wire, change: LinkChange) {
+    match change {
+        LinkChange::Delay(delay) => wire.delay = delay,
+        LinkChange::Noise(noise) => wire.set_noise(noise),
+        LinkChange::Rate(_) | LinkChange::Queue(_) | LinkChange::Loss(_) => {}
     }
 }
 
@@ -249,11 +307,9 @@ mod tests {
         assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
         assert_eq!(link.counters(microseconds(159)).bits, 8000);
-        assert!(link.is_due(microseconds(50_080)));
-        assert_eq!(link.deliver(), packet(0));
+        assert_eq!(link.deliver(microseconds(50_080)), Some(packet(0)));
         assert_eq!(link.next_event(), microseconds(50_160));
-        assert!(link.is_due(microseconds(50_160)));
-        assert_eq!(link.deliver(), packet(1));
+        assert_eq!(link.deliver(microseconds(50_160)), Some(packet(1)));
         // Two packets for 80 us, then one for 80 us.
         let counters = link.counters(microseconds(50_160));
         assert_eq!(counters.queue_integral, 3 * 80_000_000);
@@ -272,12 +328,10 @@ mod tests {
         link.change(microseconds(40), LinkChange::Rate(Rate(50_000_000)));
         link.change(microseconds(100), LinkChange::Delay(Span::from_millis(10)));
         assert_eq!(link.next_event(), microseconds(50_080));
-        assert!(link.is_due(microseconds(50_080)));
-        link.deliver();
+        assert!(link.deliver(microseconds(50_080)).is_some());
         // The second was under way when the delay changed.
         assert_eq!(link.next_event(), microseconds(50_240));
-        assert!(link.is_due(microseconds(50_240)));
-        link.deliver();
+        assert!(link.deliver(microseconds(50_240)).is_some());
         assert_eq!(link.next_event(), microseconds(50_240), "the third may not overtake");
         // 4000 bit in 40 us, then 50 Mbit/s for 60 us.
         assert_eq!(link.counters(microseconds(50_240)).bits, 24_000);

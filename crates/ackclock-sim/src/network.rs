@@ -169,14 +169,10 @@ impl Network {
     /// A packet reaches the far end of `link`. Returns it when that was the end of its route.
     #[inline]
     pub fn act(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
-        if !self.links[link as usize].is_due(now) {
-            schedule.set(link, self.links[link as usize].next_event());
-            self.note_dropped(now, link);
-            return None;
-        }
-        let mut packet = self.links[link as usize].deliver();
+        let delivered = self.links[link as usize].deliver(now);
         schedule.set(link, self.links[link as usize].next_event());
         self.note_dropped(now, link);
+        let mut packet = delivered?;
         self.forward(now, &mut packet, schedule).then_some(packet)
     }
 

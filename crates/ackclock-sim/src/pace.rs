@@ -34,6 +34,13 @@ impl Serialiser {
         self.remainder -= carry * self.rate;
         Span(self.last.1 + carry)
     }
+
+    /// Takes back the last packet, of `bytes` bytes, as if it had not come.
+    pub fn take_back(&mut self, bytes: u16) {
+        let fraction = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND % self.rate;
+        let carry = u64::from(self.remainder < fraction);
+        self.remainder = self.remainder + carry * self.rate - fraction;
+    }
 }
 
 /// What one opportunity of a trace sends, bytes.
@@ -77,6 +84,23 @@ impl Pace {
             Kind::Rate(_, serialiser) => now + serialiser.next(bytes),
             Kind::Trace(opportunities) => opportunities.finish(now, u64::from(bytes)),
         }
+    }
+
+    /// Takes back the last packet, of `bytes` bytes, as if it had not been sent; at a rate only.
+    ///
+    /// # Panics
+    /// When it follows a trace.
+    pub fn take_back(&mut self, bytes: u16) {
+        match &mut self.kind {
+            Kind::Rate(_, serialiser) => serialiser.take_back(bytes),
+            Kind::Trace(_) => panic!("opportunities are not taken back"),
+        }
+    }
+
+    /// Whether it is a rate, and no trace.
+    #[must_use]
+    pub const fn is_rate(&self) -> bool {
+        matches!(self.kind, Kind::Rate(..))
     }
 
     /// The rate changes to `rate` at `now`.
@@ -186,6 +210,21 @@ mod tests {
             let total: u128 = (0..n).map(|_| u128::from(serialiser.next(bytes).0)).sum();
             let exact = u128::from(n) * u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
             prop_assert_eq!(total, exact / u128::from(rate));
+        }
+
+        /// What is taken back has not happened: the same packets take the same times again.
+        #[test]
+        fn packets_can_be_taken_back(
+            rate in 1_000_u64..40_000_000_000,
+            before in prop::collection::vec(1_u16.., 0..20),
+            after in prop::collection::vec(1_u16.., 1..20),
+        ) {
+            let mut serialiser = Serialiser::new(Rate(rate));
+            before.iter().for_each(|bytes| { serialiser.next(*bytes); });
+            let first: Vec<_> = after.iter().map(|bytes| serialiser.next(*bytes)).collect();
+            after.iter().rev().for_each(|bytes| serialiser.take_back(*bytes));
+            let second: Vec<_> = after.iter().map(|bytes| serialiser.next(*bytes)).collect();
+            prop_assert_eq!(first, second);
         }
     }
 

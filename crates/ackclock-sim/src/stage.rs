@@ -96,7 +96,14 @@ impl PacketCapture {
             _ => Default::default(),
         };
         let acknowledges = packet.kind() == Kind::Ack;
-        self.output.write(&Segment { time, flow, sequence: packet.sequence, acknowledges, packet_bytes, blocks });
+        self.output.write(&Segment {
+            time,
+            flow,
+            sequence: packet.sequence,
+            acknowledges,
+            packet_bytes,
+            blocks,
+        });
     }
 
     /// Ends the capture.

@@ -138,6 +138,12 @@ impl Wire {
         self.update_reorders();
     }
 
+    /// Whether delays are noisy.
+    #[must_use]
+    pub const fn is_noisy(&self) -> bool {
+        self.noise.is_some()
+    }
+
     /// A packet is completely sent at `sent`.
     #[inline]
     pub fn push(&mut self, sent: Time, packet: Packet) {

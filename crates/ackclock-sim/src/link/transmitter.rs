@@ -4,18 +4,25 @@ use ackclock_trace::Histogram;
 use ackclock_units::Time;
 
 use super::LinkCounters;
+use super::level::Level;
 use crate::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::{Discipline, InService, Queue, Queued};
 use crate::wire::Wire;
 
-/// What puts packets on a link's wire.
+/// A link that finds out packet by packet what its queue sends, and when.
+///
+/// A packet goes on the wire when its transmission begins,
+/// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
+/// time, before anything can see a difference: at the next arrival, delivery or observation.
 #[derive(Debug)]
 pub struct Transmitter {
     /// How fast.
     pub pace: Pace,
     /// What waits.
     pub queue: Discipline,
+    /// What is being transmitted, or propagates.
+    pub wire: Wire,
     /// What is being transmitted.
     pub in_service: InService,
     /// When the transmission under way ends; [`Time::NEVER`] when there is none.
@@ -26,48 +33,37 @@ pub struct Transmitter {
     pub level: Level,
     /// Queueing delays, once they are measured.
     pub delays: Histogram,
-    measured: bool,
+    /// Whether they are.
+    pub measured: bool,
 }
 
-/// The queue over time, the packet in transmission included.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Level {
-    packets: u64,
-    since: Time,
-    /// Integral over time up to the last change, packets times picoseconds.
-    pub integral: u128,
-    /// Extremes since they were last taken.
-    least: u64,
-    most: u64,
-    /// The largest since measuring began.
-    pub most_measured: u64,
+/// What its queue drops, and counts.
+pub struct Drops<'a> {
+    /// The dropped packets.
+    pub packets: &'a mut Vec<Packet>,
+    /// Counters of the link.
+    pub counters: &'a mut LinkCounters,
 }
 
-impl Level {
+impl Drops<'_> {
+    /// What `act` drops was dropped by the queue.
     #[inline]
-    fn change(&mut self, now: Time, packets: u64) {
-        self.integral += u128::from(self.packets) * u128::from(now.0 - self.since.0);
-        self.since = now;
-        self.packets = packets;
-        self.least = self.least.min(packets);
-        self.most = self.most.max(packets);
-        self.most_measured = self.most_measured.max(packets);
-    }
-
-    /// The queue now, and its least and most since this was last asked.
-    pub fn take_extremes(&mut self) -> (u64, u64, u64) {
-        let extremes = (self.packets, self.least, self.most);
-        (self.least, self.most) = (self.packets, self.packets);
-        extremes
+    fn count<T>(&mut self, act: impl FnOnce(&mut Vec<Packet>) -> T) -> T {
+        let before = self.packets.len();
+        let result = act(self.packets);
+        self.counters.queue_drops += (self.packets.len() - before) as u64;
+        result
     }
 }
 
 impl Transmitter {
     /// An idle one.
-    pub fn new(pace: Pace, queue: Discipline) -> Self {
+    #[must_use]
+    pub fn new(pace: Pace, queue: Discipline, wire: Wire) -> Self {
         Transmitter {
             pace,
             queue,
+            wire,
             in_service: InService::default(),
             finish: Time::NEVER,
             bits: 0,
@@ -77,51 +73,36 @@ impl Transmitter {
         }
     }
 
-    /// From now on the longest queue and the queueing delays are measured.
-    pub fn start_measuring(&mut self) {
-        self.measured = true;
-        self.level.most_measured = self.level.packets;
+    /// A packet arrives at `now`, when everything before was worked off.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: &Packet, mut drops: Drops<'_>) {
+        drops.count(|dropped| self.queue.enqueue(now, packet, self.in_service, dropped));
+        if self.finish == Time::NEVER {
+            self.start(now, &mut drops);
+        } else {
+            self.note_level(now);
+        }
     }
 
     /// Works off all transmissions that end up to `now`.
     #[inline]
-    pub fn catch_up(
-        &mut self,
-        now: Time,
-        wire: &mut Wire,
-        dropped: &mut Vec<Packet>,
-        counters: &mut LinkCounters,
-    ) {
-        while self.finish <= now {
-            if self.finish == Time::NEVER {
-                return;
-            }
+    pub fn catch_up(&mut self, now: Time, mut drops: Drops<'_>) {
+        while self.finish <= now && self.finish < Time::NEVER {
             self.bits += self.in_service.bytes * 8;
-            self.start(self.finish, wire, dropped, counters);
+            self.start(self.finish, &mut drops);
         }
     }
 
     /// The next transmission begins at `now`, if a packet waits.
     #[inline]
-    pub fn start(
-        &mut self,
-        now: Time,
-        wire: &mut Wire,
-        dropped: &mut Vec<Packet>,
-        counters: &mut LinkCounters,
-    ) {
-        // Droptail drops nothing here, and is most links' queue.
-        let next = match &mut self.queue {
-            Discipline::Droptail(queue) => queue.dequeue(now, dropped),
-            managed => dequeue_managed(managed, now, dropped, counters),
-        };
-        if let Some(Queued { packet, since }) = next {
+    fn start(&mut self, now: Time, drops: &mut Drops<'_>) {
+        if let Some(Queued { packet, since }) = drops.count(|dropped| self.queue.dequeue(now, dropped)) {
             if self.measured {
                 self.delays.record(now.since(since));
             }
             self.finish = self.pace.finish(now, packet.bytes());
             self.in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
-            wire.push(self.finish, packet);
+            self.wire.push(self.finish, packet);
         } else {
             self.finish = Time::NEVER;
             self.in_service = InService::default();
@@ -129,22 +110,38 @@ impl Transmitter {
         self.note_level(now);
     }
 
+    /// Another queue takes over the waiting packets at `now`. Returns how many packets the old one has marked.
+    pub fn change_queue(&mut self, now: Time, queue: Discipline, mut drops: Drops<'_>) -> u64 {
+        let mut old = std::mem::replace(&mut self.queue, queue);
+        drops.count(|dropped| {
+            while let Some(queued) = old.dequeue(now, dropped) {
+                self.queue.enqueue(now, &queued.packet, self.in_service, dropped);
+            }
+        });
+        self.note_level(now);
+        old.marks()
+    }
+
+    /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before
+    /// those on the wire, so the end of the transmission under way counts, too.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Time {
+        if self.wire.reorders() && !self.queue.is_empty() {
+            return self.wire.next().min(self.finish);
+        }
+        self.wire.next()
+    }
+
     /// The queue may have changed at `now`.
     #[inline]
-    pub fn note_level(&mut self, now: Time) {
-        self.level.change(now, self.queue.len() + self.in_service.packets);
+    fn note_level(&mut self, now: Time) {
+        self.level.set(now, self.queue.len() + self.in_service.packets);
     }
-}
 
-#[inline(never)]
-fn dequeue_managed(
-    queue: &mut Discipline,
-    now: Time,
-    dropped: &mut Vec<Packet>,
-    counters: &mut LinkCounters,
-) -> Option<Queued> {
-    let before = dropped.len();
-    let next = queue.dequeue(now, dropped);
-    counters.queue_drops += (dropped.len() - before) as u64;
-    next
+    /// Visits every packet: waiting, in transmission, in propagation.
+    pub fn visit(&self, each: &mut dyn FnMut(&Packet)) {
+        self.queue.visit(each);
+        self.wire.visit(each);
+    }
 }

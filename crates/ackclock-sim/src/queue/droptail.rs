@@ -32,6 +32,19 @@ impl Droptail {
         packets <= self.limit_packets && bytes <= self.limit_bytes
     }
 
+    /// Packets and bytes that it holds at most.
+    #[must_use]
+    pub const fn limit(&self) -> (u64, u64) {
+        (self.limit_packets, self.limit_bytes)
+    }
+
+    /// Adds a packet that was admitted before.
+    #[inline]
+    pub fn push(&mut self, queued: Queued) {
+        self.waiting_bytes += u64::from(queued.packet.bytes());
+        self.waiting.push_back(queued);
+    }
+
     /// Bytes of the waiting packets.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
@@ -49,8 +62,7 @@ impl Queue for Droptail {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
         if self.admits(packet, in_service) {
-            self.waiting_bytes += u64::from(packet.bytes());
-            self.waiting.push_back(Queued { packet: *packet, since: now });
+            self.push(Queued { packet: *packet, since: now });
         } else {
             dropped.push(*packet);
         }

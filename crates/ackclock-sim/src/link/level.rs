@@ -1,0 +1,122 @@
+//! The queue of a link over time.
+
+use ackclock_units::Time;
+
+/// Packets in a queue over time, the packet in transmission included.
+///
+/// Its integral is kept as a sum that only changes need: a packet that comes at `a` and goes at `d` adds `d - a`, so times
+/// of going count positively, times of coming negatively, and those that are still there go now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Level {
+    packets: u64,
+    /// Extremes since they were last taken; the least as far as [`Level::settle`] was told.
+    least: u64,
+    most: u64,
+    /// The largest since measuring began.
+    most_measured: u64,
+    /// Times of going less times of coming, picoseconds; it wraps.
+    balance: u128,
+}
+
+impl Level {
+    /// Packets now.
+    #[inline]
+    #[must_use]
+    pub const fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// A packet comes at `now`.
+    #[inline]
+    pub fn enter(&mut self, now: Time) {
+        self.settle();
+        self.packets += 1;
+        self.balance = self.balance.wrapping_sub(u128::from(now.0));
+        self.most = self.most.max(self.packets);
+        self.most_measured = self.most_measured.max(self.packets);
+    }
+
+    /// A packet goes at `now`.
+    #[inline]
+    pub fn leave(&mut self, now: Time) {
+        self.packets -= 1;
+        self.balance = self.balance.wrapping_add(u128::from(now.0));
+    }
+
+    /// The queue has as few packets as it will have before the next one comes. Until then a queue that only shrinks need
+    /// not be looked at.
+    #[inline]
+    pub fn settle(&mut self) {
+        self.least = self.least.min(self.packets);
+    }
+
+    /// From `now` on there are `packets` packets.
+    #[inline]
+    pub fn set(&mut self, now: Time, packets: u64) {
+        let gone = i128::from(self.packets) - i128::from(packets);
+        if gone != 0 {
+            self.balance = self.balance.wrapping_add_signed(gone * i128::from(now.0));
+            self.packets = packets;
+            self.settle();
+            self.most = self.most.max(packets);
+            self.most_measured = self.most_measured.max(packets);
+        }
+    }
+
+    /// The integral up to `now`, packets times picoseconds.
+    #[must_use]
+    pub fn integral(&self, now: Time) -> u128 {
+        self.balance.wrapping_add(u128::from(self.packets) * u128::from(now.0))
+    }
+
+    /// From now on the longest queue is measured.
+    pub fn start_measuring(&mut self) {
+        self.most_measured = self.packets;
+    }
+
+    /// The longest queue since measuring began.
+    #[must_use]
+    pub const fn most_measured(&self) -> u64 {
+        self.most_measured
+    }
+
+    /// The queue now, and its least and most since this was last asked.
+    pub fn take_extremes(&mut self) -> (u64, u64, u64) {
+        self.settle();
+        let extremes = (self.packets, self.least, self.most);
+        (self.least, self.most) = (self.packets, self.packets);
+        extremes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against the integral by its definition, and extremes by looking at every level: one packet at a time, and by
+        /// larger steps.
+        #[test]
+        fn is_what_it_was_told(steps in prop::collection::vec((0_u64..1 << 40, 0_u64..9, any::<bool>()), 1..50)) {
+            let (mut level, mut now, mut packets, mut integral) = (Level::default(), Time::ZERO, 0_u64, 0_u128);
+            let (mut least, mut most) = (0, 0);
+            for (picoseconds, target, take) in steps {
+                integral += u128::from(packets) * u128::from(picoseconds);
+                now.0 += picoseconds;
+                match (target.cmp(&packets), target.abs_diff(packets)) {
+                    (std::cmp::Ordering::Greater, 1) => level.enter(now),
+                    (std::cmp::Ordering::Less, 1) => level.leave(now),
+                    _ => level.set(now, target),
+                }
+                packets = target;
+                (least, most) = (least.min(packets), most.max(packets));
+                prop_assert_eq!(level.integral(now), integral);
+                if take {
+                    prop_assert_eq!(level.take_extremes(), (packets, least, most));
+                    (least, most) = (packets, packets);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A droptail queue at a fixed rate, with the propagation behind it.
+//!
+//! All of a packet's future is known when it arrives: its transmission begins when that of the packet before it ends, and
+//! the delay is always the same. So it is written down once, with the time at which it will be sent, and read once when
+//! it reaches the far end; what waits, is in transmission, and propagates is one list. How many of its first
+//! packets have been sent is found out in passing.
+//!
+//! Whatever changes the future turns it into a [`Transmitter`], which finds out packet by packet.
+
+use std::collections::VecDeque;
+
+use ackclock_trace::Histogram;
+use ackclock_units::{Span, Time};
+
+use super::level::Level;
+use super::transmitter::Transmitter;
+use crate::pace::Pace;
+use crate::packet::Packet;
+use crate::queue::{Discipline, Droptail, InService, Queued};
+use crate::wire::Wire;
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    packet: Packet,
+    /// When it arrived.
+    since: Time,
+    /// When its transmission ends.
+    sent: Time,
+}
+
+/// A link whose future is planned.
+#[derive(Debug)]
+pub struct Line {
+    /// How fast; a rate.
+    pub pace: Pace,
+    delay: Span,
+    /// Packets and bytes that fit, the packet in transmission included.
+    limit: (u64, u64),
+    packets: VecDeque<Planned>,
+    /// How many of the packets have been sent.
+    sent: usize,
+    /// When the transmission under way ends; [`Time::NEVER`] when there is none.
+    finish: Time,
+    /// When the last packet's transmission ends.
+    last_finish: Time,
+    /// Bytes of the packets that have not been sent.
+    waiting_bytes: u64,
+    /// Bits transmitted.
+    pub bits: u64,
+    /// The queue over time.
+    pub level: Level,
+    /// Queueing delays, once they are measured.
+    pub delays: Histogram,
+    /// Whether they are.
+    pub measured: bool,
+}
+
+impl Line {
+    /// An empty one behind which packets travel for `delay`; `pace` is a rate.
+    #[must_use]
+    pub fn new(pace: Pace, queue: &Droptail, delay: Span) -> Self {
+        Line {
+            pace,
+            delay,
+            limit: queue.limit(),
+            packets: VecDeque::new(),
+            sent: 0,
+            finish: Time::NEVER,
+            last_finish: Time::ZERO,
+            waiting_bytes: 0,
+            bits: 0,
+            level: Level::default(),
+            delays: Histogram::default(),
+            measured: false,
+        }
+    }
+
+    /// A packet arrives at `now`. Returns whether it fits.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: &Packet) -> bool {
+        self.catch_up(now);
+        let waiting_bytes = self.waiting_bytes + u64::from(packet.bytes());
+        if self.level.packets() >= self.limit.0 || waiting_bytes > self.limit.1 {
+            return false;
+        }
+        self.waiting_bytes = waiting_bytes;
+        if self.finish == Time::NEVER {
+            self.last_finish = self.pace.finish(now, packet.bytes());
+            self.begin(now, now, self.last_finish);
+        } else {
+            self.last_finish = self.pace.finish(self.last_finish, packet.bytes());
+        }
+        self.packets.push_back(Planned { packet: *packet, since: now, sent: self.last_finish });
+        self.level.enter(now);
+        true
+    }
+
+    /// The transmission of a packet that arrived at `since` begins at `now` and ends at `finish`.
+    #[inline]
+    fn begin(&mut self, now: Time, since: Time, finish: Time) {
+        if self.measured {
+            self.delays.record(now.since(since));
+        }
+        self.finish = finish;
+    }
+
+    /// Works off all transmissions that end up to `now`.
+    #[inline]
+    pub fn catch_up(&mut self, now: Time) {
+        while self.finish <= now
+            && let Some(planned) = self.packets.get(self.sent)
+        {
+            let bytes = u64::from(planned.packet.bytes());
+            self.waiting_bytes -= bytes;
+            self.bits += bytes * 8;
+            self.level.leave(self.finish);
+            self.sent += 1;
+            match self.packets.get(self.sent) {
+                Some(&Planned { since, sent, .. }) => self.begin(self.finish, since, sent),
+                None => self.finish = Time::NEVER,
+            }
+        }
+    }
+
+    /// The packet that reaches the far end at `now`, if there is one.
+    #[inline]
+    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
+        if self.next() > now {
+            return None;
+        }
+        if self.sent == 0 {
+            self.catch_up(now);
+        }
+        self.sent -= 1;
+        self.packets.pop_front().map(|planned| planned.packet)
+    }
+
+    /// When the next packet reaches the far end.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Time {
+        self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay)
+    }
+
+    /// Visits every packet.
+    pub fn visit(&self, each: &mut dyn FnMut(&Packet)) {
+        self.packets.iter().for_each(|planned| each(&planned.packet));
+    }
+
+    /// The same link without a plan, at `now`.
+    #[must_use]
+    pub fn into_transmitter(mut self, now: Time) -> Transmitter {
+        self.catch_up(now);
+        let mut wire = Wire::new(self.delay, None);
+        let mut queue = Droptail::new(self.limit.0, self.limit.1);
+        let mut in_service = InService::default();
+        for (position, Planned { packet, since, sent }) in self.packets.into_iter().enumerate() {
+            if position <= self.sent {
+                wire.push(sent, packet);
+            } else {
+                self.pace.take_back(packet.bytes());
+                queue.push(Queued { packet, since });
+            }
+            if position == self.sent {
+                in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
+            }
+        }
+        Transmitter {
+            pace: self.pace,
+            queue: Discipline::Droptail(queue),
+            wire,
+            in_service,
+            finish: self.finish,
+            bits: self.bits,
+            level: self.level,
+            delays: self.delays,
+            measured: self.measured,
+        }
+    }
+}
