@@ -8,8 +8,8 @@ use crate::packet::{EndId, Packet, Slab};
 use crate::payload::Payload;
 use crate::stage::Stage;
 
-/// One end of a flow. The network hands it packets and wakes it up; it says what to send next.
-pub trait Endpoint: Send {
+/// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next.
+pub trait Endpoint: Send + Sized {
     /// A packet arrives.
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>);
 
@@ -26,10 +26,19 @@ pub trait Endpoint: Send {
     fn window_bits(&self) -> u64 {
         0
     }
+}
 
+/// An end as the run loop knows it: whatever its protocol is, an event is one call.
+pub trait Actor: Send {
     /// Takes in a packet or, without one, the time that it wanted to be woken at; sends all that is then to be sent; and
-    /// returns when it wants to be woken next. The one call of the run loop: made for each kind of end, it calls the
-    /// methods above without asking again which kind it is.
+    /// returns when it wants to be woken next.
+    fn act(&mut self, end: EndId, packet: Option<&Packet>, stage: &mut Stage) -> Time;
+
+    /// When it wants to be woken first; [`Time::NEVER`] for not at all.
+    fn first_wakeup(&self) -> Time;
+}
+
+impl<E: Endpoint> Actor for E {
     fn act(&mut self, end: EndId, packet: Option<&Packet>, stage: &mut Stage) -> Time {
         let (what, sequence) = match packet {
             Some(packet) => {
@@ -42,18 +51,22 @@ pub trait Endpoint: Send {
             }
         };
         stage.note(end, what, sequence, self.window_bits());
-        // The packet stays where the end put it: a copy would wait for the writes of single fields.
-        let mut next = self.next_packet(&mut stage.context());
-        while let Some(packet) = &mut next {
+        loop {
+            // The packet stays where the end put it: a copy would wait for the writes of single fields.
+            let mut next = self.next_packet(&mut stage.context());
+            let Some(packet) = &mut next else { break };
             stage.send(packet);
-            next = self.next_packet(&mut stage.context());
         }
+        self.wakeup()
+    }
+
+    fn first_wakeup(&self) -> Time {
         self.wakeup()
     }
 }
 
 /// The end that sends data.
-pub trait SendingEnd: Endpoint {
+pub trait SendingEnd: Actor {
     /// Whether the flow speaks TCP, so that a packet capture can show it.
     fn is_tcp(&self) -> bool {
         false
@@ -64,7 +77,7 @@ pub trait SendingEnd: Endpoint {
 }
 
 /// The end that receives data.
-pub trait ReceivingEnd: Endpoint {
+pub trait ReceivingEnd: Actor {
     /// How it is doing.
     fn view(&self) -> ReceiverView;
 }

@@ -59,6 +59,10 @@ impl LossModel {
     /// Whether the next packet of `flow` is lost.
     #[inline]
     pub fn loses(&mut self, flow: u32) -> bool {
+        !matches!(self.loss, Loss::None) && self.decides(flow)
+    }
+
+    fn decides(&mut self, flow: u32) -> bool {
         let flow = flow as usize;
         match &self.loss {
             Loss::None => false,

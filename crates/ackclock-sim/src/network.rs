@@ -120,23 +120,20 @@ impl Network {
     pub fn send(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) {
         self.tally(packet).sent += 1;
         self.note(now, self.number_of(packet.sent_by()), Occurrence::Sent, packet);
-        let delivered = self.forward(now, packet, schedule);
-        debug_assert!(!delivered, "a route begins with a link");
+        let hop = self.hops[packet.hop() as usize];
+        debug_assert_ne!(hop, Hop::Deliver, "a route begins with a link");
+        if let Hop::Link(link) = hop {
+            self.arrive(now, link, packet, schedule);
+        }
     }
 
-    /// Takes a packet one hop further; returns whether it has reached its endpoint.
-    #[inline]
-    fn forward(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> bool {
-        let Hop::Link(id) = self.hops[packet.hop() as usize] else {
-            self.tally(packet).delivered += 1;
-            return true;
-        };
+    /// A packet arrives at a link.
+    fn arrive(&mut self, now: Time, id: u32, packet: &mut Packet, schedule: &mut Schedule) {
         packet.next_hop();
         let link = &mut self.links[id as usize];
         link.arrive(now, packet);
         schedule.set(id, link.next_event());
         self.note_dropped(now, id);
-        false
     }
 
     /// Notes what a link has dropped since it was last asked. Only events ask, never observers, so that what is
@@ -169,11 +166,21 @@ impl Network {
     /// A packet reaches the far end of `link`. Returns it when that was the end of its route.
     #[inline]
     pub fn act(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
-        let delivered = self.links[link as usize].deliver(now);
-        schedule.set(link, self.links[link as usize].next_event());
+        let at = &mut self.links[link as usize];
+        let mut delivered = at.deliver(now);
+        schedule.set(link, at.next_event());
         self.note_dropped(now, link);
-        let mut packet = delivered?;
-        self.forward(now, &mut packet, schedule).then_some(packet)
+        let packet = delivered.as_mut()?;
+        match self.hops[packet.hop() as usize] {
+            Hop::Deliver => {
+                self.tally(packet).delivered += 1;
+                delivered
+            }
+            Hop::Link(next) => {
+                self.arrive(now, next, packet, schedule);
+                None
+            }
+        }
     }
 
     /// Checks that every packet is accounted for: for every end, sent = delivered + dropped + under

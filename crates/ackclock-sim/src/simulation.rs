@@ -59,8 +59,8 @@ impl Simulation {
         );
         schedule.set(network.director(), director.wakeup());
         for (flow, Ends { sender, receiver, .. }) in (0..).zip(&ends) {
-            schedule.set(network.number_of(EndId::sender_of(flow)), sender.wakeup());
-            schedule.set(network.number_of(EndId::receiver_of(flow)), receiver.wakeup());
+            schedule.set(network.number_of(EndId::sender_of(flow)), sender.first_wakeup());
+            schedule.set(network.number_of(EndId::receiver_of(flow)), receiver.first_wakeup());
         }
         let end = Time::ZERO + scenario.run.duration;
         let stage = Stage {

@@ -40,6 +40,8 @@ pub struct Line {
     packets: VecDeque<Planned>,
     /// How many of the packets have been sent.
     sent: usize,
+    /// When the first packet reaches the far end; [`Time::NEVER`] when there is none.
+    next: Time,
     /// When the transmission under way ends; [`Time::NEVER`] when there is none.
     finish: Time,
     /// When the last packet's transmission ends.
@@ -66,6 +68,7 @@ impl Line {
             limit: queue.limit(),
             packets: VecDeque::new(),
             sent: 0,
+            next: Time::NEVER,
             finish: Time::NEVER,
             last_finish: Time::ZERO,
             waiting_bytes: 0,
@@ -90,6 +93,9 @@ impl Line {
             self.begin(now, now, self.last_finish);
         } else {
             self.last_finish = self.pace.finish(self.last_finish, packet.bytes());
+        }
+        if self.packets.is_empty() {
+            self.next = self.last_finish + self.delay;
         }
         self.packets.push_back(Planned { packet: *packet, since: now, sent: self.last_finish });
         self.level.enter(now);
@@ -126,21 +132,23 @@ impl Line {
     /// The packet that reaches the far end at `now`, if there is one.
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<Packet> {
-        if self.next() > now {
+        if self.next > now {
             return None;
         }
         if self.sent == 0 {
             self.catch_up(now);
         }
         self.sent -= 1;
-        self.packets.pop_front().map(|planned| planned.packet)
+        let delivered = self.packets.pop_front();
+        self.next = self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay);
+        delivered.map(|planned| planned.packet)
     }
 
     /// When the next packet reaches the far end.
     #[inline]
     #[must_use]
-    pub fn next(&self) -> Time {
-        self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay)
+    pub const fn next(&self) -> Time {
+        self.next
     }
 
     /// Visits every packet.

@@ -86,6 +86,7 @@ impl Receiver {
     }
 
     /// Takes in a data packet; true when it must be acknowledged at once (RFC 5681, section 4.2).
+    #[inline]
     fn take_in(&mut self, sequence: u64) -> bool {
         if sequence < self.next {
             self.duplicate = Some(sequence);
@@ -119,6 +120,7 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
+    #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let at_once = self.take_in(packet.sequence);
         if self.next >= self.settings.total && self.completed.is_none() {
@@ -140,6 +142,7 @@ impl Endpoint for Receiver {
         }
     }
 
+    #[inline]
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         if !std::mem::take(&mut self.answers) {
             return None;

@@ -3,7 +3,7 @@
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
-use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
+use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time, Window};
 
 use super::gate::Gate;
 use super::pacing::{DeliveryRate, Pacer};
@@ -28,6 +28,8 @@ pub struct Sender<R> {
     fresh: Box<dyn ErasedController>,
     application: Application,
     decision: Decision,
+    /// The decision's window in whole packets, at least the smallest that a sender keeps.
+    whole_window: u64,
     recovery: R,
     timer: Timer,
     flight: Flight,
@@ -53,6 +55,11 @@ pub struct Sender<R> {
     phase_ends: Time,
 }
 
+/// A window in whole packets, but at least `least`.
+fn whole(window: Window, least: u64) -> u64 {
+    window.whole().0.max(least)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     NotStarted,
@@ -72,9 +79,11 @@ impl<R: Recovery> Sender<R> {
         (overhead, noise): (Stream, Stream),
         meter: Meter,
     ) -> Self {
+        let decision = control.decision();
         Sender {
             settings,
-            decision: control.decision(),
+            whole_window: whole(decision.window, settings.min_window),
+            decision,
             delivery_rate: control.wants_rate().then(DeliveryRate::default),
             fresh: control.duplicate(),
             control,
@@ -99,13 +108,23 @@ impl<R: Recovery> Sender<R> {
     }
 
     /// Tells the control what happened and adopts its decision.
-    fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
-        let now = context.now;
-        let before = self.decision.window.0;
-        self.meter.hold_window(now, before);
-        self.decision = self.control.on(now, signal);
-        let window = self.decision.window.0;
+    fn tell(&mut self, now: Time, signal: Signal) {
+        self.meter.hold_window(now, self.decision.window.0);
+        let decision = self.control.on(now, signal);
+        self.adopt(decision);
+    }
+
+    fn adopt(&mut self, decision: Decision) {
+        let window = decision.window.0;
         assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
+        self.decision = decision;
+        self.whole_window = whole(decision.window, self.settings.min_window);
+    }
+
+    /// Tells the control of what is worth a line in the journal.
+    fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
+        let before = self.decision.window.0;
+        self.tell(context.now, signal);
         let kind = match signal {
             Signal::Ack(_) | Signal::Idle => return,
             Signal::Loss { .. } => "loss",
@@ -183,8 +202,10 @@ impl<R: Recovery> Sender<R> {
             recovering: was_recovering,
             rate,
         };
-        self.signal(context, Signal::Ack(told));
-        self.follow(context, outcome);
+        self.tell(context.now, Signal::Ack(told));
+        if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
+            self.follow(context, outcome);
+        }
         if ack.is_echo() {
             self.on_echo(context);
         }
@@ -285,8 +306,7 @@ impl<R: Recovery> Sender<R> {
         let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < receive_window;
-        let window = self.decision.window.whole().0.max(self.settings.min_window);
-        match self.recovery.next(self.flight, window, has_data && admitted) {
+        match self.recovery.next(self.flight, self.whole_window, has_data && admitted) {
             Next::Again(sequence) => Some((sequence, true)),
             Next::New => Some((self.flight.next, false)),
             Next::WindowFull => {
@@ -303,7 +323,7 @@ impl<R: Recovery> Sender<R> {
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
         let now = context.now;
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
-            self.signal(context, Signal::Idle);
+            self.tell(now, Signal::Idle);
         }
         if let Some(measure) = &mut self.delivery_rate {
             measure.on_sent(now, self.flight.outstanding() == 0, !self.window_limited);
@@ -354,7 +374,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
         }
         if self.application.on_timer(now) {
             self.control = self.fresh.duplicate();
-            self.decision = self.control.decision();
+            self.adopt(self.control.decision());
         }
         self.gate.on_timer(now);
         if self.timer.expires(now) {
