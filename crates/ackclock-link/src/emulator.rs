@@ -156,7 +156,7 @@ impl Emulator {
                 if due > now {
                     break;
                 }
-                if let Some(packet) = way.link.deliver(due) {
+                if let (Some(packet), _) = way.link.deliver(due) {
                     let content = &mut self.store.contents[packet.sequence as usize];
                     if packet.ecn() == Ecn::Marked {
                         mark(content);

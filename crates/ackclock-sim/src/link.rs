@@ -90,52 +90,64 @@ impl Link {
         Link { loss, way, counters: LinkCounters::default(), dropped: Vec::new() }
     }
 
-    /// A packet arrives at the near end.
+    /// A packet arrives at the near end. Returns when the next one reaches the far end.
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: &Packet) {
+    pub fn arrive(&mut self, now: Time, packet: &Packet) -> Time {
+        self.counters.arrived += 1;
+        match &mut self.way {
+            Way::Planned(line) => {
+                let lost = self.loss.loses(packet.flow());
+                if lost || !line.arrive(now, packet) {
+                    self.counters.random_losses += u64::from(lost);
+                    self.counters.queue_drops += u64::from(!lost);
+                    self.dropped.push(*packet);
+                }
+                line.next()
+            }
+            _ => self.arrive_unplanned(now, packet),
+        }
+    }
+
+    fn arrive_unplanned(&mut self, now: Time, packet: &Packet) -> Time {
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
-        self.counters.arrived += 1;
         if self.loss.loses(packet.flow()) {
             self.counters.random_losses += 1;
             self.dropped.push(*packet);
-            return;
-        }
-        match &mut self.way {
-            Way::Unlimited(wire) => wire.push(now, *packet),
-            Way::Planned(line) => {
-                if !line.arrive(now, packet) {
-                    self.counters.queue_drops += 1;
-                    self.dropped.push(*packet);
+        } else {
+            match &mut self.way {
+                Way::Unlimited(wire) => wire.push(now, *packet),
+                Way::Planned(_) => unreachable!("its packets arrive elsewhere"),
+                Way::Transmitted(transmitter) => {
+                    let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
+                    transmitter.arrive(now, packet, drops);
                 }
             }
-            Way::Transmitted(transmitter) => {
-                let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
-                transmitter.arrive(now, packet, drops);
-            }
         }
+        self.next_event()
     }
 
-    /// The time of [`Link::next_event`] has come: the packet that reaches the far end. There may be none where packets
-    /// overtake each other.
+    /// The time of [`Link::next_event`] has come: the packet that reaches the far end, and when the next one does. There
+    /// may be none where packets overtake each other.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
-        let packet = match &mut self.way {
-            Way::Planned(line) => line.deliver(now),
-            _ => self.deliver_from_wire(now),
+    pub fn deliver(&mut self, now: Time) -> (Option<Packet>, Time) {
+        let (packet, next) = match &mut self.way {
+            Way::Planned(line) => (line.deliver(now), line.next()),
+            _ => self.deliver_unplanned(now),
         };
         self.counters.delivered += u64::from(packet.is_some());
-        packet
+        (packet, next)
     }
 
-    fn deliver_from_wire(&mut self, now: Time) -> Option<Packet> {
+    fn deliver_unplanned(&mut self, now: Time) -> (Option<Packet>, Time) {
         self.catch_up(now);
         let wire = match &mut self.way {
             Way::Unlimited(wire) => wire,
+            Way::Planned(_) => unreachable!("its packets are delivered elsewhere"),
             Way::Transmitted(transmitter) => &mut transmitter.wire,
-            Way::Planned(_) => return None,
         };
-        (wire.next() <= now).then(|| wire.pop())
+        let packet = (wire.next() <= now).then(|| wire.pop());
+        (packet, self.next_event())
     }
 
     /// Works off what has happened in a link that is not planned.
@@ -206,7 +218,7 @@ impl Link {
         match &mut self.way {
             Way::Unlimited(_) => self.counters,
             Way::Planned(line) => {
-                line.catch_up(now);
+                line.settle(now);
                 LinkCounters {
                     queue_integral: line.level.integral(now),
                     bits: line.bits,
@@ -302,14 +314,14 @@ mod tests {
     #[test]
     fn a_packet_waits_is_sent_and_travels() {
         let mut link = link(2);
-        (0..3).for_each(|sequence| link.arrive(Time::ZERO, &packet(sequence)));
+        (0..3).for_each(|sequence| _ = link.arrive(Time::ZERO, &packet(sequence)));
         assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(2)), None));
         assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
         assert_eq!(link.counters(microseconds(159)).bits, 8000);
-        assert_eq!(link.deliver(microseconds(50_080)), Some(packet(0)));
+        assert_eq!(link.deliver(microseconds(50_080)).0, Some(packet(0)));
         assert_eq!(link.next_event(), microseconds(50_160));
-        assert_eq!(link.deliver(microseconds(50_160)), Some(packet(1)));
+        assert_eq!(link.deliver(microseconds(50_160)).0, Some(packet(1)));
         // Two packets for 80 us, then one for 80 us.
         let counters = link.counters(microseconds(50_160));
         assert_eq!(counters.queue_integral, 3 * 80_000_000);
@@ -328,10 +340,10 @@ mod tests {
         link.change(microseconds(40), LinkChange::Rate(Rate(50_000_000)));
         link.change(microseconds(100), LinkChange::Delay(Span::from_millis(10)));
         assert_eq!(link.next_event(), microseconds(50_080));
-        assert!(link.deliver(microseconds(50_080)).is_some());
+        assert!(link.deliver(microseconds(50_080)).0.is_some());
         // The second was under way when the delay changed.
         assert_eq!(link.next_event(), microseconds(50_240));
-        assert!(link.deliver(microseconds(50_240)).is_some());
+        assert!(link.deliver(microseconds(50_240)).0.is_some());
         assert_eq!(link.next_event(), microseconds(50_240), "the third may not overtake");
         // 4000 bit in 40 us, then 50 Mbit/s for 60 us.
         assert_eq!(link.counters(microseconds(50_240)).bits, 24_000);
@@ -341,7 +353,7 @@ mod tests {
     #[test]
     fn a_new_queue_takes_over() {
         let mut link = link(10);
-        (0..5).for_each(|sequence| link.arrive(Time::ZERO, &packet(sequence)));
+        (0..5).for_each(|sequence| _ = link.arrive(Time::ZERO, &packet(sequence)));
         let small = Discipline::Droptail(Droptail::new(3, u64::MAX));
         link.change(microseconds(10), LinkChange::Queue(small));
         assert_eq!(link.counters(microseconds(10)).queue_drops, 2);

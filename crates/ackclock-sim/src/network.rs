@@ -130,9 +130,8 @@ impl Network {
     /// A packet arrives at a link.
     fn arrive(&mut self, now: Time, id: u32, packet: &mut Packet, schedule: &mut Schedule) {
         packet.next_hop();
-        let link = &mut self.links[id as usize];
-        link.arrive(now, packet);
-        schedule.set(id, link.next_event());
+        let next = self.links[id as usize].arrive(now, packet);
+        schedule.set(id, next);
         self.note_dropped(now, id);
     }
 
@@ -163,22 +162,26 @@ impl Network {
         self.note_dropped(now, id);
     }
 
-    /// A packet reaches the far end of `link`. Returns it when that was the end of its route.
+    /// What reaches the far end of `link` at the time of its event, if anything does.
     #[inline]
-    pub fn act(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
-        let at = &mut self.links[link as usize];
-        let mut delivered = at.deliver(now);
-        schedule.set(link, at.next_event());
+    pub fn leave(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
+        let (packet, next) = self.links[link as usize].deliver(now);
+        schedule.set(link, next);
         self.note_dropped(now, link);
-        let packet = delivered.as_mut()?;
+        packet
+    }
+
+    /// Takes a packet that has left a link on to the next. Returns whether there is none, so that it goes to its endpoint.
+    #[inline]
+    pub fn pass_on(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> bool {
         match self.hops[packet.hop() as usize] {
             Hop::Deliver => {
                 self.tally(packet).delivered += 1;
-                delivered
+                true
             }
             Hop::Link(next) => {
                 self.arrive(now, next, packet, schedule);
-                None
+                false
             }
         }
     }

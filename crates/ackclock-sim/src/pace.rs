@@ -155,6 +155,21 @@ impl Opportunities {
         }
     }
 
+    /// Goes on to the first opportunity at or after `now`.
+    fn seek(&mut self, now: Time) {
+        let period = self.period() * MILLISECOND;
+        // The first entry of a cycle may be at 0 ms, which is the end of the cycle before.
+        self.cycle = (now.0 / period).max(1) - 1;
+        loop {
+            let within = (now.0 - self.cycle * period).div_ceil(MILLISECOND);
+            self.next = self.times.partition_point(|time| *time < within);
+            if self.next < self.times.len() {
+                return;
+            }
+            self.cycle += 1;
+        }
+    }
+
     fn finish(&mut self, now: Time, bytes: u64) -> Time {
         let mut need = bytes;
         if let Some((time, left)) = self.left
@@ -168,12 +183,7 @@ impl Opportunities {
         }
         if self.time() < now {
             // The link was idle: opportunities went by unused.
-            let period = self.period() * MILLISECOND;
-            self.cycle = self.cycle.max(now.0 / period).max(1) - 1;
-            self.next = 0;
-            while self.time() < now {
-                self.step();
-            }
+            self.seek(now);
         }
         loop {
             let time = self.time();
@@ -225,6 +235,25 @@ mod tests {
             after.iter().rev().for_each(|bytes| serialiser.take_back(*bytes));
             let second: Vec<_> = after.iter().map(|bytes| serialiser.next(*bytes)).collect();
             prop_assert_eq!(first, second);
+        }
+    }
+
+    proptest! {
+        /// Against looking at one opportunity after the other.
+        #[test]
+        fn the_next_opportunity_is_found(
+            mut times in prop::collection::vec(0_u64..30, 0..20),
+            period in 30_u64..40,
+            now in 0_u64..200_000,
+        ) {
+            times.sort_unstable();
+            times.push(period);
+            let now = Time(now * (MILLISECOND / 1000));
+            let all = (0..).flat_map(|cycle| times.iter().map(move |time| Time((cycle * period + time) * MILLISECOND)));
+            let expected = all.into_iter().find(|time| *time >= now).unwrap();
+            let mut opportunities = Opportunities { times: times.clone(), cycle: 0, next: 0, left: None };
+            opportunities.seek(now);
+            prop_assert_eq!(opportunities.time(), expected);
         }
     }
 

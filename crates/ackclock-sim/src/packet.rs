@@ -99,6 +99,13 @@ impl Packet {
         EndId(2 * self.flow() + (self.load & ACK != 0) as u32)
     }
 
+    /// The end that it is for.
+    #[inline]
+    #[must_use]
+    pub const fn sent_to(&self) -> EndId {
+        EndId(2 * self.flow() + (self.load & ACK == 0) as u32)
+    }
+
     /// Where the payload is that rides on it.
     #[inline]
     #[must_use]
@@ -309,6 +316,7 @@ mod tests {
         let data = Packet::new(Kind::Data, 7, 0, 0, Time::ZERO, 1000);
         let ack = Packet::new(Kind::Ack, 7, 0, 0, Time::ZERO, 40);
         assert_eq!((data.sent_by(), ack.sent_by()), (EndId(14), EndId(15)));
+        assert_eq!((data.sent_to(), ack.sent_to()), (EndId(15), EndId(14)));
         assert_eq!((EndId::sender_of(7), EndId::receiver_of(7)), (EndId(14), EndId(15)));
         assert_eq!((EndId(14).flow(), EndId(15).flow()), (7, 7));
         assert!(EndId(14).is_sender() && !EndId(15).is_sender());

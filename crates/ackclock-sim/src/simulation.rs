@@ -119,33 +119,33 @@ impl Simulation {
             }
             assert!(time >= self.stage.now, "time runs back at component {number}");
             self.stage.now = time;
-            match self.stage.network.component(number) {
+            let (end, packet) = match self.stage.network.component(number) {
                 Component::Link(link) => {
-                    if let Some(packet) = &self.stage.network.act(time, link, &mut self.stage.schedule) {
-                        self.deliver(packet);
+                    let Stage { network, schedule, .. } = &mut self.stage;
+                    let Some(mut packet) = network.leave(time, link, schedule) else { continue };
+                    if !network.pass_on(time, &mut packet, schedule) {
+                        continue;
                     }
+                    (packet.sent_to(), Some(packet))
                 }
-                Component::End(end) => self.act(end, None),
-                Component::Director => self.direct(number),
+                Component::End(end) => (end, None),
+                Component::Director => {
+                    self.direct(number);
+                    continue;
+                }
+            };
+            if let Some(packet) = &packet
+                && packet.kind() == Kind::Ack
+            {
+                self.stage.show(packet);
             }
+            self.act(end, packet.as_ref());
         }
         false
     }
 
     fn observe(&mut self, before: Time) {
         self.observer.observe(before, &mut self.stage.network, &self.ends);
-    }
-
-    #[inline]
-    fn deliver(&mut self, packet: &Packet) {
-        let end = match packet.kind() {
-            Kind::Data => EndId::receiver_of(packet.flow()),
-            Kind::Ack => {
-                self.stage.show(packet);
-                EndId::sender_of(packet.flow())
-            }
-        };
-        self.act(end, Some(packet));
     }
 
     /// An end takes in a packet, or the time that it wanted to be woken at.

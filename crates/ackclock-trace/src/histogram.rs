@@ -20,15 +20,16 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, span: Span) {
         let bin = bin(span.0);
-        if bin.wrapping_sub(self.first) >= self.counts.len() {
-            self.make_room(bin);
+        match self.counts.get_mut(bin.wrapping_sub(self.first)) {
+            Some(count) => *count += 1,
+            None => *self.make_room(bin) += 1,
         }
-        self.counts[bin - self.first] += 1;
         self.total += 1;
     }
 
+    /// Makes room for a bin and returns it.
     #[cold]
-    fn make_room(&mut self, bin: usize) {
+    fn make_room(&mut self, bin: usize) -> &mut u64 {
         if self.counts.is_empty() {
             self.first = bin;
         }
@@ -39,6 +40,7 @@ impl Histogram {
         }
         let length = (bin - self.first + 1).max(self.counts.len());
         self.counts.resize(length, 0);
+        &mut self.counts[bin - self.first]
     }
 
     /// The span below which the share `share` (0 to 1) of the counted ones lies: the middle of the bin that

@@ -111,9 +111,15 @@ impl Line {
         self.finish = finish;
     }
 
+    /// As [`Line::catch_up`], where packets do not come in.
+    #[inline(never)]
+    pub fn settle(&mut self, now: Time) {
+        self.catch_up(now);
+    }
+
     /// Works off all transmissions that end up to `now`.
-    #[inline]
-    pub fn catch_up(&mut self, now: Time) {
+    #[inline(always)]
+    fn catch_up(&mut self, now: Time) {
         while self.finish <= now
             && let Some(planned) = self.packets.get(self.sent)
         {
@@ -136,12 +142,13 @@ impl Line {
             return None;
         }
         if self.sent == 0 {
-            self.catch_up(now);
+            self.settle(now);
         }
         self.sent -= 1;
-        let delivered = self.packets.pop_front();
+        let packet = self.packets.front()?.packet;
+        self.packets.pop_front();
         self.next = self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay);
-        delivered.map(|planned| planned.packet)
+        Some(packet)
     }
 
     /// When the next packet reaches the far end.
@@ -159,7 +166,7 @@ impl Line {
     /// The same link without a plan, at `now`.
     #[must_use]
     pub fn into_transmitter(mut self, now: Time) -> Transmitter {
-        self.catch_up(now);
+        self.settle(now);
         let mut wire = Wire::new(self.delay, None);
         let mut queue = Droptail::new(self.limit.0, self.limit.1);
         let mut in_service = InService::default();
