@@ -29,6 +29,7 @@ impl Controller for Reno {
         Reno { base: Base::new(start) }
     }
 
+    #[inline]
     fn on(&mut self, _: Time, signal: Signal) {
         if let Signal::Ack(ack) = signal {
             let growth = self.base.slow_start(&ack);

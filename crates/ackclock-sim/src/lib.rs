@@ -20,6 +20,7 @@ pub mod payload;
 pub mod queue;
 pub mod random;
 pub mod rate;
+mod ring;
 pub mod schedule;
 mod simulation;
 mod stage;

@@ -119,27 +119,27 @@ impl Simulation {
             }
             assert!(time >= self.stage.now, "time runs back at component {number}");
             self.stage.now = time;
-            let (end, packet) = match self.stage.network.component(number) {
+            let mut delivered = None;
+            let end = match self.stage.network.component(number) {
                 Component::Link(link) => {
                     let Stage { network, schedule, .. } = &mut self.stage;
-                    let Some(mut packet) = network.leave(time, link, schedule) else { continue };
-                    if !network.pass_on(time, &mut packet, schedule) {
+                    delivered = network.leave(time, link, schedule);
+                    let Some(packet) = &mut delivered else { continue };
+                    if !network.pass_on(time, packet, schedule) {
                         continue;
                     }
-                    (packet.sent_to(), Some(packet))
+                    if packet.kind() == Kind::Ack {
+                        self.stage.show(packet);
+                    }
+                    packet.sent_to()
                 }
-                Component::End(end) => (end, None),
+                Component::End(end) => end,
                 Component::Director => {
                     self.direct(number);
                     continue;
                 }
             };
-            if let Some(packet) = &packet
-                && packet.kind() == Kind::Ack
-            {
-                self.stage.show(packet);
-            }
-            self.act(end, packet.as_ref());
+            self.act(end, delivered.as_ref());
         }
         false
     }

@@ -43,7 +43,8 @@ impl Stage {
     }
 
     /// Sends a packet of the end that acts.
-    #[inline]
+    // Inlined: 20 of 1600 instructions per packet.
+    #[inline(always)]
     pub fn send(&mut self, packet: &mut Packet) {
         if packet.kind() == Kind::Data {
             self.packets += 1;

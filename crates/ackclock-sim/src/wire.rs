@@ -1,13 +1,14 @@
 //! Propagation: a delay, with noise and reordering where a link has them.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use ackclock_scenario::{Noise, NoiseKind};
 use ackclock_units::{Span, Time};
 
 use crate::packet::Packet;
 use crate::random::{Purpose, Stream};
+use crate::ring::Ring;
 
 /// Delay noise, with a stream per flow or per interval.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ pub struct Wire {
     /// Propagation delay.
     pub delay: Span,
     noise: Option<NoiseModel>,
-    packets: VecDeque<(Time, Packet)>,
+    packets: Ring<(Time, Packet)>,
     /// The arrival of the packet that was pushed last: nothing arrives before it unless packets may overtake.
     latest: Time,
     /// Packets that may overtake each other, by arrival and then by number.
@@ -122,7 +123,7 @@ impl Wire {
             delay,
             noise,
             reorders,
-            packets: VecDeque::new(),
+            packets: Ring::default(),
             latest: Time::ZERO,
             unordered: BinaryHeap::new(),
             pushed: 0,
@@ -170,7 +171,7 @@ impl Wire {
     #[inline]
     fn push_in_order(&mut self, arrival: Time, packet: Packet) {
         self.latest = self.latest.max(arrival);
-        self.packets.push_back((self.latest, packet));
+        self.packets.push((self.latest, packet));
     }
 
     /// When the next packet arrives.
@@ -201,7 +202,7 @@ impl Wire {
         if self.reorders {
             return self.pop_any();
         }
-        self.packets.pop_front().expect("a packet is on the wire").1
+        self.packets.pop().expect("a packet is on the wire").1
     }
 
     #[inline(never)]
@@ -210,7 +211,7 @@ impl Wire {
         let packet = if self.next_unordered() < in_order {
             self.unordered.pop().map(|Reverse((.., packet))| packet.0)
         } else {
-            self.packets.pop_front().map(|(_, packet)| packet)
+            self.packets.pop().map(|(_, packet)| packet)
         };
         self.update_reorders();
         packet.expect("a packet is on the wire")

@@ -64,6 +64,7 @@ impl Base {
 
     /// Slow start (RFC 5681, section 3.1): adds the acknowledgement's growth to the window up to ssthresh.
     /// Returns the growth that is left for congestion avoidance, 0 in slow start.
+    #[inline]
     pub fn slow_start(&mut self, ack: &Ack) -> f64 {
         let growth = ack.growth();
         if !self.in_slow_start() {

@@ -7,8 +7,6 @@
 //!
 //! Whatever changes the future turns it into a [`Transmitter`], which finds out packet by packet.
 
-use std::collections::VecDeque;
-
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
@@ -17,6 +15,7 @@ use super::transmitter::Transmitter;
 use crate::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Droptail, InService, Queued};
+use crate::ring::Ring;
 use crate::wire::Wire;
 
 /// A packet on its way.
@@ -37,9 +36,9 @@ pub struct Line {
     delay: Span,
     /// Packets and bytes that fit, the packet in transmission included.
     limit: (u64, u64),
-    packets: VecDeque<Planned>,
-    /// How many of the packets have been sent.
-    sent: usize,
+    packets: Ring<Planned>,
+    /// The position of the first packet that has not been sent.
+    sent: u64,
     /// When the first packet reaches the far end; [`Time::NEVER`] when there is none.
     next: Time,
     /// When the transmission under way ends; [`Time::NEVER`] when there is none.
@@ -66,7 +65,7 @@ impl Line {
             pace,
             delay,
             limit: queue.limit(),
-            packets: VecDeque::new(),
+            packets: Ring::default(),
             sent: 0,
             next: Time::NEVER,
             finish: Time::NEVER,
@@ -97,7 +96,7 @@ impl Line {
         if self.packets.is_empty() {
             self.next = self.last_finish + self.delay;
         }
-        self.packets.push_back(Planned { packet: *packet, since: now, sent: self.last_finish });
+        self.packets.push(Planned { packet: *packet, since: now, sent: self.last_finish });
         self.level.enter(now);
         true
     }
@@ -141,12 +140,10 @@ impl Line {
         if self.next > now {
             return None;
         }
-        if self.sent == 0 {
+        if self.sent == self.packets.first() {
             self.settle(now);
         }
-        self.sent -= 1;
-        let packet = self.packets.front()?.packet;
-        self.packets.pop_front();
+        let Planned { packet, .. } = self.packets.pop()?;
         self.next = self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay);
         Some(packet)
     }
@@ -170,7 +167,9 @@ impl Line {
         let mut wire = Wire::new(self.delay, None);
         let mut queue = Droptail::new(self.limit.0, self.limit.1);
         let mut in_service = InService::default();
-        for (position, Planned { packet, since, sent }) in self.packets.into_iter().enumerate() {
+        for (position, Planned { packet, since, sent }) in
+            (self.packets.first()..).zip(self.packets.iter().copied())
+        {
             if position <= self.sent {
                 wire.push(sent, packet);
             } else {

@@ -1,16 +1,15 @@
 //! First in, first out; what does not fit is dropped.
 
-use std::collections::VecDeque;
-
 use ackclock_units::Time;
 
 use super::{InService, Queue, Queued};
 use crate::packet::Packet;
+use crate::ring::Ring;
 
 /// A droptail queue with a limit in packets, in bytes, or both. The packet in transmission counts.
 #[derive(Clone, Debug)]
 pub struct Droptail {
-    waiting: VecDeque<Queued>,
+    waiting: Ring<Queued>,
     waiting_bytes: u64,
     limit_packets: u64,
     limit_bytes: u64,
@@ -20,14 +19,14 @@ impl Droptail {
     /// A queue that holds at most `limit_packets` packets and `limit_bytes` bytes.
     #[must_use]
     pub fn new(limit_packets: u64, limit_bytes: u64) -> Self {
-        Droptail { waiting: VecDeque::new(), waiting_bytes: 0, limit_packets, limit_bytes }
+        Droptail { waiting: Ring::default(), waiting_bytes: 0, limit_packets, limit_bytes }
     }
 
     /// Whether `packet` fits while the link transmits `in_service`.
     #[inline]
     #[must_use]
     pub fn admits(&self, packet: &Packet, in_service: InService) -> bool {
-        let packets = self.waiting.len() as u64 + in_service.packets + 1;
+        let packets = self.waiting.len() + in_service.packets + 1;
         let bytes = self.waiting_bytes + in_service.bytes + u64::from(packet.bytes());
         packets <= self.limit_packets && bytes <= self.limit_bytes
     }
@@ -42,7 +41,7 @@ impl Droptail {
     #[inline]
     pub fn push(&mut self, queued: Queued) {
         self.waiting_bytes += u64::from(queued.packet.bytes());
-        self.waiting.push_back(queued);
+        self.waiting.push(queued);
     }
 
     /// Bytes of the waiting packets.
@@ -70,14 +69,14 @@ impl Queue for Droptail {
 
     #[inline]
     fn dequeue(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Queued> {
-        let queued = self.waiting.pop_front()?;
+        let queued = self.waiting.pop()?;
         self.waiting_bytes -= u64::from(queued.packet.bytes());
         Some(queued)
     }
 
     #[inline]
     fn len(&self) -> u64 {
-        self.waiting.len() as u64
+        self.waiting.len()
     }
 
     fn visit(&self, each: &mut dyn FnMut(&Packet)) {

@@ -30,6 +30,8 @@ pub struct Sack {
     resent_below: u64,
     /// Unreported packets below `resent_below`.
     resent: u64,
+    /// Packets outstanding that have left the network, by being reported or lost.
+    gone: u64,
     /// Where the episode ends; also, after a timeout, the point below which no new one begins.
     recovery_point: u64,
     recovering: bool,
@@ -51,6 +53,7 @@ impl Sack {
             lost: 0,
             resent_below: 0,
             resent: 0,
+            gone: 0,
             recovery_point: 0,
             recovering: false,
             urgent: false,
@@ -59,23 +62,34 @@ impl Sack {
     }
 
     /// Forgets everything below `cumulative`. Returns how much of it had not been reported.
+    #[inline]
     fn acknowledge(&mut self, cumulative: u64, oldest: u64) -> u64 {
         let clean = self.reported.is_empty() && self.lost == 0 && self.resent == 0;
-        let mut unreported = cumulative - oldest;
-        if !clean {
-            unreported = 0;
-            let mut sequence = self.reported.next_missing(oldest);
-            while sequence < cumulative {
-                unreported += 1;
-                self.lost -= u64::from(sequence < self.frontier);
-                self.resent -= u64::from(sequence < self.resent_below);
-                sequence = self.reported.next_missing(sequence + 1);
-            }
-        }
+        let unreported = if clean { cumulative - oldest } else { self.forget(cumulative, oldest) };
         self.reported.advance(cumulative);
         self.frontier = self.frontier.max(cumulative);
         self.resent_below = self.resent_below.max(cumulative);
         unreported
+    }
+
+    fn forget(&mut self, cumulative: u64, oldest: u64) -> u64 {
+        let mut unreported = 0;
+        let mut sequence = self.reported.next_missing(oldest);
+        while sequence < cumulative {
+            unreported += 1;
+            self.lost -= u64::from(sequence < self.frontier);
+            self.resent -= u64::from(sequence < self.resent_below);
+            sequence = self.reported.next_missing(sequence + 1);
+        }
+        unreported
+    }
+
+    /// Reports or losses have changed.
+    fn count_gone(&mut self) {
+        // Without limited transmit, reports before an episode allow nothing to be sent.
+        let counts = self.limited_transmit || self.recovering || self.lost > 0;
+        let reported = if counts { self.reported.len() } else { 0 };
+        self.gone = reported + self.lost;
     }
 
     /// Records what a block newly reports. Returns the number of packets.
@@ -136,6 +150,9 @@ impl Recovery for Sack {
             self.resent = 0;
             outcome.lost = true;
         }
+        if self.gone > 0 || blocks.is_some() || outcome.lost || outcome.recovered {
+            self.count_gone();
+        }
         outcome
     }
 
@@ -146,6 +163,7 @@ impl Recovery for Sack {
         self.move_frontier(flight.next);
         self.resent_below = flight.oldest;
         self.resent = 0;
+        self.count_gone();
     }
 
     #[inline]
@@ -193,10 +211,7 @@ impl Recovery for Sack {
 
     #[inline]
     fn in_flight(&self, flight: Flight) -> u64 {
-        // Without limited transmit, reports before an episode allow nothing to be sent.
-        let counts = self.limited_transmit || self.recovering || self.lost > 0;
-        let reported = if counts { self.reported.len() } else { 0 };
-        flight.outstanding() + self.resent - reported - self.lost
+        flight.outstanding() + self.resent - self.gone
     }
 
     #[inline]
