@@ -116,7 +116,7 @@ impl Network {
     }
 
     /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) {
         self.tally(packet).sent += 1;
         self.note(now, self.number_of(packet.sent_by()), Occurrence::Sent, packet);

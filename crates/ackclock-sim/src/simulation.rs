@@ -109,12 +109,12 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
-            if time > self.end {
-                self.stage.now = self.end;
-                self.observe(self.end + Span(1));
-                return true;
-            }
-            if time > self.observer.next() {
+            if time > self.observer.next().min(self.end) {
+                if time > self.end {
+                    self.stage.now = self.end;
+                    self.observe(self.end + Span(1));
+                    return true;
+                }
                 self.observe(time);
             }
             assert!(time >= self.stage.now, "time runs back at component {number}");

@@ -9,10 +9,12 @@ use ackclock_units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
     packets: u64,
-    /// Extremes since they were last taken; the least as far as [`Level::settle`] was told.
+    /// Extremes since they were last taken or measuring began; the least as far as [`Level::settle`] was told.
     least: u64,
     most: u64,
-    /// The largest since measuring began.
+    /// The largest between when they were last taken and when measuring began.
+    most_before: u64,
+    /// The largest from when measuring began to when they were last taken.
     most_measured: u64,
     /// Times of going less times of coming, picoseconds; it wraps.
     balance: u128,
@@ -33,7 +35,6 @@ impl Level {
         self.packets += 1;
         self.balance = self.balance.wrapping_sub(u128::from(now.0));
         self.most = self.most.max(self.packets);
-        self.most_measured = self.most_measured.max(self.packets);
     }
 
     /// A packet goes at `now`.
@@ -59,7 +60,6 @@ impl Level {
             self.packets = packets;
             self.settle();
             self.most = self.most.max(packets);
-            self.most_measured = self.most_measured.max(packets);
         }
     }
 
@@ -71,20 +71,22 @@ impl Level {
 
     /// From now on the longest queue is measured.
     pub fn start_measuring(&mut self) {
-        self.most_measured = self.packets;
+        self.most_before = self.most_before.max(self.most);
+        (self.most, self.most_measured) = (self.packets, self.packets);
     }
 
     /// The longest queue since measuring began.
     #[must_use]
-    pub const fn most_measured(&self) -> u64 {
-        self.most_measured
+    pub fn most_measured(&self) -> u64 {
+        self.most_measured.max(self.most)
     }
 
     /// The queue now, and its least and most since this was last asked.
     pub fn take_extremes(&mut self) -> (u64, u64, u64) {
         self.settle();
-        let extremes = (self.packets, self.least, self.most);
-        (self.least, self.most) = (self.packets, self.packets);
+        let extremes = (self.packets, self.least, self.most.max(self.most_before));
+        self.most_measured = self.most_measured();
+        (self.least, self.most, self.most_before) = (self.packets, self.packets, 0);
         extremes
     }
 }
@@ -98,10 +100,17 @@ mod tests {
         /// Against the integral by its definition, and extremes by looking at every level: one packet at a time, and by
         /// larger steps.
         #[test]
-        fn is_what_it_was_told(steps in prop::collection::vec((0_u64..1 << 40, 0_u64..9, any::<bool>()), 1..50)) {
+        fn is_what_it_was_told(
+            steps in prop::collection::vec((0_u64..1 << 40, 0_u64..9, any::<bool>()), 1..50),
+            measured_from in 0_usize..50,
+        ) {
             let (mut level, mut now, mut packets, mut integral) = (Level::default(), Time::ZERO, 0_u64, 0_u128);
-            let (mut least, mut most) = (0, 0);
-            for (picoseconds, target, take) in steps {
+            let (mut least, mut most, mut most_measured) = (0, 0, 0);
+            for (number, (picoseconds, target, take)) in steps.into_iter().enumerate() {
+                if number == measured_from {
+                    level.start_measuring();
+                    most_measured = packets;
+                }
                 integral += u128::from(packets) * u128::from(picoseconds);
                 now.0 += picoseconds;
                 match (target.cmp(&packets), target.abs_diff(packets)) {
@@ -110,8 +119,9 @@ mod tests {
                     _ => level.set(now, target),
                 }
                 packets = target;
-                (least, most) = (least.min(packets), most.max(packets));
+                (least, most, most_measured) = (least.min(packets), most.max(packets), most_measured.max(packets));
                 prop_assert_eq!(level.integral(now), integral);
+                prop_assert_eq!(level.most_measured(), most_measured);
                 if take {
                     prop_assert_eq!(level.take_extremes(), (packets, least, most));
                     (least, most) = (packets, packets);

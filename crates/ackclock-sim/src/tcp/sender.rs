@@ -53,6 +53,8 @@ pub struct Sender<R> {
     meter: Meter,
     /// When the flow starts or stops next.
     phase_ends: Time,
+    /// When that happens or the application wants to be woken, whichever comes first.
+    plans: Time,
 }
 
 /// A window in whole packets, but at least `least`.
@@ -104,6 +106,7 @@ impl<R: Recovery> Sender<R> {
             pacer: Pacer::default(),
             meter,
             phase_ends: settings.start,
+            plans: settings.start,
         }
     }
 
@@ -118,7 +121,11 @@ impl<R: Recovery> Sender<R> {
         let window = decision.window.0;
         assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
         self.decision = decision;
-        self.whole_window = whole(decision.window, self.settings.min_window);
+        // Mostly the whole window stays as it is, and rounding takes 15 instructions.
+        let beyond = window - self.whole_window as f64;
+        if !(0.0..1.0).contains(&beyond) {
+            self.whole_window = whole(decision.window, self.settings.min_window);
+        }
     }
 
     /// Tells the control of what is worth a line in the journal.
@@ -214,13 +221,22 @@ impl<R: Recovery> Sender<R> {
         } else if advances && !outcome.keep_timer || outcome.lost || outcome.restarts_timer {
             self.timer.restart(context.now);
         }
-        if advances
-            && self.flight.oldest >= self.application.total()
-            && self.application.on_all_acknowledged(context.now)
-        {
+        if advances && self.flight.oldest >= self.application.total() {
+            self.on_all_acknowledged(context);
+        }
+    }
+
+    fn on_all_acknowledged(&mut self, context: &mut Context<'_>) {
+        if self.application.on_all_acknowledged(context.now) {
             self.phase = Phase::Stopped;
             self.write(context, "complete", self.decision.window.0);
         }
+        self.plan();
+    }
+
+    /// Finds out when the flow or its application does something next.
+    fn plan(&mut self) {
+        self.plans = self.phase_ends.min(self.application.wakeup());
     }
 
     /// Whether what is in flight fills the window; with byte counting, congestion avoidance does not require it.
@@ -376,6 +392,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             self.control = self.fresh.duplicate();
             self.adopt(self.control.decision());
         }
+        self.plan();
         self.gate.on_timer(now);
         if self.timer.expires(now) {
             self.on_timeout(context);
@@ -411,8 +428,8 @@ impl<R: Recovery> Endpoint for Sender<R> {
     }
 
     fn wakeup(&self) -> Time {
-        let own = self.timer.alarm().min(self.phase_ends).min(self.gate.wakeup());
-        own.min(self.pacer.wakeup()).min(self.recovery.wakeup()).min(self.application.wakeup())
+        let own = self.timer.alarm().min(self.plans).min(self.gate.wakeup());
+        own.min(self.pacer.wakeup()).min(self.recovery.wakeup())
     }
 
     fn window_bits(&self) -> u64 {

@@ -115,7 +115,8 @@ impl SentList {
             self.grow(oldest);
         }
         if again {
-            self.unlink(sequence);
+            let slot = *self.slot(sequence);
+            self.unlink(slot);
         }
         let previous = self.last;
         *self.slot(sequence) = Slot { at: now, previous, next: NONE, state: State::InFlight, again };
@@ -129,16 +130,29 @@ impl SentList {
         self.again_in_flight += u64::from(again);
     }
 
+    /// `sequence` is reported as received. Returns what [`SentList::last`] says of it, unless it was reported before.
+    #[inline]
+    pub fn report(&mut self, sequence: u64) -> Option<(Time, bool)> {
+        let slot = *self.slot(sequence);
+        if slot.state == State::Reported {
+            return None;
+        }
+        self.unlink(slot);
+        self.slot(sequence).state = State::Reported;
+        Some((slot.at, slot.again))
+    }
+
     /// `sequence` is no longer in flight but in `state`.
     #[inline]
     pub fn set(&mut self, sequence: u64, state: State) {
-        self.unlink(sequence);
+        let slot = *self.slot(sequence);
+        self.unlink(slot);
         self.slot(sequence).state = state;
     }
 
+    /// Takes `slot` out of the order of those in flight, if it is there.
     #[inline]
-    fn unlink(&mut self, sequence: u64) {
-        let slot = *self.slot(sequence);
+    fn unlink(&mut self, slot: Slot) {
         if slot.state != State::InFlight {
             return;
         }
@@ -198,7 +212,9 @@ mod tests {
                     }
                     _ => {
                         for sequence in oldest..chosen.min(next) {
-                            list.set(sequence, State::Reported);
+                            let last = list.last(sequence);
+                            prop_assert_eq!(list.report(sequence), Some(last));
+                            prop_assert_eq!(list.report(sequence), None, "it was reported");
                         }
                         oldest = chosen.min(next).max(oldest);
                         model.retain(|sequence| *sequence >= oldest);

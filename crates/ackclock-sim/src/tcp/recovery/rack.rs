@@ -83,9 +83,9 @@ impl Rack {
         Rack { reduces, window_quarters: 1, reordering_ends: Time::NEVER, ..Rack::default() }
     }
 
-    /// A packet has been delivered.
-    fn deliver(&mut self, now: Time, sequence: u64) {
-        let (at, again) = self.sent.last(sequence);
+    /// A packet has been delivered that was sent at `at`, for the first time or `again`.
+    #[inline]
+    fn deliver(&mut self, now: Time, sequence: u64, (at, again): (Time, bool)) {
         let rtt = now.since(at);
         if again && self.least_rtt.is_some_and(|least| rtt < least) {
             // The acknowledgement is of the first transmission (section 6.2, step 2).
@@ -105,11 +105,10 @@ impl Rack {
     fn acknowledge(&mut self, now: Time, cumulative: u64, oldest: u64) -> u64 {
         let mut newly = 0;
         for sequence in oldest..cumulative {
-            if self.sent.state(sequence) != State::Reported {
+            if let Some(last) = self.sent.report(sequence) {
                 newly += 1;
-                self.deliver(now, sequence);
+                self.deliver(now, sequence, last);
             }
-            self.sent.set(sequence, State::Reported);
         }
         self.reported.advance(cumulative);
         newly
@@ -122,8 +121,9 @@ impl Rack {
         let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
         while sequence < end {
             self.reported.insert(sequence);
-            self.deliver(now, sequence);
-            self.sent.set(sequence, State::Reported);
+            if let Some(last) = self.sent.report(sequence) {
+                self.deliver(now, sequence, last);
+            }
             newly += 1;
             sequence = self.reported.next_missing(sequence + 1);
         }
@@ -140,9 +140,15 @@ impl Rack {
     }
 
     /// Marks what must be lost by `now` (section 6.2, step 5); returns whether anything was.
+    #[inline]
     fn detect(&mut self, now: Time) -> bool {
-        let patience = self.rtt + self.reordering_window();
         self.reordering_ends = Time::NEVER;
+        // Packets are sent in the order of time: mostly the oldest in flight was sent after the newest delivered one.
+        self.sent.first().is_some_and(|first| Some(first) < self.newest) && self.detect_older(now)
+    }
+
+    fn detect_older(&mut self, now: Time) -> bool {
+        let patience = self.rtt + self.reordering_window();
         let mut found = false;
         while let Some((at, sequence)) = self.sent.first() {
             if Some((at, sequence)) >= self.newest {
@@ -233,6 +239,7 @@ impl Recovery for Rack {
         self.echo = sent;
     }
 
+    #[inline]
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome::default();
         let mut after = flight;
@@ -305,6 +312,7 @@ impl Recovery for Rack {
         self.reordering_ends.min(self.probe.alarm())
     }
 
+    #[inline]
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
         self.window = window;
         if self.probe.is_due() {
@@ -331,6 +339,7 @@ impl Recovery for Rack {
         if new_data { Next::New } else { Next::NoData }
     }
 
+    #[inline]
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight) {
         let again = sequence < flight.next;
         if again {
