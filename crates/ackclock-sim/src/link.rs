@@ -192,7 +192,7 @@ impl Link {
     }
 
     /// From `now` on nothing is planned.
-    fn give_up_plan(&mut self, now: Time) {
+    pub fn give_up_plan(&mut self, now: Time) {
         let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
         self.way = match way {
             Way::Planned(line) => Way::Transmitted(Box::new(line.into_transmitter(now))),

@@ -283,6 +283,36 @@ proptest! {
         prop_assert!(output.0.lock().unwrap().len() >= 24, "a capture has at least its header");
     }
 
+    /// Links that plan the future of their packets and links that find out packet by packet are the same: the same digest,
+    /// the same summary to the last percentile, the same samples. Plans are given up at the beginning, in the middle of the
+    /// run, by events, or never.
+    #[test]
+    fn plans_change_nothing(scenario in scenario(), limits in any::<[(u16, bool); 2]>(), given_up_after in 1_u64..20_000) {
+        let mut scenario = scenario;
+        for (link, (limit, bytes)) in scenario.links.iter_mut().zip(limits) {
+            let limit = u64::from(limit) % 200 + 1;
+            let limit = if bytes { Limit::Bytes(Bytes(1500 * limit)) } else { Limit::Packets(Packets(limit)) };
+            (link.queue, link.noise, link.trace) = (Queue::Droptail { limit }, None, None);
+        }
+        let run = |given_up_after: Option<u64>| {
+            let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, 0, true).unwrap();
+            let ended = given_up_after.is_some_and(|events| {
+                let ended = events > 0 && simulation.advance(events);
+                simulation.give_up_plans();
+                ended
+            });
+            while !ended && !simulation.advance(u64::MAX) {}
+            simulation.finish(&BuiltIn).unwrap()
+        };
+        let (summary, tables) = run(None);
+        for given_up_after in [0, given_up_after] {
+            let (other, other_tables) = run(Some(given_up_after));
+            prop_assert_eq!(&summary, &other);
+            // NaN is not equal to itself.
+            prop_assert_eq!(format!("{tables:?}"), format!("{other_tables:?}"));
+        }
+    }
+
     /// Whatever the settings, a transfer ends: nothing waits for ever for what will not come. At 5 % loss each
     /// way, 300 packets need some dozens of timeouts at the very worst; the largest RTO is 64 s.
     #[test]

@@ -56,6 +56,7 @@ impl Level {
     pub fn set(&mut self, now: Time, packets: u64) {
         let gone = i128::from(self.packets) - i128::from(packets);
         if gone != 0 {
+            self.settle();
             self.balance = self.balance.wrapping_add_signed(gone * i128::from(now.0));
             self.packets = packets;
             self.settle();

@@ -134,12 +134,10 @@ impl Line {
         }
     }
 
-    /// The packet that reaches the far end at `now`, if there is one.
+    /// The packet that reaches the far end at `now`, which [`Line::next`] has named.
     #[inline]
     pub fn deliver(&mut self, now: Time) -> Option<Packet> {
-        if self.next > now {
-            return None;
-        }
+        debug_assert!(self.next <= now);
         if self.sent == self.packets.first() {
             self.settle(now);
         }
