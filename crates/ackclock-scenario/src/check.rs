@@ -1,12 +1,14 @@
 //! From a tree to a checked scenario: the file and `[run]`.
 
+use std::collections::BTreeSet;
+
 use ackclock_cc::registry::Catalogue;
 use ackclock_units::Span;
 
 use crate::keys::{FILE, MOST_FLOWS};
 use crate::link::LONGEST;
 use crate::model::{Flow, Run, Sample, Scenario};
-use crate::read::{Read, Refusal, Table};
+use crate::read::{Read, Table};
 use crate::tcp::Tcp;
 use crate::topology::Topology;
 use crate::tree::Node;
@@ -26,6 +28,7 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     let tcp = Tcp::read(&tcp, None)?;
     let defaults = flow::Defaults { tcp: &tcp, run: &run, topology: &topology, catalogue };
     let (mut flows, mut firsts): (Vec<Flow>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut names = BTreeSet::new();
     for table in table.tables("flow")? {
         let count: u32 = table.need("count")?;
         if flows.len() as u64 + u64::from(count) > MOST_FLOWS {
@@ -40,32 +43,25 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
             flow.name = match &name {
                 Some(name) if count == 1 => name.clone(),
                 Some(name) => format!("{name}-{n}"),
-                None => format!("{}-{}", flow.label, flows.len()),
+                None => format!("{}-{}", *flow.label, flows.len()),
             };
+            // Names must be unique, because events and results name flows.
+            if !names.insert(flow.name.clone()) {
+                let problem = format!("two flows are named \"{}\"; names must differ", flow.name);
+                return Err(table.refuse("name", problem));
+            }
             flows.push(flow);
         }
         firsts.push(first);
-        refuse_doubles(&table, &flows)?;
     }
     if flows.is_empty() {
         return Err(table.refuse("flow", "there must be at least one [[flow]]"));
     }
     let (events, written) = event::events(given, &table, &run, &topology, &flows)?;
-    let scenario = Scenario { run, links: topology.links.clone(), flows, events };
+    flows.shrink_to_fit();
+    let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);
     Ok((scenario, tree))
-}
-
-/// Names must be unique, because events and results name flows.
-fn refuse_doubles(table: &Table<'_>, flows: &[Flow]) -> Result<(), Refusal> {
-    let mut names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            Err(table.refuse("name", format!("two flows are named \"{}\"; names must differ", pair[0])))
-        }
-        None => Ok(()),
-    }
 }
 
 fn run(table: &Table<'_>) -> Read<Run> {

@@ -88,7 +88,7 @@ fn flow(table: &mut Node, flow: &Flow, links: &Topology, catalogue: &dyn Catalog
     }
     table.supply("rtt", || text(flow.rtt));
     if links.is_dumbbell() {
-        table.supply("direction", || text(if flow.path == [1] { "reverse" } else { "forward" }));
+        table.supply("direction", || text(if *flow.path == [1] { "reverse" } else { "forward" }));
     }
     if let Some((first, last)) = links.row_ends() {
         table.supply("from", || text(first));

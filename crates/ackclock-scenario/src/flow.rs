@@ -71,26 +71,26 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     let label = source.unwrap_or_else(|| entry.map_or("", |entry| entry.name));
     Ok(Flow {
         name: String::new(),
-        label: label.to_owned(),
-        control: entry.map_or(String::new(), |entry| entry.name.to_owned()),
+        label: label.to_owned().into(),
+        control: entry.map_or("", |entry| entry.name).to_owned().into(),
         params: match entry {
-            Some(entry) => params(table, entry)?,
+            Some(entry) => params(table, entry)?.into(),
             None if table.has("params") => {
                 return Err(table.refuse("params", format!("does not apply to \"{label}\": leave it out")));
             }
-            None => Vec::new(),
+            None => Vec::new().into(),
         },
         traffic,
         transport,
         rtt,
         access: table.need("access")?,
-        path,
-        back,
+        path: path.into(),
+        back: back.into(),
         start,
         stop,
         bytes,
         rtt_noise: table.get("rtt_noise")?.unwrap_or(Span::ZERO),
-        tcp,
+        tcp: tcp.into(),
     })
 }
 

@@ -17,13 +17,13 @@ impl Flow {
         };
         let mut settings = Map::new();
         let own = [
-            ("controller", json!(self.label)),
+            ("controller", json!(*self.label)),
             ("params", self.all_params(catalogue).into()),
             ("transport", json!(self.transport.name())),
             ("rtt", json!(self.rtt.to_string())),
             ("access", self.access.map_or_else(|| json!("unlimited"), |rate| json!(rate.to_string()))),
-            ("direction", json!(if self.path == [1] && self.back == [0] { "reverse" } else { "forward" })),
-            ("path", json!(self.path)),
+            ("direction", json!(if *self.path == [1] && *self.back == [0] { "reverse" } else { "forward" })),
+            ("path", json!(*self.path)),
             ("rtt_noise", json!(self.rtt_noise.to_string())),
             ("start", shown(self.start)),
             ("stop", json!(self.stop.map(shown))),
@@ -32,6 +32,14 @@ impl Flow {
         settings.extend(own.map(|(name, value)| (name.to_owned(), value)));
         self.tcp.show(&mut settings);
         settings.into()
+    }
+
+    /// Whether [`Flow::settings`] are those of `other`, as they are within a `[[flow]]`: all but the name and, of E-MulTCP,
+    /// the place in the group is the same.
+    #[must_use]
+    pub fn has_settings_of(&self, other: &Flow) -> bool {
+        let own = Flow { name: other.name.clone(), traffic: other.traffic, ..self.clone() };
+        own == *other
     }
 
     fn all_params(&self, catalogue: &dyn Catalogue) -> Map<String, serde_json::Value> {

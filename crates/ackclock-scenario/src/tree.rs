@@ -77,7 +77,8 @@ impl Node {
     /// # Errors
     /// When it is not TOML, or has dates, which no scenario has.
     pub fn from_toml(text: &str) -> Result<Node, SyntaxError> {
-        let line_at = |offset: usize| text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
+        let ends: Vec<_> = text.match_indices('\n').map(|(end, _)| end).collect();
+        let line_at = |offset: usize| ends.partition_point(|end| *end < offset) + 1;
         let table = DeTable::parse(text).map_err(|error| SyntaxError {
             line: error.span().map_or(0, |span| line_at(span.start)),
             message: error.message().replace('\n', ", "),

@@ -65,14 +65,14 @@ fn settings_are_read_as_toml_or_text() {
     assert_eq!(flow.start, Moment::Uniform(Span::from_seconds(1), Span::from_seconds(2)));
     assert_eq!(flow.stop, Some(Moment::Uniform(Span::ZERO, Span::from_seconds(5))));
     assert_eq!(flow.settings(&BuiltIn)["stop"]["uniform"][1], "5 s");
-    assert_eq!(flow.params, [("alpha_max".to_owned(), ParamValue::Number(7.0))]);
+    assert_eq!(*flow.params, [("alpha_max".to_owned(), ParamValue::Number(7.0))]);
     assert_eq!(flow.settings(&BuiltIn)["params"]["alpha_min"], 0.1, "defaults are filled in");
 }
 
 #[test]
 fn flows_are_counted_and_named() {
     let names = |settings: &[&str]| -> Vec<String> {
-        small(settings).flows.into_iter().map(|flow| flow.name).collect()
+        small(settings).flows.iter().map(|flow| flow.name.clone()).collect()
     };
     assert_eq!(names(&["flow.0.name=a", "flow.0.count=2"]), ["a-0", "a-1"]);
     assert_eq!(names(&["flow.0.name=a"]), ["a"]);

@@ -196,7 +196,7 @@ fn topologies() {
     let names: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["a-b", "a-b-reverse", "b-c", "b-c-reverse", "direct", "direct-reverse"]);
     let shorter = read(&["link.2.delay=25 ms"]).unwrap().scenario;
-    assert_eq!(shorter.flows[0].path, [4]);
+    assert_eq!(*shorter.flows[0].path, [4]);
     for (setting, problem) in [
         ("flow.0.from=d", "flow.0.from: unknown node \"d\", did you mean \"a\"?; allowed: a, b, c"),
         ("flow.0.to=a", "flow.0.to: must not be the same node as from"),
@@ -232,7 +232,7 @@ fn topologies() {
     };
     let scenario = lot("3").unwrap().scenario;
     assert_eq!((&scenario.flows[0].path[..], &scenario.flows[1].path[..]), (&[0, 2, 4][..], &[2, 4][..]));
-    assert_eq!(scenario.flows[0].back, [5, 3, 1]);
+    assert_eq!(*scenario.flows[0].back, [5, 3, 1]);
     let message = lot("0").unwrap_err().to_string();
     assert!(
         message.ends_with("parking_lot.hops: expected a whole number from 1 to 1000, found 0"),

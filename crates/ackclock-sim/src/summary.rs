@@ -1,7 +1,7 @@
 //! The summary of a finished run.
 
 use ackclock_cc::registry::Catalogue;
-use ackclock_scenario::{Flow, Scenario};
+use ackclock_scenario::Scenario;
 use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
 use ackclock_units::{Span, Time};
 
@@ -19,10 +19,10 @@ pub fn summarise(
     catalogue: &dyn Catalogue,
 ) -> Summary {
     let end = Time::ZERO + scenario.run.duration;
-    let flows: Vec<_> = (0_u32..)
-        .zip(&scenario.flows)
-        .map(|(id, flow)| summarise_flow(id, flow, end, network, ends, observer, catalogue))
-        .collect();
+    let mut flows: Vec<FlowSummary> = Vec::with_capacity(scenario.flows.len());
+    for _ in 0..scenario.flows.len() {
+        flows.push(summarise_flow(scenario, &flows, network, ends, observer, catalogue));
+    }
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
     let links = scenario
@@ -45,25 +45,29 @@ pub fn summarise(
     }
 }
 
+/// The flow after those that are `done`.
 fn summarise_flow(
-    id: u32,
-    flow: &Flow,
-    end: Time,
+    scenario: &Scenario,
+    done: &[FlowSummary],
     network: &Network,
     ends: &[Ends],
     observer: &Observer,
     catalogue: &dyn Catalogue,
 ) -> FlowSummary {
-    let whole_run = mark(end, id, network, ends).counters;
-    let (span, from, to) = &observer.flows[id as usize];
+    let id = done.len();
+    let flow = &scenario.flows[id];
+    // The flows of one `[[flow]]` follow each other, and have their settings once.
+    let same = done.last().filter(|_| flow.has_settings_of(&scenario.flows[id - 1]));
+    let whole_run = mark(Time::ZERO + scenario.run.duration, id as u32, network, ends).counters;
+    let (span, from, to) = &observer.flows[id];
     let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
-    let Ends { sender, receiver, .. } = &ends[id as usize];
+    let Ends { sender, receiver, .. } = &ends[id];
     let meter = sender.view().meter;
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
-        id,
+        id: id as u32,
         name: flow.name.clone(),
-        controller: flow.label.clone(),
+        controller: flow.label.to_string(),
         rtt_ms: flow.rtt.as_millis(),
         goodput_mbps: seconds.map(|seconds| megabits / seconds),
         mean_window: seconds
@@ -76,7 +80,7 @@ fn summarise_flow(
         counters: to.counters.since(&from.counters),
         completion_s: receiver.view().completed.map(|completed| completed.since(meter.start()).as_seconds()),
         whole_run,
-        settings: flow.settings(catalogue),
+        settings: same.map_or_else(|| flow.settings(catalogue).into(), |same| same.settings.clone()),
     }
 }
 

@@ -14,7 +14,7 @@ fn illinois(beta: Option<f64>) -> Scenario {
     let flow = &mut scenario.flows[0];
     flow.tcp.recovery = Recovery::NewReno;
     if let Some(beta) = beta {
-        flow.params =
+        *flow.params =
             ["beta_min", "beta_max"].map(|name| (name.to_owned(), ParamValue::Number(beta))).to_vec();
     }
     scenario

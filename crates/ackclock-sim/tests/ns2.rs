@@ -78,7 +78,7 @@ fn the_same_drops_and_cuts() {
 #[test]
 fn cubic_of_linux_2_6_22() {
     let mut scenario = common::scenario("cubic");
-    scenario.flows[0].params = vec![("beta".to_owned(), ParamValue::Number(819.0 / 1024.0))];
+    *scenario.flows[0].params = vec![("beta".to_owned(), ParamValue::Number(819.0 / 1024.0))];
     agrees_to_the_last_drop(&common::run(&scenario).flows[0], "one linux cubic");
 }
 

@@ -183,12 +183,12 @@ fn flow() -> impl Strategy<Value = Flow> {
             bytes: bytes.filter(|_| matches!(traffic, Traffic::Bulk | Traffic::Datagrams(_))),
             traffic,
             access,
-            path: vec![direction],
-            back: vec![1 - direction],
+            path: vec![direction].into(),
+            back: vec![1 - direction].into(),
             rtt_noise: Span::from_millis(noise),
             start,
             stop,
-            tcp,
+            tcp: tcp.into(),
             ..common::flow(
                 // Only bulk transfers may be rate-based.
                 if traffic == Traffic::Bulk || !is_rate_based(&controller) { &controller } else { "reno" },
@@ -210,7 +210,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 sample: Sample::Every(Span::from_millis(100)),
             },
             links: vec![forward, Link { name: "b".to_owned(), ..reverse }],
-            flows,
+            flows: flows.into(),
             events: vec![Event {
                 when: when
                     .map_or(When::RoundTrip { flow: 0, count: 10 }, |at| When::At(Span::from_millis(at))),
@@ -243,7 +243,7 @@ proptest! {
     #[test]
     fn nothing_is_lost_from_sight(scenario in scenario()) {
         let (summary, tables) = common::run_with(&scenario, 0, true, 1000);
-        for (flow, settings) in summary.flows.iter().zip(&scenario.flows) {
+        for (flow, settings) in summary.flows.iter().zip(scenario.flows.iter()) {
             let whole = flow.whole_run;
             let once = whole.sent_packets - whole.retransmitted_packets;
             prop_assert!(whole.dropped_packets <= whole.sent_packets);
@@ -326,7 +326,8 @@ proptest! {
         let loss = Loss::Bernoulli { probability: 0.05 };
         (scenario.links[0].loss, scenario.links[1].loss) = (loss.clone(), loss);
         let bytes = Bytes(300 * tcp.packet.0);
-        scenario.flows = vec![Flow { tcp, bytes: Some(bytes), ..scenario.flows[0].clone() }];
+        let flow = Flow { tcp: tcp.into(), bytes: Some(bytes), ..scenario.flows[0].clone() };
+        scenario.flows = vec![flow].into();
         let flow = common::run(&scenario).flows.remove(0);
         prop_assert!(flow.completion_s.is_some(), "{:?}", flow.whole_run);
     }
@@ -372,7 +373,8 @@ proptest! {
             let start = Moment::At(Span::from_millis(5));
             let other = common::flow(control, Span::from_millis(100));
             let first = common::flow("reno", Span::from_millis(100));
-            scenario.flows = vec![Flow { traffic: Traffic::Datagrams(datagrams), start, ..first }, other];
+            let source = Flow { traffic: Traffic::Datagrams(datagrams), start, ..first };
+            scenario.flows = vec![source, other].into();
             // A window of a thousand packets is enough to disturb, and keeps the run short.
             scenario.flows[1].tcp.receive_window = Some(Packets(1000));
             let tables = common::run_with(&scenario, 0, true, u64::MAX).1;

@@ -7,7 +7,7 @@ use ackclock_units::{Packets, Rate, Span, Window};
 /// Packets delivered per round trip of 100 ms on a path that only loses, one packet in `every`.
 fn response(controller: &str, params: &[(&str, f64)], every: u64, seconds: u64) -> f64 {
     let mut scenario = lossy(controller, every, seconds);
-    scenario.flows[0].params =
+    *scenario.flows[0].params =
         params.iter().map(|(name, value)| ((*name).to_owned(), ParamValue::Number(*value))).collect();
     packets_per_round(&scenario)
 }
@@ -81,7 +81,7 @@ fn bic() {
         [(1_000_u64, 300, 83.0), (10_000, 300, 655.7), (100_000, 300, 3646.0), (1_000_000, 300, 14_118.0)]
     {
         let mut scenario = lossy("bic", every, seconds);
-        scenario.flows[0].params = vec![("search".to_owned(), ParamValue::Text("per_rtt".to_owned()))];
+        *scenario.flows[0].params = vec![("search".to_owned(), ParamValue::Text("per_rtt".to_owned()))];
         assert_near(packets_per_round(&scenario), rate);
     }
 }
@@ -98,7 +98,7 @@ fn cubic() {
         let seconds = every * cycles / (10 * window as u64);
         let mut scenario = lossy("cubic", every, seconds);
         scenario.run.warmup = Span::from_seconds(seconds / 2);
-        scenario.flows[0].params = vec![("fast_convergence".to_owned(), ParamValue::Flag(false))];
+        *scenario.flows[0].params = vec![("fast_convergence".to_owned(), ParamValue::Flag(false))];
         scenario.flows[0].tcp.initial_ssthresh = Window(0.8 * window);
         let excess = packets_per_round(&scenario) / window - 1.0;
         let most = 1.0 / (1.42 * cycles as f64 / 2.0).sqrt();

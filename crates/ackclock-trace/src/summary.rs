@@ -1,5 +1,7 @@
 //! The summary of a run, as `--json` prints it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -89,7 +91,7 @@ pub struct FlowSummary {
     /// The same counters from time 0.
     pub whole_run: Counters,
     /// Every effective setting of the flow.
-    pub settings: Value,
+    pub settings: Arc<Value>,
 }
 
 /// A link, measured from the warm-up on.

@@ -3,20 +3,21 @@
 use ackclock_cc::Value;
 use ackclock_units::{Bytes, Rate, Span};
 
+use super::Shared;
 use crate::tcp::Tcp;
 use crate::words::words;
 
-/// One flow.
+/// One flow. What has no fixed size is shared with the other flows of its `[[flow]]`, but for the name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Its name, unique in the scenario.
     pub name: String,
     /// What results show in place of the control's name: the control, or the source for other traffic.
-    pub label: String,
+    pub label: Shared<String>,
     /// The congestion control of its connection; empty for datagrams.
-    pub control: String,
+    pub control: Shared<String>,
     /// Parameters of the control that differ from its defaults, in the order of its list.
-    pub params: Vec<(String, ParamValue)>,
+    pub params: Shared<Vec<(String, ParamValue)>>,
     /// What it sends and when.
     pub traffic: Traffic,
     /// What carries it.
@@ -26,9 +27,9 @@ pub struct Flow {
     /// Rate of its access link; `None` is unlimited.
     pub access: Option<Rate>,
     /// Links that its data goes over, in order.
-    pub path: Vec<usize>,
+    pub path: Shared<Vec<usize>>,
     /// Links that its acknowledgements go over, in order.
-    pub back: Vec<usize>,
+    pub back: Shared<Vec<usize>>,
     /// When it starts.
     pub start: Moment,
     /// When it stops sending; `None`: at the end of the run. A random time is not drawn before the flow's start: it is
@@ -39,7 +40,7 @@ pub struct Flow {
     /// Standard deviation of the noise on its RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Settings of its sender and receiver.
-    pub tcp: Tcp,
+    pub tcp: Shared<Tcp>,
 }
 
 /// A parameter's value, owned.

@@ -2,9 +2,11 @@
 
 mod flow;
 mod link;
+mod shared;
 
 pub use flow::*;
 pub use link::*;
+pub use shared::Shared;
 
 use ackclock_units::{Rate, Span};
 
@@ -17,7 +19,7 @@ pub struct Scenario {
     /// other direction.
     pub links: Vec<Link>,
     /// The flows, `count` already expanded, in the order of the file; a flow's id is its index.
-    pub flows: Vec<Flow>,
+    pub flows: Shared<Vec<Flow>>,
     /// Changes during the run, in the order of the file.
     pub events: Vec<Event>,
 }

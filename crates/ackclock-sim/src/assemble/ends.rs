@@ -188,14 +188,14 @@ fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<En
 
 fn read_params<P: Parameters>(flow: &Flow) -> Result<P, String> {
     let mut params = P::default();
-    for (name, value) in &flow.params {
+    for (name, value) in flow.params.iter() {
         params.set(name, value.as_value()).map_err(|error| format!("flow {}: {error}", flow.name))?;
     }
     Ok(params)
 }
 
 fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn ErasedController>, String> {
-    let name = &flow.control;
+    let name = flow.control.as_str();
     let entry =
         catalogue.find(name).ok_or_else(|| format!("flow {}: unknown control \"{name}\"", flow.name))?;
     let given: Vec<_> = flow.params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect();

@@ -76,6 +76,12 @@ impl Application {
         }
     }
 
+    /// Whether [`Application::on_timer`] may begin a new connection.
+    #[must_use]
+    pub const fn reconnects(&self) -> bool {
+        matches!(self.kind, Kind::Member(_))
+    }
+
     /// Does what is due at `now`. Returns whether a new connection begins.
     pub fn on_timer(&mut self, now: Time) -> bool {
         if now < self.wakeup() {

@@ -24,8 +24,8 @@ const MOST_IN_FLIGHT: u64 = 1 << 24;
 pub struct Sender<R> {
     settings: Settings,
     control: Box<dyn ErasedController>,
-    /// The control as it was at the start, for connections that start afresh.
-    fresh: Box<dyn ErasedController>,
+    /// The control as it was at the start, where the application begins new connections.
+    fresh: Option<Box<dyn ErasedController>>,
     application: Application,
     decision: Decision,
     /// The decision's window in whole packets, at least the smallest that a sender keeps.
@@ -87,7 +87,7 @@ impl<R: Recovery> Sender<R> {
             whole_window: whole(decision.window, settings.min_window),
             decision,
             delivery_rate: control.wants_rate().then(DeliveryRate::default),
-            fresh: control.duplicate(),
+            fresh: application.reconnects().then(|| control.duplicate()),
             control,
             application,
             recovery,
@@ -388,8 +388,10 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if self.phase == Phase::Stopped {
             self.phase_ends = Time::NEVER;
         }
-        if self.application.on_timer(now) {
-            self.control = self.fresh.duplicate();
+        if self.application.on_timer(now)
+            && let Some(fresh) = &self.fresh
+        {
+            self.control = fresh.duplicate();
             self.adopt(self.control.decision());
         }
         self.plan();

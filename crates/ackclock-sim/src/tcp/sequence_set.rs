@@ -3,14 +3,15 @@
 //! One slot per packet in a ring. A slot of a packet that is in the set points past packets that are in it
 //! too; following the pointers, and shortening them on the way (path halving, as in a union-find), finds the
 //! next missing packet in amortised time that does not depend on how many packets are in the set or
-//! missing. Nothing is scanned, and memory is allocated only to double the ring.
+//! missing. Nothing is scanned, and memory is allocated only to double the ring. As there are two rings per flow, slots
+//! are half as wide while they can be.
 
 /// A set of sequence numbers at or above a base that moves up.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceSet {
     base: u64,
     len: u64,
-    slots: Vec<Slot>,
+    slots: Slots,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +20,67 @@ struct Slot {
     forward: u32,
     /// In the last slot of a block: distance to the block's first number.
     back: u32,
+}
+
+/// Slots of the ring; no distance in them exceeds their number.
+#[derive(Clone, Debug)]
+enum Slots {
+    Narrow(Vec<(u16, u16)>),
+    Wide(Vec<(u32, u32)>),
+}
+
+/// Slots of the first ring: a window of few packets, as each of many flows has, needs no more.
+const LEAST_SLOTS: usize = 16;
+/// Most slots that can be narrow.
+const MOST_NARROW: usize = 1 << 15;
+
+impl Default for Slots {
+    fn default() -> Self {
+        Slots::Narrow(Vec::new())
+    }
+}
+
+impl Slots {
+    /// This many slots of numbers that are not in the set.
+    fn new(count: usize) -> Self {
+        if count <= MOST_NARROW {
+            Slots::Narrow(vec![(0, 0); count])
+        } else {
+            Slots::Wide(vec![(0, 0); count])
+        }
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        match self {
+            Slots::Narrow(slots) => slots.len(),
+            Slots::Wide(slots) => slots.len(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> Slot {
+        let (forward, back) = match self {
+            Slots::Narrow(slots) => (slots[index].0.into(), slots[index].1.into()),
+            Slots::Wide(slots) => slots[index],
+        };
+        Slot { forward, back }
+    }
+
+    #[inline]
+    fn set(&mut self, index: usize, Slot { forward, back }: Slot) {
+        match self {
+            Slots::Narrow(slots) => slots[index] = (forward as u16, back as u16),
+            Slots::Wide(slots) => slots[index] = (forward, back),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Slots::Narrow(slots) => slots.fill((0, 0)),
+            Slots::Wide(slots) => slots.fill((0, 0)),
+        }
+    }
 }
 
 impl SequenceSet {
@@ -39,7 +101,7 @@ impl SequenceSet {
         if sequence < self.base || sequence - self.base >= self.slots.len() as u64 {
             return Slot::default();
         }
-        self.slots[self.index(sequence)]
+        self.slots.get(self.index(sequence))
     }
 
     #[inline]
@@ -64,15 +126,20 @@ impl SequenceSet {
             self.grow();
         }
         self.len += 1;
-        let index = self.index(sequence);
-        self.slots[index].forward = 1;
+        self.set_forward(sequence, 1);
         let before = if sequence > self.base { self.slot(sequence - 1) } else { Slot::default() };
         let first = if before.forward > 0 { sequence - 1 - u64::from(before.back) } else { sequence };
         let end = self.next_missing(sequence + 1);
-        self.slots[index].forward = (end - sequence) as u32;
+        self.set_forward(sequence, end - sequence);
         let last = self.index(end - 1);
-        self.slots[last].back = (end - 1 - first) as u32;
+        self.slots.set(last, Slot { back: (end - 1 - first) as u32, ..self.slots.get(last) });
         true
+    }
+
+    #[inline]
+    fn set_forward(&mut self, sequence: u64, distance: u64) {
+        let index = self.index(sequence);
+        self.slots.set(index, Slot { forward: distance as u32, ..self.slots.get(index) });
     }
 
     /// The first number at or above `from` (and the base) that is not in the set.
@@ -86,8 +153,7 @@ impl SequenceSet {
             }
             let beyond = u64::from(self.slot(sequence + step).forward);
             if beyond > 0 {
-                let index = self.index(sequence);
-                self.slots[index].forward = (step + beyond) as u32;
+                self.set_forward(sequence, step + beyond);
             }
             sequence += step + beyond;
         }
@@ -103,7 +169,7 @@ impl SequenceSet {
     /// Forgets every number; the base stays.
     pub fn clear(&mut self) {
         if self.len > 0 {
-            self.slots.fill(Slot::default());
+            self.slots.clear();
             self.len = 0;
         }
     }
@@ -114,8 +180,8 @@ impl SequenceSet {
             let end = base.min(self.base + self.slots.len() as u64);
             for sequence in self.base..end {
                 let index = self.index(sequence);
-                self.len -= u64::from(self.slots[index].forward > 0);
-                self.slots[index] = Slot::default();
+                self.len -= u64::from(self.slots.get(index).forward > 0);
+                self.slots.set(index, Slot::default());
             }
         }
         self.base = self.base.max(base);
@@ -123,10 +189,10 @@ impl SequenceSet {
 
     #[cold]
     fn grow(&mut self) {
-        let capacity = (self.slots.len() * 2).max(64);
-        let mut slots = vec![Slot::default(); capacity];
+        let capacity = (self.slots.len() * 2).max(LEAST_SLOTS);
+        let mut slots = Slots::new(capacity);
         for sequence in self.base..self.base + self.slots.len() as u64 {
-            slots[sequence as usize & (capacity - 1)] = self.slots[self.index(sequence)];
+            slots.set(sequence as usize & (capacity - 1), self.slots.get(self.index(sequence)));
         }
         self.slots = slots;
     }
@@ -139,17 +205,24 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against an ordered set of the standard library.
+        /// Against an ordered set of the standard library. A number that is far above the others makes the slots wide, at
+        /// whichever step it comes.
         #[test]
         fn agrees_with_an_ordered_set(
             start in 0_u64..200,
-            steps in prop::collection::vec((0_u64..300, prop::bool::weighted(0.05)), 1..400)
+            steps in prop::collection::vec((0_u64..300, prop::bool::weighted(0.05)), 1..400),
+            far in prop::option::of(0_usize..400),
         ) {
             let mut set = SequenceSet::default();
             let mut model = BTreeSet::new();
             let mut base = start;
             set.advance(base);
-            for (offset, advance) in steps {
+            for (step, (offset, advance)) in steps.into_iter().enumerate() {
+                if far == Some(step) {
+                    let far = base + MOST_NARROW as u64;
+                    prop_assert_eq!(set.insert(far), model.insert(far));
+                    prop_assert!(matches!(set.slots, Slots::Wide(_)));
+                }
                 if advance {
                     // As receivers and senders do: never into the middle of a block.
                     base = set.next_missing(base + offset / 4);

@@ -40,20 +40,20 @@ pub fn tcp() -> Tcp {
 pub fn flow(controller: &str, rtt: Span) -> Flow {
     Flow {
         name: controller.to_owned(),
-        label: controller.to_owned(),
-        control: controller.to_owned(),
-        params: Vec::new(),
+        label: controller.to_owned().into(),
+        control: controller.to_owned().into(),
+        params: Shared::default(),
         rtt,
         traffic: Traffic::Bulk,
         transport: Transport::Tcp,
         access: None,
-        path: vec![0],
-        back: vec![1],
+        path: vec![0].into(),
+        back: vec![1].into(),
         start: Moment::At(Span::ZERO),
         stop: None,
         bytes: None,
         rtt_noise: Span::ZERO,
-        tcp: tcp(),
+        tcp: tcp().into(),
     }
 }
 
@@ -80,7 +80,7 @@ pub fn scenario(controller: &str) -> Scenario {
             sample: Sample::Every(Span::from_millis(100)),
         },
         links: vec![link("bottleneck", 100), link("bottleneck-reverse", 1000)],
-        flows: vec![flow(controller, Span::from_millis(100))],
+        flows: vec![flow(controller, Span::from_millis(100))].into(),
         events: Vec::new(),
     }
 }
