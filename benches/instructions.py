@@ -227,8 +227,8 @@ def main() -> None:
     parser.add_argument("loads", nargs="*", metavar="LOAD", help="default: all")
     parser.add_argument("--update", action="store_true", help="keep the counts")
     parser.add_argument("--extension", type=Path, help="default: that of this checkout")
-    parser.add_argument("--profiles", type=Path, metavar="FOLDER",
-                        help="keep the profiles of the longer runs, for callgrind_annotate")  # fmt: skip
+    keep = "keep the profiles of the longer runs, for callgrind_annotate"
+    parser.add_argument("--profiles", type=Path, metavar="FOLDER", help=keep)
     arguments = parser.parse_args()
     if unknown := set(arguments.loads) - set(LOADS):
         sys.exit(f"no load {', '.join(sorted(unknown))}; there are {', '.join(LOADS)}")
