@@ -114,6 +114,15 @@ LOADS = {
 }  # fmt: skip
 
 
+def write(load: Load, seconds: float, folder: Path) -> Path:
+    """Write the scenario of a load that lasts some simulated seconds, and give its file."""
+    file = folder / "load.json"
+    tables = load.scenario() | {"run": {"duration": f"{seconds} s"}}
+    file.write_text(json.dumps(tables), encoding="utf-8")
+    file.with_suffix(".trace").write_text(TRACE, encoding="utf-8")
+    return file
+
+
 def count(load: Load, seconds: float, extension: Path, output: Path | None) -> tuple[int, int]:
     """Run a load for some simulated seconds, and count.
 
@@ -132,16 +141,13 @@ def count(load: Load, seconds: float, extension: Path, output: Path | None) -> t
         Instructions of the process, and data packets, retransmissions included.
     """
     with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "load.json"
-        file.write_text(json.dumps(load.scenario() | {"run": {"duration": f"{seconds} s"}}))
-        file.with_suffix(".trace").write_text(TRACE)
+        file = write(load, seconds, Path(directory))
         profile = output or Path(directory) / "profile"
         # No site-packages and no random hashes: the interpreter does the same each time.
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
                    sys.executable, "-S", "-c", RUN, str(extension), str(file)]  # fmt: skip
-        done = subprocess.run(
-            command, capture_output=True, text=True, env={"PYTHONHASHSEED": "0"}, check=False
-        )
+        environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or collected is None:
         sys.exit(f"{load.meaning}: {done.stderr.strip()}")

@@ -49,7 +49,7 @@ def scripts(seconds: int, folder: Path) -> dict[str, list[str]]:
     }  # fmt: skip
     plain = ["ns", str(least), *path]
     return {
-        "two nodes, packets with the headers IP, TCP and Flags only": [
+        "two nodes, no headers but IP, TCP and Flags": [
             *plain,
             "IP",
             "TCP",
