@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
+.PHONY: run test fuzz instructions bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
 
 setup: .venv/extension
 
@@ -33,6 +33,8 @@ test: setup
 	elif ! $(MAKE) --no-print-directory kernel-build-test; then exit 1; \
 	elif ! { $(CAN_EMULATE) && $(CAN_LOAD); }; then not_run="$$not_run - the controls in the kernel: need root, BTF, ip, ss and iperf3|"; \
 	else $(MAKE) --no-print-directory kernel-test || exit 1; fi; \
+	if $(CAN_COUNT); then $(MAKE) --no-print-directory instructions || exit 1; \
+	else not_run="$$not_run - instructions per packet: need valgrind, on x86-64|"; fi; \
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(COMPLETE)"; fi
 
@@ -40,6 +42,7 @@ test: setup
 CAN_EMULATE := { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1
 CAN_BUILD_LOADER := { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
 CAN_LOAD := { test -e /sys/kernel/btf/vmlinux && command -v iperf3; } > /dev/null 2>&1
+CAN_COUNT := { test "$$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1
 
 # The tests that need a machine of their own kind fail where it is another; make test decides whether to run them.
 link-test:
@@ -78,9 +81,16 @@ fuzz:
 	cd target/fuzz && ./$(FUZZ_TARGET)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
 	cd target/fuzz && ./$(FUZZ_TARGET)/release/scenarios -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_funcs=0 corpus-scenarios
 
+# Instructions per data packet, compared with those kept: a minute on two cores.
+instructions: setup
+	$(BIN)/python benches/instructions.py
+
+# With Debian's valgrind and ns2.
 bench: setup
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/sweep.py
+	$(BIN)/python benches/instructions.py --update
+	$(BIN)/python benches/ns2.py
 
 # The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, several flows on one bottleneck, and what a control
 # costs; two and a half hours, as root.

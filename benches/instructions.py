@@ -1,0 +1,264 @@
+"""Instructions per data packet, counted by valgrind, and their comparison with those kept.
+
+Time depends on what else the machine does; the number of instructions does not. Each load is run
+twice, for a shorter and a longer simulated time, under callgrind, and
+
+    instructions per packet = (instructions, longer - shorter) / (data packets, longer - shorter),
+
+so that the start of the interpreter, the building of the path and its first seconds, and the
+summary cancel out. What is run is the extension itself, as users have it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "benches" / "instructions.csv"
+HEAD = ["load", "instructions_per_packet"]
+TOLERANCE = 0.02
+"""Relative change that is not worth a word."""
+UPDATE = ".venv/bin/python benches/instructions.py --update"
+
+# Nothing of the package: what it imports would be most of the run.
+RUN = """
+import importlib.machinery, importlib.util, sys
+loader = importlib.machinery.ExtensionFileLoader("_native", sys.argv[1])
+native = importlib.util.module_from_spec(importlib.util.spec_from_loader("_native", loader))
+loader.exec_module(native)
+with open(sys.argv[2]) as file:
+    scenario = native.Scenario.read(file.read(), sys.argv[2], sys.argv[3:], is_json=True)
+print(scenario.simulate()[0])
+"""
+
+# 8 or 4 opportunities of 1500 bytes per millisecond: 96 or 48 Mbit/s.
+TRACE = "".join(f"{ms}\n" * (8 if ms % 1000 < 800 else 4) for ms in range(1, 2001))
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is counted: a bottleneck with an RTT of 100 ms, by default one Reno flow with SACK."""
+
+    meaning: str
+    flow: Mapping[str, Any] = field(default_factory=dict)
+    link: Mapping[str, Any] = field(default_factory=dict)
+    rate_mbps: int = 100
+    from_s: float = 4
+    to_s: float = 10
+    """The shorter and the longer simulated time; slow start is over by the shorter one."""
+    two_hops: bool = False
+
+    def scenario(self) -> dict[str, Any]:
+        """Give the tables of the scenario, without a duration."""
+        flow = {"controller": "reno", "rtt": "100 ms", **self.flow}
+        if "transport" not in flow:
+            flow = {"recovery": "sack"} | flow
+        # Packets of 8000 bits: rate * 0.1 s / 8000 bits fill the path.
+        limit = f"{self.rate_mbps * 1_000_000 // 80_000} packets"
+        link = {
+            "rate": f"{self.rate_mbps} Mbit/s",
+            "delay": "25 ms" if self.two_hops else "50 ms",
+            "queue": {"kind": "droptail", "limit": limit},
+            "reverse": {"queue": {"kind": "droptail", "limit": limit}},
+            **self.link,
+        }
+        if "rate_trace" in link:
+            link["reverse"] = {"rate": link.pop("rate")}
+        if self.two_hops:
+            ends = {"near": ("a", "b"), "far": ("b", "c")}
+            links = [{"name": n, "from": a, "to": b, **link} for n, (a, b) in ends.items()]
+            return {"link": links, "flow": [flow | {"from": "a", "to": "c"}]}
+        return {"dumbbell": link, "flow": [flow]}
+
+
+def queue(kind: str, **settings: Any) -> dict[str, Any]:
+    """Give the bottleneck a queue of 1250 packets (one BDP) of some kind."""
+    return {"queue": {"kind": kind, "limit": "1250 packets", **settings}}
+
+
+# Below the window at which the path is full, so that a thousand flows need no seconds to recover.
+MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24,
+        "start": {"uniform": ["0 s", "0.3 s"]}}  # fmt: skip
+LOADS = {
+    "reno": Load("one Reno flow with SACK"),
+    "1000-flows": Load("1000 Reno flows at 2.5 Gbit/s, overhead 10 us", MANY, {}, 2500, 0.9, 1.3),
+    "rack": Load("RACK", {"recovery": "rack"}),
+    "newreno": Load("NewReno", {"recovery": "newreno"}),
+    "delayed-ack": Load("delayed ACKs, one per two packets", {"delayed_ack": 2}),
+    "cubic": Load("CUBIC", {"controller": "cubic"}),
+    "illinois": Load("Illinois", {"controller": "illinois"}),
+    "bbr": Load("BBR", {"controller": "bbr"}),
+    "red": Load("RED", {}, queue("red", min_threshold=100, max_threshold=300)),
+    "codel": Load("CoDel", {}, queue("codel")),
+    "pie": Load("PIE", {}, queue("pie")),
+    "noise": Load("delay noise of up to 2 ms", {},
+                  {"delay_noise": {"kind": "uniform", "range": "2 ms"}}),
+    "rate-trace": Load("a rate from a trace, 96 and 48 Mbit/s", {}, {"rate_trace": "load.trace"},
+                       100, 4, 5),
+    "two-hops": Load("two bottlenecks in a row", two_hops=True),
+    "quic": Load("QUIC in virtual time", {"transport": "quic", "packet": "1500 B"}, {}, 20, 4, 7),
+}  # fmt: skip
+
+
+def write(load: Load, seconds: float, folder: Path) -> Path:
+    """Write the scenario of a load that lasts some simulated seconds, and give its file."""
+    file = folder / "load.json"
+    tables = load.scenario() | {"run": {"duration": f"{seconds} s"}}
+    file.write_text(json.dumps(tables), encoding="utf-8")
+    file.with_suffix(".trace").write_text(TRACE, encoding="utf-8")
+    return file
+
+
+def count(load: Load, seconds: float, extension: Path, output: Path | None) -> tuple[int, int]:
+    """Run a load for some simulated seconds, and count.
+
+    Parameters
+    ----------
+    load, seconds
+        What is simulated, and for how long.
+    extension
+        The extension that simulates.
+    output
+        A file to keep callgrind's profile in, for callgrind_annotate.
+
+    Returns
+    -------
+    tuple
+        Instructions of the process, and data packets, retransmissions included.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        file = write(load, seconds, Path(directory))
+        profile = output or Path(directory) / "profile"
+        # No site-packages and no random hashes: the interpreter does the same each time.
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
+                   sys.executable, "-S", "-c", RUN, str(extension), str(file)]  # fmt: skip
+        environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        sys.exit(f"{load.meaning}: {done.stderr.strip()}")
+    return int(collected[1]), json.loads(done.stdout)["packets_simulated"]
+
+
+def measure(names: list[str], extension: Path, profiles: Path | None) -> dict[str, int]:
+    """Count the instructions per data packet of loads, as many at once as there are cores."""
+    turns = [
+        (name, seconds) for name in names for seconds in (LOADS[name].from_s, LOADS[name].to_s)
+    ]
+
+    def turn(name: str, seconds: float) -> tuple[int, int]:
+        keep = profiles is not None and seconds == LOADS[name].to_s
+        output = profiles / f"{name}.callgrind" if profiles and keep else None
+        return count(LOADS[name], seconds, extension, output)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = list(pool.map(lambda one: turn(*one), turns))
+    found = {}
+    for name, shorter, longer in zip(names, counts[::2], counts[1::2], strict=True):
+        found[name] = round((longer[0] - shorter[0]) / (longer[1] - shorter[1]))
+        print(f"{name:12} {found[name]:6} instructions per data packet", flush=True)
+    return found
+
+
+def compare(found: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str], list[str]]:
+    """Compare counts with those kept.
+
+    Parameters
+    ----------
+    found, kept
+        Instructions per data packet, by load.
+
+    Returns
+    -------
+    tuple
+        A line for each load that got worse, or of which nothing is kept, and a line for each that
+        got better, by more than the tolerance.
+    """
+    worse, better = [], []
+    for name, now in found.items():
+        if name not in kept:
+            worse.append(f"{name}: {now} instructions per data packet, and nothing to compare with")
+            continue
+        change = now / kept[name] - 1
+        line = f"{name}: {now} instructions per data packet, {kept[name]} before ({change:+.1%})"
+        if change > TOLERANCE:
+            worse.append(line)
+        elif change < -TOLERANCE:
+            better.append(line)
+    return worse, better
+
+
+def read() -> dict[str, int]:
+    """Read the counts kept."""
+    if not KEPT.exists():
+        return {}
+    with KEPT.open(encoding="utf-8", newline="") as file:
+        return {row[HEAD[0]]: int(row[HEAD[1]]) for row in csv.DictReader(file)}
+
+
+def update(found: Mapping[str, int]) -> None:
+    """Keep counts, and put the table of all into docs/performance.md."""
+    # Only here, because it needs the package.
+    from shared import put
+
+    from ackclock.draw import markdown
+
+    kept = read() | found
+    with KEPT.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(HEAD)
+        writer.writerows((name, kept[name]) for name in LOADS if name in kept)
+    rows = [[name, LOADS[name].meaning, str(kept[name])] for name in LOADS if name in kept]
+    head = ["load", "what it is", "instructions per data packet"]
+    put(ROOT / "docs" / "performance.md", "instructions", "bench", markdown.table(head, rows))
+
+
+def main() -> None:
+    """Count, and compare or keep."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("loads", nargs="*", metavar="LOAD", help="default: all")
+    parser.add_argument("--update", action="store_true", help="keep the counts")
+    parser.add_argument("--extension", type=Path, help="default: that of this checkout")
+    keep = "keep the profiles of the longer runs, for callgrind_annotate"
+    parser.add_argument("--profiles", type=Path, metavar="FOLDER", help=keep)
+    arguments = parser.parse_args()
+    if unknown := set(arguments.loads) - set(LOADS):
+        sys.exit(f"no load {', '.join(sorted(unknown))}; there are {', '.join(LOADS)}")
+    if shutil.which("valgrind") is None:
+        sys.exit("valgrind is missing: apt-get install valgrind")
+    if platform.machine() != "x86_64":
+        sys.exit(f"the counts kept are of x86_64, this is {platform.machine()}")
+    extension = arguments.extension
+    if extension is None:
+        extension = next((ROOT / "python" / "ackclock").glob("_native*.so"), None)
+        if extension is None:
+            sys.exit("the extension is missing: make setup")
+    if arguments.profiles:
+        arguments.profiles.mkdir(parents=True, exist_ok=True)
+    found = measure(arguments.loads or list(LOADS), extension, arguments.profiles)
+    if arguments.update:
+        update(found)
+        return
+    worse, better = compare(found, read())
+    if better:
+        print("\n".join(["Better, to be kept:", *better, f"  {UPDATE} {' '.join(found)}"]))
+    if worse:
+        sys.exit("\n".join(["Worse:", *worse, f"If it must be, and the commit says why: {UPDATE}"]))
+
+
+if __name__ == "__main__":
+    main()
