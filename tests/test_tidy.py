@@ -46,11 +46,11 @@ def importers(module: str) -> set[str]:
     }
 
 
-def test_typer_is_for_the_command_line_alone() -> None:
+def test_click_is_for_the_command_line_alone() -> None:
     command_line = {name(file) for file in (ROOT / "python/ackclock/cli").glob("*.py")}
     # The package itself, and the tables that its verbs print.
     without = {f"python/ackclock/cli/{file}.py" for file in ("__init__", "tables")}
-    assert importers("typer") == command_line - without
+    assert importers("click") == command_line - without
 
 
 def test_only_the_engine_calls_the_extension() -> None:

@@ -14,8 +14,8 @@
 ['time_s', 'flow', 'window', 'ssthresh']
 >>> figure = run.plot.window()
 
-`metrics`, `models`, `predictions`, `comparison`, `runs` and `sweep` are imported when they are
-first used:
+Everything is imported when it is first used, `metrics`, `models`, `predictions`, `comparison`,
+`runs` and `sweep` too:
 
 >>> float(ackclock.metrics.jain([1.0, 1.0]))
 1.0
@@ -23,38 +23,46 @@ first used:
 
 from typing import TYPE_CHECKING
 
-from ackclock import engine
-from ackclock.engine import (
-    Run,
-    Scenario,
-    ScenarioError,
-    SimulationError,
-    check,
-    controllers,
-    example,
-    explain,
-    schema,
-    simulate,
-)
-from ackclock.engine.build import dumbbell, flow, scenario
-from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout, register
-from ackclock.engine.storage import StorageError
-
-__version__ = engine.VERSION
-
 if TYPE_CHECKING:
     from ackclock import comparison as comparison
+    from ackclock import engine as engine
     from ackclock import metrics as metrics
     from ackclock import models as models
     from ackclock import predictions as predictions
     from ackclock import runs as runs
     from ackclock import sweep as sweep
-else:
-    from ackclock._lazy import submodules
-
-    __getattr__, __dir__ = submodules(
-        __name__, "comparison", "metrics", "models", "predictions", "runs", "sweep"
+    from ackclock.engine import (
+        Run,
+        Scenario,
+        ScenarioError,
+        SimulationError,
+        __version__,
+        check,
+        controllers,
+        example,
+        explain,
+        schema,
+        simulate,
     )
+    from ackclock.engine.build import dumbbell, flow, scenario
+    from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout, register
+    from ackclock.engine.storage import StorageError
+else:
+    from ackclock._lazy import on_demand
+
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        ("comparison", "engine", "metrics", "models", "predictions", "runs", "sweep"),
+        {
+            "ackclock.engine": (
+                "Run", "Scenario", "ScenarioError", "SimulationError", "__version__", "check",
+                "controllers", "example", "explain", "schema", "simulate",
+            ),
+            "ackclock.engine.build": ("dumbbell", "flow", "scenario"),
+            "ackclock.engine.controls": ("Ack", "Control", "Loss", "Start", "Timeout", "register"),
+            "ackclock.engine.storage": ("StorageError",),
+        },
+    )  # fmt: skip
 
 __all__ = [
     "Ack",

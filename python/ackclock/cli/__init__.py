@@ -1,1 +1,1 @@
-"""The command line: Typer and messages for people, no arithmetic."""
+"""The command line: Click and messages for people, no arithmetic."""

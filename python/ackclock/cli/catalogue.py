@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
 
-import typer
+import click
 
 from ackclock import engine
-from ackclock.cli.options import AsJson
+from ackclock.cli import options
 
 
+@click.command()
 def example() -> None:
     """Print a commented scenario.
 
@@ -22,7 +22,9 @@ def example() -> None:
     print(engine.example(), end="")
 
 
-def controllers(as_json: AsJson = False) -> None:
+@click.command()
+@options.as_json
+def controllers(as_json: bool) -> None:
     """List the congestion controls and their parameters.
 
     \b
@@ -38,11 +40,9 @@ def controllers(as_json: AsJson = False) -> None:
         tables.print_controllers(engine.controllers())
 
 
-def explain(
-    controller: Annotated[
-        str, typer.Argument(metavar="NAME", help="A control of `ackclock controllers`.")
-    ],
-) -> None:
+@click.command()
+@click.argument("controller", metavar="NAME", help="A control of `ackclock controllers`.")
+def explain(controller: str) -> None:
     """Explain a congestion control: equations, sources, deviations, parameters.
 
     \b
@@ -53,7 +53,7 @@ def explain(
     try:
         text = engine.explain(controller)
     except LookupError as error:
-        raise typer.TyperException(str(error.args[0])) from error
+        raise click.ClickException(str(error.args[0])) from error
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
@@ -63,6 +63,7 @@ def explain(
         print(text, end="")
 
 
+@click.command()
 def schema() -> None:
     """Print the JSON schema of scenarios.
 

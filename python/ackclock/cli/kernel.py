@@ -8,17 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO, Annotated, cast
+from typing import IO, cast
 
-import typer
+import click
 
 from ackclock import engine
+from ackclock.cli.options import Verbs
 from ackclock.cli.programs import AS_IT_IS, become, program
 from ackclock.engine import run
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
+kernel = Verbs(
+    no_args_is_help=False,
     help="Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.\n\n"
     "Connections choose one as any other: iperf3 -C ack_fit. Needs root and a kernel with BTF.",
     epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
@@ -26,51 +26,67 @@ app = typer.Typer(
 PROGRAM = "ackclock-kernel"
 
 
-@app.command("list", context_settings=AS_IT_IS)
-def list_(context: typer.Context) -> None:
+@kernel.command("list", context_settings=AS_IT_IS)
+@click.pass_context
+def list_(context: click.Context) -> None:
     """List the available controls and say which are loaded."""
     become(PROGRAM, ["list", *context.args])
 
 
-@app.command(context_settings=AS_IT_IS)
-def load(context: typer.Context) -> None:
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def load(context: click.Context) -> None:
     """Load controls by name; they stay until they are unloaded or the machine restarts."""
     become(PROGRAM, ["load", *context.args])
 
 
-@app.command(context_settings=AS_IT_IS)
-def unload(context: typer.Context) -> None:
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def unload(context: click.Context) -> None:
     """Unload controls, by default all; connections keep theirs until they end."""
     become(PROGRAM, ["unload", *context.args])
 
 
-@app.command(context_settings=AS_IT_IS)
-def status(context: typer.Context) -> None:
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def status(context: click.Context) -> None:
     """Show what is loaded, how many connections on this machine use it, and who traces."""
     become(PROGRAM, ["status", *context.args])
 
 
-@app.command()
+@kernel.command()
+@click.option(
+    "-o", "--output", type=Path, required=True, metavar="DIR", help="Where the result goes."
+)
+@click.option(
+    "--duration-s",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Stop after this many seconds; by default at Ctrl-C.",
+)
+@click.option(
+    "--sample-ms",
+    type=click.FloatRange(min=1.0),
+    default=100.0,
+    metavar="MS",
+    help="Sampling interval of the table of windows.",
+)
+@click.option(
+    "--warmup-s",
+    type=click.FloatRange(min=0.0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Leave this many seconds out of the metrics.",
+)
+@click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
+@click.option("--force", is_flag=True, help="Replace an earlier result.")
 def trace(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the result goes.")
-    ],
-    duration_s: Annotated[
-        float | None,
-        typer.Option(
-            "--duration-s", min=0.1, help="Stop after this many seconds; by default at Ctrl-C."
-        ),
-    ] = None,
-    sample_ms: Annotated[
-        float,
-        typer.Option("--sample-ms", min=1.0, help="Sampling interval of the table of windows."),
-    ] = 100.0,
-    warmup_s: Annotated[
-        float,
-        typer.Option("--warmup-s", min=0.0, help="Leave this many seconds out of the metrics."),
-    ] = 0.0,
-    csv: Annotated[bool, typer.Option("--csv", help="Write CSV instead of Parquet.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
+    output: Path,
+    duration_s: float | None,
+    sample_ms: float,
+    warmup_s: float,
+    csv: bool,
+    force: bool,
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
@@ -83,7 +99,7 @@ def trace(
       sudo ackclock kernel trace -o fit --duration-s 30
       sudo ackclock kernel trace -o fit --sample-ms 10        # until Ctrl-C
     """
-    from ackclock.paths import kernel
+    from ackclock.paths import kernel as traces
 
     with run.new_result(output, force=force) as directory:
         text = _record(duration_s)
@@ -91,9 +107,9 @@ def trace(
             raise engine.SimulationError(
                 "no window has changed: no connection used a control of ackclock"
             )
-        changes = kernel.read_changes(text)
+        changes = traces.read_changes(text)
         try:
-            measured = kernel.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
+            measured = traces.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
         except ValueError as error:
             raise engine.SimulationError(str(error)) from error
         measured.write(directory, csv=csv)
@@ -112,7 +128,7 @@ def _record(duration_s: float | None) -> str:
         listener.send_signal(signal.SIGINT)
         _read(pipe, lines)
     if listener.returncode:
-        raise typer.Exit(listener.returncode)
+        raise click.exceptions.Exit(listener.returncode)
     return "".join(lines)
 
 

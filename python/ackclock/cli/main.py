@@ -1,81 +1,140 @@
-"""The command line: an app with a verb per function, and errors of one line."""
+"""The command line: a verb is imported when it is called, and an error is one line."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
-from ackclock import engine
-from ackclock.cli import (
-    catalogue,
-    kernel,
-    measure,
-    predict,
-    programs,
-    reproduce,
-    simulate,
-    studies,
-)
-from ackclock.engine import storage
+import ackclock
+from ackclock.cli.options import Verbs
 
-# Plain help and our own error lines: an error is one line on standard error.
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+VERBS = {
+    "simulate": {
+        "simulate": "Simulate a scenario packet by packet.",
+        "check": "Check a scenario without running it.",
+    },
+    "catalogue": {
+        "example": "Print a commented scenario.",
+        "controllers": "List the congestion controls and their parameters.",
+        "explain": "Explain a congestion control: equations, sources, deviations, parameters.",
+        "schema": "Print the JSON schema of scenarios.",
+    },
+    "reproduce": {
+        "reproduce": "Reproduce figures and tables of papers, with a verdict for every claim.",
+    },
+    "studies": {
+        "compare": "Compare congestion controls on one path: the questions that everybody asks, "
+        "on one page.",
+        "sweep": "Run a scenario for many values of its settings, on all cores or a cluster.",
+        "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals "
+        "over runs.",
+    },
+    "programs": {
+        "link": "Set up an emulated path between two network namespaces, in real time "
+        "(link --help).",
+    },
+    "predict": {
+        "predict": "Predict by the papers' formulas; --simulate adds simulated values.",
+    },
+    "kernel": {
+        "kernel": "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.",
+    },
+    "measure": {
+        "measure": "Measuring campaigns over real paths: the server switches congestion control "
+        "every period, the client fetches and logs.",
+    },
+}
+"""The verbs by module of `ackclock.cli`, each with the first sentence of its own --help."""
+
+
+class Verb(click.Command):
+    """A verb of which --help shows one line; its module is imported when it is called.
+
+    Parameters
+    ----------
+    name : str
+        The verb, and the name of its command in the module.
+    module : str
+        Where it is, in `ackclock.cli`.
+    about : str
+        Its line.
+    """
+
+    def __init__(self, name: str, module: str, about: str) -> None:
+        super().__init__(name, short_help=about)
+        self._module = module
+
+    def load(self) -> click.Command:
+        """Import the command.
+
+        Returns
+        -------
+        click.Command
+            With its options; a group has its verbs.
+        """
+        module = importlib.import_module(f"ackclock.cli.{self._module}")
+        command: click.Command = getattr(module, str(self.name))
+        return command
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Let the command itself read its arguments, so that it is what is called."""
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        print(f"ackclock {ackclock.__version__}")
+        context.exit()
+
+
+app = Verbs(
+    no_args_is_help=False,
+    commands={
+        name: Verb(name, module, about)
+        for module, verbs in VERBS.items()
+        for name, about in verbs.items()
+    },
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_version,
+            help="Show the version and exit.",
+        )
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     help="A congestion-control laboratory: simulate, compare and explain congestion controls.",
     epilog="Start with: ackclock example > first.toml; ackclock simulate first.toml",
 )
-app.add_typer(predict.app, name="predict")
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        print(f"ackclock {engine.VERSION}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
-        ),
-    ] = False,
-) -> None:
-    pass
-
-
-app.command()(simulate.simulate)
-app.command()(simulate.check)
-app.command()(catalogue.example)
-app.command()(catalogue.controllers)
-app.command()(catalogue.explain)
-app.command()(catalogue.schema)
-app.command()(reproduce.reproduce)
-app.command()(studies.compare)
-app.command()(studies.sweep)
-app.command()(studies.plot)
-app.command(context_settings=programs.AS_IT_IS)(programs.link)
-app.add_typer(kernel.app, name="kernel")
-app.add_typer(measure.app, name="measure")
 
 
 def main() -> None:
     """Run the command line; exit 0 when done, 1 failed, 2 bad input, 130 interrupted."""
+    status = 0
     try:
-        status = app(prog_name="ackclock", standalone_mode=False)
+        # Not app.main, which writes of its own on an interrupt and ends at a closed pipe.
+        with app.make_context("ackclock", sys.argv[1:]) as context:
+            app.invoke(context)
         sys.stdout.flush()
-    except engine.ScenarioError as error:
-        status = _complain(str(error), 2)
-    except typer.TyperException as error:
+    except click.exceptions.Exit as exit_:
+        status = exit_.exit_code
+    except click.ClickException as error:
         status = _complain(f"ackclock: {_usage(error)}", 2)
-    except (storage.StorageError, engine.SimulationError) as error:
+    except ackclock.ScenarioError as error:
+        status = _complain(str(error), 2)
+    except (ackclock.StorageError, ackclock.SimulationError) as error:
         status = _complain(f"ackclock: {error}", 1)
     except MemoryError:
         status = _complain("ackclock: out of memory; shorten the run or sample less often", 1)
@@ -90,12 +149,12 @@ def main() -> None:
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
     if status == 130:
         _complain("ackclock: interrupted", 130)
-    sys.exit(status or 0)
+    sys.exit(status)
 
 
-def _usage(error: typer.TyperException) -> str:
+def _usage(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split())
-    if not hasattr(error, "ctx"):
+    if not isinstance(error, click.UsageError):
         return message
     command = error.ctx.command_path if error.ctx else "ackclock"
     return f"{message.rstrip('.')} (see {command} --help)"

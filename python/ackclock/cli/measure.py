@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from ackclock import engine
+from ackclock.cli.options import Verbs
 from ackclock.cli.programs import AS_IT_IS, become
 from ackclock.engine import storage
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
+measure = Verbs(
+    no_args_is_help=False,
     help="Measuring campaigns over real paths: the server switches congestion control every "
     "period, the client fetches and logs.",
     epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
@@ -33,40 +32,46 @@ REPORT = frozenset(
 )
 
 
-@app.command(context_settings=AS_IT_IS)
-def token(context: typer.Context) -> None:
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def token(context: click.Context) -> None:
     """Make a token, a file that client and server share."""
     become(PROGRAM, ["token", *context.args])
 
 
-@app.command(context_settings=AS_IT_IS)
-def serve(context: typer.Context) -> None:
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def serve(context: click.Context) -> None:
     """Send to every client that knows the token, until Ctrl-C."""
     become(PROGRAM, ["serve", *context.args])
 
 
-@app.command(context_settings=AS_IT_IS)
-def run(context: typer.Context) -> None:
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def run(context: click.Context) -> None:
     """Fetch from a server, slot after slot, and log every second; rerun it to resume."""
     become(PROGRAM, ["run", *context.args])
 
 
-@app.command()
+@measure.command()
+@click.argument(
+    "directories",
+    nargs=-1,
+    type=Path,
+    required=True,
+    metavar="DIR...",
+    help="Campaigns, one per path.",
+)
+@click.option("-o", "--output", type=Path, metavar="OUT", help="Write tables and picture to OUT.")
+@click.option(
+    "--control", metavar="NAME", help="Whose speed-up to show; by default the best one's."
+)
+@click.option("--force", is_flag=True, help="Replace an earlier report.")
 def report(
-    directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Campaigns, one per path.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="OUT", help="Write tables and picture to OUT."),
-    ] = None,
-    control: Annotated[
-        str | None,
-        typer.Option(
-            "--control", metavar="NAME", help="Whose speed-up to show; by default the best one's."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier report.")] = False,
+    directories: tuple[Path, ...],
+    output: Path | None,
+    control: str | None,
+    force: bool,
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 

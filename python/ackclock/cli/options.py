@@ -1,22 +1,22 @@
-"""Options and arguments that several verbs have."""
+"""What several verbs have: options and arguments, and how a group lists its verbs."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import click
 
-import typer
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+jobs = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Parallel runs; by default one per core.",
+)
+cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario; - is standard input.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a key, as in flow.0.rtt=80ms."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", min=1, help="Parallel runs; by default one per core.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS."),
-]
+
+class Verbs(click.Group):
+    """Verbs in the order in which they were added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Give the names for --help."""
+        return list(self.commands)

@@ -1,53 +1,32 @@
-"""The verb predict: a table of verbs, and the Typer commands that are made of it."""
+"""The verb predict: a table of verbs, and the commands that are made of it."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ackclock.cli.options import AsJson, Jobs
+from ackclock.cli import options
 from ackclock.engine import build, quantity, storage
 
 if TYPE_CHECKING:
     from ackclock.predictions import Prediction
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    no_args_is_help=True,
+predict = options.Verbs(
+    no_args_is_help=False,
     help="Predict by the papers' formulas; --simulate adds simulated values.",
     epilog="Start with: ackclock predict response reno cubic --simulate",
 )
 PICTURES = (".svg", ".pdf", ".png")
 NUMBERS = (".csv", ".parquet")
 
-
-@dataclass(frozen=True)
-class Option:
-    """An option of a verb, or its argument.
-
-    Attributes
-    ----------
-    parameter : str
-        The parameter of the predicting function that it sets; not given when it has no value.
-    kind : type
-        Annotated for Typer.
-    default : object
-        Shown in --help; with None the function's own default holds.
-    read : callable
-        Turns what is given into what the function takes.
-    """
-
-    parameter: str
-    kind: Any
-    default: Any = None
-    read: Callable[[Any], Any] = lambda given: given
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+"""Gives a function an option or argument: `click.option`."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +43,9 @@ class Verb:
         What --help says in the list of verbs.
     examples : tuple of str
         What is written behind ``ackclock predict NAME``.
-    options : tuple of Option
-        Besides those that many verbs have.
+    options : tuple of decorators
+        Besides those that many verbs have. Each sets the parameter of its name of the predicting
+        function, whose own default holds when there is no value.
     about : str
         What its own --help says further.
     runs : int, optional
@@ -79,64 +59,46 @@ class Verb:
     function: str
     summary: str
     examples: tuple[str, ...]
-    options: tuple[Option, ...] = ()
+    options: tuple[Decorator, ...] = ()
     about: str = ""
     runs: int | None = 5
     refuses: tuple[type[Exception], ...] = ()
 
 
-def _number(text: str, key: str, low: float, high: float) -> float:
-    """Read a number; 1 % is 0.01."""
-    try:
-        number = quantity(text.strip(), "number")
-    except ValueError:
-        number = float("nan")
-    if not low <= number <= high:
-        raise typer.TyperException(
-            f"{key}: not a number from {low:g} to {high:g}: {text.strip()!r}"
-        )
-    return number
+def _number(low: float, high: float) -> Callable[[str], float]:
+    """Give what reads a number; 1 % is 0.01."""
 
+    def read(text: str) -> float:
+        try:
+            number = quantity(text.strip(), "number")
+        except ValueError:
+            number = float("nan")
+        if not low <= number <= high:
+            raise click.BadParameter(f"not a number from {low:g} to {high:g}: {text.strip()!r}")
+        return number
 
-def _option(
-    parameter: str,
-    flags: str,
-    kind: Any,
-    about: str,
-    default: Any = None,
-    read: Callable[[Any], Any] = lambda given: given,
-    **more: Any,
-) -> Option:
-    """Make an option; `more` goes to Typer, such as min and max."""
-    typed = Annotated[kind, typer.Option(*flags.split(), help=about, **more)]
-    return Option(parameter, typed, default, read)
+    return read
 
 
 def _numbers(
     parameter: str, metavar: str, about: str, low: float, high: float, default: str | None = None
-) -> Option:
+) -> Decorator:
     """Make an option that takes numbers between commas."""
-    flag = f"--{parameter}"
+    number = _number(low, high)
 
     def read(text: str) -> list[float]:
-        return [_number(word, flag, low, high) for word in text.split(",")]
+        return [number(word) for word in text.split(",")]
 
-    return _option(parameter, flag, str | None, about, default, read, metavar=metavar)
-
-
-def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Option:
-    def read(text: str) -> float:
-        return _number(text, flag, 1e-4, 0.2)
-
-    return _option(parameter, flag, str, about, default, read, metavar="RATE")
+    return click.option(f"--{parameter}", type=read, metavar=metavar, help=about, default=default)
 
 
-CONTROLS = Option(
-    "controls",
-    Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[CONTROL]...", help="Which; by default the usual ones."),
-    ],
+def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Decorator:
+    read = _number(1e-4, 0.2)
+    return click.option(flag, parameter, type=read, metavar="RATE", help=about, default=default)
+
+
+CONTROLS = click.argument(
+    "controls", nargs=-1, metavar="[CONTROL]...", help="Which; by default the usual ones."
 )
 LOSS = _numbers("loss", "RATES", "Loss rates, as in 1%,0.001 or 1e-4.", 1e-9, 0.5)
 
@@ -148,8 +110,9 @@ VERBS = (
         ),
         (
             CONTROLS, LOSS,
-            _option("rtt_s", "--rtt-ms", float, "Round-trip time, ms.", 100.0,
-                    lambda rtt_ms: rtt_ms / 1000, min=0.001, max=1e5),
+            click.option("--rtt-ms", "rtt_s", type=click.FloatRange(0.001, 1e5), default=100.0,
+                         metavar="MS", help="Round-trip time, ms.",
+                         callback=lambda _, __, rtt_ms: rtt_ms / 1000),
         ),
         runs=1, refuses=(LookupError,),
     ),
@@ -158,8 +121,9 @@ VERBS = (
         ("", "aimd bic --ratios 1,3 --simulate"),
         (
             CONTROLS, _numbers("ratios", "R,...", "Long over short RTT.", 1, 20, "1,2,3,6"),
-            _option("capacity", "--capacity-mbps", float, "Capacity of the link, Mbit/s.", 2500.0,
-                    lambda capacity_mbps: capacity_mbps * 1e6 / build.PACKET_BITS, min=1, max=1e5),
+            click.option("--capacity-mbps", "capacity", type=click.FloatRange(1, 1e5),
+                         default=2500.0, metavar="MBPS", help="Capacity of the link, Mbit/s.",
+                         callback=lambda _, __, mbps: mbps * 1e6 / build.PACKET_BITS),
         ),
         "The throughput of a flow of 40 ms over that of one with a longer round trip.",
         runs=3, refuses=(LookupError, ValueError),
@@ -167,7 +131,10 @@ VERBS = (
     Verb(
         "divergence", "unfairness.diverge", "Scalable flows that never converge.",
         ("--ratio 2 --simulate",),
-        (_option("ratio", "--ratio", float, "Long over short RTT.", 3.0, min=1, max=20),),
+        (
+            click.option("--ratio", type=click.FloatRange(1, 20), default=3.0, metavar="R",
+                         help="Long over short RTT."),
+        ),
         "The windows of two with different round trips that lose together.",
     ),
     Verb(
@@ -183,7 +150,10 @@ VERBS = (
     Verb(
         "curves", "illinois.predict_curves", "Alpha and beta of Illinois over delay.",
         ("--simulate -o curves.svg",),
-        (_option("eta1", "--eta1", float, "d1 over dm.", 0.01, min=0, max=0.99),), runs=2,
+        (
+            click.option("--eta1", type=click.FloatRange(0, 0.99), default=0.01, metavar="SHARE",
+                         help="d1 over dm."),
+        ), runs=2,
     ),
     Verb(
         "gain", "illinois.predict_gain", "Illinois over Reno on a lossy link.",
@@ -199,7 +169,8 @@ VERBS = (
         ("--flows 4,10 -o matrix.svg",),
         (
             _numbers("flows", "N,...", "Numbers of flows.", 2, 100, "4,10"),
-            _option("seed", "--seed", int, "Seed of the random numbers.", 1, min=0),
+            click.option("--seed", type=click.IntRange(min=0), default=1, metavar="N",
+                         help="Seed of the random numbers."),
         ),
         runs=None,
     ),
@@ -218,7 +189,11 @@ VERBS = (
     Verb(
         "timeouts", "timeouts.predict", "CoV where timeouts dominate.",
         ("--loss 20% --timeout 4",),
-        (LOSS, _option("timeout", "--timeout", int, "RTO in round trips.", 4, min=1, max=1000)),
+        (
+            LOSS,
+            click.option("--timeout", type=click.IntRange(1, 1000), default=4, metavar="N",
+                         help="RTO in round trips."),
+        ),
         "As printed in the study, and of its chain.",
         runs=None,
     ),
@@ -228,8 +203,8 @@ VERBS = (
         (
             _loss_rate("before", "--from", "Loss rate.", "1%"),
             _loss_rate("after", "--to", "New loss rate.", "4%"),
-            _option("round_trips", "--round-trips", int, "How long to follow.", 50,
-                    min=10, max=900),
+            click.option("--round-trips", type=click.IntRange(10, 900), default=50, metavar="N",
+                         help="How long to follow."),
         ),
         refuses=(ValueError,),
     ),
@@ -240,65 +215,56 @@ RUNS = "Runs per point, each with other random streams."
 OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
 
 
-def _common(verb: Verb) -> Iterator[Option]:
+def _common(verb: Verb) -> Iterator[Decorator]:
     """Give the options that many verbs have."""
     if verb.runs is not None:
-        yield _option("simulate", "--simulate", bool, SIMULATE, False)
+        yield click.option("--simulate", is_flag=True, help=SIMULATE)
         if verb.runs > 1:
-            yield _option("runs", "--runs", int, RUNS, verb.runs, min=2)
-        yield Option("jobs", Jobs)
-    yield Option("as_json", AsJson, False)
-    yield _option("output", "-o --output", Path | None, OUTPUT, metavar="FILE")
+            least = click.IntRange(min=2)
+            yield click.option("--runs", type=least, default=verb.runs, metavar="N", help=RUNS)
+        yield options.jobs
+    yield options.as_json
+    yield click.option("-o", "--output", type=Path, metavar="FILE", help=OUTPUT)
 
 
-def _command(verb: Verb) -> Callable[..., None]:
-    """Make the function whose signature and docstring Typer reads."""
+def _add(verb: Verb) -> None:
+    """Make the command of a verb."""
 
     def command(
         *,
         simulate: bool = False,
         runs: int = 1,
         jobs: int | None = None,
-        as_json: bool = False,
-        output: Path | None = None,
+        as_json: bool,
+        output: Path | None,
         **given: Any,
     ) -> None:
         if output is not None and output.suffix not in (*PICTURES, *NUMBERS):
             # Before the work, not after it.
             endings = ", ".join((*PICTURES, *NUMBERS))
-            raise typer.TyperException(f"--output: {output} must end in one of {endings}")
+            raise click.ClickException(f"--output: {output} must end in one of {endings}")
         from ackclock.predictions import Simulation
 
-        values = {
-            one.parameter: one.read(given[one.parameter])
-            for one in verb.options
-            if given[one.parameter] is not None
-        }
+        # No controls are the usual ones.
+        values = {name: value for name, value in given.items() if value not in (None, ())}
         if simulate:
             values["simulation"] = Simulation(runs, jobs)
         module, function = verb.function.split(".")
-        predict = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
+        calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
         try:
-            prediction = predict(**values)
+            prediction = calculate(**values)
         except verb.refuses as error:
-            raise typer.TyperException(str(error.args[0])) from error
+            raise click.ClickException(str(error.args[0])) from error
         _show(prediction, output, as_json)
 
-    options = [*verb.options, *_common(verb)]
-    parameters = [
-        inspect.Parameter(
-            one.parameter, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.kind
-        )
-        for one in options
-    ]
-    shown = cast(Any, command)
-    shown.__signature__ = inspect.Signature(parameters)
-    shown.__annotations__ = {one.parameter: one.kind for one in options}
     examples = "\n".join(f"  ackclock predict {verb.name} {one}".rstrip() for one in verb.examples)
     heading = "Examples" if len(verb.examples) > 1 else "Example"
     paragraphs = (verb.summary, verb.about, f"\b\n{heading}:\n{examples}")
-    command.__doc__ = "\n\n".join(filter(None, paragraphs))
-    return command
+    made: Callable[..., None] = command
+    # The decorator that is applied last is the first in --help.
+    for option in reversed([*verb.options, *_common(verb)]):
+        made = option(made)
+    predict.command(verb.name, help="\n\n".join(filter(None, paragraphs)))(made)
 
 
 def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
@@ -321,4 +287,4 @@ def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
 
 
 for _verb in VERBS:
-    app.command(_verb.name)(_command(_verb))
+    _add(_verb)

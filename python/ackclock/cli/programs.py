@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import typer
+import click
 
 from ackclock import engine
 
@@ -72,6 +72,8 @@ def become(name: str, arguments: list[str]) -> NoReturn:
     os.execv(found, [name, *arguments])  # noqa: S606
 
 
-def link(context: typer.Context) -> None:
+@click.command(context_settings=AS_IT_IS)
+@click.pass_context
+def link(context: click.Context) -> None:
     """Set up an emulated path between two network namespaces, in real time (link --help)."""
     become("ackclock-link", context.args)

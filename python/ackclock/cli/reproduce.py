@@ -6,46 +6,58 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from ackclock.cli.options import AsJson, Cluster, Jobs
+from ackclock.cli import options
 
 if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper
 
 
+@click.command()
+@click.argument(
+    "targets",
+    nargs=-1,
+    metavar="[PAPER[/ARTEFACT]]...",
+    help="What to reproduce; by default everything.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=Path,
+    default=Path("results"),
+    metavar="DIR",
+    help="Where the page goes.",
+)
+@click.option(
+    "--quick/--full",
+    help="Only headlines, with fewer seeds and shorter runs; or everything.",
+)
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Instead find the settings that papers had, and how robust claims are.",
+)
+@click.option(
+    "--settings",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="With --infer: how many settings to draw; by default 16.",
+)
+@options.cluster
+@options.jobs
+@options.as_json
 def reproduce(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PAPER[/ARTEFACT]]...", help="What to reproduce; by default everything."
-        ),
-    ] = None,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
-    ] = Path("results"),
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick/--full",
-            help="Only headlines, with fewer seeds and shorter runs; or everything.",
-        ),
-    ] = False,
-    infer: Annotated[
-        bool,
-        typer.Option(
-            "--infer", help="Instead find the settings that papers had, and how robust claims are."
-        ),
-    ] = False,
-    settings: Annotated[
-        int | None,
-        typer.Option(min=2, metavar="N", help="With --infer: how many settings to draw. [16]"),
-    ] = None,
-    cluster: Cluster = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
+    targets: tuple[str, ...],
+    output: Path,
+    quick: bool,
+    infer: bool,
+    settings: int | None,
+    cluster: str | None,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Reproduce figures and tables of papers, with a verdict for every claim.
 
@@ -69,15 +81,15 @@ def reproduce(
             print(line, file=sys.stderr)
 
     if settings is not None and not infer:
-        raise typer.BadParameter("--settings belongs to --infer")
+        raise click.UsageError("--settings belongs to --infer", click.get_current_context())
     try:
         if infer:
-            papers = [PAPERS[one] for one in make.papers(PAPERS, targets or [])]
+            papers = [PAPERS[one] for one in make.papers(PAPERS, targets)]
             _infer(papers, output, jobs, tell, settings, cluster, as_json)
             return
-        chosen = make.select(PAPERS, targets or [], headlines=quick)
+        chosen = make.select(PAPERS, targets, headlines=quick)
     except LookupError as error:
-        raise typer.TyperException(str(error.args[0])) from error
+        raise click.ClickException(str(error.args[0])) from error
     effort = numbers.QUICK if quick else numbers.FULL
     records = make.reproduce(chosen, output, effort, jobs, tell, PAPERS.values(), cluster)
     if as_json:
@@ -85,7 +97,7 @@ def reproduce(
     else:
         tables.print_verdicts(records)
     if any(record["verdict"] == "failed" for record in records):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _infer(

@@ -9,14 +9,22 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from ackclock import engine
-from ackclock.cli.options import AsJson, File, Settings
+from ackclock.cli import options
 from ackclock.engine import storage
 from ackclock.runs import parallel, progress
+
+_file = click.argument("file", type=Path, metavar="FILE", help="Scenario; - is standard input.")
+_settings = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key, as in flow.0.rtt=80ms.",
+)
 
 
 def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
@@ -31,34 +39,40 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     return engine.parse(text, "-", is_json=text.lstrip().startswith("{"), settings=settings)
 
 
+@click.command()
+@_file
+@options.as_json
+@click.option("-o", "--output", type=Path, metavar="DIR", help="Write tables and summary to DIR.")
+@click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
+@click.option("--force", is_flag=True, help="Replace an earlier result.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Number of runs; each uses different random streams.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Set run.seed.")
+@_settings
+@click.option("--pcap", type=Path, metavar="FILE", help="Write the packets to FILE.")
+@click.option(
+    "--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."
+)
+@click.option("--metrics", is_flag=True, help="Print every metric with its 95 % interval.")
+@click.option("--quiet", is_flag=True, help="Print no table and show no progress bar.")
 def simulate(
-    file: File,
-    as_json: AsJson = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Write tables and summary to DIR."),
-    ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Write CSV instead of Parquet.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier result.")] = False,
-    runs: Annotated[
-        int,
-        typer.Option("--runs", min=1, help="Number of runs; each uses different random streams."),
-    ] = 1,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Set run.seed.")] = None,
-    settings: Settings = None,
-    pcap: Annotated[
-        Path | None, typer.Option("--pcap", metavar="FILE", help="Write the packets to FILE.")
-    ] = None,
-    qlog: Annotated[
-        Path | None,
-        typer.Option("--qlog", metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."),
-    ] = None,
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="Print every metric with its 95 % interval.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print no table and show no progress bar.")
-    ] = False,
+    file: Path,
+    as_json: bool,
+    output: Path | None,
+    csv: bool,
+    force: bool,
+    runs: int,
+    seed: int | None,
+    settings: tuple[str, ...],
+    pcap: Path | None,
+    qlog: Path | None,
+    metrics: bool,
+    quiet: bool,
 ) -> None:
     """Simulate a scenario packet by packet.
 
@@ -71,11 +85,11 @@ def simulate(
       ackclock example | ackclock simulate -
     """
     if pcap is not None and runs > 1:
-        raise typer.TyperException("--pcap writes one run; leave out --runs")
+        raise click.ClickException("--pcap writes one run; leave out --runs")
     if qlog is not None and runs > 1:
-        raise typer.TyperException("--qlog writes one run; leave out --runs")
+        raise click.ClickException("--qlog writes one run; leave out --runs")
     begin = time.monotonic()
-    changes = list(settings or ()) + ([] if seed is None else [f"run.seed={seed}"])
+    changes = list(settings) + ([] if seed is None else [f"run.seed={seed}"])
     scenario = _read(file, changes)
     with contextlib.ExitStack() as stack:
         directory = None
@@ -144,7 +158,10 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
         tables.print_metrics(found)
 
 
-def check(file: File, settings: Settings = None) -> None:
+@click.command()
+@_file
+@_settings
+def check(file: Path, settings: tuple[str, ...]) -> None:
     """Check a scenario without running it.
 
     \b
@@ -152,7 +169,7 @@ def check(file: File, settings: Settings = None) -> None:
       ackclock check first.toml
       ackclock check first.toml --set flow.0.controller=bic
     """
-    scenario = _read(file, settings or ())
+    scenario = _read(file, settings)
     flows = Counter(kind for _, kind in scenario.flows)
     words = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")

@@ -6,34 +6,37 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from ackclock import engine
-from ackclock.cli.options import AsJson, Cluster, Jobs
-
-Output = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where results go.")]
+from ackclock.cli import options
 
 
+@click.command()
+@click.argument("file", type=Path, metavar="SWEEP.toml", help="What to vary.")
+@click.option(
+    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go."
+)
+@options.jobs
+@options.cluster
+@click.option(
+    "--processes/--threads",
+    default=None,
+    help="By default processes only for controls in Python.",
+)
+@click.option("--force", is_flag=True, help="Replace another sweep's results.")
+@click.option("--dry-run", is_flag=True, help="Count runs and estimate the time; run nothing.")
+@options.as_json
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to vary.")],
-    output: Output = Path("results"),
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    processes: Annotated[
-        bool | None,
-        typer.Option(
-            "--processes/--threads", help="By default processes only for controls in Python."
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace another sweep's results.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count runs and estimate the time; run nothing.")
-    ] = False,
-    as_json: AsJson = False,
+    file: Path,
+    output: Path,
+    jobs: int | None,
+    cluster: str | None,
+    processes: bool | None,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Run a scenario for many values of its settings, on all cores or a cluster.
 
@@ -83,7 +86,7 @@ def sweep(
             f"ackclock: {outcome.failed} runs failed; see the column error of the results",
             file=sys.stderr,
         )
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _duration(seconds: float) -> str:
@@ -94,24 +97,20 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+@click.command()
+@click.argument("results", type=Path, metavar="RESULTS", help="A dataset or part of one.")
+@click.option("--x", required=True, metavar="COLUMN", help="Parameter on the horizontal axis.")
+@click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
+@click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows.")
+@click.option("-o", "--output", type=Path, metavar="FILE", help="PDF, PNG or SVG, by its ending.")
 def plot(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A dataset or part of one.")],
-    x: Annotated[
-        str, typer.Option("--x", metavar="COLUMN", help="Parameter on the horizontal axis.")
-    ],
-    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="Metric on the vertical axis.")],
-    hue: Annotated[
-        str | None,
-        typer.Option("--hue", metavar="COLUMN", help="One curve per value of this column."),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option("--where", metavar="COLUMN=VALUE", help="Use only these rows."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="PDF, PNG or SVG, by its ending."),
-    ] = None,
+    results: Path,
+    x: str,
+    y: str,
+    hue: str | None,
+    where: tuple[str, ...],
+    output: Path | None,
 ) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
@@ -128,10 +127,10 @@ def plot(
     target = output or Path(f"{y}-{x}.png")
     kinds = ("pdf", "png", "svg")
     if target.suffix[1:] not in kinds:
-        raise typer.TyperException(f"{target}: choose a name that ends with .pdf, .png or .svg")
-    pairs = [one.partition("=") for one in where or ()]
+        raise click.ClickException(f"{target}: choose a name that ends with .pdf, .png or .svg")
+    pairs = [one.partition("=") for one in where]
     if not all(sign for _, sign, _ in pairs):
-        raise typer.TyperException("--where takes COLUMN=VALUE")
+        raise click.ClickException("--where takes COLUMN=VALUE")
     try:
         table = picture.scan(results)
         across, up = picture.column(table, x), picture.column(table, y)
@@ -140,7 +139,7 @@ def plot(
             raise ValueError(f"not a column of numbers: {up}; choose another --y")
         table = picture.chosen(table, {name: value for name, _, value in pairs})
     except ValueError as error:
-        raise typer.TyperException(str(error)) from error
+        raise click.ClickException(str(error)) from error
     hidden = picture.averaged_over(table, [across, *([kept] if kept else [])])
     if hidden:
         print(f"averaged over {', '.join(hidden)}; --where picks a value of each", file=sys.stderr)
@@ -150,35 +149,52 @@ def plot(
     print(target)
 
 
+@click.command()
+@click.argument(
+    "controls",
+    nargs=-1,
+    required=True,
+    metavar="CONTROL...",
+    help="Names; module:Class or library.so:name for your own.",
+)
+@click.option("--rate", default="100mbit", metavar="RATE", help="Rate of the bottleneck.")
+@click.option("--rtt", default="100ms", metavar="TIME", help="Propagation round trip.")
+@click.option(
+    "--buffer",
+    type=click.IntRange(min=2),
+    metavar="PACKETS",
+    help="Packets of 1000 bytes; by default the bandwidth-delay product.",
+)
+@click.option("--loss", default="0", metavar="SHARE", help="Random loss rate, as in 1% or 0.01.")
+@click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=5,
+    metavar="N",
+    help="Number of runs; each uses different random streams.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=Path,
+    default=Path("results/comparison"),
+    metavar="DIR",
+    help="Where the page goes.",
+)
+@options.jobs
+@options.as_json
 def compare(
-    controls: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CONTROL...", help="Names; module:Class or library.so:name for your own."
-        ),
-    ],
-    rate: Annotated[str, typer.Option("--rate", help="Rate of the bottleneck.")] = "100mbit",
-    rtt: Annotated[str, typer.Option("--rtt", help="Propagation round trip.")] = "100ms",
-    buffer: Annotated[
-        int | None,
-        typer.Option(
-            "--buffer", min=2, help="Packets of 1000 bytes; by default the bandwidth-delay product."
-        ),
-    ] = None,
-    loss: Annotated[str, typer.Option("--loss", help="Random loss rate, as in 1% or 0.01.")] = "0",
-    duration: Annotated[
-        str | None,
-        typer.Option("--duration", help="Length of a run; by default four cycles of Reno."),
-    ] = None,
-    runs: Annotated[
-        int,
-        typer.Option("--runs", min=1, help="Number of runs; each uses different random streams."),
-    ] = 5,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page goes.")
-    ] = Path("results/comparison"),
-    jobs: Jobs = None,
-    as_json: AsJson = False,
+    controls: tuple[str, ...],
+    rate: str,
+    rtt: str,
+    buffer: int | None,
+    loss: str,
+    duration: str | None,
+    runs: int,
+    output: Path,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Compare congestion controls on one path: the questions that everybody asks, on one page.
 
@@ -206,7 +222,7 @@ def compare(
             runs,
         )
     except ValueError as error:
-        raise typer.TyperException(str(error)) from error
+        raise click.ClickException(str(error)) from error
     for control in controls:
         # Before the first run, so that a typing error costs no time.
         for scenario in comparison.questions.scenarios(setting, control).values():

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from ackclock.engine import Summary
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
 
@@ -212,7 +213,7 @@ def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> 
     notes : sequence of str
         Printed below.
     """
-    words = [name for name in points.columns if points[name].dtype == pl.String]
+    words = [name for name, kind in points.schema.items() if not kind.is_numeric()]
     numbers = [name for name in points.columns if name not in (*words, "low", "high")]
     headings = [name.replace("_", " ") for name in numbers]
     intervals = "low" in points.columns

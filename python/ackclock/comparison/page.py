@@ -152,7 +152,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             cycle_s=comparison.setting.reno_cycle_s,
             command=command,
             links=links,
-            version=engine.VERSION,
+            version=engine.__version__,
         )
         with storage.new_file(output / "index.html") as path:
             path.write_text(text, "utf-8")

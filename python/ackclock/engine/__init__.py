@@ -1,6 +1,7 @@
 """One scenario and one run: read, check, simulate, keep. Only this package calls the extension."""
 
-from ackclock._native import ENGINE, VERSION, SimulationError
+from ackclock import _native
+from ackclock._native import ENGINE, SimulationError
 from ackclock.engine.catalogue import controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import (
@@ -17,9 +18,10 @@ from ackclock.engine.scenario import (
 from ackclock.engine.simulation import Progress, simulate, summary
 from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, columns, empty_table, number
 
+__version__ = _native.VERSION
+
 __all__ = [
     "ENGINE",
-    "VERSION",
     "FlowSummary",
     "Given",
     "LinkSummary",
@@ -29,6 +31,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "Summary",
+    "__version__",
     "check",
     "columns",
     "controllers",

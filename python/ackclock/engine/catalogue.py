@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Any
 
@@ -41,6 +40,8 @@ def explain(controller: str) -> str:
     """
     entries = {entry["name"]: entry for entry in controllers()}
     if controller not in entries:
+        import difflib
+
         near = difflib.get_close_matches(controller, entries, n=3, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}?" if near else "see ackclock controllers"
         raise LookupError(f"no control is named {controller!r}; {hint}")

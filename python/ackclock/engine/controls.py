@@ -25,7 +25,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 import re
@@ -193,6 +192,8 @@ def _fingerprint(control: type[Any]) -> str:
 
 
 def _digest(content: bytes) -> str:
+    import hashlib
+
     return hashlib.sha256(content).hexdigest()[:16]
 
 

@@ -7,7 +7,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,6 +79,8 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
 
 def _beside(goal: Path) -> Path:
     """Name what becomes `goal`, and tidy what processes that were killed left of it."""
+    import socket
+
     host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
     mine = f".{goal.name}.{host}."
     for left in goal.parent.glob(f"{glob.escape(mine)}*"):

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from ackclock.models import transients as transients
     from ackclock.models import unfairness as unfairness
 else:
-    from ackclock._lazy import submodules
+    from ackclock._lazy import on_demand
 
-    __getattr__, __dir__ = submodules(
-        __name__, "fit", "fluid", "illinois", "laws", "matrix", "periods", "responses",
-        "smoothness", "timeouts", "transients", "unfairness",
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        (
+            "fit", "fluid", "illinois", "laws", "matrix", "periods", "responses", "smoothness",
+            "timeouts", "transients", "unfairness",
+        ),
     )  # fmt: skip

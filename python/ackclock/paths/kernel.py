@@ -87,7 +87,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
             )
         )  # fmt: skip
     summary = {
-        "version": engine.VERSION, "digest": None, "duration_s": duration_s,
+        "version": engine.__version__, "digest": None, "duration_s": duration_s,
         "measured_from_s": warmup_s, "flows": flows, "links": [],
     }  # fmt: skip
     first = ["time_s", "flow", "window", "ssthresh", "rtt_ms"]

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from ackclock.predictions import timeouts as timeouts
     from ackclock.predictions import unfairness as unfairness
 else:
-    from ackclock._lazy import submodules
+    from ackclock._lazy import on_demand
 
-    __getattr__, __dir__ = submodules(
-        __name__, "fit", "illinois", "matrix", "period", "response", "share", "smoothness", "step",
-        "timeouts", "unfairness",
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        (
+            "fit", "illinois", "matrix", "period", "response", "share", "smoothness", "step",
+            "timeouts", "unfairness",
+        ),
     )  # fmt: skip
 
 __all__ = ["Prediction", "Simulation"]

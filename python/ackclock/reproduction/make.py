@@ -179,7 +179,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
         "paper": paper.name,
         "name": artefact.name,
         "title": artefact.title,
-        "version": engine.VERSION,
+        "version": engine.__version__,
         "engine": engine.ENGINE,
         "fingerprint": fingerprint(asked, f"ackclock_papers.{paper.name}"),
         "quick": asked.effort.quick,

@@ -51,7 +51,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
             for paper, artefacts in shown
             if artefacts
         ],
-        version=engine.VERSION,
+        version=engine.__version__,
         count=Counter(one["verdict"] for one in every),
         artefacts=len(every),
         of_claims=strips.counts(every),
