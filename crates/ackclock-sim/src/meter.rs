@@ -58,7 +58,8 @@ impl Meter {
     /// The window may change at `now`: until then it was `window` packets. To be called before every change.
     #[inline]
     pub fn hold_window(&mut self, now: Time, window: f64) {
-        self.window_integral += window * now.since(self.window_since).0 as f64;
+        // Signed numbers become floating-point ones in one instruction, unsigned ones in seven; no span needs the sign.
+        self.window_integral += window * now.since(self.window_since).0 as i64 as f64;
         self.window_since = now;
     }
 

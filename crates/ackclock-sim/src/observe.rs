@@ -98,8 +98,12 @@ impl Observer {
         }
     }
 
+    /// Whether samples wait for round trips.
+    pub fn waits_for_round_trips(&self) -> bool {
+        self.samples.as_ref().is_some_and(|samples| samples.by_round_trip)
+    }
+
     /// The sender of `flow` has acted: samples the flow when that is done by round trips.
-    #[inline]
     pub fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
         if let Some(samples) = &mut self.samples
             && samples.by_round_trip

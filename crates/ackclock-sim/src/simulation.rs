@@ -26,6 +26,8 @@ pub struct Simulation {
     ends: Vec<Ends>,
     director: Director,
     observer: Observer,
+    /// Whether events or samples wait for round trips of a flow.
+    counts_round_trips: bool,
 }
 
 impl Simulation {
@@ -72,7 +74,8 @@ impl Simulation {
             capture: None,
         };
         let observer = Observer::new(&scenario, measured, record);
-        Ok(Simulation { scenario, run, end, stage, ends, director, observer })
+        let counts_round_trips = director.waits_for_round_trips() || observer.waits_for_round_trips();
+        Ok(Simulation { scenario, run, end, stage, ends, director, observer, counts_round_trips })
     }
 
     /// Writes a packet capture to `output`: what the sender's host of each flow would see. Call it before the
@@ -84,7 +87,7 @@ impl Simulation {
         let packet_bytes = |(ends, flow): (&Ends, &ackclock_scenario::Flow)| {
             if ends.sender.is_tcp() { flow.tcp.packet.0 as u16 } else { 0 }
         };
-        let packet_bytes = self.ends.iter().zip(&self.scenario.flows).map(packet_bytes).collect();
+        let packet_bytes = self.ends.iter().zip(self.scenario.flows.iter()).map(packet_bytes).collect();
         self.stage.capture = Some(PacketCapture::new(output, packet_bytes)?);
         Ok(())
     }
@@ -165,7 +168,7 @@ impl Simulation {
             ends.receiver.act(end, packet, &mut self.stage)
         };
         self.stage.schedule.set(self.stage.network.number_of(end), wakeup);
-        if end.is_sender() {
+        if self.counts_round_trips && end.is_sender() {
             self.after_sender(end.flow());
         }
     }
@@ -180,7 +183,6 @@ impl Simulation {
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.
-    #[inline]
     fn after_sender(&mut self, flow: u32) {
         if self.director.waits_for_round_trips() {
             let round = self.ends[flow as usize].sender.view().round;

@@ -119,10 +119,10 @@ impl<R: Recovery> Sender<R> {
 
     fn adopt(&mut self, decision: Decision) {
         let window = decision.window.0;
-        assert!(window >= 1.0 && window.is_finite(), "a control broke its contract: window {window}");
+        assert!((1.0..f64::INFINITY).contains(&window), "a control broke its contract: window {window}");
         self.decision = decision;
         // Mostly the whole window stays as it is, and rounding takes 15 instructions.
-        let beyond = window - self.whole_window as f64;
+        let beyond = window - self.whole_window as i64 as f64;
         if !(0.0..1.0).contains(&beyond) {
             self.whole_window = whole(decision.window, self.settings.min_window);
         }

@@ -19,8 +19,9 @@ pub struct Timer {
     timed: Option<(TimedPacket, Ticks)>,
     smoothed: Option<Span>,
     variation: Span,
-    /// Without backoff.
+    /// Without backoff, and with it.
     timeout: Span,
+    backed_off: Span,
     backoff: u64,
     deadline: Deadline,
 }
@@ -30,6 +31,7 @@ impl Timer {
     /// every `clock`.
     #[must_use]
     pub fn new(initial: Span, minimum: Span, maximum: Span, clock: Span) -> Self {
+        let timeout = initial.clamp(minimum, maximum);
         Timer {
             minimum,
             maximum,
@@ -37,7 +39,8 @@ impl Timer {
             timed: None,
             smoothed: None,
             variation: Span::ZERO,
-            timeout: initial.clamp(minimum, maximum),
+            timeout,
+            backed_off: timeout,
             backoff: 1,
             deadline: Deadline::default(),
         }
@@ -51,7 +54,8 @@ impl Timer {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
         let timeout = self.timeout.max(minimum);
-        Timer { timed: Some((TimedPacket::default(), ticks)), minimum, timeout, ..self }
+        let timed = Some((TimedPacket::default(), ticks));
+        Timer { timed, minimum, timeout, backed_off: timeout.min(self.maximum), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
@@ -74,6 +78,7 @@ impl Timer {
         };
         if let Some(timeout) = timeout {
             self.timeout = timeout.clamp(self.minimum, self.maximum);
+            self.backed_off = self.timeout;
             self.backoff = 1;
         }
     }
@@ -105,7 +110,7 @@ impl Timer {
     /// The timeout with its backoff.
     #[must_use]
     pub fn timeout(&self) -> Span {
-        self.timeout.saturating_mul(self.backoff).min(self.maximum)
+        self.backed_off
     }
 
     /// Restarts the timer at `now`.
@@ -130,6 +135,7 @@ impl Timer {
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff * 2).min(LARGEST_BACKOFF);
+        self.backed_off = self.timeout.saturating_mul(self.backoff).min(self.maximum);
         if let Some((timed, ticks)) = &mut self.timed {
             timed.abandon();
             ticks.on_backoff(self.backoff);
