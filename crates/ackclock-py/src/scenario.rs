@@ -97,7 +97,7 @@ impl Scenario {
     #[getter]
     fn flows(&self) -> Vec<(String, String)> {
         let flows = self.checked.scenario.flows.iter();
-        flows.map(|flow| (flow.name.clone(), flow.label.clone())).collect()
+        flows.map(|flow| (flow.name.clone(), flow.label.to_string())).collect()
     }
 
     /// How often `[[flow]]` is written; each may stand for several flows.
