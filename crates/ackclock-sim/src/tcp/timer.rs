@@ -20,8 +20,8 @@ pub struct Timer {
     smoothed: Option<Span>,
     variation: Span,
     /// Without backoff, and with it.
+    plain_timeout: Span,
     timeout: Span,
-    backed_off: Span,
     backoff: u64,
     deadline: Deadline,
 }
@@ -39,8 +39,8 @@ impl Timer {
             timed: None,
             smoothed: None,
             variation: Span::ZERO,
+            plain_timeout: timeout,
             timeout,
-            backed_off: timeout,
             backoff: 1,
             deadline: Deadline::default(),
         }
@@ -53,9 +53,9 @@ impl Timer {
     pub fn one_per_window(self, phase: Span) -> Self {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
-        let timeout = self.timeout.max(minimum);
+        let timeout = self.plain_timeout.max(minimum);
         let timed = Some((TimedPacket::default(), ticks));
-        Timer { timed, minimum, timeout, backed_off: timeout.min(self.maximum), ..self }
+        Timer { timed, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
@@ -77,8 +77,8 @@ impl Timer {
             None => rtt.map(|rtt| self.sample(rtt)),
         };
         if let Some(timeout) = timeout {
-            self.timeout = timeout.clamp(self.minimum, self.maximum);
-            self.backed_off = self.timeout;
+            self.plain_timeout = timeout.clamp(self.minimum, self.maximum);
+            self.timeout = self.plain_timeout;
             self.backoff = 1;
         }
     }
@@ -110,7 +110,7 @@ impl Timer {
     /// The timeout with its backoff.
     #[must_use]
     pub fn timeout(&self) -> Span {
-        self.backed_off
+        self.timeout
     }
 
     /// Restarts the timer at `now`.
@@ -135,7 +135,7 @@ impl Timer {
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff * 2).min(LARGEST_BACKOFF);
-        self.backed_off = self.timeout.saturating_mul(self.backoff).min(self.maximum);
+        self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
         if let Some((timed, ticks)) = &mut self.timed {
             timed.abandon();
             ticks.on_backoff(self.backoff);
