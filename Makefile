@@ -88,6 +88,7 @@ instructions: setup
 # With Debian's valgrind and ns2.
 bench: setup
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/startup.py
 	$(BIN)/python benches/sweep.py
 	$(BIN)/python benches/instructions.py --update
 	$(BIN)/python benches/ns2.py
