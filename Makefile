@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz instructions bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
+.PHONY: run test fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
 
 setup: .venv/extension
 
@@ -73,17 +73,31 @@ FUZZ_SECONDS ?= 30
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
 # Naming the target keeps the flags away from build scripts.
-FUZZ_TARGET := $(shell rustc -vV | sed -n 's/^host: //p')
+HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 fuzz:
-	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --target $(FUZZ_TARGET) --target-dir ../target/fuzz
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --target $(HOST) --target-dir ../target/fuzz
 	mkdir -p target/fuzz/corpus-controls target/fuzz/corpus-scenarios
 	cp scenarios/*.toml target/fuzz/corpus-scenarios
-	cd target/fuzz && ./$(FUZZ_TARGET)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
-	cd target/fuzz && ./$(FUZZ_TARGET)/release/scenarios -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_funcs=0 corpus-scenarios
+	cd target/fuzz && ./$(HOST)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
+	cd target/fuzz && ./$(HOST)/release/scenarios -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_funcs=0 corpus-scenarios
 
 # Instructions per data packet, compared with those kept: a minute on two cores.
 instructions: setup
 	$(BIN)/python benches/instructions.py
+
+# What profile-guided optimisation gains: the extension built with a profile of the repository's scenarios, and its counts
+# beside those kept. As long as two builds from scratch.
+PGO := $(CURDIR)/target/pgo
+PGO_BUILD := cargo build --quiet --release --package ackclock-py --target $(HOST) --target-dir $(PGO)
+PGO_EXTENSION := $(PGO)/$(HOST)/release/lib_native.so
+pgo: .venv/dependencies
+	rustup component add llvm-tools
+	rm -rf $(PGO)/profiles
+	RUSTFLAGS="-Cprofile-generate=$(PGO)/profiles" $(PGO_BUILD)
+	$(BIN)/python benches/train.py $(PGO_EXTENSION)
+	$$(rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata merge --output $(PGO)/profile $(PGO)/profiles
+	RUSTFLAGS="-Cprofile-use=$(PGO)/profile" $(PGO_BUILD)
+	$(BIN)/python benches/instructions.py --extension $(PGO_EXTENSION)
 
 # With Debian's valgrind and ns2.
 bench: setup

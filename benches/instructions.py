@@ -217,7 +217,7 @@ def update(found: Mapping[str, int]) -> None:
 
     from ackclock.draw import markdown
 
-    kept = read() | found
+    kept = read() | dict(found)
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(HEAD)

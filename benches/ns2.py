@@ -117,7 +117,8 @@ def compare(seconds: int, rounds: int) -> list[list[str]]:
     rows = []
     for name, times in theirs.items():
         middles = [f"{np.median(times):.2f}", f"{np.median(own):.2f}"]
-        rows.append([f"{seconds}", name, f"{packets / 1e6:.2f}", *middles, ratio(times, own)])
+        row = [f"{seconds}", f"{rounds}", name, f"{packets / 1e6:.2f}", *middles]
+        rows.append([*row, ratio(times, own)])
         print(markdown.row(rows[-1]), flush=True)
     return rows
 
@@ -127,7 +128,7 @@ def main() -> None:
     if shutil.which("ns") is None:
         sys.exit("ns-2 is missing: apt-get install ns2")
     rows = [row for seconds, rounds in ROUNDS.items() for row in compare(seconds, rounds)]
-    head = ["simulated s", "ns-2", "M packets", "ns-2, CPU s", "ackclock, CPU s", "ratio"]
+    head = ["simulated s", "rounds", "ns-2", "M packets", "ns-2, CPU s", "ackclock, CPU s", "ratio"]
     put(PAGE, "ns-2", "bench", [*machine(), "", *markdown.table(head, rows)])
 
 
