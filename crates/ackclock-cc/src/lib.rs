@@ -46,6 +46,7 @@ pub mod compound_linux;
 pub mod constant;
 pub mod contract;
 pub mod cubic;
+pub mod dctcp;
 #[cfg(feature = "alloc")]
 pub mod erased;
 pub mod fast;
