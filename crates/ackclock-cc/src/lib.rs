@@ -39,6 +39,7 @@ extern crate alloc;
 pub mod africa;
 pub mod aimd;
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod bic_linux;
 pub mod compound;
