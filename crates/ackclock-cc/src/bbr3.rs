@@ -15,11 +15,14 @@
 
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
-use crate::{Ack, Controller, Decision, Lost, Signal, Start};
+use crate::{Ack, Controller, Decision, Signal, Start};
 
+mod losses;
 mod model;
+mod phases;
 mod probe;
 
+use losses::Undo;
 use model::{Aggregation, FullPipe, LargestRate, LeastRtt, Sample};
 use probe::Cycle;
 
@@ -70,10 +73,6 @@ const UNKNOWN_RTT_S: f64 = 1e-3;
 /// A quantum is what is sent in this time, seconds, between these many packets: 64 KiB of 1500-byte packets.
 const QUANTUM_S: f64 = 1e-3;
 const QUANTA: (f64, f64) = (2.0, 64.0 * 1024.0 / 1500.0);
-/// Acknowledgements with losses in one round trip that end Startup.
-const STARTUP_LOSSES: u32 = 6;
-/// Round trips after which Drain ends in any case.
-const DRAIN_ROUNDS: u64 = 3;
 /// What counts as an aggregate in Linux is at most what comes in this time, seconds.
 const LONGEST_AGGREGATE_S: f64 = 0.1;
 
@@ -110,17 +109,6 @@ impl State {
     const fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
-}
-
-/// What a false alarm restores.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Undo {
-    window: f64,
-    bst: f64,
-    st: f64,
-    lt: f64,
-    /// Startup or UP, where losses ended it.
-    state: Option<State>,
 }
 
 /// The control.
@@ -202,41 +190,6 @@ impl<V: Version> Bbr3<V> {
         self.round_end = self.delivered;
     }
 
-    fn save_window(&mut self) {
-        let keeps = self.recovering || self.state == State::ProbeRtt;
-        self.saved = if keeps { self.saved.max(self.window) } else { self.window };
-    }
-
-    /// A packet was lost, or marked.
-    fn note_loss(&mut self) {
-        if !self.loss_in_round {
-            self.loss_round_end = self.delivered;
-            self.undo = Undo { window: self.window, bst: self.bst, st: self.st, lt: self.lt, state: None };
-        }
-        self.loss_in_round = true;
-    }
-
-    fn on_lost(&mut self, now: Time, lost: Lost) {
-        self.note_loss();
-        let (tx, count) = (lost.tx_in_flight.0 as f64, lost.lost_since_sent.0 as f64);
-        if self.cycle.takes_samples && count > model::LOSS_THRESHOLD * tx {
-            self.too_high(now, model::in_flight_at_loss(tx, count), lost.application_limited);
-        }
-    }
-
-    /// A flight was too large; `volume` would not have been.
-    fn too_high(&mut self, now: Time, volume: f64, limited: bool) {
-        self.cycle.was_too_high = true;
-        self.cycle.takes_samples = false;
-        if !limited {
-            self.lt = volume.max(self.params.beta * self.target_in_flight());
-        }
-        if self.state == State::Up {
-            self.undo.state = Some(State::Up);
-            self.enter_down(now);
-        }
-    }
-
     /// Steps 1 and 2: the latest signals, and round trips.
     fn count_rounds(&mut self, sample: &Sample) {
         self.loss_round_start = sample.prior_delivered >= self.loss_round_end;
@@ -251,93 +204,6 @@ impl<V: Version> Bbr3<V> {
             self.round += 1;
             self.cycle.rounds += 1;
             self.marks = 0.0;
-        }
-    }
-
-    /// Step 4: losses between probes lower the short-term model.
-    fn lower_model(&mut self) {
-        if !self.loss_round_start {
-            return;
-        }
-        if self.loss_in_round && !self.state.is_probing() {
-            let bst = if self.bst.is_finite() { self.bst } else { self.largest_rate.get() };
-            let st = if self.st.is_finite() { self.st } else { self.window };
-            self.bst = self.bw_latest.max(self.params.beta * bst);
-            self.st = self.latest.max(self.params.beta * st);
-        }
-        self.loss_in_round = false;
-    }
-
-    /// Step 7: Startup ends when the pipe is full, or too much is lost.
-    fn check_startup(&mut self, sample: &Sample, ack: &Ack) {
-        self.lossy_acks += u32::from(ack.lost.0 > 0 || ack.marked.0 > 0);
-        if self.state == State::Startup && self.loss_round_start {
-            if ack.recovering && self.lossy_acks >= STARTUP_LOSSES && sample.is_too_high() {
-                self.undo.state = Some(State::Startup);
-                self.full.reached = true;
-                self.lt = self.bdp(self.largest_rate.get()).max(self.latest);
-            }
-            self.lossy_acks = 0;
-        }
-        if self.state == State::Startup && self.full.reached {
-            (self.state, self.drain_round) = (State::Drain, self.round);
-        }
-    }
-
-    /// Step 8.
-    fn check_drain(&mut self, now: Time) {
-        if self.state == State::Drain {
-            let is_long = !V::IS_LINUX && self.round > self.drain_round + DRAIN_ROUNDS;
-            if is_long || self.in_flight <= self.quantized(self.bdp(self.largest_rate.get())) {
-                self.enter_down(now);
-            }
-        }
-    }
-
-    /// Step 11.
-    fn probe_rtt(&mut self, now: Time, expired: bool) {
-        if self.state != State::ProbeRtt && expired && !self.idle_restart {
-            self.save_window();
-            self.state = State::ProbeRtt;
-            self.probe_rtt_ends = None;
-            self.probe_rtt_limited.0 = self.delivered;
-            self.cycle.stop_feedback();
-            self.start_round();
-        }
-        if self.state != State::ProbeRtt {
-            return;
-        }
-        self.probe_rtt_limited.1 = self.delivered.saturating_add(self.in_flight as u64);
-        if self.probe_rtt_ends.is_none() {
-            if self.in_flight <= self.probe_rtt_window() {
-                self.probe_rtt_ends = Some(now + Span::from_seconds_f64(self.params.probe_rtt_ms / 1e3));
-                self.probe_rtt_round = false;
-                self.start_round();
-            }
-        } else {
-            self.probe_rtt_round |= self.round_start;
-            if self.probe_rtt_round {
-                self.end_probe_rtt(now);
-            }
-        }
-    }
-
-    fn probe_rtt_window(&self) -> f64 {
-        (0.5 * self.bdp(self.bw)).max(LEAST)
-    }
-
-    fn end_probe_rtt(&mut self, now: Time) {
-        if self.probe_rtt_ends.is_none_or(|end| now <= end) {
-            return;
-        }
-        self.least_rtt.probe_at = now;
-        self.window = self.window.max(self.saved);
-        (self.bst, self.st) = (f64::INFINITY, f64::INFINITY);
-        if self.full.reached {
-            self.enter_down(now);
-            self.enter_cruise();
-        } else {
-            self.state = State::Startup;
         }
     }
 
@@ -422,54 +288,6 @@ impl<V: Version> Bbr3<V> {
         self.bw = self.largest_rate.get().min(self.bst);
         self.pace();
         self.set_window(acked);
-    }
-
-    /// A mark counts as a lost packet of the flight that the acknowledgement measures.
-    fn on_marks(&mut self, now: Time, ack: &Ack, sample: Option<Sample>) {
-        if ack.marked.0 == 0 {
-            return;
-        }
-        self.note_loss();
-        self.marks += ack.marked.0 as f64;
-        if let Some(mut sample) = sample {
-            sample.lost += self.marks;
-            if self.cycle.takes_samples && sample.is_too_high() {
-                let volume = model::in_flight_at_loss(sample.tx_in_flight, sample.lost);
-                self.too_high(now, volume, sample.limited);
-            }
-        }
-    }
-
-    fn on_undo(&mut self) {
-        // A window of 2 or less is what the loss event or the timeout made of it.
-        self.window = if self.window <= 2.0 { self.before } else { self.window.max(self.before) };
-        self.recovering = false;
-        self.loss_in_round = false;
-        self.full.restart(0.0);
-        let Undo { bst, st, lt, .. } = self.undo;
-        (self.bst, self.st, self.lt) = (self.bst.max(bst), self.st.max(st), self.lt.max(lt));
-        match self.undo.state.take() {
-            Some(_) if V::IS_LINUX || self.state == State::ProbeRtt => {}
-            Some(State::Startup) => {
-                self.full.reached = false;
-                self.state = State::Startup;
-            }
-            Some(_) => self.enter_refill(),
-            None => {}
-        }
-    }
-
-    fn on_timeout(&mut self) {
-        self.save_window();
-        self.before = self.window;
-        if V::IS_LINUX {
-            self.full.restart(0.0);
-            if !self.state.is_probing() && !self.st.is_finite() {
-                self.st = self.window.max(self.saved);
-            }
-        }
-        self.window = 1.0;
-        self.recovering = false;
     }
 }
 

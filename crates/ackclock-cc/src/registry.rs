@@ -233,6 +233,7 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
     Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
     Entry::of::<bbr3::Bbr3<bbr3::Draft>>("bbr3", "draft-ietf-ccwg-bbr-06, version 3"),
+    Entry::of::<bbr3::Bbr3<bbr3::Linux>>("bbr3-linux", "google/bbr, branch v3, tcp_bbr.c (behaviour)"),
     Entry::of::<dctcp::Dctcp>("dctcp", "RFC 8257"),
     Entry::of::<constant::Constant>("constant", "a window that stays, for tests"),
 ];

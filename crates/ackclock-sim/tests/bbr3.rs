@@ -284,3 +284,19 @@ fn sub_packet_bdp() {
     let windows = run.real("windows", "window");
     within(windows[windows.len() - 1], 4.0, 12.0, "window");
 }
+
+/// The variant of Linux: DOWN at 0.91 * 0.99 works 0.895 BDP off in 0.895/0.099 = 9.0 R = 361 ms, and Drain at 0.347 takes
+/// (1.06 to 1.1)/0.66 R. Shares beside CUBIC as measured.
+#[test]
+fn the_variant_of_linux() {
+    let states = Recorded::of(&path(&[("bbr3-linux", 40)], 50, 4.0, 60)).states();
+    within(median(lengths(&states, DOWN)), 0.34, 0.38, "DOWN");
+    within(states[1].2, 0.055, 0.08, "drain");
+    for (buffer, share) in [(1.0, 0.67), (8.0, 0.54), (16.0, 0.32)] {
+        let mut scenario = path(&[("bbr3-linux", 40), ("cubic", 40)], 50, buffer, 200);
+        scenario.flows[1].start = Moment::At(Span::from_millis(100));
+        let summary = common::run(&scenario);
+        let [ours, theirs] = [0, 1].map(|flow: usize| summary.flows[flow].goodput_mbps.unwrap());
+        within(ours / (ours + theirs), share - 0.1, share + 0.1, "share");
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::model::{fraction, in_flight_at_loss};
 use super::*;
+use crate::Lost;
 
 fn near(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance, "{a} is not {b}");
@@ -26,6 +27,14 @@ fn pacing_is_gain_times_rate_less_a_margin() {
     {
         near(on_the_path(state).pacing, rate, 0.06);
     }
+}
+
+/// Linux: 0.91 and 1000/2885 of 4125; ProbeRTT has a window gain of 1, and the same half a BDP at most.
+#[test]
+fn gains_of_linux() {
+    near(State::Down.gains::<Linux>().0 * 4125.0, 3753.8, 0.06);
+    near(State::Drain.gains::<Linux>().0 * 4125.0, 1429.8, 0.06);
+    assert_eq!(State::ProbeRtt.gains::<Linux>().1, 1.0);
 }
 
 /// 2.77 * 10 / 40 ms = 692.5.
