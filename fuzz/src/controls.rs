@@ -4,7 +4,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Domain, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Domain, Lost, RateSample, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -33,7 +33,13 @@ fn signal(u: &mut Unstructured<'_>, round: &mut u64) -> Result<Signal> {
         15..=19 => Signal::Timeout { first: u.arbitrary()? },
         20..=22 => Signal::Undo,
         23 => Signal::Moderated { window: Packets(u64::from(u.arbitrary::<u16>()?).max(1)) },
-        24..=25 => Signal::Idle,
+        24 => Signal::Idle,
+        25 => Signal::Restart,
+        26..=29 => Signal::Lost(Lost {
+            tx_in_flight: Packets(u.arbitrary::<u16>()?.into()),
+            lost_since_sent: Packets(u.arbitrary::<u16>()?.into()),
+            application_limited: u.arbitrary()?,
+        }),
         kind => {
             *round = round.saturating_add(u64::from(kind % 3));
             Signal::Ack(Ack {
@@ -50,9 +56,14 @@ fn signal(u: &mut Unstructured<'_>, round: &mut u64) -> Result<Signal> {
                         delivered: Packets(delivered.into()),
                         interval: Span::from_micros(micros.into()),
                         application_limited,
-                        prior_delivered: Packets(0),
+                        prior_delivered: Packets(u.arbitrary::<u32>()?.into()),
+                        tx_in_flight: Packets(u.arbitrary::<u16>()?.into()),
+                        lost: Packets(u.arbitrary::<u16>()?.into()),
                     }),
                 },
+                lost: Packets(u.arbitrary::<u8>()?.into()),
+                marked: Packets(u.arbitrary::<u8>()?.into()),
+                round_limited: kind % 4 > 0,
             })
         }
     })
@@ -63,6 +74,7 @@ fn start(u: &mut Unstructured<'_>) -> Result<Start> {
         window: Window(number(u, 1.0, 1000.0)?),
         ssthresh: if u.arbitrary()? { Window(number(u, 2.0, 1e6)?) } else { Window::UNLIMITED },
         hystart: u.arbitrary()?,
+        seed: u.arbitrary()?,
     })
 }
 
@@ -87,7 +99,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let mut twin = control.duplicate();
         let before = control.decision();
         let after = control.on(now, signal);
-        assert_eq!(violation(before, signal, after), None, "{}: {signal:?}: {before:?}, {after:?}", entry.name);
+        assert_eq!(violation(before, signal, after, control.window_is_a_cap()), None, "{}: {signal:?}: {before:?}, {after:?}", entry.name);
         assert_eq!(after, twin.on(now, signal), "{}: the same signals, other decisions", entry.name);
         for sign in [Signal::Loss { ecn: false }, Signal::Timeout { first: true }] {
             let mut twin = control.duplicate();

@@ -324,6 +324,7 @@ impl Controller for Bbr {
             window: self.base.decision().window,
             ssthresh: Window::UNLIMITED,
             pacing_rate: Some(PacketRate(self.pacing)),
+            quantum: None,
         }
     }
 

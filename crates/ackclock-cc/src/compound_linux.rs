@@ -148,7 +148,7 @@ impl Controller for CompoundLinux {
                 self.base.cut_to(libm::floor(self.base.window() / 2.0));
                 self.count = 0.0;
             }
-            Signal::Timeout { .. } | Signal::Moderated { .. } => self.base.react(signal, 0.5),
+            _ => self.base.react(signal, 0.5),
         }
     }
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use ackclock_units::Time;
 
-use crate::{Controller, Decision, Signal};
+use crate::{Controller, Decision, Ecn, Signal};
 
 /// A control whose type a driver does not know: a built-in one, one of another crate, one written in Python.
 pub trait ErasedController: Send + Sync {
@@ -20,6 +20,26 @@ pub trait ErasedController: Send + Sync {
 
     /// See [`Controller::WANTS_RATE`].
     fn wants_rate(&self) -> bool;
+
+    /// See [`Controller::WANTS_LOSSES`].
+    fn wants_losses(&self) -> bool {
+        false
+    }
+
+    /// See [`Controller::WANTS_MARKS`].
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
+    /// See [`Controller::ECN`].
+    fn ecn(&self) -> Ecn {
+        Ecn::AsConfigured
+    }
+
+    /// See [`Controller::WINDOW_IS_A_CAP`].
+    fn window_is_a_cap(&self) -> bool {
+        false
+    }
 
     /// A copy with the same state.
     fn duplicate(&self) -> Box<dyn ErasedController>;
@@ -41,6 +61,22 @@ impl<C: Controller> ErasedController for C {
 
     fn wants_rate(&self) -> bool {
         C::WANTS_RATE
+    }
+
+    fn wants_losses(&self) -> bool {
+        C::WANTS_LOSSES
+    }
+
+    fn wants_marks(&self) -> bool {
+        C::WANTS_MARKS
+    }
+
+    fn ecn(&self) -> Ecn {
+        C::ECN
+    }
+
+    fn window_is_a_cap(&self) -> bool {
+        C::WINDOW_IS_A_CAP
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

@@ -9,7 +9,10 @@
 //!   once, takes no RTT from a retransmission, counts round trips, and says whether the window was what
 //!   limited sending.
 //! - `Loss` comes once per loss episode and cuts at once; `Timeout` ends an episode. While
-//!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it).
+//!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it), unless its window
+//!   only caps what a model of the path paces ([`Controller::WINDOW_IS_A_CAP`]).
+//! - What few controls read is measured for those alone that ask for it ([`Controller::WANTS_RATE`],
+//!   [`Controller::WANTS_LOSSES`], [`Controller::WANTS_MARKS`]); others see zeros and nothing.
 //! - The control owns window, ssthresh and slow start. Its window is finite, at least 1, and at least 2
 //!   after `Loss`, whatever the signals.
 //! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode. One that follows Linux 2.6
@@ -36,6 +39,7 @@ extern crate alloc;
 pub mod africa;
 pub mod aimd;
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod bic_linux;
 pub mod compound;
@@ -43,6 +47,7 @@ pub mod compound_linux;
 pub mod constant;
 pub mod contract;
 pub mod cubic;
+pub mod dctcp;
 #[cfg(feature = "alloc")]
 pub mod erased;
 pub mod fast;
@@ -83,6 +88,21 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// Whether the control reads [`Ack::rate`]; a driver measures delivery rates only for those that do.
     const WANTS_RATE: bool = false;
 
+    /// Whether the control is told of every lost packet ([`Signal::Lost`], [`Ack::lost`]) and of restarts
+    /// ([`Signal::Restart`]); its delivery rates then know of losses, and of an application that was the limit.
+    const WANTS_LOSSES: bool = false;
+
+    /// Whether the control reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event
+    /// for a mark.
+    const WANTS_MARKS: bool = false;
+
+    /// The ECN codepoint of its data.
+    const ECN: Ecn = Ecn::AsConfigured;
+
+    /// Whether the window only caps what a model of the path paces, as that of BBR version 3: it may then grow on any
+    /// acknowledgement, also during a loss episode and when the application limits sending.
+    const WINDOW_IS_A_CAP: bool = false;
+
     /// A control at the start of a connection.
     fn new(params: Self::Params, start: Start) -> Self;
 
@@ -98,6 +118,18 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     }
 }
 
+/// The ECN codepoint that a control asks for on its data (RFC 3168, section 5; RFC 9331, section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// What the sender is set to: Not-ECT or ECT(0).
+    #[default]
+    AsConfigured,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): low latency, low loss, scalable throughput (L4S).
+    Ect1,
+}
+
 /// Where a connection starts: settings of the sender that the control takes over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
@@ -107,12 +139,14 @@ pub struct Start {
     pub ssthresh: Window,
     /// Leave slow start on rising delay (HyStart++, RFC 9406).
     pub hystart: bool,
+    /// What a control hashes in place of drawing random numbers; 0 asks for the middle of each range.
+    pub seed: u64,
 }
 
 impl Default for Start {
     /// Two packets, no threshold, no HyStart++: the setting of ns-2.
     fn default() -> Self {
-        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: false }
+        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: false, seed: 0 }
     }
 }
 
@@ -125,6 +159,8 @@ pub struct Decision {
     pub ssthresh: Window,
     /// A rate to pace at; `None` leaves pacing to the driver.
     pub pacing_rate: Option<PacketRate>,
+    /// Packets that may go at once when pacing; `None` is one.
+    pub quantum: Option<Packets>,
 }
 
 /// What happened on the connection.
@@ -155,6 +191,23 @@ pub enum Signal {
     },
     /// The connection was idle for longer than the retransmission timeout and sends again.
     Idle,
+    /// A packet is considered lost, for controls with [`Controller::WANTS_LOSSES`]; before the `Ack`, `Loss` or
+    /// `Timeout` that comes of it.
+    Lost(Lost),
+    /// A packet is sent while nothing is in flight and the application was the limit, for controls with
+    /// [`Controller::WANTS_LOSSES`].
+    Restart,
+}
+
+/// A packet that is considered lost, as it was when it was sent last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Packets in flight when it was sent, itself included.
+    pub tx_in_flight: Packets,
+    /// Packets considered lost since then, itself included.
+    pub lost_since_sent: Packets,
+    /// The application was the limit when it was sent.
+    pub application_limited: bool,
 }
 
 /// An acknowledgement, as a control sees it.
@@ -177,6 +230,13 @@ pub struct Ack {
     pub recovering: bool,
     /// The delivery rate, for controls that want it.
     pub rate: Option<RateSample>,
+    /// Packets that are considered lost since the `Ack` before, for controls that want losses, else 0.
+    pub lost: Packets,
+    /// Packets that the receiver newly reports as marked (RFC 9768), for controls that want marks, else 0.
+    pub marked: Packets,
+    /// The window limited sending at some time in this round trip or the one before; [`Ack::window_limited`] is of the
+    /// moment.
+    pub round_limited: bool,
 }
 
 impl Ack {
@@ -192,6 +252,9 @@ impl Ack {
             round: 0,
             recovering: false,
             rate: None,
+            lost: Packets(0),
+            marked: Packets(0),
+            round_limited: true,
         }
     }
 
@@ -214,4 +277,8 @@ pub struct RateSample {
     pub application_limited: bool,
     /// Packets delivered in total when the newest packet of the sample was sent.
     pub prior_delivered: Packets,
+    /// Packets in flight when it was sent, itself included.
+    pub tx_in_flight: Packets,
+    /// Packets considered lost since it was sent, for controls that want losses, else 0.
+    pub lost: Packets,
 }

@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 
 use crate::erased::ErasedController;
 use crate::{
-    Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bic, bic_linux,
-    compound, compound_linux, constant, cubic, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla, illinois,
-    ledbat, multcp, reno, scalable, vegas, veno, westwood, yeah,
+    Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bbr3, bic, bic_linux,
+    compound, compound_linux, constant, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
+    illinois, ledbat, multcp, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -232,5 +232,8 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007").half_floor(),
     Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
     Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
+    Entry::of::<bbr3::Bbr3<bbr3::Draft>>("bbr3", "draft-ietf-ccwg-bbr-06, version 3"),
+    Entry::of::<bbr3::Bbr3<bbr3::Linux>>("bbr3-linux", "google/bbr, branch v3, tcp_bbr.c (behaviour)"),
+    Entry::of::<dctcp::Dctcp>("dctcp", "RFC 8257"),
     Entry::of::<constant::Constant>("constant", "a window that stays, for tests"),
 ];

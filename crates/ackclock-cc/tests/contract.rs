@@ -3,7 +3,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Domain, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Domain, Lost, RateSample, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
 
@@ -25,29 +25,36 @@ fn value(domain: Domain, draw: (u8, f64)) -> Value<'static> {
 }
 
 fn signal() -> impl Strategy<Value = Signal> {
-    let rate = (0_u64..100_000, 0_u64..1_000_000, any::<bool>()).prop_map(|(delivered, micros, limited)| {
-        RateSample {
-            delivered: Packets(delivered),
-            interval: Span::from_micros(micros),
-            application_limited: limited,
-            prior_delivered: Packets(0),
-        }
-    });
+    let packets = || (0_u64..3000).prop_map(Packets);
+    let rate = ((0_u64..100_000, 0_u64..1_000_000), any::<bool>(), [packets(), packets(), packets()])
+        .prop_map(|((delivered, micros), application_limited, [prior_delivered, tx_in_flight, lost])| {
+            RateSample {
+                delivered: Packets(delivered),
+                interval: Span::from_micros(micros),
+                application_limited,
+                prior_delivered,
+                tx_in_flight,
+                lost,
+            }
+        });
     let ack = (
         (0.0..1000.0_f64, 0_u64..1000, prop::option::of(0_u64..10_000_000)),
-        (0_u64..3, any::<[bool; 2]>(), 0_u64..3000, prop::option::of(rate)),
+        (0_u64..3, any::<[bool; 3]>(), 0_u64..3000, prop::option::of(rate), [packets(), packets()]),
     );
     prop_oneof![
-        12 => ack.prop_map(|((credit, delivered, rtt), (rounds, [recovering, limited], in_flight, rate))| Signal::Ack(Ack {
+        12 => ack.prop_map(|((credit, delivered, rtt), (rounds, flags, in_flight, rate, [lost, marked]))| Signal::Ack(Ack {
             credit,
             delivered: Packets(delivered),
             rtt: rtt.map(Span::from_micros),
-            window_limited: limited,
+            window_limited: flags[0],
             // Counted up by `play`.
             round: rounds,
-            recovering,
+            recovering: flags[1],
             in_flight: Packets(in_flight),
             rate,
+            lost,
+            marked,
+            round_limited: flags[2],
         })),
         2 => any::<bool>().prop_map(|ecn| Signal::Loss { ecn }),
         1 => Just(Signal::Recovered),
@@ -55,12 +62,18 @@ fn signal() -> impl Strategy<Value = Signal> {
         1 => Just(Signal::Undo),
         1 => (1_u64..3000).prop_map(|window| Signal::Moderated { window: Packets(window) }),
         1 => Just(Signal::Idle),
+        1 => Just(Signal::Restart),
+        2 => (packets(), packets(), any::<bool>()).prop_map(|(tx_in_flight, lost_since_sent, application_limited)| {
+            Signal::Lost(Lost { tx_in_flight, lost_since_sent, application_limited })
+        }),
     ]
 }
 
 fn start() -> impl Strategy<Value = Start> {
-    (1.0..100.0_f64, prop::option::of(2.0..1e4_f64), any::<bool>()).prop_map(|(window, ssthresh, hystart)| {
-        Start { window: Window(window), ssthresh: ssthresh.map_or(Window::UNLIMITED, Window), hystart }
+    let ssthresh = prop::option::of(2.0..1e4_f64);
+    (1.0..100.0_f64, ssthresh, any::<bool>(), any::<u64>()).prop_map(|(window, ssthresh, hystart, seed)| {
+        let ssthresh = ssthresh.map_or(Window::UNLIMITED, Window);
+        Start { window: Window(window), ssthresh, hystart, seed }
     })
 }
 
@@ -115,7 +128,7 @@ proptest! {
             }
             let before = control.decision();
             let decision = control.on(now, signal);
-            prop_assert_eq!(violation(before, signal, decision), None, "{:?} after {:?}", decision, signal);
+            prop_assert_eq!(violation(before, signal, decision, control.window_is_a_cap()), None, "{:?} after {:?}", decision, signal);
             prop_assert_eq!(decision, twin.on(now, signal), "the same signals give the same decisions");
             prop_assert_eq!(decision, control.decision());
             control.internals(&mut |name, _| assert!(!name.is_empty()));

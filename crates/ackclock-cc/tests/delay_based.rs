@@ -287,7 +287,7 @@ fn htcp_linux_epoch(
 /// 100/120 = 0.833, limited to 102/128.
 #[test]
 fn htcp_of_linux_adapts_at_the_third_loss_event() {
-    let start = |window| Start { window: Window(window), ssthresh: Window(window), hystart: false };
+    let start = |window| Start { window: Window(window), ssthresh: Window(window), hystart: false, seed: 0 };
     let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start(100.0));
     let (mut now, mut round) = (0, 0);
     let mut kept = Vec::new();
@@ -308,7 +308,7 @@ fn htcp_of_linux_adapts_at_the_third_loss_event() {
 /// two are counted, and 2 * 22 = 44 is enough.
 #[test]
 fn htcp_of_linux_counts_from_the_end_of_recovery() {
-    let start = Start { window: Window(88.0), ssthresh: Window(88.0), hystart: false };
+    let start = Start { window: Window(88.0), ssthresh: Window(88.0), hystart: false, seed: 0 };
     let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start);
     let at = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
     htcp.on(at(0), common::ack(100, 0));

@@ -13,7 +13,7 @@ use common::{LOSS, ack, at, internal, near, tell};
 /// At 100 ms rho = 4: slow start adds 2^4 - 1 = 15 per acknowledgement, congestion avoidance 16/W.
 #[test]
 fn hybla_grows_by_rho() {
-    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: false };
+    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: false, seed: 0 };
     let mut hybla = Hybla::new(HyblaParams::default(), start);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 17.0);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 32.0);
@@ -88,6 +88,8 @@ fn steady(round: u64, in_flight: u64) -> Signal {
         interval: Span::from_millis(100),
         application_limited: false,
         prior_delivered: Packets(0),
+        tx_in_flight: Packets(100),
+        lost: Packets(0),
     };
     let rtt = Some(Span::from_millis(100));
     let in_flight = Packets(in_flight);

@@ -152,7 +152,7 @@ impl Twin {
             // SAFETY: see `new`.
             Signal::Idle => unsafe { (self.functions.idle)(state) },
             Signal::Moderated { window } => self.state[0] = self.state[0].min(window.0.min(1 << 30) << 32),
-            Signal::Recovered => {}
+            Signal::Recovered | Signal::Lost(_) | Signal::Restart => {}
         }
     }
 }
@@ -166,7 +166,12 @@ impl ErasedController for Twin {
 
     fn decision(&self) -> Decision {
         let [window, ssthresh, ..] = self.state;
-        Decision { window: Window(packets(window)), ssthresh: Window(packets(ssthresh)), pacing_rate: None }
+        Decision {
+            window: Window(packets(window)),
+            ssthresh: Window(packets(ssthresh)),
+            pacing_rate: None,
+            quantum: None,
+        }
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {

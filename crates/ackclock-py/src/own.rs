@@ -87,7 +87,8 @@ struct Own {
 impl Own {
     fn new(py: Python<'_>, class: &'static Class, object: Bound<'_, PyAny>) -> PyResult<Self> {
         let on_ack = object.getattr(intern!(py, "on_ack"))?.unbind();
-        let nothing = Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None };
+        let nothing =
+            Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
         let mut own = Own {
             class,
             on_ack,
@@ -174,8 +175,8 @@ impl Own {
                 object.call_method1(intern!(py, "on_timeout"), (Timeout { now_s, first },))?;
             }
             Signal::Recovered => optional(intern!(py, "on_recovered"))?,
-            // Only for built-in controls whose entry asks for it.
-            Signal::Moderated { .. } => {}
+            // Only for built-in controls that ask for it.
+            Signal::Moderated { .. } | Signal::Lost(_) | Signal::Restart => {}
             Signal::Undo => optional(intern!(py, "on_undo"))?,
             Signal::Idle => optional(intern!(py, "on_idle"))?,
         }

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Signal, Start, Value};
+use ackclock_cc::{Ack, Ecn, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
@@ -97,6 +97,11 @@ pub fn factory_with(name: &str, params: &[(&str, Value<'_>)]) -> Result<Arc<Fact
         entry.build(params, start()).map_err(|(_, error)| ControlError(format!("{name}: {error}")))?;
     if control.wants_rate() || control.decision().pacing_rate.is_some() {
         return Err(ControlError(format!("{name} works by rates, which quinn neither measures nor obeys")));
+    }
+    if control.wants_losses() || control.wants_marks() || control.ecn() != Ecn::AsConfigured {
+        return Err(ControlError(format!(
+            "{name} needs counts of losses or marks, which quinn does not give"
+        )));
     }
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), Owned::of(*value))).collect();
     Ok(Arc::new(Factory { entry, params }))
@@ -221,6 +226,9 @@ impl Controller for Adapter {
             round: self.round,
             recovering: self.is_recovering,
             rate: None,
+            lost: Packets(0),
+            marked: Packets(0),
+            round_limited: !app_limited,
         };
         self.control.on(time, Signal::Ack(ack));
     }

@@ -141,11 +141,21 @@ fn transport(table: &Table<'_>, traffic: Traffic, entry: Option<&Entry>, tcp: &T
     if traffic != Traffic::Bulk {
         return Err(table.refuse("transport", "quic carries bulk transfers; leave out source"));
     }
-    let by_rate = |entry: &Entry| {
-        entry.build(&[], ControlStart::default()).map_or(true, |control| control.wants_rate())
+    let built = entry.map(|entry| entry.build(&[], ControlStart::default()));
+    let by_rate = |_: &&Entry| match &built {
+        Some(Ok(control)) => control.wants_rate(),
+        _ => true,
     };
-    if let Some(entry) = entry.filter(|entry| by_rate(entry)) {
+    let by_marks = |_: &&Entry| match &built {
+        Some(Ok(control)) => control.wants_marks() || control.wants_losses(),
+        _ => false,
+    };
+    if let Some(entry) = entry.filter(by_rate) {
         let problem = format!("\"{}\" is rate-based, which quic does not support", entry.name);
+        return Err(table.refuse("controller", problem));
+    }
+    if let Some(entry) = entry.filter(by_marks) {
+        let problem = format!("\"{}\" reads counts of losses or marks, which quic does not give", entry.name);
         return Err(table.refuse("controller", problem));
     }
     let tcp_only = |name: &&str| table.section().key(name).is_some_and(|key| !key.over_quic);

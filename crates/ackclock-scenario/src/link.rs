@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ackclock_units::{Packets, Rate, Span};
 
-use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace, Red};
+use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace, Red, Threshold};
 use crate::read::{Read, Table};
 
 /// Length of a reverse queue unless the scenario says otherwise: long enough that no ACK is lost.
@@ -152,6 +152,7 @@ fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
             burst: table.need("burst")?,
             ecn: table.need("ecn")?,
         },
+        "step" => Queue::Step { limit, threshold: threshold(&table)? },
         _ => Queue::FqCodel {
             limit,
             codel: codel(&table)?,
@@ -159,6 +160,15 @@ fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
             queues: table.need("queues")?,
         },
     }))
+}
+
+fn threshold(table: &Table<'_>) -> Read<Threshold> {
+    match (table.get("threshold")?, table.get("sojourn")?) {
+        (Some(packets), None) => Ok(Threshold::Packets(packets)),
+        (None, Some(time)) => Ok(Threshold::Time(time)),
+        (Some(_), Some(_)) => Err(table.refuse("threshold", "give either threshold or sojourn, not both")),
+        (None, None) => Err(table.refuse("threshold", "is required, or sojourn instead")),
+    }
 }
 
 /// Adaptive RED sets its lower threshold to 5 ms of the link, at least 5 packets (Floyd, Gummadi, Shenker 2001).

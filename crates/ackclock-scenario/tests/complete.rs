@@ -196,13 +196,17 @@ fn queue() -> impl Strategy<Value = String> {
         ("pie", &["ecn = true", "target = \"20 ms\"", "burst = \"1 s\""]),
         ("fq_codel", &["target = \"7 ms\"", "quantum = \"300 B\"", "queues = 16"]),
     ];
+    // A step needs its one key.
+    let step = select(vec!["threshold = 20", "sojourn = \"1 ms\""])
+        .prop_map(|key| format!("{{ kind = \"step\", limit = \"50 packets\", {key} }}"));
     let limit = select(vec!["50 packets", "2000 packets", "125 kB"]);
-    (select(kinds.to_vec()), limit).prop_flat_map(|((kind, keys), limit)| {
+    let others = (select(kinds.to_vec()), limit).prop_flat_map(|((kind, keys), limit)| {
         some_of(keys, ", ").prop_map(move |keys| {
             let comma = if keys.is_empty() { "" } else { ", " };
             format!("{{ kind = \"{kind}\", limit = \"{limit}\"{comma}{keys} }}")
         })
-    })
+    });
+    prop_oneof![6 => others, 1 => step]
 }
 
 const EXTRAS: &[&str] = &[

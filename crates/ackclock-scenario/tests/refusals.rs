@@ -102,7 +102,7 @@ fn values() {
         (
             "dumbbell.queue.kind=rod",
             "unknown value \"rod\", did you mean \"red\"?; allowed: \"droptail\", \"red\", \"ared\", \"codel\", \
-             \"pie\", \"fq_codel\"".into(),
+             \"pie\", \"step\", \"fq_codel\"".into(),
         ),
         (
             "flow.0.recovery=sak",

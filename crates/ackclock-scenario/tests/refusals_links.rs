@@ -42,6 +42,12 @@ fn queues_noise_and_sources() {
             queue("kind = \"fq_codel\", queues = 0"),
             "queue.queues: expected a whole number from 1 to 65536, found 0",
         ),
+        (queue("kind = \"step\""), "queue.threshold: is required, or sojourn instead"),
+        (
+            queue("kind = \"step\", threshold = 5, sojourn = \"1 ms\""),
+            "queue.threshold: give either threshold or sojourn, not both",
+        ),
+        (queue("kind = \"pie\", threshold = 5"), "queue.threshold: applies only with kind = \"step\""),
         (
             queue("kind = \"red\", min_threshold = -1"),
             "queue.min_threshold: expected a number from 0 to 1000000000, found -1",

@@ -27,6 +27,8 @@ pub enum Purpose {
     HeldNoise,
     /// The end of a flow.
     Stop,
+    /// What the control of a flow hashes.
+    Control,
 }
 
 /// A stream of random numbers.
@@ -56,6 +58,11 @@ impl Stream {
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A whole number above 0 of 64 bits.
+    pub fn number(&mut self) -> u64 {
+        self.0.next_u64().max(1)
     }
 
     /// A number that is exponential with mean 1: the inverse transform.

@@ -36,7 +36,7 @@ impl Controller for FixedRate {
     fn decision(&self) -> Decision {
         // 20 Mbit/s of 1000-byte packets.
         let rate = PacketRate(2500.0);
-        Decision { window: Window(1e4), ssthresh: Window(1e4), pacing_rate: Some(rate) }
+        Decision { window: Window(1e4), ssthresh: Window(1e4), pacing_rate: Some(rate), quantum: None }
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -64,7 +64,7 @@ fn queue() -> impl Strategy<Value = Queue> {
     ];
     let target = (1_u64..30).prop_map(Span::from_millis);
     let red = ((0.0..50.0_f64, 0.1..50.0_f64), (1e-4..1.0_f64, 0.0..1.0_f64), any::<[bool; 2]>());
-    (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..5).prop_map(
+    (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..6).prop_map(
         |(limit, target, ecn, ((low, more), (weight, max_p), [gentle, uniform]), adaptive, kind)| {
             let codel = Codel { target, interval: target.saturating_mul(20), ecn };
             match kind {
@@ -77,6 +77,11 @@ fn queue() -> impl Strategy<Value = Queue> {
                 }
                 2 => Queue::Codel { limit, codel },
                 3 => Queue::Pie { limit, target, burst: target, ecn },
+                4 => {
+                    let most = Packets(low as u64);
+                    let threshold = if ecn { Threshold::Time(target) } else { Threshold::Packets(most) };
+                    Queue::Step { limit, threshold }
+                }
                 _ => Queue::FqCodel { limit, codel, quantum: Bytes(1514), queues: 8 },
             }
         },

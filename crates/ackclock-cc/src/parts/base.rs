@@ -59,7 +59,12 @@ impl Base {
     /// Window and threshold as a decision without a pacing rate.
     #[must_use]
     pub const fn decision(&self) -> Decision {
-        Decision { window: Window(self.window), ssthresh: Window(self.ssthresh), pacing_rate: None }
+        Decision {
+            window: Window(self.window),
+            ssthresh: Window(self.ssthresh),
+            pacing_rate: None,
+            quantum: None,
+        }
     }
 
     /// Slow start (RFC 5681, section 3.1): adds the acknowledgement's growth to the window up to ssthresh.
@@ -132,7 +137,7 @@ impl Base {
             // RFC 5681, section 4.1: no more than the initial window after an idle time.
             Signal::Idle => self.window = self.window.min(self.restart),
             Signal::Moderated { window } => self.set(self.window.min(window.0 as f64)),
-            Signal::Ack(_) | Signal::Recovered => {}
+            Signal::Ack(_) | Signal::Recovered | Signal::Lost(_) | Signal::Restart => {}
         }
     }
 }

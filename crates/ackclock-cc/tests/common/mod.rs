@@ -11,7 +11,7 @@ pub fn near(a: f64, b: f64, tolerance: f64) {
 
 /// A start in congestion avoidance at `window` packets.
 pub fn at(window: f64) -> Start {
-    Start { window: Window(window), ssthresh: Window(window), hystart: false }
+    Start { window: Window(window), ssthresh: Window(window), hystart: false, seed: 0 }
 }
 
 /// An acknowledgement of one packet with an RTT in milliseconds, in round trip `round`.

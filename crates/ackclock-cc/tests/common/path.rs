@@ -28,6 +28,8 @@ pub fn run(control: &mut dyn ErasedController, acknowledgements: u64) {
             interval: rtt,
             application_limited: false,
             prior_delivered: Packets(0),
+            tx_in_flight: Packets(window as u64),
+            lost: Packets(0),
         };
         let ack = Ack {
             rtt: Some(rtt),

@@ -70,7 +70,12 @@ impl ErasedController for Watched {
             }
             Signal::Loss { .. } => seen.losses += 1,
             Signal::Timeout { .. } => seen.timeouts += 1,
-            Signal::Recovered | Signal::Undo | Signal::Moderated { .. } | Signal::Idle => {}
+            Signal::Recovered
+            | Signal::Undo
+            | Signal::Moderated { .. }
+            | Signal::Idle
+            | Signal::Lost(_)
+            | Signal::Restart => {}
         }
         decision
     }

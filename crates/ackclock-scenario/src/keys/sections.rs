@@ -1,11 +1,11 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
-use super::{Form, Key, MOST_FLOWS, NONE, REQUIRED, Section, key};
+use super::{Form, Key, MOST_FLOWS, MOST_PACKETS, NONE, REQUIRED, Section, key};
 use crate::model::Transport;
 use crate::tcp::TCP;
 
 /// Queue disciplines.
-const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "fq_codel"];
+const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel"];
 /// Those of random early detection.
 const RED: &[&str] = &["red", "ared"];
 /// Loss models.
@@ -231,6 +231,15 @@ pub static QUEUE: Section = Section {
         key("interval", Form::PositiveTime, "100 ms", "how long it may be exceeded")
             .of(&["codel", "fq_codel"]),
         key("burst", Form::Time, "150 ms", "bursts of this length are let through").of(&["pie"]),
+        key(
+            "threshold",
+            Form::Whole(0, MOST_PACKETS),
+            NONE,
+            "packets above which those that arrive are marked",
+        )
+        .of(&["step"]),
+        key("sojourn", Form::PositiveTime, NONE, "wait above which those that leave are marked instead")
+            .of(&["step"]),
         key("quantum", Form::Size(1 << 30), "1514 B", "bytes per turn").of(&["fq_codel"]),
         key("queues", Form::Whole(1, 65_536), "1024", "queues that flows are spread over").of(&["fq_codel"]),
     ],

@@ -82,6 +82,13 @@ pub enum Queue {
         /// Packets that can be marked are marked.
         ecn: bool,
     },
+    /// Every packet above a threshold is marked (RFC 8257).
+    Step {
+        /// What fits.
+        limit: Limit,
+        /// Above what.
+        threshold: Threshold,
+    },
     /// FQ-CoDel (RFC 8290).
     FqCodel {
         /// What fits in all queues together.
@@ -104,6 +111,7 @@ impl Queue {
             | Queue::Red { limit, .. }
             | Queue::Codel { limit, .. }
             | Queue::Pie { limit, .. }
+            | Queue::Step { limit, .. }
             | Queue::FqCodel { limit, .. } => *limit,
         }
     }
@@ -128,6 +136,15 @@ pub struct Red {
     pub ecn: bool,
     /// Adaptive: `max_p` moves, but not below this.
     pub adaptive: Option<f64>,
+}
+
+/// What the queue must exceed for packets to be marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// Packets that a packet finds when it arrives, the one in transmission included.
+    Packets(Packets),
+    /// The time that a packet has waited when it leaves.
+    Time(Span),
 }
 
 /// The law of CoDel.

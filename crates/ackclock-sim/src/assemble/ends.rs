@@ -12,6 +12,7 @@ use ackclock_units::{Span, Time};
 use crate::datagrams::{Sink, Source, SourceSettings};
 use crate::endpoint::{Ends, SendingEnd};
 use crate::meter::Meter;
+use crate::packet::Ecn;
 use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
@@ -91,7 +92,7 @@ pub fn make_ends(
 ) -> Result<Ends, String> {
     if flow.transport == scenario::Transport::Quic {
         let quic = makers.quic.ok_or_else(|| format!("flow {}: there is no QUIC here", flow.name))?;
-        return quic.make_ends(flow, placement, make_control(flow, makers.catalogue)?);
+        return quic.make_ends(flow, placement, make_control(flow, placement, makers.catalogue)?);
     }
     let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
     let application = match flow.traffic {
@@ -110,7 +111,7 @@ pub fn make_ends(
     {
         return Ok(ends);
     }
-    let control = make_control(flow, makers.catalogue)?;
+    let control = make_control(flow, placement, makers.catalogue)?;
     let linux_2_6 =
         makers.catalogue.find(&flow.control).map_or_else(Kernel26::default, |entry| entry.linux_2_6);
     let receiver = Receiver::new(ReceiverSettings {
@@ -121,6 +122,7 @@ pub fn make_ends(
         delayed_ack_timer: flow.tcp.delayed_ack_timer,
         sack: !matches!(flow.tcp.recovery, Recovery::Reno | Recovery::NewReno),
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
+        tells_marks_at_once: control.wants_marks(),
         total,
     });
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
@@ -194,7 +196,12 @@ fn read_params<P: Parameters>(flow: &Flow) -> Result<P, String> {
     Ok(params)
 }
 
-fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn ErasedController>, String> {
+fn make_control(
+    flow: &Flow,
+    placement: &Placement,
+    catalogue: &dyn Catalogue,
+) -> Result<Box<dyn ErasedController>, String> {
+    let seed = placement.stream(Purpose::Control).number();
     let name = flow.control.as_str();
     let entry =
         catalogue.find(name).ok_or_else(|| format!("flow {}: unknown control \"{name}\"", flow.name))?;
@@ -203,8 +210,18 @@ fn make_control(flow: &Flow, catalogue: &dyn Catalogue) -> Result<Box<dyn Erased
         window: flow.tcp.initial_window,
         ssthresh: flow.tcp.initial_ssthresh,
         hystart: flow.tcp.hystart,
+        seed,
     };
     entry.build(&given, start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
+}
+
+/// The codepoint of data under a control that asks for `wanted`, when the sender is set to ECN or not.
+fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> Ecn {
+    match wanted {
+        ackclock_cc::Ecn::AsConfigured if !is_set => Ecn::NotCapable,
+        ackclock_cc::Ecn::AsConfigured | ackclock_cc::Ecn::Ect0 => Ecn::Capable,
+        ackclock_cc::Ecn::Ect1 => Ecn::Capable1,
+    }
 }
 
 fn make_sender(
@@ -223,7 +240,7 @@ fn make_sender(
         overhead: if tcp.recovery == Recovery::Linux26 { tcp.overhead.max(TIE_BREAK) } else { tcp.overhead },
         growth_per_packet: tcp.growth == Growth::PerPacket,
         counts_bytes: linux_2_6.counts_bytes,
-        ecn: tcp.ecn,
+        ecn: codepoint(control.ecn(), tcp.ecn),
         rtt_noise: flow.rtt_noise,
         pacing_gains: tcp.pacing.then_some((tcp.slow_start_gain, tcp.pacing_gain)),
         min_window: tcp.min_window.0,

@@ -6,6 +6,7 @@ mod fq_codel;
 mod managed;
 mod pie;
 mod red;
+mod step;
 
 use std::fmt::Debug;
 
@@ -21,6 +22,7 @@ pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use managed::{Managed, Management, Waiting};
 pub use pie::{Pie, PieSettings};
 pub use red::Red;
+pub use step::Step;
 
 /// A packet in a queue and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,8 @@ pub enum Discipline {
     Codel(Box<Managed<Codel>>),
     /// Proportional integral controller, enhanced.
     Pie(Box<Managed<Pie>>),
+    /// Marks above a threshold.
+    Step(Box<Managed<Step>>),
     /// A CoDel queue per flow.
     FqCodel(Box<FqCodel>),
 }
@@ -88,6 +92,7 @@ macro_rules! managed {
             Discipline::Red($queue) => $call,
             Discipline::Codel($queue) => $call,
             Discipline::Pie($queue) => $call,
+            Discipline::Step($queue) => $call,
             Discipline::FqCodel($queue) => $call,
         }
     };
@@ -113,6 +118,9 @@ impl Discipline {
             scenario::Queue::Pie { target, burst, ecn, .. } => {
                 let pie = Pie::new(PieSettings { target, burst, ecn }, stream);
                 Discipline::Pie(Box::new(Managed::new(pie, droptail)))
+            }
+            scenario::Queue::Step { threshold, .. } => {
+                Discipline::Step(Box::new(Managed::new(Step::new(threshold), droptail)))
             }
             scenario::Queue::FqCodel { codel, quantum, queues, .. } => {
                 let settings = FqCodelSettings { codel, quantum, queues, limit };

@@ -11,6 +11,7 @@ mod sender;
 mod sent_list;
 mod sequence_set;
 mod settings;
+mod stamps;
 mod ticks;
 mod timed_packet;
 mod timer;

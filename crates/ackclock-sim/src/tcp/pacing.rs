@@ -11,13 +11,18 @@ pub struct Pacer {
     next: Time,
     remainder: u64,
     holds: bool,
+    /// Packets that may still go with the last one.
+    burst: u64,
 }
 
 impl Pacer {
-    /// Whether a packet of `size` may go at `now` under `rate`; if so, the next one waits for as long as it takes.
-    pub fn admits(&mut self, now: Time, size: Bytes, rate: Rate) -> bool {
-        self.holds = now < self.next;
+    /// Whether a packet of `size` may go at `now` under `rate`; if so, the next one waits for as long as it takes, unless
+    /// it belongs to the same burst of `quantum` packets.
+    pub fn admits(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u64) -> bool {
+        let may_start = now >= self.next;
+        self.holds = !may_start && self.burst == 0;
         if !self.holds {
+            self.burst = if may_start { quantum } else { self.burst } - 1;
             let rate = u128::from(rate.0.max(1));
             let dividend =
                 u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND) + u128::from(self.remainder);
@@ -49,6 +54,8 @@ struct Sent {
     delivered_at: Time,
     first_at: Time,
     application_limited: bool,
+    tx_in_flight: u64,
+    lost: u64,
 }
 
 /// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
@@ -60,11 +67,32 @@ pub struct DeliveryRate {
     delivered: u64,
     delivered_at: Time,
     first_at: Time,
+    /// The application was the limit until more than this was delivered.
+    limited_until: u64,
 }
 
 impl DeliveryRate {
-    /// A packet is sent at `now`; `idle` when nothing else was in flight.
-    pub fn on_sent(&mut self, now: Time, idle: bool, application_limited: bool) {
+    /// The application has no data while `in_flight` packets are in flight and the window has room: what is sent before
+    /// they have gone shows no rate of the path.
+    pub fn limit(&mut self, in_flight: u64) {
+        self.limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// Whether the application was the limit for what is sent now.
+    #[must_use]
+    pub const fn is_limited(&self) -> bool {
+        self.limited_until > 0 && self.delivered <= self.limited_until
+    }
+
+    /// A packet is sent at `now`; `idle` when nothing else was in flight. With it `tx_in_flight` packets are in flight,
+    /// and `lost` were considered lost so far.
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        idle: bool,
+        application_limited: bool,
+        (tx_in_flight, lost): (u64, u64),
+    ) {
         if idle {
             (self.first_at, self.delivered_at) = (now, now);
         }
@@ -74,11 +102,14 @@ impl DeliveryRate {
             delivered_at: self.delivered_at,
             first_at: self.first_at,
             application_limited,
+            tx_in_flight,
+            lost,
         });
     }
 
-    /// An acknowledgement at `now`, caused by a packet sent at `sent_at`, reports `delivered` packets.
-    pub fn on_ack(&mut self, now: Time, sent_at: Time, delivered: u64) -> Option<RateSample> {
+    /// An acknowledgement at `now`, caused by a packet sent at `sent_at`, reports `delivered` packets;
+    /// `lost` were considered lost so far.
+    pub fn on_ack(&mut self, now: Time, sent_at: Time, delivered: u64, lost: u64) -> Option<RateSample> {
         if delivered > 0 {
             self.delivered += delivered;
             self.delivered_at = now;
@@ -94,6 +125,8 @@ impl DeliveryRate {
             interval,
             application_limited: sent.application_limited,
             prior_delivered: Packets(sent.delivered),
+            tx_in_flight: Packets(sent.tx_in_flight),
+            lost: Packets(lost - sent.lost),
         })
     }
 }
@@ -112,13 +145,39 @@ mod tests {
         let mut pacer = Pacer::default();
         let rate = Rate(3_000_000);
         for _ in 0..3 {
-            assert!(pacer.admits(pacer.next, Bytes(1000), rate));
+            assert!(pacer.admits(pacer.next, Bytes(1000), rate, 1));
         }
         assert_eq!(pacer.next, at(8));
-        assert!(!pacer.admits(at(7), Bytes(1000), rate));
+        assert!(!pacer.admits(at(7), Bytes(1000), rate, 1));
         assert_eq!(pacer.wakeup(), at(8));
         pacer.release();
         assert_eq!(pacer.wakeup(), Time::NEVER);
+    }
+
+    /// 1000 bytes at 1 Mbit/s take 8 ms. Bursts of three go every 24 ms.
+    #[test]
+    fn a_quantum_goes_at_once() {
+        let (mut pacer, rate) = (Pacer::default(), Rate(1_000_000));
+        for start in [0, 24, 48] {
+            (0..3).for_each(|_| assert!(pacer.admits(at(start), Bytes(1000), rate, 3)));
+            assert!(!pacer.admits(at(start), Bytes(1000), rate, 3));
+            assert_eq!(pacer.wakeup(), at(start + 24));
+        }
+    }
+
+    /// Five packets are in flight when the application has no more: it was the limit until the sixth delivery.
+    #[test]
+    fn the_application_is_the_limit_until_what_was_in_flight_is_delivered() {
+        let mut rate = DeliveryRate::default();
+        (0..5).for_each(|number| rate.on_sent(at(number), number == 0, false, (number + 1, 0)));
+        assert!(!rate.is_limited());
+        rate.limit(5);
+        rate.on_ack(at(100), at(4), 5, 0);
+        assert!(rate.is_limited());
+        rate.on_sent(at(101), true, rate.is_limited(), (1, 0));
+        let sample = rate.on_ack(at(201), at(101), 1, 2).unwrap();
+        assert!(sample.application_limited && !rate.is_limited());
+        assert_eq!((sample.tx_in_flight, sample.lost), (Packets(1), Packets(2)));
     }
 
     /// Packets sent every 10 ms from 0 and acknowledged every 10 ms from 100 ms on: 1 packet per 10 ms. The
@@ -129,9 +188,9 @@ mod tests {
         let mut sample = None;
         for step in 0..=20 {
             if step >= 10 {
-                sample = rate.on_ack(at(10 * step), at(10 * (step - 10)), 1);
+                sample = rate.on_ack(at(10 * step), at(10 * (step - 10)), 1, 0);
             }
-            rate.on_sent(at(10 * step), step == 0, false);
+            rate.on_sent(at(10 * step), step == 0, false, (1, 0));
         }
         let sample = sample.unwrap();
         assert_eq!((sample.delivered, sample.interval), (Packets(10), Span::from_millis(100)));

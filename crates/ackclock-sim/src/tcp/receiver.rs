@@ -26,8 +26,11 @@ pub struct Receiver {
     /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
     /// it.
     newest: (Time, bool),
-    /// A packet was marked since the last acknowledgement.
-    marked: bool,
+    /// Packets that came marked, and how many of them were told (RFC 9768, section 3.2.2).
+    marks: u64,
+    marks_told: u64,
+    /// The newest packet was marked.
+    newest_marked: bool,
     /// A packet that came twice and is to be reported.
     duplicate: Option<u64>,
     /// When the last packet of the transfer was delivered.
@@ -51,6 +54,8 @@ pub struct ReceiverSettings {
     pub sack: bool,
     /// Report packets that came twice (RFC 2883).
     pub reports_duplicates: bool,
+    /// An acknowledgement goes out at once when a marked packet follows an unmarked one.
+    pub tells_marks_at_once: bool,
     /// Packets of the whole transfer; `u64::MAX` for no end.
     pub total: u64,
 }
@@ -68,7 +73,9 @@ impl Receiver {
             deadline: Time::NEVER,
             answers: false,
             newest: (Time::ZERO, false),
-            marked: false,
+            marks: 0,
+            marks_told: 0,
+            newest_marked: false,
             duplicate: None,
             completed: None,
         }
@@ -127,7 +134,10 @@ impl Endpoint for Receiver {
             self.completed = Some(context.now);
         }
         self.newest = (packet.sent, packet.is_retransmission());
-        self.marked |= packet.ecn() == Ecn::Marked;
+        let marked = packet.ecn() == Ecn::Marked;
+        // With counts of marks the first after an unmarked packet is told at once (RFC 9768, section 3.2.2.5.1).
+        let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
+        (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
         self.held_back += 1;
         if at_once || self.held_back >= self.settings.delayed_ack {
             self.answers = true;
@@ -152,7 +162,9 @@ impl Endpoint for Receiver {
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
         let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest.0, ack_bytes)
             .with_retransmission(self.newest.1)
-            .with_echo(std::mem::take(&mut self.marked));
+            .with_echo(self.marks > self.marks_told)
+            .with_marks(self.marks);
+        self.marks_told = self.marks;
         let duplicate = self.duplicate.take().filter(|_| self.settings.reports_duplicates);
         if !sack || self.early.is_empty() && duplicate.is_none() {
             return Some(ack);
@@ -205,6 +217,7 @@ mod tests {
             delayed_ack_timer: timer,
             sack: true,
             reports_duplicates: false,
+            tells_marks_at_once: false,
             total: u64::MAX,
         })
     }

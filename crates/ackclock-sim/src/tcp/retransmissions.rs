@@ -20,7 +20,7 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub struct Retransmission {
     /// The packet.
-    sequence: u64,
+    pub sequence: u64,
     /// Its place in the order.
     pub place: u64,
     /// The first new packet that is sent after it.

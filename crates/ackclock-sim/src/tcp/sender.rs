@@ -9,6 +9,7 @@ use super::gate::Gate;
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
 use super::settings::Settings;
+use super::stamps::Stamps;
 use super::{Application, Timer};
 use crate::endpoint::{Context, Endpoint, SenderView, SendingEnd};
 use crate::meter::Meter;
@@ -50,6 +51,12 @@ pub struct Sender<R> {
     pacer: Pacer,
     /// Present only for controls that read it.
     delivery_rate: Option<DeliveryRate>,
+    /// Present only for controls that are told of every loss.
+    stamps: Option<Box<Stamps>>,
+    /// Marks that the receiver has reported, for a control that reads their count.
+    marks: Option<u64>,
+    /// The round trip in which the window was full last.
+    full_round: u64,
     meter: Meter,
     /// When the flow starts or stops next.
     phase_ends: Time,
@@ -76,17 +83,23 @@ impl<R: Recovery> Sender<R> {
         settings: Settings,
         control: Box<dyn ErasedController>,
         application: Application,
-        recovery: R,
+        mut recovery: R,
         timer: Timer,
         (overhead, noise): (Stream, Stream),
         meter: Meter,
     ) -> Self {
         let decision = control.decision();
+        if control.wants_losses() {
+            recovery.newly_lost().want();
+        }
         Sender {
             settings,
             whole_window: whole(decision.window, settings.min_window),
             decision,
             delivery_rate: control.wants_rate().then(DeliveryRate::default),
+            stamps: control.wants_losses().then(Box::default),
+            marks: control.wants_marks().then_some(0),
+            full_round: 0,
             fresh: application.reconnects().then(|| control.duplicate()),
             control,
             application,
@@ -133,7 +146,7 @@ impl<R: Recovery> Sender<R> {
         let before = self.decision.window.0;
         self.tell(context.now, signal);
         let kind = match signal {
-            Signal::Ack(_) | Signal::Idle => return,
+            Signal::Ack(_) | Signal::Idle | Signal::Lost(_) | Signal::Restart => return,
             Signal::Loss { .. } => "loss",
             Signal::Recovered => "recovered",
             Signal::Timeout { .. } => "timeout",
@@ -189,10 +202,22 @@ impl<R: Recovery> Sender<R> {
                 self.round_end = self.flight.next;
             }
         }
+        let lost = if self.stamps.is_some() { self.tell_losses(context.now) } else { 0 };
         let rtt = self.sample_rtt(context.now, ack, advances);
         let rate = match &mut self.delivery_rate {
-            Some(measure) => measure.on_ack(context.now, ack.sent, outcome.delivered),
+            Some(measure) => {
+                let lost = self.stamps.as_ref().map_or(0, |stamps| stamps.lost());
+                measure.on_ack(context.now, ack.sent, outcome.delivered, lost)
+            }
             None => None,
+        };
+        let marked = match &mut self.marks {
+            None => 0,
+            Some(marks) => {
+                let newly = ack.marks_since(*marks);
+                *marks += newly;
+                newly
+            }
         };
         let credit = match (advances, self.settings.growth_per_packet) {
             (false, _) => 0.0,
@@ -208,12 +233,15 @@ impl<R: Recovery> Sender<R> {
             round: self.round,
             recovering: was_recovering,
             rate,
+            lost: Packets(lost),
+            marked: Packets(marked),
+            round_limited: self.full_round + 1 >= self.round,
         };
         self.tell(context.now, Signal::Ack(told));
         if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
             self.follow(context, outcome);
         }
-        if ack.is_echo() {
+        if ack.is_echo() && self.marks.is_none() {
             self.on_echo(context);
         }
         if self.flight.outstanding() == 0 {
@@ -237,6 +265,29 @@ impl<R: Recovery> Sender<R> {
     /// Finds out when the flow or its application does something next.
     fn plan(&mut self) {
         self.plans = self.phase_ends.min(self.application.wakeup());
+    }
+
+    /// Tells the control of packets that are newly considered lost. Returns how many there are since the last
+    /// acknowledgement, and forgets them.
+    #[inline(never)]
+    fn tell_losses(&mut self, now: Time) -> u64 {
+        let mut packets = std::mem::take(self.recovery.newly_lost().packets());
+        for sequence in packets.drain(..) {
+            if let Some(lost) = self.stamps.as_mut().map(|stamps| stamps.lose(sequence)) {
+                self.tell(now, Signal::Lost(lost));
+            }
+        }
+        // The vector is used again.
+        *self.recovery.newly_lost().packets() = packets;
+        self.stamps.as_mut().map_or(0, |stamps| stamps.take_untold())
+    }
+
+    /// Tells the control of losses that a timer found; the next acknowledgement counts them.
+    fn tell_losses_of_timer(&mut self, now: Time) {
+        if self.stamps.is_some() {
+            let untold = self.tell_losses(now);
+            self.stamps.iter_mut().for_each(|stamps| stamps.put_back(untold));
+        }
     }
 
     /// Whether what is in flight fills the window; with byte counting, congestion avoidance does not require it.
@@ -291,6 +342,7 @@ impl<R: Recovery> Sender<R> {
         self.timed_out = Some(self.flight.oldest);
         self.meter.counters.timeouts += 1;
         self.recovery.on_timeout(context.now, self.flight);
+        self.tell_losses_of_timer(context.now);
         self.timer.back_off();
         self.timer.restart(context.now);
         self.round_end = self.flight.next;
@@ -317,6 +369,11 @@ impl<R: Recovery> Sender<R> {
         Some(PacketRate(gain * self.decision.window.0 / smoothed).on_wire(packet))
     }
 
+    /// Packets that may go at once when pacing.
+    fn quantum(&self) -> u64 {
+        self.decision.quantum.map_or(1, |quantum| quantum.0)
+    }
+
     /// What the window lets out now, before pacing and the random delay.
     fn candidate(&mut self) -> Option<(u64, bool)> {
         let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
@@ -327,12 +384,37 @@ impl<R: Recovery> Sender<R> {
             Next::New => Some((self.flight.next, false)),
             Next::WindowFull => {
                 self.window_limited = true;
+                self.full_round = self.round;
                 None
             }
             Next::NoData => {
                 self.window_limited = false;
+                if let (Some(_), Some(measure)) = (&self.stamps, &mut self.delivery_rate) {
+                    measure.limit(self.recovery.in_flight(self.flight));
+                }
                 None
             }
+        }
+    }
+
+    /// Notes what is true of a packet that is about to be sent.
+    fn stamp(&mut self, now: Time, sequence: u64, again: bool) {
+        let idle = self.flight.outstanding() == 0;
+        let tx_in_flight = self.recovery.in_flight(self.flight) + 1;
+        let mut limited = !self.window_limited;
+        if let (Some(_), Some(measure)) = (&self.stamps, &self.delivery_rate) {
+            limited = measure.is_limited();
+        }
+        if self.stamps.is_some() && idle && !again && limited {
+            self.tell(now, Signal::Restart);
+        }
+        let mut lost = 0;
+        if let Some(stamps) = &mut self.stamps {
+            stamps.on_sent(sequence, self.flight.oldest, tx_in_flight, limited);
+            lost = stamps.lost();
+        }
+        if let Some(measure) = &mut self.delivery_rate {
+            measure.on_sent(now, idle, limited, (tx_in_flight, lost));
         }
     }
 
@@ -341,8 +423,8 @@ impl<R: Recovery> Sender<R> {
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
             self.tell(now, Signal::Idle);
         }
-        if let Some(measure) = &mut self.delivery_rate {
-            measure.on_sent(now, self.flight.outstanding() == 0, !self.window_limited);
+        if self.delivery_rate.is_some() || self.stamps.is_some() {
+            self.stamp(now, sequence, again);
         }
         self.recovery.on_sent(now, sequence, self.flight);
         if again {
@@ -362,8 +444,8 @@ impl<R: Recovery> Sender<R> {
         let mut packet =
             Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again);
         // A retransmission cannot be marked (RFC 3168, section 6.1.5).
-        if self.settings.ecn && !again {
-            packet.set_ecn(Ecn::Capable);
+        if self.settings.ecn != Ecn::NotCapable && !again {
+            packet.set_ecn(self.settings.ecn);
         }
         packet
     }
@@ -400,6 +482,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             self.on_timeout(context);
         } else if now >= self.recovery.wakeup() {
             let outcome = self.recovery.on_timer(now, self.flight);
+            self.tell_losses_of_timer(now);
             self.follow(context, outcome);
             if outcome.restarts_timer {
                 self.timer.restart(now);
@@ -422,7 +505,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             return None;
         }
         if let Some(rate) = self.pacing_rate()
-            && !self.pacer.admits(now, Bytes(u64::from(self.settings.packet_bytes)), rate)
+            && !self.pacer.admits(now, Bytes(u64::from(self.settings.packet_bytes)), rate, self.quantum())
         {
             return None;
         }

@@ -2,6 +2,8 @@
 
 use ackclock_units::{Span, Time};
 
+use crate::packet::Ecn;
+
 /// Settings of a sender that do not change during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -21,8 +23,8 @@ pub struct Settings {
     pub growth_per_packet: bool,
     /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
     pub counts_bytes: bool,
-    /// Packets can be marked.
-    pub ecn: bool,
+    /// The codepoint of data that was not sent before.
+    pub ecn: Ecn,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.

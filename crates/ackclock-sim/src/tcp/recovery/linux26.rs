@@ -22,7 +22,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::retransmissions::{Fate, Retransmissions};
@@ -65,6 +65,7 @@ pub struct Linux26 {
     /// Where the episode ends.
     recovery_point: u64,
     halving: Halving,
+    newly_lost: NewlyLost,
 }
 
 /// Rate halving: packets in flight that an episode allows above its floor.
@@ -155,6 +156,7 @@ impl Linux26 {
                 break;
             }
             self.again.lose_first();
+            self.newly_lost.note(first.sequence);
             self.lost += 1;
         }
         self.lost > before
@@ -165,6 +167,7 @@ impl Linux26 {
         let mut sequence = self.reported.next_missing(self.frontier);
         while sequence < frontier {
             self.lost += 1;
+            self.newly_lost.note(sequence);
             sequence = self.reported.next_missing(sequence + 1);
         }
         self.frontier = self.frontier.max(frontier);
@@ -259,6 +262,10 @@ impl Recovery for Linux26 {
         if self.state == State::Recovery {
             self.halving.on_sent(self.in_flight(flight) + u64::from(is_new));
         }
+    }
+
+    fn newly_lost(&mut self) -> &mut NewlyLost {
+        &mut self.newly_lost
     }
 
     fn in_flight(&self, flight: Flight) -> u64 {

@@ -60,6 +60,33 @@ pub struct Outcome {
     pub keep_timer: bool,
 }
 
+/// Packets newly considered lost, kept only for a sender that asks for them.
+#[derive(Clone, Debug, Default)]
+pub struct NewlyLost {
+    wanted: bool,
+    packets: Vec<u64>,
+}
+
+impl NewlyLost {
+    /// Keeps them from now on.
+    pub fn want(&mut self) {
+        self.wanted = true;
+    }
+
+    /// `sequence` is considered lost.
+    #[inline]
+    pub fn note(&mut self, sequence: u64) {
+        if self.wanted {
+            self.packets.push(sequence);
+        }
+    }
+
+    /// Those that were not taken out yet.
+    pub fn packets(&mut self) -> &mut Vec<u64> {
+        &mut self.packets
+    }
+}
+
 /// What may be sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -115,6 +142,9 @@ pub trait Recovery: std::fmt::Debug + Send {
 
     /// Packet `sequence` is being sent at `now`, a new one or once more.
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight);
+
+    /// Where it notes the packets that it newly considers lost.
+    fn newly_lost(&mut self) -> &mut NewlyLost;
 
     /// Packets in the network by this style's estimate.
     fn in_flight(&self, flight: Flight) -> u64;

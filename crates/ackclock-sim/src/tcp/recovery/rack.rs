@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 
 use ackclock_units::{Span, Time};
 
-use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::sent_list::{SentList, State};
@@ -73,6 +73,7 @@ pub struct Rack {
     echo: Time,
     /// The window that was last allowed.
     window: u64,
+    newly_lost: NewlyLost,
 }
 
 impl Rack {
@@ -166,6 +167,7 @@ impl Rack {
 
     fn lose(&mut self, sequence: u64) {
         self.sent.set(sequence, State::Lost);
+        self.newly_lost.note(sequence);
         self.lost.push(Reverse(sequence));
     }
 
@@ -359,6 +361,10 @@ impl Recovery for Rack {
         } else if !self.probe.is_under_way() {
             self.arm_probe(now, Flight { next, ..flight });
         }
+    }
+
+    fn newly_lost(&mut self) -> &mut NewlyLost {
+        &mut self.newly_lost
     }
 
     fn in_flight(&self, _: Flight) -> u64 {

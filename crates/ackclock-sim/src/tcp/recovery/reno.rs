@@ -10,7 +10,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
 use crate::payload::SackBlocks;
 
 /// State of Reno or NewReno.
@@ -33,6 +33,7 @@ pub struct DuplicateAcks {
     /// After a timeout: the next packet to send again.
     resend: u64,
     partial_acks: u64,
+    newly_lost: NewlyLost,
 }
 
 impl DuplicateAcks {
@@ -51,6 +52,7 @@ impl DuplicateAcks {
             urgent: None,
             resend: u64::MAX,
             partial_acks: 0,
+            newly_lost: NewlyLost::default(),
         }
     }
 
@@ -69,6 +71,7 @@ impl DuplicateAcks {
             // Partial acknowledgement (RFC 6582, section 3.2, step 3): the next hole is sent at once; only
             // the first one restarts the timer.
             self.urgent = Some(cumulative);
+            self.newly_lost.note(cumulative);
             self.departed += 1 - acknowledged as i64;
             self.partial_acks += 1;
             return Outcome { delivered, keep_timer: self.partial_acks > 1, ..Outcome::default() };
@@ -95,6 +98,7 @@ impl DuplicateAcks {
             self.departed = DUPLICATE_THRESHOLD as i64;
             self.partial_acks = 0;
             self.urgent = Some(flight.oldest);
+            self.newly_lost.note(flight.oldest);
             return Outcome { lost: true, ..outcome };
         } else if self.limited_transmit {
             self.departed = self.duplicates as i64;
@@ -122,6 +126,8 @@ impl Recovery for DuplicateAcks {
         self.urgent = None;
         self.timeout_point = Some(flight.next);
         self.resend = flight.oldest;
+        // Everything goes again.
+        (flight.oldest..flight.next).for_each(|sequence| self.newly_lost.note(sequence));
     }
 
     #[inline]
@@ -149,6 +155,10 @@ impl Recovery for DuplicateAcks {
         if self.resend >= flight.next {
             self.resend = u64::MAX;
         }
+    }
+
+    fn newly_lost(&mut self) -> &mut NewlyLost {
+        &mut self.newly_lost
     }
 
     #[inline]

@@ -10,7 +10,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 
@@ -39,6 +39,7 @@ pub struct Sack {
     urgent: bool,
     /// The one retransmission of an episode that keeps acknowledgements coming (section 4, rule 4).
     rescued: bool,
+    newly_lost: NewlyLost,
 }
 
 impl Sack {
@@ -58,6 +59,7 @@ impl Sack {
             recovering: false,
             urgent: false,
             rescued: false,
+            newly_lost: NewlyLost::default(),
         }
     }
 
@@ -116,6 +118,7 @@ impl Sack {
         let mut sequence = self.reported.next_missing(self.frontier);
         while sequence < frontier {
             self.lost += 1;
+            self.newly_lost.note(sequence);
             sequence = self.reported.next_missing(sequence + 1);
         }
         self.frontier = self.frontier.max(frontier);
@@ -207,6 +210,10 @@ impl Recovery for Sack {
         } else {
             self.rescued = true;
         }
+    }
+
+    fn newly_lost(&mut self) -> &mut NewlyLost {
+        &mut self.newly_lost
     }
 
     #[inline]

@@ -1,0 +1,98 @@
+//! What was true of each packet when it was sent last, for controls that are told of every loss.
+
+use ackclock_cc::Lost;
+use ackclock_units::Packets;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stamp {
+    tx_in_flight: u64,
+    lost: u64,
+    application_limited: bool,
+}
+
+/// The stamps of the packets between the oldest unacknowledged one and the next new one, in a ring, and the number of
+/// losses. Memory is allocated only to double the ring.
+#[derive(Clone, Debug)]
+pub struct Stamps {
+    ring: Vec<Stamp>,
+    lost: u64,
+    untold: u64,
+}
+
+impl Default for Stamps {
+    fn default() -> Self {
+        Stamps { ring: vec![Stamp::default(); 64], lost: 0, untold: 0 }
+    }
+}
+
+impl Stamps {
+    /// `sequence` is sent, which makes `tx_in_flight` packets in flight; `oldest` is the oldest unacknowledged packet.
+    pub fn on_sent(&mut self, sequence: u64, oldest: u64, tx_in_flight: u64, application_limited: bool) {
+        while sequence - oldest >= self.ring.len() as u64 {
+            self.grow(oldest);
+        }
+        let mask = self.ring.len() - 1;
+        self.ring[sequence as usize & mask] = Stamp { tx_in_flight, lost: self.lost, application_limited };
+    }
+
+    /// `sequence` is considered lost: what a control is told of it.
+    pub fn lose(&mut self, sequence: u64) -> Lost {
+        self.lost += 1;
+        self.untold += 1;
+        let stamp = self.ring[sequence as usize & (self.ring.len() - 1)];
+        Lost {
+            tx_in_flight: Packets(stamp.tx_in_flight),
+            lost_since_sent: Packets(self.lost - stamp.lost),
+            application_limited: stamp.application_limited,
+        }
+    }
+
+    /// Packets that were ever considered lost.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Those since the last call.
+    pub fn take_untold(&mut self) -> u64 {
+        std::mem::take(&mut self.untold)
+    }
+
+    /// `untold` losses are to be counted by the next [`Stamps::take_untold`].
+    pub fn put_back(&mut self, untold: u64) {
+        self.untold += untold;
+    }
+
+    #[cold]
+    fn grow(&mut self, oldest: u64) {
+        let (old, capacity) = (self.ring.len(), self.ring.len() * 2);
+        let mut ring = vec![Stamp::default(); capacity];
+        for sequence in oldest..oldest + old as u64 {
+            ring[sequence as usize & (capacity - 1)] = self.ring[sequence as usize & (old - 1)];
+        }
+        self.ring = ring;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets 30 to 229, so that the ring of 64 doubles twice; each is sent with as many in flight as its distance from
+    /// 30. Of 100, 101 and, sent again after both, 100: one, two, and one loss since they were sent.
+    #[test]
+    fn a_lost_packet_knows_what_was_when_it_was_sent() {
+        let mut stamps = Stamps::default();
+        (30..230).for_each(|sequence| stamps.on_sent(sequence, 30, sequence - 29, sequence % 2 == 0));
+        let expect = |tx_in_flight, lost, application_limited| Lost {
+            tx_in_flight: Packets(tx_in_flight),
+            lost_since_sent: Packets(lost),
+            application_limited,
+        };
+        assert_eq!(stamps.lose(100), expect(71, 1, true));
+        assert_eq!(stamps.lose(101), expect(72, 2, false));
+        assert_eq!((stamps.lost(), stamps.take_untold(), stamps.take_untold()), (2, 2, 0));
+        stamps.on_sent(100, 30, 5, false);
+        assert_eq!(stamps.lose(100), expect(5, 1, false));
+    }
+}

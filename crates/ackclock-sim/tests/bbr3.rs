@@ -1,0 +1,302 @@
+//! BBR version 3 on a path of 50 Mbit/s and 40 ms (166.7 packets of 1500 bytes) unless said. What is expected follows from
+//! the draft's gains; where packets decide, from another simulator that was written from the draft's rules ("measured").
+mod common;
+
+use ackclock_scenario::{Change, Event, Limit, Loss, Moment, Queue, Recovery, Sample, Scenario, When};
+use ackclock_trace::{Column, Summary, Table};
+use ackclock_units::{Bytes, Packets, Rate, Span, Window};
+
+/// Packets per BDP per Mbit/s and ms: 1500 bytes.
+fn bdp(rate_mbps: f64, rtt_ms: f64) -> f64 {
+    rate_mbps * 1e3 * rtt_ms / 12e3
+}
+
+/// `controls`, each with its RTT in ms, over `rate` with a buffer of `buffer` times its 40 ms, for `seconds`,
+/// of which the last nine tenths are measured.
+fn path(controls: &[(&str, u64)], rate_mbps: u64, buffer: f64, seconds: u64) -> Scenario {
+    let mut scenario = common::scenario(controls[0].0);
+    scenario.run.warmup = Span::from_seconds(seconds / 10);
+    scenario.run.duration = Span::from_seconds(seconds);
+    scenario.run.sample = Sample::Every(Span::from_millis(1));
+    let least = controls.iter().map(|(_, rtt)| *rtt).min().unwrap();
+    for link in &mut scenario.links {
+        link.rate = Rate(rate_mbps * 1_000_000);
+        link.delay = Span(Span::from_millis(least).0 / 2);
+    }
+    let limit = (buffer * bdp(rate_mbps as f64, 40.0)).round().max(10.0) as u64;
+    scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(limit)) };
+    scenario.flows = controls
+        .iter()
+        .enumerate()
+        .map(|(number, (control, rtt))| {
+            let mut flow = common::flow(control, Span::from_millis(*rtt));
+            flow.name = format!("{control}-{number}");
+            flow.tcp.packet = Bytes(1500);
+            flow.tcp.recovery = Recovery::Rack;
+            flow.tcp.initial_window = Window(10.0);
+            flow
+        })
+        .collect();
+    scenario
+}
+
+struct Recorded {
+    summary: Summary,
+    tables: Vec<(&'static str, Table)>,
+}
+
+impl Recorded {
+    fn of(scenario: &Scenario) -> Recorded {
+        let (summary, tables) = common::run_with(scenario, 0, true, u64::MAX);
+        Recorded { summary, tables }
+    }
+
+    fn real(&self, table: &str, name: &str) -> &[f64] {
+        let (_, table) = self.tables.iter().find(|(other, _)| *other == table).unwrap();
+        match table.columns.iter().find(|(other, _)| *other == name) {
+            Some((_, Column::Real(values))) => values,
+            _ => panic!("no column {name}"),
+        }
+    }
+
+    /// Of the only flow: each state with the time of its beginning and its length, but for the last.
+    fn states(&self) -> Vec<(f64, f64, f64)> {
+        let (times, states) = (self.real("windows", "time_s"), self.real("windows", "state"));
+        let mut found: Vec<(f64, f64, f64)> = Vec::new();
+        for (time, state) in times.iter().zip(states) {
+            match found.last_mut() {
+                Some(last) if last.0 == *state => {}
+                Some(last) => {
+                    last.2 = time - last.1;
+                    found.push((*state, *time, 0.0));
+                }
+                None => found.push((*state, *time, 0.0)),
+            }
+        }
+        found.pop();
+        found
+    }
+}
+
+const STARTUP: f64 = 0.0;
+const DRAIN: f64 = 1.0;
+const DOWN: f64 = 2.0;
+const CRUISE: f64 = 3.0;
+const REFILL: f64 = 4.0;
+const UP: f64 = 5.0;
+const PROBE_RTT: f64 = 6.0;
+
+/// Each state's length, seconds, in order.
+fn lengths(states: &[(f64, f64, f64)], wanted: f64) -> Vec<f64> {
+    states.iter().filter(|(state, ..)| *state == wanted).map(|(.., length)| *length).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn within(value: f64, low: f64, high: f64, what: &str) {
+    assert!((low..=high).contains(&value), "{what}: {value}, expected {low} to {high}");
+}
+
+/// Rounds of 40 ms double the rate from 10 packets to 166.7, which is 4.1 rounds; growth ends one later, three rounds show
+/// that, and each of the last takes up to 2 R, as the window is 2 BDP: 0.55 s (measured). The queue then holds the second
+/// BDP and a quantum or two. Drain gives it back at half the rate: 2 R, and at most four of its rounds.
+#[test]
+fn startup_plateau_and_drain() {
+    let run = Recorded::of(&path(&[("bbr3", 40)], 50, 4.0, 2));
+    let states = run.states();
+    assert_eq!((states[0].0, states[1].0), (STARTUP, DRAIN));
+    within(states[0].2, 0.52, 0.58, "startup");
+    within(states[1].2, 0.04, 0.16, "drain");
+    let row = run.real("windows", "time_s").iter().position(|time| *time >= states[1].1).unwrap();
+    within(run.real("windows", "max_bw_packets_per_s")[row] / (50e6 / 12e3), 0.98, 1.02, "max_bw");
+    let (_, queues) = run.tables.iter().find(|(name, _)| *name == "queues").unwrap();
+    let Some((_, Column::Whole(most))) = queues.columns.iter().find(|(name, _)| *name == "max_packets")
+    else {
+        panic!("queues have levels")
+    };
+    within(*most.iter().max().unwrap() as f64 / bdp(50.0, 40.0), 1.0, 1.12, "queue");
+}
+
+/// A link that slows down by a tenth when Drain begins: it ends nevertheless, after three rounds of up to 2 R and one to
+/// see that.
+#[test]
+fn drain_time() {
+    let mut scenario = path(&[("bbr3", 40)], 50, 4.0, 2);
+    let begins = Recorded::of(&scenario).states()[1].1;
+    scenario.events = vec![Event {
+        when: When::At(Span::from_seconds_f64(begins)),
+        link: 0,
+        change: Change::Rate(Rate(45_000_000)),
+    }];
+    let states = Recorded::of(&scenario).states();
+    assert_eq!(states[1].0, DRAIN);
+    within(states[1].2, 0.08, 4.0 * 0.09, "drain");
+}
+
+/// REFILL lasts one round. UP sends 1.25 * 0.99 = 1.2375 of the rate for three rounds, which grow by as much: 1 + 1.2375 +
+/// 1.2375^2 = 3.77 R = 151 ms, and leaves 1.2375^3 - 1 = 0.895 BDP = 149 packets of queue. DOWN works them off at 1 - 0.891 of
+/// the rate: 8.2 R = 328 ms. ProbeRTT comes every 5 s + R/2 + 0.2 s and an acknowledgement. Quanta of 1 ms blur all times
+/// by a few of them.
+#[test]
+fn the_cycle_of_probing() {
+    let run = Recorded::of(&path(&[("bbr3", 40)], 50, 4.0, 120));
+    let states = run.states();
+    within(median(lengths(&states, REFILL)), 0.038, 0.044, "REFILL");
+    within(median(lengths(&states, UP)), 0.143, 0.156, "UP");
+    within(median(lengths(&states, DOWN)), 0.31, 0.345, "DOWN");
+    within(run.summary.links[0].max_queue_packets as f64, 145.0, 160.0, "queue");
+    // Of a triangle of 12 R and 0.9 BDP every 3.3 to 4 s: 0.05 to 0.07 BDP.
+    within(run.summary.links[0].mean_queue_packets.unwrap(), 8.0, 12.5, "mean queue");
+    within(lengths(&states, CRUISE).iter().sum::<f64>() / 120.0, 0.78, 0.88, "share of CRUISE");
+    // (0.1 + 4.8)/5 of the time at 0.99 of the rate.
+    within(run.summary.flows[0].goodput_mbps.unwrap() / 50.0, 0.965, 0.975, "goodput");
+}
+
+/// 5 s + R/2 + 0.2 s and an acknowledgement apart: 5.210, 5.228, 5.256 s. The wait for the next UP is min(BDP, 63) rounds or
+/// 2 to 3 s, and begins anew with every ProbeRTT: 0.58, 3.3 to 4, 4.5 s (measured).
+#[test]
+fn probe_rtt_and_the_wait_between_probes() {
+    for (rtt, apart, least, most) in [(10, 5.210, 0.55, 0.6), (40, 5.228, 3.2, 4.2), (100, 5.256, 4.2, 5.0)] {
+        let states = Recorded::of(&path(&[("bbr3", rtt)], 50, 4.0, 120)).states();
+        let begins = |wanted: f64| {
+            states
+                .iter()
+                .filter(|(state, ..)| *state == wanted)
+                .map(|(_, begins, _)| *begins)
+                .collect::<Vec<_>>()
+        };
+        let mean_gap = |times: &[f64]| (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+        within(mean_gap(&begins(PROBE_RTT)), apart - 0.01, apart + 0.01, "ProbeRTT");
+        within(mean_gap(&begins(REFILL)), least, most, "probes");
+        let half = rtt as f64 / 2e3;
+        within(median(lengths(&states, PROBE_RTT)), 0.2 + half * 0.1, 0.21 + half, "length of ProbeRTT");
+    }
+}
+
+/// At the draft's design point, 25 Mbit/s and 30 ms, the path holds 62.5 packets: a probe after 62 rounds, 1.9 s, which
+/// begin in DOWN, where they are longer; after that REFILL and UP, 4.8 R.
+#[test]
+fn probes_come_by_rounds_where_the_path_is_small() {
+    let states = Recorded::of(&path(&[("bbr3", 30)], 25, 4.0, 40)).states();
+    let probes: Vec<_> = states.windows(2).filter(|pair| pair[0].0 == DOWN && pair[1].0 == CRUISE).collect();
+    let undisturbed = probes.iter().map(|pair| pair[0].2 + pair[1].2).fold(0.0, f64::max);
+    within(undisturbed, 62.0 * 0.03, 62.0 * 0.03 + 0.2, "wait");
+}
+
+/// On a path of 500 ms Startup takes twelve rounds: ProbeRTT interrupts it after 5 s, and it goes on.
+#[test]
+fn probe_rtt_in_startup() {
+    let states = Recorded::of(&path(&[("bbr3", 500)], 50, 40.0, 30)).states();
+    let order: Vec<_> = states.iter().map(|state| state.0).collect();
+    assert_eq!(order[..3], [STARTUP, PROBE_RTT, STARTUP]);
+    within(states[1].1, 5.0, 6.0, "begins");
+    assert!(order.contains(&CRUISE), "{order:?}");
+}
+
+/// 0.99 * 0.98 of the rate where a probe fits into the buffer. Half a BDP is less than a probe puts there: measured
+/// 48.3 Mbit/s and 0.17 % lost.
+#[test]
+fn shallow_buffers() {
+    for buffer in [1.0, 2.0] {
+        let flow = &common::run(&path(&[("bbr3", 40)], 50, buffer, 60)).flows[0];
+        within(flow.goodput_mbps.unwrap(), 48.2, 48.6, "goodput");
+        assert_eq!(flow.counters.dropped_packets, 0);
+    }
+    let flow = &common::run(&path(&[("bbr3", 40)], 50, 0.5, 60)).flows[0];
+    within(flow.goodput_mbps.unwrap(), 47.8, 48.6, "goodput");
+    within(flow.counters.dropped_packets as f64 / flow.counters.sent_packets as f64, 1e-4, 3e-3, "loss");
+}
+
+/// Below the threshold of 2 % losses cost little, above it nearly all: measured 42.7, 39, 8.1, 4.2 Mbit/s, within 15 %, and
+/// a factor of 2 on the edge, at 2 %, where chance decides how many probes end early. It takes some tens of probes to fall so far.
+#[test]
+fn random_losses_have_a_cliff() {
+    for (percent, expected, tolerance) in
+        [(0.5, 42.7, 0.15), (1.0, 39.0, 0.15), (2.0, 8.1, 0.5), (3.0, 4.2, 0.15)]
+    {
+        let mut scenario = path(&[("bbr3", 40)], 50, 1.0, 200);
+        scenario.run.warmup = Span::from_seconds(100);
+        scenario.links[0].loss = Loss::Bernoulli { probability: percent / 100.0 };
+        let goodput = common::run(&scenario).flows[0].goodput_mbps.unwrap();
+        within(goodput / expected, 1.0 - tolerance, 1.0 / (1.0 - tolerance), "goodput");
+    }
+}
+
+/// Measured with eight seeds; the sign is what is known of real hosts (Gomez et al. 2024, Zeynali et al. 2024): more than
+/// half in shallow buffers, less in very deep ones.
+#[test]
+fn beside_cubic() {
+    for (buffer, share, queue) in [(1.0, 0.68, 0.67), (8.0, 0.53, 6.3), (16.0, 0.37, 13.4)] {
+        let mut scenario = path(&[("bbr3", 40), ("cubic", 40)], 50, buffer, 200);
+        scenario.flows[1].start = Moment::At(Span::from_millis(100));
+        let summary = common::run(&scenario);
+        let [ours, theirs] = [0, 1].map(|flow: usize| summary.flows[flow].goodput_mbps.unwrap());
+        within(ours / (ours + theirs), share - 0.1, share + 0.1, "share");
+        within(summary.links[0].mean_queue_packets.unwrap() / bdp(50.0, 40.0) / queue, 0.85, 1.15, "queue");
+    }
+}
+
+/// Two share evenly and keep about one BDP of queue in a deep buffer (measured 0.77). Of different RTTs the longer wins
+/// (measured 6.4 against 42.7 Mbit/s).
+#[test]
+fn beside_itself() {
+    let summary = common::run(&path(&[("bbr3", 40), ("bbr3", 40)], 50, 8.0, 100));
+    assert!(summary.jain.unwrap() > 0.95, "{:?}", summary.jain);
+    within(summary.links[0].mean_queue_packets.unwrap() / bdp(50.0, 40.0), 0.5, 1.3, "queue");
+    let summary = common::run(&path(&[("bbr3", 20), ("bbr3", 80)], 50, 4.0, 100));
+    assert!(summary.flows[1].goodput_mbps > summary.flows[0].goodput_mbps, "{summary:?}");
+}
+
+/// Seconds until `max_bw` is within 10 % of the new rate, after the link changes at 20 s.
+fn time_to_follow(from: u64, to: u64, buffer: f64) -> f64 {
+    let mut scenario = path(&[("bbr3", 40)], from, buffer, 60);
+    scenario.events = vec![Event {
+        when: When::At(Span::from_seconds(20)),
+        link: 0,
+        change: Change::Rate(Rate(to * 1_000_000)),
+    }];
+    let run = Recorded::of(&scenario);
+    let target = to as f64 * 1e6 / 12e3;
+    let (times, rates) = (run.real("windows", "time_s"), run.real("windows", "max_bw_packets_per_s"));
+    let follows = |(time, rate): (&f64, &f64)| *time > 20.0 && (rate / target - 1.0).abs() < 0.1;
+    times[times.iter().zip(rates).position(follows).expect("it follows")] - 20.0
+}
+
+/// UP finds ten times the rate by doubling: 90 % after a wait of up to 2.5 s and seven rounds (measured 1.7 s). A tenth is
+/// believed when the two cycles of the filter have passed, 5 to 11 s (measured 8.3 s). The buffers hold one BDP of the fast
+/// path, and a half.
+#[test]
+fn rates_that_change_tenfold() {
+    within(time_to_follow(10, 100, 10.0), 0.2, 4.0, "10 to 100");
+    within(time_to_follow(100, 10, 0.5), 3.0, 12.0, "100 to 10");
+}
+
+/// 0.083 packets fill a path of 100 kbit/s and 10 ms: the window stays at four packets, and the link busy.
+#[test]
+fn sub_packet_bdp() {
+    let mut scenario = path(&[("bbr3", 10)], 1, 4.0, 60);
+    scenario.links[0].rate = Rate(100_000);
+    let run = Recorded::of(&scenario);
+    within(run.summary.flows[0].goodput_mbps.unwrap(), 0.09, 0.1, "goodput");
+    let windows = run.real("windows", "window");
+    within(windows[windows.len() - 1], 4.0, 12.0, "window");
+}
+
+/// The variant of Linux: DOWN at 0.91 * 0.99 works 0.895 BDP off in 0.895/0.099 = 9.0 R = 361 ms, and Drain at 0.347 takes
+/// (1.06 to 1.1)/0.66 R. Shares beside CUBIC as measured.
+#[test]
+fn the_variant_of_linux() {
+    let states = Recorded::of(&path(&[("bbr3-linux", 40)], 50, 4.0, 60)).states();
+    within(median(lengths(&states, DOWN)), 0.34, 0.38, "DOWN");
+    within(states[1].2, 0.055, 0.08, "drain");
+    for (buffer, share) in [(1.0, 0.67), (8.0, 0.54), (16.0, 0.32)] {
+        let mut scenario = path(&[("bbr3-linux", 40), ("cubic", 40)], 50, buffer, 200);
+        scenario.flows[1].start = Moment::At(Span::from_millis(100));
+        let summary = common::run(&scenario);
+        let [ours, theirs] = [0, 1].map(|flow: usize| summary.flows[flow].goodput_mbps.unwrap());
+        within(ours / (ours + theirs), share - 0.1, share + 0.1, "share");
+    }
+}
