@@ -281,6 +281,7 @@ fn ecn_of(content: &[u8]) -> Ecn {
     };
     match bits {
         0 => Ecn::NotCapable,
+        1 => Ecn::Ect1,
         3 => Ecn::Marked,
         _ => Ecn::Capable,
     }
