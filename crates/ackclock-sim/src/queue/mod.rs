@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod managed;
 mod pie;
@@ -17,6 +18,7 @@ use crate::random::Stream;
 
 pub use codel::Codel;
 pub use droptail::Droptail;
+pub use dualpi2::DualPi2;
 pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use managed::{Managed, Management, Waiting};
 pub use pie::{Pie, PieSettings};
@@ -79,6 +81,8 @@ pub enum Discipline {
     Pie(Box<Managed<Pie>>),
     /// A CoDel queue per flow.
     FqCodel(Box<FqCodel>),
+    /// Coupled queues of low latency and of classic flows.
+    DualPi2(Box<DualPi2>),
 }
 
 macro_rules! managed {
@@ -89,6 +93,7 @@ macro_rules! managed {
             Discipline::Codel($queue) => $call,
             Discipline::Pie($queue) => $call,
             Discipline::FqCodel($queue) => $call,
+            Discipline::DualPi2($queue) => $call,
         }
     };
 }
@@ -117,6 +122,9 @@ impl Discipline {
             scenario::Queue::FqCodel { codel, quantum, queues, .. } => {
                 let settings = FqCodelSettings { codel, quantum, queues, limit };
                 Discipline::FqCodel(Box::new(FqCodel::new(settings)))
+            }
+            scenario::Queue::DualPi2 { dualpi2, .. } => {
+                Discipline::DualPi2(Box::new(DualPi2::new(dualpi2, limit, stream)))
             }
         }
     }
