@@ -296,13 +296,13 @@ pub static QUEUE: Section = Section {
             .of(DUALPI2),
         key("scheduler", Form::Word(Scheduler::WORDS), "wrr", "weighted round robin, or time-shifted FIFO")
             .of(DUALPI2),
-        key("classic_share", Form::Fraction, "10 %", "wrr: C's share of the link while both wait")
+        key("classic_share", Form::Fraction, "10 %", "C's share of the link under wrr, while both wait")
             .of(DUALPI2),
         key(
             "time_shift",
             Form::Time,
             "50 ms",
-            "ts-fifo: L's packets go before those of C that came later than this before them",
+            "under ts-fifo L goes first unless C's first packet has waited this much longer",
         )
         .of(DUALPI2),
         key(
