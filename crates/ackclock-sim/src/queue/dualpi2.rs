@@ -111,9 +111,15 @@ impl DualPi2 {
     /// Carries out the updates that are due. Between events the queues do not change, so they are exact although late.
     fn catch_up(&mut self, now: Time) {
         while now >= self.updates_at {
+            let before = (self.probability, self.old_delay);
             let delay = self.low_latency.delay(self.updates_at).max(self.classic.delay(self.updates_at));
             self.update(delay);
             self.updates_at += self.settings.update;
+            if self.is_empty() && before == (self.probability, self.old_delay) {
+                // Nor do those that follow change anything until a packet comes.
+                let every = self.settings.update.0;
+                self.updates_at = Time((now.0 / every + 1).saturating_mul(every));
+            }
         }
     }
 

@@ -71,6 +71,18 @@ fn the_longer_delay_counts_at_the_time_of_the_update() {
     assert!((queue.probability - 0.059_25).abs() < 1e-15, "{}", queue.probability);
 }
 
+/// Without packets p' falls by 0.15 * 0.015 = 0.00225 per update, from 0.01 to 0 in five of them; the rest of an hour changes
+/// nothing and costs nothing, and the next update is still at a multiple of 15 ms: at 3600.015 s.
+#[test]
+fn an_idle_hour() {
+    let mut queue = queue(SETTINGS);
+    queue.probability = 0.01;
+    queue.catch_up(at(60_000));
+    assert!((queue.probability - 0.001).abs() < 1e-15, "four updates");
+    queue.catch_up(at(3_600_000_000));
+    assert_eq!((queue.probability, queue.updates_at), (0.0, at(3_600_015_000)));
+}
+
 /// p_C = p'^2, p_CL = 2 p' up to 1: at 0.1 they are 0.01 and 0.2, and p_C = (p_CL/2)^2; at 0.5 they are 0.25 and 1, which is
 /// overload. Without drops in overload p' stays at 1/k there.
 #[test]
