@@ -42,6 +42,7 @@ pub mod compound;
 pub mod compound_linux;
 pub mod constant;
 pub mod contract;
+pub mod copa;
 pub mod cubic;
 #[cfg(feature = "alloc")]
 pub mod erased;
@@ -54,6 +55,7 @@ pub mod htcp_linux;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
+pub mod ledbat_plus_plus;
 #[cfg(feature = "alloc")]
 pub mod library;
 pub mod multcp;
