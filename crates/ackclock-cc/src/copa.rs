@@ -62,6 +62,8 @@ pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 
 /// What RTTs say at present.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Delays {
+    /// When an RTT was measured last.
+    at: Time,
     /// Smoothed RTT, seconds.
     smoothed: f64,
     least: Span,
@@ -95,20 +97,27 @@ pub struct Copa {
     undo: f64,
 }
 
+impl Delays {
+    /// What they say at `now`. Where nothing was measured for as long as RTTmax counts, only retransmissions come back, and
+    /// the queue of before is not to hold the window down until they are through: nothing counts as queued.
+    fn at(self, now: Time) -> Delays {
+        let is_stale = now.since(self.at).as_seconds() > LARGEST_OF * self.smoothed;
+        Delays { standing: if is_stale { self.least } else { self.standing }, ..self }
+    }
+}
+
 impl Copa {
     fn measure(&mut self, now: Time, rtt: Span) {
         // Nothing real is shorter than a picosecond; zero would divide by zero.
         let rtt = rtt.max(Span(1));
         let sample = rtt.as_seconds();
-        let smoothed = self.delays.map_or(sample, |delays| {
-            let Delays { smoothed, .. } = delays;
-            smoothed + GAIN * (sample - smoothed)
-        });
+        let before = self.delays.map_or(sample, |delays| delays.smoothed);
+        let smoothed = before + GAIN * (sample - before);
         let times = |factor: f64| Span::from_seconds_f64(factor * smoothed);
         let least = self.least.note(now, rtt, Span::from_seconds_f64(self.params.window_s));
         let standing = self.standing.note(now, rtt, times(self.params.standing_fraction)).max(least);
         let Reverse(largest) = self.largest.note(now, Reverse(rtt), times(LARGEST_OF));
-        self.delays = Some(Delays { smoothed, least, standing, largest });
+        self.delays = Some(Delays { at: now, smoothed, least, standing, largest });
     }
 
     fn is_competitive(&self) -> bool {
@@ -213,7 +222,7 @@ impl Controller for Copa {
                 }
                 let new_round = ack.round > self.round;
                 self.round = ack.round;
-                if let Some(delays) = self.delays {
+                if let Some(delays) = self.delays.map(|delays| delays.at(now)) {
                     self.choose_mode(new_round, &delays);
                     if new_round && !self.base.in_slow_start() {
                         self.choose_velocity();
