@@ -50,7 +50,7 @@ def test_the_code_of_the_kernel_is_that_of_a_control():
 @pytest.mark.parametrize("name", WINDOW_NAMES)
 def test_a_control_has_a_source_file(name):
     source = ROOT / "crates" / "ackclock-cc" / "src"
-    own = name.replace("-", "_")
+    own = name.replace("++", "_plus_plus").replace("-", "_")
     assert any((source / f"{stem}.rs").exists() for stem in (own, name.split("-")[0]))
 
 

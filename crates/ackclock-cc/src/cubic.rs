@@ -4,8 +4,8 @@
 //! `W_cubic(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd_epoch)/C)`, t being the time since congestion
 //! avoidance began: per acknowledgement `W += (target - W)/W`, where the target is `W_cubic(t + RTT)`, at least
 //! W and at most 1.5 W. It is never slower than Reno would be with the same decrease (section 4.3). Per loss
-//! event it keeps beta = 0.7; with fast convergence W_max is lowered when the window had not reached the one
-//! before.
+//! event it keeps beta = 0.7, or after an ECN mark `ecn_keep` where that is more (ABE, RFC 8511, whose value is 0.85);
+//! with fast convergence W_max is lowered when the window had not reached the one before.
 //!
 //! RTT is smoothed with gain 1/8. RFC 8312 has no upper limit of the target, takes K from `W_max (1 - beta)`,
 //! and computes the Reno-friendly window from t/RTT; RFC 9438 counts acknowledgements for it, and lets it grow
@@ -23,6 +23,8 @@ crate::parameters! {
         c: f64 = 0.4, Domain::Number { minimum: 1e-6, maximum: 1e6 };
         /// fraction of the window kept at a loss event
         beta: f64 = 0.7, Domain::Number { minimum: 0.1, maximum: 0.99 };
+        /// fraction of the window kept at an ECN mark in congestion avoidance, if it is more than beta (ABE)
+        ecn_keep: f64 = 0.0, Domain::Number { minimum: 0.0, maximum: 0.99 };
         /// release bandwidth to new flows
         fast_convergence: bool = true, Domain::Flag;
     }
@@ -95,6 +97,8 @@ pub struct Cubic<R: Rfc> {
     w_max: f64,
     /// Window before the last decrease.
     prior: f64,
+    /// Fraction of it that the last loss event kept.
+    kept: f64,
     epoch: Option<Epoch>,
     /// Smoothed RTT, seconds.
     rtt: Option<f64>,
@@ -108,7 +112,7 @@ impl<R: Rfc> Cubic<R> {
             // The first congestion avoidance, or after a timeout (section 4.8).
             return Epoch { began: now, k: 0.0, origin: w, friendly: w };
         }
-        let from = if R::IS_8312 { self.w_max * self.params.beta } else { w };
+        let from = if R::IS_8312 { self.w_max * self.kept } else { w };
         Epoch { began: now, k: self.params.k(self.w_max, from), origin: self.w_max, friendly: w }
     }
 
@@ -118,7 +122,7 @@ impl<R: Rfc> Cubic<R> {
         let (t, rtt) = (now.since(epoch.began).as_seconds(), self.rtt.unwrap_or(0.0));
         epoch.friendly = if R::IS_8312 {
             let rounds = if rtt > 0.0 { t / rtt } else { 0.0 };
-            epoch.origin * self.params.beta + self.params.alpha() * rounds
+            epoch.origin * self.kept + self.params.alpha() * rounds
         } else {
             let alpha = if epoch.friendly >= self.prior { 1.0 } else { self.params.alpha() };
             epoch.friendly + growth * alpha / w
@@ -157,6 +161,7 @@ impl<R: Rfc> Controller for Cubic<R> {
             base: Base::new(start),
             w_max: 0.0,
             prior: 0.0,
+            kept: params.beta,
             epoch: None,
             rtt: None,
             rfc: core::marker::PhantomData,
@@ -174,7 +179,8 @@ impl<R: Rfc> Controller for Cubic<R> {
             }
             Signal::Loss { .. } => {
                 self.note_maximum();
-                self.base.react(signal, self.params.beta);
+                self.kept = self.base.kept(signal, self.params.beta, self.params.ecn_keep);
+                self.base.react(signal, self.kept);
             }
             Signal::Timeout { first } => {
                 self.prior = self.base.window();

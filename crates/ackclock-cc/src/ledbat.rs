@@ -8,9 +8,9 @@
 //! The RFC measures one-way delay. The contract of controls has round-trip times, so that queues on the way
 //! back count too.
 
-use ackclock_units::{Span, Time};
+use ackclock_units::Time;
 
-use crate::parts::Base;
+use crate::parts::{Base, QueueingDelay};
 use crate::{Ack, Controller, Decision, Signal, Start};
 
 crate::parameters! {
@@ -31,8 +31,6 @@ crate::parameters! {
 const LEAST: f64 = 2.0;
 /// How far the window may exceed what is in flight, packets (ALLOWED_INCREASE).
 const ALLOWED: f64 = 1.0;
-/// One entry of the history.
-const MINUTE: Span = Span::from_seconds(60);
 
 /// Growth of one acknowledgement times W, packets, for delays in one unit (RFC 6817, section 2.4.2).
 #[must_use]
@@ -40,50 +38,18 @@ pub fn step(gain: f64, delay: f64, target: f64) -> f64 {
     gain * (target - delay) / target
 }
 
-/// The smallest of the first `count` delays.
-fn least(delays: &[Span], count: f64) -> Span {
-    delays[..count as usize].iter().copied().fold(Span::MAX, Span::min)
-}
-
 /// The control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledbat {
     params: LedbatParams,
     base: Base,
-    /// The smallest delay of each of the last minutes, the newest first.
-    minutes: [Span; 10],
-    minute_ends: Option<Time>,
-    /// The smallest of them.
-    least: Span,
-    /// The last samples, in a ring.
-    samples: [Span; 8],
-    next: usize,
+    delay: QueueingDelay,
 }
 
 impl Ledbat {
-    fn measure(&mut self, now: Time, rtt: Span) {
-        let ends = *self.minute_ends.get_or_insert(now + MINUTE);
-        if now >= ends {
-            self.minutes.rotate_right(1);
-            self.minutes[0] = rtt;
-            self.minute_ends = Some(now + MINUTE);
-            self.least = least(&self.minutes, self.params.base_history);
-        }
-        self.minutes[0] = self.minutes[0].min(rtt);
-        self.least = self.least.min(rtt);
-        self.samples[self.next] = rtt;
-        self.next = (self.next + 1) % self.params.filter as usize;
-    }
-
-    /// Queueing delay, milliseconds; none before the first sample.
-    fn delay_ms(&self) -> f64 {
-        let current = least(&self.samples, self.params.filter);
-        if current == Span::MAX { 0.0 } else { Span(current.0.saturating_sub(self.least.0)).as_millis() }
-    }
-
     fn adapt(&mut self, ack: &Ack) {
         let w = self.base.window();
-        let step = step(self.params.gain, self.delay_ms(), self.params.target_ms);
+        let step = step(self.params.gain, self.delay.milliseconds(), self.params.target_ms);
         // Room above the packets that were in flight when this acknowledgement came.
         let most = (ack.in_flight.0.saturating_add(ack.delivered.0)) as f64 + ALLOWED;
         if step < 0.0 {
@@ -98,22 +64,15 @@ impl Controller for Ledbat {
     type Params = LedbatParams;
 
     fn new(params: LedbatParams, start: Start) -> Self {
-        Ledbat {
-            params,
-            base: Base::new(start),
-            minutes: [Span::MAX; 10],
-            minute_ends: None,
-            least: Span::MAX,
-            samples: [Span::MAX; 8],
-            next: 0,
-        }
+        let delay = QueueingDelay::new(params.base_history, params.filter);
+        Ledbat { params, base: Base::new(start), delay }
     }
 
     fn on(&mut self, now: Time, signal: Signal) {
         match signal {
             Signal::Ack(ack) => {
                 if let Some(rtt) = ack.rtt {
-                    self.measure(now, rtt);
+                    self.delay.measure(now, rtt);
                 }
                 self.adapt(&ack);
             }
@@ -126,6 +85,6 @@ impl Controller for Ledbat {
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("delay_ms", self.delay_ms());
+        visit("delay_ms", self.delay.milliseconds());
     }
 }

@@ -46,6 +46,7 @@ pub mod compound;
 pub mod compound_linux;
 pub mod constant;
 pub mod contract;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 #[cfg(feature = "alloc")]
@@ -59,6 +60,7 @@ pub mod htcp_linux;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
+pub mod ledbat_plus_plus;
 #[cfg(feature = "alloc")]
 pub mod library;
 pub mod multcp;

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use crate::erased::ErasedController;
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bbr3, bic, bic_linux,
-    compound, compound_linux, constant, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
-    illinois, ledbat, multcp, reno, scalable, vegas, veno, westwood, yeah,
+    compound, compound_linux, constant, copa, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
+    illinois, ledbat, ledbat_plus_plus, multcp, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -231,6 +231,8 @@ const ENTRIES: &[Entry] = &[
         .half_floor(),
     Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007").half_floor(),
     Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
+    Entry::of::<ledbat_plus_plus::LedbatPlusPlus>("ledbat++", "draft-irtf-iccrg-ledbat-plus-plus"),
+    Entry::of::<copa::Copa>("copa", "Arun, Balakrishnan, NSDI 2018"),
     Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
     Entry::of::<bbr3::Bbr3<bbr3::Draft>>("bbr3", "draft-ietf-ccwg-bbr-06, version 3"),
     Entry::of::<bbr3::Bbr3<bbr3::Linux>>("bbr3-linux", "google/bbr, branch v3, tcp_bbr.c (behaviour)"),

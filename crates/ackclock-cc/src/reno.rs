@@ -1,6 +1,7 @@
 //! Reno: RFC 5681.
 //!
-//! Per acknowledgement in congestion avoidance `W += 1/W`; per loss event `W /= 2`. How losses are found and
+//! Per acknowledgement in congestion avoidance `W += 1/W`; per loss event `W /= 2`, or after an ECN mark
+//! `W *= ecn_keep` where that is more (ABE, RFC 8511, whose value is 0.8). How losses are found and
 //! repaired (Reno, NewReno, SACK, RACK) is the sender's setting, for this control as for every other.
 
 use ackclock_units::Time;
@@ -9,8 +10,11 @@ use crate::parts::Base;
 use crate::{Controller, Decision, Signal, Start};
 
 crate::parameters! {
-    /// Reno has no parameters.
-    pub struct RenoParams {}
+    /// Parameters of Reno.
+    pub struct RenoParams {
+        /// fraction of the window kept at an ECN mark in congestion avoidance, if it is more than a loss keeps (ABE)
+        ecn_keep: f64 = 0.0, Domain::Number { minimum: 0.0, maximum: 0.99 };
+    }
 }
 
 /// The fraction of the window kept at a loss event (RFC 5681, equation 4).
@@ -19,14 +23,15 @@ const KEEP: f64 = 0.5;
 /// The control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reno {
+    params: RenoParams,
     base: Base,
 }
 
 impl Controller for Reno {
     type Params = RenoParams;
 
-    fn new(_: RenoParams, start: Start) -> Self {
-        Reno { base: Base::new(start) }
+    fn new(params: RenoParams, start: Start) -> Self {
+        Reno { params, base: Base::new(start) }
     }
 
     #[inline]
@@ -34,8 +39,10 @@ impl Controller for Reno {
         if let Signal::Ack(ack) = signal {
             let growth = self.base.slow_start(&ack);
             self.base.add(growth / self.base.window());
+        } else {
+            let keep = self.base.kept(signal, KEEP, self.params.ecn_keep);
+            self.base.react(signal, keep);
         }
-        self.base.react(signal, KEEP);
     }
 
     fn decision(&self) -> Decision {

@@ -7,8 +7,9 @@
 //!   acknowledged that was sent after its beginning (RFC 9002, section 7.3.2), a control measures and does not grow.
 //! - Persistent congestion (RFC 9002, section 7.6) is a timeout; a probe timeout is none, so that timeouts are rarer
 //!   than TCP's. Nothing tells that a loss was a false alarm, or that the connection was idle.
-//! - quinn paces by 1.25 windows per smoothed RTT whatever a control asks for: one that asks for a rate is refused,
-//!   as its decision would not be obeyed.
+//! - quinn paces by 1.25 windows per smoothed RTT whatever a control asks for: one that works by rates is refused, as
+//!   its decision would not be obeyed. One that has a window and only spaces its packets by a rate, such as Copa, loses
+//!   its own spacing.
 //! - The window is at least 2 packets (RFC 9002, section 7.2).
 
 use std::any::Any;

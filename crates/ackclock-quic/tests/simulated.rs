@@ -3,7 +3,7 @@
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{Scenario, read_toml};
+use ackclock_scenario::{ParamValue, Scenario, read_toml};
 use ackclock_sim::{Makers, Simulation};
 use qlog::events::EventData;
 use qlog::reader::{Event, QlogSeqReader};
@@ -90,6 +90,20 @@ fn the_window_is_that_of_the_simulated_tcp() {
     }
     assert!(all, "{report}");
     eprintln!("{report}");
+}
+
+/// Copa without its own pacing: two packets at the set point, 1.25 times that and the packet in transmission on average
+/// (`crates/ackclock-sim/tests/copa.rs`), and as many again for the bursts in which quinn sends and the ACKs of two packets.
+#[test]
+fn copa_keeps_its_queue_short_without_its_pacing() {
+    let mut scenario = path("copa", "quic", "0 %");
+    scenario.flows[0].params = vec![("mode_switching".to_owned(), ParamValue::Flag(false))];
+    let summary = run(scenario, 0);
+    let link = &summary["links"][0];
+    assert!(link["utilisation"].as_f64().unwrap() > 0.99, "{link}");
+    let queue = link["mean_queue_packets"].as_f64().unwrap();
+    assert!(queue < 2.0 * (1.25 * 2.0 + 1.0), "{link}");
+    assert_eq!(link["queue_drops"], 0, "{link}");
 }
 
 #[test]

@@ -105,6 +105,13 @@ impl Base {
         self.window = limited(window, AFTER_TIMEOUT);
     }
 
+    /// Lets the window fall to `window` packets without a loss event. ssthresh falls with it, lest slow start bring the
+    /// window back.
+    pub fn fall_to(&mut self, window: f64) {
+        self.set(window);
+        self.ssthresh = self.ssthresh.min(limited(self.window, AFTER_LOSS));
+    }
+
     /// A loss event: window and ssthresh become `window` packets, at least 2.
     pub fn cut_to(&mut self, window: f64) {
         self.before = (self.window, self.ssthresh);
@@ -123,6 +130,19 @@ impl Base {
         if let Some(hystart) = &mut self.hystart {
             *hystart = HyStart::default();
         }
+    }
+
+    /// The fraction of the window to keep at `signal`: `loss`, or `ecn` where that is more and the signal is an ECN
+    /// mark in congestion avoidance (ABE, RFC 8511, section 3).
+    #[must_use]
+    pub fn kept(&self, signal: Signal, loss: f64, ecn: f64) -> f64 {
+        if signal == (Signal::Loss { ecn: true }) && !self.in_slow_start() { loss.max(ecn) } else { loss }
+    }
+
+    /// A loss event that changes nothing: `Undo` returns to here.
+    pub fn ignore_loss(&mut self) {
+        self.before = (self.window, self.ssthresh);
+        self.set(self.window.max(AFTER_LOSS));
     }
 
     /// What a control does on the signals that are not `Ack`, when it keeps the fraction `keep` of its
