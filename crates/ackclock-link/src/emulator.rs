@@ -89,6 +89,15 @@ impl Emulator {
                 ));
             }
         }
+        if let Some(link) = [forward, reverse]
+            .into_iter()
+            .find(|link| link.aggregation.is_some_and(|aggregation| aggregation.thin_acks))
+        {
+            return Err(format!(
+                "{}: thin_acks is not supported, because the path does not know what is an ACK; leave it out",
+                link.name
+            ));
+        }
         if scenario.events.iter().any(|event| matches!(event.when, When::RoundTrip { .. })) {
             return Err(
                 "events at a flow's round trip work only in the simulator; give the event a time".into()
@@ -281,6 +290,7 @@ fn ecn_of(content: &[u8]) -> Ecn {
     };
     match bits {
         0 => Ecn::NotCapable,
+        1 => Ecn::Ect1,
         3 => Ecn::Marked,
         _ => Ecn::Capable,
     }

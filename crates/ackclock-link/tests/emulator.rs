@@ -224,6 +224,22 @@ fn a_marked_packet_has_a_right_checksum() {
     assert_eq!(emulator.report(at(2_000_000))[0].marks, u64::from(marked));
 }
 
+/// 40 bytes at 80 kbit/s take 4 ms. Three packets with ECT(0) wait in the classic queue when one with ECT(1) comes: it goes
+/// when the first has gone, at 8 ms, and is there a millisecond later.
+#[test]
+fn ect1_goes_into_the_queue_of_low_latency() {
+    let mut emulator = emulator(
+        "rate = \"80 kbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"dualpi2\", limit = \"9 packets\" }",
+    );
+    for (name, ecn) in [(0, 2), (1, 2), (2, 2), (3, 1)] {
+        let mut packet = header();
+        (packet[1], packet[39]) = (ecn, name);
+        emulator.arrive(at(u64::from(name) * 100), 0, &packet);
+    }
+    let expected = [(5_000, 0), (9_000, 3), (13_000, 1), (17_000, 2)];
+    assert_eq!(leave(&mut emulator, 20_000), expected.map(|(us, name)| (at(us), 0, name)));
+}
+
 #[test]
 fn what_needs_flows_is_refused() {
     let refuse = |text: &str| {
@@ -235,6 +251,11 @@ fn what_needs_flows_is_refused() {
     assert_eq!(
         refuse(&format!("{rest}{fq}")),
         "bottleneck: fq_codel is not supported, because the path does not tell flows apart; use codel"
+    );
+    let thin = "[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }\nreverse = { aggregation = { every = \"9 ms\", thin_acks = true } }\n";
+    assert_eq!(
+        refuse(&format!("{rest}{thin}")),
+        "bottleneck-reverse: thin_acks is not supported, because the path does not know what is an ACK; leave it out"
     );
     let lot = "[parking_lot]\nhops = 2\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = { kind = \"droptail\", limit = \"9 packets\" }\n";
     assert!(refuse(&format!("{rest}{lot}")).contains("dumbbell"));

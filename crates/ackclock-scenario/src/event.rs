@@ -49,7 +49,10 @@ pub fn events(
         complete::topology(&mut after_tree, &after);
         let same = after.links.len() == topology.links.len()
             && after.squares == topology.squares
-            && after.links.iter().zip(&topology.links).all(|(a, b)| a.name == b.name && a.trace == b.trace);
+            && after.links.iter().zip(&topology.links).all(|(a, b)| {
+                let fixed = |link: &Link| (link.policer, link.aggregation);
+                a.name == b.name && a.trace == b.trace && fixed(a) == fixed(b)
+            });
         if !same {
             return Err(event.refuse("set", "this key cannot change during a run"));
         }

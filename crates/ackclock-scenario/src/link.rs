@@ -4,7 +4,10 @@ use std::path::Path;
 
 use ackclock_units::{Packets, Rate, Span};
 
-use crate::model::{Codel, Limit, Link, Loss, Noise, NoiseKind, Queue, RateTrace, Red, Threshold};
+use crate::model::{
+    Aggregation, Codel, DualPi2, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace, Red,
+    Threshold,
+};
 use crate::read::{Read, Table};
 
 /// Length of a reverse queue unless the scenario says otherwise: long enough that no ACK is lost.
@@ -15,6 +18,8 @@ pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
 const LARGEST_FILE: u64 = 100_000_000;
 /// What one opportunity of a rate trace sends, bits.
 const OPPORTUNITY_BITS: u64 = 1500 * 8;
+/// DualPI2's probability does not move more often: each step costs time in a simulation, too.
+const SHORTEST_UPDATE: Span = Span::from_micros(100);
 
 /// A rate that alternates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +41,25 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         (None, _) => return Err(table.refuse("rate", "is required")),
     };
     let queue = table.required("queue", queue(table, rate)?)?;
-    let forward =
-        Link { name: name.to_owned(), rate, trace, delay, queue, loss: loss(table)?, noise: noise(table)? };
+    let forward = Link {
+        name: name.to_owned(),
+        rate,
+        trace,
+        delay,
+        queue,
+        loss: loss(table)?,
+        noise: noise(table)?,
+        policer: policer(table)?,
+        aggregation: aggregation(table)?,
+    };
     let default = Link {
         name: format!("{name}-reverse"),
         trace: None,
         queue: reverse_queue(queue),
         loss: Loss::None,
         noise: None,
+        policer: None,
+        aggregation: None,
         ..forward.clone()
     };
     let forward = (forward, square(table)?);
@@ -57,6 +73,8 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         queue: self::queue(&reverse, rate)?.unwrap_or(default.queue),
         loss: loss(&reverse)?,
         noise: noise(&reverse)?,
+        policer: policer(&reverse)?,
+        aggregation: aggregation(&reverse)?,
         name: default.name,
     };
     Ok([forward, (link, square(&reverse)?)])
@@ -153,6 +171,7 @@ fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
             ecn: table.need("ecn")?,
         },
         "step" => Queue::Step { limit, threshold: threshold(&table)? },
+        "dualpi2" => Queue::DualPi2 { limit, dualpi2: dualpi2(&table)? },
         _ => Queue::FqCodel {
             limit,
             codel: codel(&table)?,
@@ -190,6 +209,42 @@ fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
         ecn: table.need("ecn")?,
         adaptive: if adaptive { Some(table.need("least_max_p")?) } else { None },
     })
+}
+
+fn dualpi2(table: &Table<'_>) -> Read<DualPi2> {
+    let dualpi2 = DualPi2 {
+        target: table.need("target")?,
+        update: table.need("update")?,
+        alpha: table.need("alpha")?,
+        beta: table.need("beta")?,
+        coupling: table.need("coupling")?,
+        ramp_from: table.need("ramp_from")?,
+        ramp_to: table.need("ramp_to")?,
+        uniform: table.need("uniform")?,
+        scheduler: table.need("scheduler")?,
+        classic_share: table.need("classic_share")?,
+        time_shift: table.need("time_shift")?,
+        overload: table.need("overload")?,
+    };
+    if dualpi2.update < SHORTEST_UPDATE {
+        return Err(table.refuse("update", format!("must be at least 0.1 ms, is {}", dualpi2.update)));
+    }
+    if dualpi2.ramp_to < dualpi2.ramp_from {
+        let DualPi2 { ramp_from, ramp_to, .. } = dualpi2;
+        let problem = format!("must be at least ramp_from ({ramp_from}), is {ramp_to}");
+        return Err(table.refuse("ramp_to", problem));
+    }
+    Ok(dualpi2)
+}
+
+fn policer(table: &Table<'_>) -> Read<Option<Policer>> {
+    let Some(policer) = table.table("policer")? else { return Ok(None) };
+    Ok(Some(Policer { rate: policer.need("rate")?, burst: policer.need("burst")? }))
+}
+
+fn aggregation(table: &Table<'_>) -> Read<Option<Aggregation>> {
+    let Some(aggregation) = table.table("aggregation")? else { return Ok(None) };
+    Ok(Some(Aggregation { every: aggregation.need("every")?, thin_acks: aggregation.need("thin_acks")? }))
 }
 
 fn noise(table: &Table<'_>) -> Read<Option<Noise>> {

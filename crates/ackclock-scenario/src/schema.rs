@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::keys::{
-    DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT, QUEUE, REVERSE, RUN,
-    SQUARE, Section,
+    AGGREGATION, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT, POLICER,
+    QUEUE, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
 
@@ -97,6 +97,8 @@ pub fn reference() -> String {
         ("queue", &QUEUE),
         ("loss", &LOSS),
         ("delay_noise", &NOISE),
+        ("policer", &POLICER),
+        ("aggregation", &AGGREGATION),
         ("square", &SQUARE),
         ("[[flow]]", &FLOW),
         ("[[event]]", &EVENT),

@@ -16,14 +16,15 @@ pub fn traffic(table: &Table<'_>, source: Option<&'static str>) -> Read<Traffic>
         Some("emultcp") => Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 1 }),
         Some("onoff") => {
             let cycle = Cycle { on: table.need("on")?, off: table.need("off")?, shape: table.get("shape")? };
-            Traffic::Datagrams(Datagrams { rate: table.need("rate")?, poisson: false, cycle: Some(cycle) })
+            datagrams(table, false, Some(cycle))?
         }
-        Some(source) => Traffic::Datagrams(Datagrams {
-            rate: table.need("rate")?,
-            poisson: source == "poisson",
-            cycle: None,
-        }),
+        Some(source) => datagrams(table, source == "poisson", None)?,
     })
+}
+
+fn datagrams(table: &Table<'_>, poisson: bool, cycle: Option<Cycle>) -> Read<Traffic> {
+    let (rate, codepoint) = (table.need("rate")?, table.need("codepoint")?);
+    Ok(Traffic::Datagrams(Datagrams { rate, poisson, cycle, codepoint }))
 }
 
 impl Flow {

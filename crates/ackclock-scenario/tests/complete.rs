@@ -75,14 +75,27 @@ fn every_key_is_written() {
     assert_eq!(missing("tcp", &complete["tcp"]), [""; 0]);
     let mut link = missing("dumbbell", &complete["dumbbell"]);
     link.sort();
-    assert_eq!(link, ["delay_noise", "rate_trace", "square"]);
+    assert_eq!(link, ["aggregation", "delay_noise", "policer", "rate_trace", "square"]);
     // What a flow does not set for itself is in [tcp].
     let tcp = complete["tcp"].as_object().unwrap();
     let mut flow = missing("flow", &complete["flow"][0]);
     flow.retain(|key| !tcp.contains_key(key));
     flow.sort();
-    let none =
-        ["bytes", "from", "object", "objects", "off", "on", "rate", "shape", "source", "stop", "think", "to"];
+    let none = [
+        "bytes",
+        "codepoint",
+        "from",
+        "object",
+        "objects",
+        "off",
+        "on",
+        "rate",
+        "shape",
+        "source",
+        "stop",
+        "think",
+        "to",
+    ];
     assert_eq!(flow, none);
     assert_eq!(complete["flow"][1]["params"]["alpha_min"], 0.1, "the default of the control");
     let profile = read_toml(EXAMPLE, "a.toml", &["flow.0.profile=linux".to_owned()], &all()).unwrap();
@@ -188,13 +201,14 @@ fn some_of(all: &'static [&'static str], between: &'static str) -> impl Strategy
 
 fn queue() -> impl Strategy<Value = String> {
     let red = &["ecn = true", "min_threshold = 7", "max_p = 0.2", "gentle = false", "weight = 0.01"];
-    let kinds: [(&str, &'static [&'static str]); 6] = [
+    let kinds: [(&str, &'static [&'static str]); 7] = [
         ("droptail", &[]),
         ("red", red),
         ("ared", red),
         ("codel", &["ecn = true", "target = \"7 ms\"", "interval = \"90 ms\""]),
         ("pie", &["ecn = true", "target = \"20 ms\"", "burst = \"1 s\""]),
         ("fq_codel", &["target = \"7 ms\"", "quantum = \"300 B\"", "queues = 16"]),
+        ("dualpi2", &["scheduler = \"ts-fifo\"", "ramp_to = \"3 ms\"", "uniform = false", "coupling = 1.5"]),
     ];
     // A step needs its one key.
     let step = select(vec!["threshold = 20", "sojourn = \"1 ms\""])
@@ -213,12 +227,16 @@ const EXTRAS: &[&str] = &[
     "loss = { kind = \"gilbert_elliott\", to_bad = \"1 %\", to_good = 0.3 }",
     "delay_noise = { kind = \"uniform\", range = \"1 ms\" }",
     "square = { rate = \"3 Mbit/s\", period = \"4 s\" }",
+    "policer = { rate = \"4 Mbit/s\", burst = \"20 kB\" }",
+    "aggregation = { every = \"2 ms\" }",
 ];
 const REVERSE: &[&str] = &[
     "rate = \"2.000001 Mbit/s\"",
     "delay = \"0.5 ms\"",
     "queue = { kind = \"ared\", limit = \"99 packets\" }",
     "loss = { kind = \"periodic\", rate = \"0.3 %\" }",
+    "policer = { rate = \"1 Mbit/s\", burst = \"9 kB\" }",
+    "aggregation = { every = \"10 ms\", thin_acks = true }",
     "delay_noise = { kind = \"gaussian\", sigma = \"1 ms\", reorder = true, hold = \"2 s\" }",
 ];
 
@@ -257,7 +275,7 @@ const FLOWS: &[&str] = &[
     "source = \"emultcp\"",
     "controller = \"reno\"\nstart = { uniform = [\"0 s\", \"2 s\"] }\nstop = { uniform = [\"1 s\", \"7.5 s\"] }",
     "source = \"onoff\"\nrate = \"1 Mbit/s\"\nstop = \"7 s\"",
-    "source = \"cbr\"\nrate = \"123456 bit/s\"\naccess = \"3 Mbit/s\"\nrtt = \"61.5 ms\"",
+    "source = \"cbr\"\nrate = \"123456 bit/s\"\ncodepoint = \"ect1\"\naccess = \"3 Mbit/s\"\nrtt = \"61.5 ms\"",
 ];
 const TCP: &[&str] = &[
     "profile = \"linux\"",

@@ -20,7 +20,7 @@ fn queues_noise_and_sources() {
         (queue("kind = \"codel\", max_p = 0.1"), "queue.max_p: applies only with kind = \"red\" or \"ared\""),
         (
             queue("kind = \"red\", target = \"5 ms\""),
-            "queue.target: applies only with kind = \"codel\" or \"fq_codel\" or \"pie\"",
+            "queue.target: applies only with kind = \"codel\" or \"fq_codel\" or \"pie\" or \"dualpi2\"",
         ),
         (queue("kind = \"red\", least_max_p = 0.1"), "queue.least_max_p: applies only with kind = \"ared\""),
         (
@@ -66,6 +66,67 @@ fn queues_noise_and_sources() {
         (
             queue("kind = \"ared\", least_max_p = 2"),
             "queue.least_max_p: expected a number from 0 to 1, found 2",
+        ),
+        (
+            queue("kind = \"dualpi2\", ecn = true"),
+            "queue.ecn: applies only with kind = \"red\" or \"ared\" or \"codel\" or \"pie\" or \"fq_codel\"",
+        ),
+        (queue("kind = \"pie\", coupling = 2"), "queue.coupling: applies only with kind = \"dualpi2\""),
+        (queue("kind = \"dualpi2\", update = \"99 us\""), "queue.update: must be at least 0.1 ms, is 99 us"),
+        (
+            queue("kind = \"dualpi2\", alpha = -1"),
+            "queue.alpha: expected a number from 0 to 1000000, found -1",
+        ),
+        (
+            queue("kind = \"dualpi2\", beta = \"x\""),
+            "queue.beta: expected a number from 0 to 1000000, found \"x\"",
+        ),
+        (
+            queue("kind = \"dualpi2\", coupling = 0.5"),
+            "queue.coupling: expected a number from 1 to 1000, found 0.5",
+        ),
+        (
+            queue("kind = \"dualpi2\", ramp_from = \"2 ms\""),
+            "queue.ramp_to: must be at least ramp_from (2 ms), is 1.2 ms",
+        ),
+        (
+            queue("kind = \"dualpi2\", scheduler = \"wr\""),
+            "queue.scheduler: unknown value \"wr\", did you mean \"wrr\"?; allowed: \"wrr\", \"ts-fifo\"",
+        ),
+        (
+            queue("kind = \"dualpi2\", classic_share = 1.5"),
+            "queue.classic_share: must lie between 0 % and 100 %, is 150 %",
+        ),
+        (
+            queue("kind = \"dualpi2\", time_shift = 5"),
+            "queue.time_shift: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+        ),
+        (
+            queue("kind = \"dualpi2\", overload = \"mark\""),
+            "queue.overload: unknown value \"mark\"; allowed: \"drop\", \"overflow\"",
+        ),
+        ("dumbbell.policer={ rate = \"1 Mbit/s\" }".into(), "policer.burst: is required"),
+        ("dumbbell.policer={ burst = \"9 kB\" }".into(), "policer.rate: is required"),
+        (
+            "dumbbell.policer={ rate = \"1 Mbit/s\", burst = \"0 B\" }".into(),
+            "policer.burst: must lie between 1 B and 1099511627776 B, is 0 B",
+        ),
+        ("dumbbell.aggregation={}".into(), "aggregation.every: is required"),
+        (
+            "dumbbell.reverse.aggregation={ every = \"0 s\" }".into(),
+            "aggregation.every: must be longer than 0 s",
+        ),
+        (
+            "dumbbell.aggregation={ every = \"1 ms\", thin_acks = 1 }".into(),
+            "aggregation.thin_acks: expected true or false, found 1",
+        ),
+        (
+            "flow.0.codepoint=ect1".into(),
+            "flow.0.codepoint: applies only with source = \"cbr\" or \"poisson\" or \"onoff\"",
+        ),
+        (
+            "flow.0={ source = \"cbr\", rate = \"1 Mbit/s\", codepoint = \"ect2\" }".into(),
+            "flow.0.codepoint: unknown value \"ect2\", did you mean \"ect0\"?; allowed: \"not-ect\", \"ect0\", \"ect1\"",
         ),
         (noise("kind = \"gaussian\""), "delay_noise.sigma: is required"),
         (noise("kind = \"uniform\""), "delay_noise.range: is required"),
@@ -281,7 +342,7 @@ fn events() {
         ),
         (
             "at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"",
-            "unknown key, did you mean \"rate\"?; allowed: rate, rate_trace, square, delay, queue, loss, delay_noise, reverse",
+            "unknown key, did you mean \"rate\"?; allowed: rate, rate_trace, square, delay, queue, loss, delay_noise, policer, aggregation, reverse",
         ),
         (
             "at = \"5 s\"\nset = \"dumbbell.rate\"\nto = 5",
@@ -298,6 +359,14 @@ fn events() {
         (
             "at = { flow = \"reno-1\", rtt = 0 }\nset = \"dumbbell.rate\"\nto = \"5 Mbit/s\"",
             "event.0.at: expected at least 1 round trip, found 0",
+        ),
+        (
+            "at = \"5 s\"\nset = \"dumbbell.policer\"\nto = { rate = \"5 Mbit/s\", burst = \"9 kB\" }",
+            "event.0.set: this key cannot change during a run",
+        ),
+        (
+            "at = \"5 s\"\nset = \"dumbbell.reverse.aggregation\"\nto = { every = \"9 ms\" }",
+            "event.0.set: this key cannot change during a run",
         ),
         (
             "at = { rtt = 1 }\nset = \"dumbbell.rate\"\nto = \"5 Mbit/s\"",

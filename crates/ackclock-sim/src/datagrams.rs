@@ -1,12 +1,12 @@
 //! Datagrams at a rate that nothing changes, and where they end.
 
-use ackclock_scenario::{Cycle, Datagrams};
+use ackclock_scenario::{Codepoint, Cycle, Datagrams};
 use ackclock_units::{Span, Time};
 
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::pace::Serialiser;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Ecn, Kind, Packet};
 use crate::random::Stream;
 
 /// Settings of a source.
@@ -112,7 +112,13 @@ impl Endpoint for Source {
         if self.next == Time::NEVER {
             context.write(flow, "stop", f64::NAN, f64::NAN);
         }
-        Some(Packet::new(Kind::Data, flow, route, sequence, context.now, packet_bytes))
+        let mut packet = Packet::new(Kind::Data, flow, route, sequence, context.now, packet_bytes);
+        packet.set_ecn(match self.settings.datagrams.codepoint {
+            Codepoint::NotEct => Ecn::NotCapable,
+            Codepoint::Ect0 => Ecn::Capable,
+            Codepoint::Ect1 => Ecn::Ect1,
+        });
+        Some(packet)
     }
 
     fn wakeup(&self) -> Time {
@@ -183,7 +189,7 @@ mod tests {
 
     /// Times at which packets go in the first `seconds`, at 8 Mbit/s: 1000 packets of 1000 bytes per second.
     fn times(poisson: bool, cycle: Option<Cycle>, seconds: u64) -> Vec<f64> {
-        let datagrams = Datagrams { rate: Rate(8_000_000), poisson, cycle };
+        let datagrams = Datagrams { rate: Rate(8_000_000), poisson, cycle, codepoint: Codepoint::NotEct };
         let settings = SourceSettings {
             flow: 0,
             route: 0,

@@ -17,6 +17,7 @@ mod observe;
 pub mod pace;
 pub mod packet;
 pub mod payload;
+pub mod policer;
 pub mod queue;
 pub mod random;
 pub mod rate;

@@ -1,12 +1,13 @@
-//! A link: random loss, then a queue, serialisation at a rate, and propagation.
+//! A link: random loss, a policer, then a queue, serialisation at a rate, and propagation.
 
-use ackclock_scenario::Loss;
+use ackclock_scenario::{self as scenario, Loss};
 use ackclock_trace::Histogram;
 use ackclock_units::{Rate, Span, Time};
 
 use crate::loss::LossModel;
 use crate::pace::Pace;
 use crate::packet::Packet;
+use crate::policer::Policer;
 use crate::queue::{Discipline, Queue};
 use crate::wire::{NoiseModel, Wire};
 
@@ -42,7 +43,7 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// Packets lost at random.
     pub random_losses: u64,
-    /// Packets dropped by the queue.
+    /// Packets dropped by the queue or the policer, and acknowledgements that were thinned out.
     pub queue_drops: u64,
     /// Bits transmitted.
     pub bits: u64,
@@ -60,6 +61,8 @@ pub struct LinkCounters {
 #[derive(Debug)]
 pub struct Link {
     loss: LossModel,
+    /// Only where nothing is planned.
+    policer: Option<Box<Policer>>,
     way: Way,
     counters: LinkCounters,
     dropped: Vec<Packet>,
@@ -82,12 +85,22 @@ impl Link {
     pub fn new(wire: Wire, loss: LossModel, limited: Option<(Pace, Discipline)>) -> Self {
         let way = match limited {
             None => Way::Unlimited(wire),
-            Some((pace, Discipline::Droptail(queue))) if pace.is_rate() && !wire.is_noisy() => {
+            Some((pace, Discipline::Droptail(queue))) if pace.is_rate() && wire.is_plain() => {
                 Way::Planned(Line::new(pace, &queue, wire.delay))
             }
             Some((pace, queue)) => Way::Transmitted(Box::new(Transmitter::new(pace, queue, wire))),
         };
-        Link { loss, way, counters: LinkCounters::default(), dropped: Vec::new() }
+        Link { loss, policer: None, way, counters: LinkCounters::default(), dropped: Vec::new() }
+    }
+
+    /// The same link before the start, with a policer if one is given.
+    #[must_use]
+    pub fn with_policer(mut self, policer: Option<scenario::Policer>) -> Self {
+        if let Some(policer) = policer {
+            self.give_up_plan(Time::ZERO);
+            self.policer = Some(Box::new(Policer::new(policer)));
+        }
+        self
     }
 
     /// A packet arrives at the near end. Returns when the next one reaches the far end.
@@ -113,6 +126,9 @@ impl Link {
         self.catch_up(now);
         if self.loss.loses(packet.flow()) {
             self.counters.random_losses += 1;
+            self.dropped.push(*packet);
+        } else if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.bytes())) {
+            self.counters.queue_drops += 1;
             self.dropped.push(*packet);
         } else {
             match &mut self.way {
@@ -146,7 +162,11 @@ impl Link {
             Way::Planned(_) => unreachable!("its packets are delivered elsewhere"),
             Way::Transmitted(transmitter) => &mut transmitter.wire,
         };
-        let packet = (wire.next() <= now).then(|| wire.pop());
+        let mut packet = (wire.next() <= now).then(|| wire.pop());
+        if let Some(ack) = packet.take_if(|packet| wire.thins_out(now, packet)) {
+            self.counters.queue_drops += 1;
+            self.dropped.push(ack);
+        }
         (packet, self.next_event())
     }
 
@@ -358,5 +378,51 @@ mod tests {
         link.change(microseconds(10), LinkChange::Queue(small));
         assert_eq!(link.counters(microseconds(10)).queue_drops, 2);
         assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(4)), Some(packet(3))));
+    }
+
+    /// ACKs of flows 1 and 2 in turns and one packet of data, 1 ms apart, of which groups of ten arrive: the last ACK of
+    /// each flow does, and the data.
+    #[test]
+    fn all_but_the_last_ack_of_a_flow_can_be_thinned_out() {
+        let aggregation = scenario::Aggregation { every: Span::from_millis(10), thin_acks: true };
+        let wire = Wire::new(Span::ZERO, None).with_aggregation(Some(aggregation));
+        let mut link = Link::new(wire, LossModel::NONE, None);
+        for sequence in 1..=20 {
+            let kind = if sequence == 3 { Kind::Data } else { Kind::Ack };
+            let flow = 1 + sequence as u32 % 2;
+            let packet = Packet::new(kind, flow, 0, sequence, Time::ZERO, 40);
+            link.arrive(microseconds(1000 * sequence), &packet);
+        }
+        let mut arrived = Vec::new();
+        while link.next_event() < Time::NEVER {
+            let now = link.next_event();
+            arrived.extend(link.deliver(now).0.map(|packet| (now, packet.sequence)));
+        }
+        assert_eq!(
+            arrived,
+            [(10, 3), (10, 9), (10, 10), (20, 19), (20, 20)].map(|(ms, n)| (microseconds(1000 * ms), n))
+        );
+        let counters = link.counters(microseconds(20_000));
+        assert_eq!((counters.arrived, counters.delivered, counters.queue_drops), (20, 5, 15));
+    }
+
+    /// 8 Mbit/s of packets of 1000 bytes, 1 ms apart, through 4 Mbit/s and a bucket of 2000 bytes: packet n finds 2000 + 500 n
+    /// bytes less the 1000 of each that passed before: 0, 1 and 2 pass, then every other one. No queue is there to wait in.
+    #[test]
+    fn a_policer_drops_and_delays_nothing() {
+        let policer = scenario::Policer { rate: Rate(4_000_000), burst: ackclock_units::Bytes(2000) };
+        let mut link = link(100).with_policer(Some(policer));
+        let mut arrived = Vec::new();
+        for sequence in 0..8 {
+            link.arrive(microseconds(1000 * sequence), &packet(sequence));
+        }
+        while link.next_event() < Time::NEVER {
+            let now = link.next_event();
+            arrived.extend(link.deliver(now).0.map(|packet| (now, packet.sequence)));
+        }
+        let expected = [0, 1, 2, 4, 6].map(|n| (microseconds(1000 * n + 50_080), n));
+        assert_eq!(arrived, expected);
+        assert_eq!(link.counters(microseconds(60_000)).queue_drops, 3);
+        assert_eq!(std::iter::from_fn(|| link.take_dropped()).count(), 3);
     }
 }

@@ -22,8 +22,8 @@ pub enum Ecn {
     Capable,
     /// A queue has marked it.
     Marked,
-    /// The transport understands marks and is scalable: ECT(1) (RFC 9331).
-    Capable1,
+    /// As [`Ecn::Capable`], from a sender that asks for the queue of low latency (ECT(1), RFC 9331).
+    Ect1,
 }
 
 /// A packet on the wire: 32 bytes. Links and queues read flow, size and marks; the rest belongs to the endpoints.
@@ -163,7 +163,7 @@ impl Packet {
         match (self.load & ECN) >> ECN_SHIFT {
             1 => Ecn::Capable,
             2 => Ecn::Marked,
-            3 => Ecn::Capable1,
+            3 => Ecn::Ect1,
             _ => Ecn::NotCapable,
         }
     }
@@ -328,12 +328,14 @@ mod tests {
         assert_eq!(packet.ecn(), Ecn::Marked);
         packet.set_ecn(Ecn::Capable);
         assert_eq!(packet.with_retransmission(false).ecn(), Ecn::Capable);
+        packet.set_ecn(Ecn::Ect1);
+        assert_eq!(packet.ecn(), Ecn::Ect1);
         packet = packet.with_handle(Handle(5));
         packet.next_hop();
         assert_eq!((packet.flow(), packet.hop(), packet.bytes()), (7, 4, 1000));
         assert_eq!((packet.kind(), packet.handle()), (Kind::Data, Handle(5)));
-        packet.set_ecn(Ecn::Capable1);
-        assert_eq!(packet.with_marks(u64::MAX).ecn(), Ecn::Capable1);
+        packet.set_ecn(Ecn::Ect1);
+        assert_eq!(packet.with_marks(u64::MAX).ecn(), Ecn::Ect1);
         assert!(!packet.with_marks(u64::MAX).is_echo());
     }
 

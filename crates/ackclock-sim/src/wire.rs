@@ -1,12 +1,12 @@
-//! Propagation: a delay, with noise and reordering where a link has them.
+//! Propagation: a delay, with noise, reordering and aggregation where a link has them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ackclock_scenario::{Noise, NoiseKind};
+use ackclock_scenario::{Aggregation, Noise, NoiseKind};
 use ackclock_units::{Span, Time};
 
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::random::{Purpose, Stream};
 use crate::ring::Ring;
 
@@ -83,6 +83,7 @@ pub struct Wire {
     /// Propagation delay.
     pub delay: Span,
     noise: Option<NoiseModel>,
+    aggregation: Option<Aggregation>,
     packets: Ring<(Time, Packet)>,
     /// The arrival of the packet that was pushed last: nothing arrives before it unless packets may overtake.
     latest: Time,
@@ -122,12 +123,20 @@ impl Wire {
         Wire {
             delay,
             noise,
+            aggregation: None,
             reorders,
             packets: Ring::default(),
             latest: Time::ZERO,
             unordered: BinaryHeap::new(),
             pushed: 0,
         }
+    }
+
+    /// The same wire before the start, with aggregation if it is given.
+    #[must_use]
+    pub fn with_aggregation(mut self, aggregation: Option<Aggregation>) -> Self {
+        self.aggregation = aggregation;
+        self
     }
 
     /// Changes the noise from now on; `None` for none. Existing streams continue.
@@ -139,33 +148,56 @@ impl Wire {
         self.update_reorders();
     }
 
-    /// Whether delays are noisy.
+    /// Whether every packet has the same delay.
+    #[inline]
     #[must_use]
-    pub const fn is_noisy(&self) -> bool {
-        self.noise.is_some()
+    pub const fn is_plain(&self) -> bool {
+        self.noise.is_none() && self.aggregation.is_none()
     }
 
     /// A packet is completely sent at `sent`.
     #[inline]
     pub fn push(&mut self, sent: Time, packet: Packet) {
-        if self.noise.is_some() {
-            self.push_noisy(sent, packet);
-        } else {
+        if self.is_plain() {
             self.push_in_order(sent + self.delay, packet);
+        } else {
+            self.push_changed(sent, packet);
         }
     }
 
     #[inline(never)]
-    fn push_noisy(&mut self, sent: Time, packet: Packet) {
+    fn push_changed(&mut self, sent: Time, packet: Packet) {
+        let mut delay = self.delay;
+        let mut reorders = false;
         if let Some(noise) = &mut self.noise {
-            let arrival = sent + noise.apply(sent, packet.flow(), self.delay);
-            if noise.noise.reorder {
-                self.pushed += 1;
-                self.unordered.push(Reverse((arrival, self.pushed, Overtaking(packet))));
-                return;
-            }
+            delay = noise.apply(sent, packet.flow(), delay);
+            reorders = noise.noise.reorder;
+        }
+        let mut arrival = sent + delay;
+        if let Some(Aggregation { every, .. }) = self.aggregation {
+            arrival = Time(arrival.0.div_ceil(every.0).saturating_mul(every.0));
+        }
+        if reorders {
+            self.pushed += 1;
+            self.unordered.push(Reverse((arrival, self.pushed, Overtaking(packet))));
+        } else {
             self.push_in_order(arrival, packet);
         }
+    }
+
+    /// Whether `packet`, which arrives at `now`, is an acknowledgement that gives way to a later one of its flow.
+    #[inline]
+    #[must_use]
+    pub fn thins_out(&self, now: Time, packet: &Packet) -> bool {
+        self.aggregation.is_some_and(|aggregation| aggregation.thin_acks)
+            && packet.kind() == Kind::Ack
+            && self.has_another(now, packet)
+    }
+
+    fn has_another(&self, now: Time, packet: &Packet) -> bool {
+        let alike = |other: &Packet| other.kind() == Kind::Ack && other.flow() == packet.flow();
+        self.packets.iter().take_while(|(time, _)| *time == now).any(|(_, other)| alike(other))
+            || self.unordered.iter().any(|Reverse((time, _, other))| *time == now && alike(&other.0))
     }
 
     #[inline]
@@ -232,7 +264,6 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
 
     /// Arrivals, in milliseconds, of packets sent 1 ms apart over a delay of 50 ms.
     fn arrivals(kind: NoiseKind, reorder: bool) -> Vec<(u64, f64)> {
@@ -241,7 +272,10 @@ mod tests {
 
     fn arrivals_of(noise: Noise) -> Vec<(u64, f64)> {
         let noise = NoiseModel::new(noise, 0, 1, 5, 0);
-        let mut wire = Wire::new(Span::from_millis(50), Some(noise));
+        arrivals_over(Wire::new(Span::from_millis(50), Some(noise)))
+    }
+
+    fn arrivals_over(mut wire: Wire) -> Vec<(u64, f64)> {
         for sequence in 0..100_000 {
             let packet = Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
             wire.push(Time::ZERO + Span::from_millis(sequence), packet);
@@ -317,5 +351,21 @@ mod tests {
         }
         let arrivals = arrivals_of(noise);
         assert!(arrivals.windows(2).all(|pair| pair[0].0 < pair[1].0), "they keep their order");
+    }
+
+    /// Packets 1 ms apart over 50 ms, delivered every 10 ms: packet n, which would be there at 50 + n ms, comes at the next
+    /// multiple of 10 ms. With noise they still come at multiples only, and where they may overtake each other, too.
+    #[test]
+    fn aggregated_packets_arrive_at_multiples_only() {
+        let aggregation = Some(Aggregation { every: Span::from_millis(10), thin_acks: false });
+        let plain = arrivals_over(Wire::new(Span::from_millis(50), None).with_aggregation(aggregation));
+        assert!(plain.iter().all(|(n, at)| (at - n.next_multiple_of(10) as f64 - 50.0).abs() < 1e-6));
+        for reorder in [false, true] {
+            let noise = Noise { kind: NoiseKind::Uniform(Span::from_millis(7)), reorder, hold: None };
+            let wire = Wire::new(Span::from_millis(50), Some(NoiseModel::new(noise, 0, 1, 5, 0)));
+            let arrivals = arrivals_over(wire.with_aggregation(aggregation));
+            assert_eq!(arrivals.len(), 100_000);
+            assert!(arrivals.iter().all(|(_, at)| ((at / 10.0).round() * 10.0 - at).abs() < 1e-6));
+        }
     }
 }

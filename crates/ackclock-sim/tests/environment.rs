@@ -370,3 +370,39 @@ fn gains_of_pacing_and_the_least_window_are_obeyed() {
         assert!((goodput / expected - 1.0).abs() < 0.01, "{settings:?}: {goodput}");
     }
 }
+
+/// 20 Mbit/s of 1000-byte packets through a policer of 10 Mbit/s and 50 kB: half of them pass, and the first 50 kB above that,
+/// which are 40 ms of 10 Mbit/s. Nothing waits, because the link is faster. 10 s are 25 000 packets.
+#[test]
+fn a_policer_passes_its_rate_and_its_burst() {
+    let text = r#"
+run = { duration = "10 s" }
+flow = [{ source = "cbr", rate = "20 Mbit/s", stop = "9.999999 s" }]
+[dumbbell]
+rate = "100 Mbit/s"
+delay = "0 ms"
+queue = { kind = "droptail", limit = "100 packets" }
+policer = { rate = "10 Mbit/s", burst = "50 kB" }
+"#;
+    let summary = run(text, &[]);
+    let whole = summary.flows[0].whole_run;
+    assert_eq!(whole.sent_packets, 25_000);
+    // The bucket had 50 kB and got 12.5 MB: 12 550 packets.
+    assert!(whole.dropped_packets.abs_diff(25_000 - 12_550) <= 1, "{}", whole.dropped_packets);
+    let link = &summary.links[0];
+    assert_eq!((link.queue_drops, link.random_losses), (whole.dropped_packets, 0));
+    assert_eq!(link.queue_delay_p99_ms, Some(0.0));
+}
+
+/// A window of 50 packets, 4 ms long, once per round trip of 100 ms. ACKs that come at multiples of 30 ms only make that 120
+/// ms, and all 50 come together. Thinned out, one tells as much as all of them; 30 s have 250 round trips.
+#[test]
+fn aggregation_makes_acks_come_in_groups() {
+    let text = STEADY.replace("window = 10", "window = 50");
+    for (keys, thinned) in [("", 0), (", thin_acks = true", 250 * 49)] {
+        let summary = run(&text, &[&format!("dumbbell.reverse.aggregation={{ every = \"30 ms\"{keys} }}")]);
+        let goodput = summary.flows[0].goodput_mbps.unwrap();
+        assert!((goodput - 50.0 * 8e-3 / 0.12).abs() < 1e-9, "{goodput}");
+        assert_eq!(summary.links[1].queue_drops, thinned);
+    }
+}

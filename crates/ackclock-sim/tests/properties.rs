@@ -64,7 +64,7 @@ fn queue() -> impl Strategy<Value = Queue> {
     ];
     let target = (1_u64..30).prop_map(Span::from_millis);
     let red = ((0.0..50.0_f64, 0.1..50.0_f64), (1e-4..1.0_f64, 0.0..1.0_f64), any::<[bool; 2]>());
-    (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..6).prop_map(
+    (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..7).prop_map(
         |(limit, target, ecn, ((low, more), (weight, max_p), [gentle, uniform]), adaptive, kind)| {
             let codel = Codel { target, interval: target.saturating_mul(20), ecn };
             match kind {
@@ -82,10 +82,29 @@ fn queue() -> impl Strategy<Value = Queue> {
                     let threshold = if ecn { Threshold::Time(target) } else { Threshold::Packets(most) };
                     Queue::Step { limit, threshold }
                 }
+                5 => Queue::DualPi2 { limit, dualpi2: dualpi2(target, gentle, uniform, max_p) },
                 _ => Queue::FqCodel { limit, codel, quantum: Bytes(1514), queues: 8 },
             }
         },
     )
+}
+
+/// DualPI2 with settings of others: all its words, and shares and delays of any size.
+fn dualpi2(target: Span, fifo: bool, uniform: bool, share: f64) -> DualPi2 {
+    DualPi2 {
+        target,
+        update: target,
+        alpha: 0.16,
+        beta: 3.2,
+        coupling: 1.0 + share,
+        ramp_from: Span(target.0 / 10),
+        ramp_to: Span(target.0 / 5),
+        uniform,
+        scheduler: if fifo { Scheduler::TimeShiftedFifo } else { Scheduler::WeightedRoundRobin },
+        classic_share: share,
+        time_shift: target.saturating_mul(3),
+        overload: if share < 0.5 { Overload::Drop } else { Overload::Overflow },
+    }
 }
 
 /// A link of 10 ms, and a change of it.
@@ -102,10 +121,17 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
         loss().prop_map(Change::Loss),
         noise().prop_map(Change::Noise),
     ];
+    let policer = (100_000_u64..50_000_000, 1_600_u64..100_000)
+        .prop_map(|(rate, burst)| Policer { rate: Rate(rate), burst: Bytes(burst) });
+    let aggregation = (1_u64..20_000, any::<bool>())
+        .prop_map(|(us, thin_acks)| Aggregation { every: Span::from_micros(us), thin_acks });
+    let more = (prop::option::weighted(0.2, policer), prop::option::weighted(0.2, aggregation));
     let spec = (100_000_u64..50_000_000, queue(), loss(), noise(), prop::option::weighted(0.2, trace));
-    (spec, change).prop_map(|((rate, queue, loss, noise, trace), change)| {
-        let delay = Span::from_millis(10);
-        (Link { rate: Rate(rate), trace, delay, queue, loss, noise, ..common::link("a", 1) }, change)
+    (spec, more, change).prop_map(|((rate, queue, loss, noise, trace), (policer, aggregation), change)| {
+        let (rate, delay) = (Rate(rate), Span::from_millis(10));
+        let link =
+            Link { rate, trace, delay, queue, loss, noise, policer, aggregation, ..common::link("a", 1) };
+        (link, change)
     })
 }
 
@@ -153,7 +179,8 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         off: Span::from_millis(off),
         shape,
     });
-    let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle));
+    let codepoint = prop::sample::select(vec![Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1]);
+    let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle), codepoint);
     prop_oneof![
         6 => Just(Traffic::Bulk),
         1 => (0_u64..2000, 1.0..5.0_f64, 100_u64..50_000, 1.1..3.0_f64).prop_map(
@@ -162,8 +189,8 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             })
         ),
         1 => Just(Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 4 })),
-        1 => datagrams.prop_map(|(rate, poisson, cycle)| {
-            Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle })
+        1 => datagrams.prop_map(|(rate, poisson, cycle, codepoint)| {
+            Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle, codepoint })
         }),
     ]
 }
@@ -342,7 +369,7 @@ proptest! {
             scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(1 << 20)) };
             scenario.links[0].loss = loss.clone();
             // 1000 bytes in 10 ms.
-            let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None };
+            let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None, codepoint: Codepoint::NotEct };
             // They leave half way between the samples.
             let start = Moment::At(Span::from_millis(5));
             let other = common::flow(control, Span::from_millis(100));

@@ -99,7 +99,7 @@ pub struct LinkSummary {
     pub id: String,
     /// Bits sent over the integral of the rate.
     pub utilisation: Option<f64>,
-    /// Packets dropped by the queue.
+    /// Packets dropped by the queue or a policer, and acknowledgements that were thinned out.
     pub queue_drops: u64,
     /// Packets marked by the queue.
     pub marks: u64,

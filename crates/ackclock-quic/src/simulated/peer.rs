@@ -184,7 +184,7 @@ impl Peer {
         let ecn = match packet.ecn() {
             Ecn::NotCapable => None,
             Ecn::Capable => Some(EcnCodepoint::Ect0),
-            Ecn::Capable1 => Some(EcnCodepoint::Ect1),
+            Ecn::Ect1 => Some(EcnCodepoint::Ect1),
             Ecn::Marked => Some(EcnCodepoint::Ce),
         };
         let now = self.instant(now);

@@ -1,16 +1,20 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
 use super::{Form, Key, MOST_FLOWS, MOST_PACKETS, NONE, REQUIRED, Section, key};
-use crate::model::Transport;
+use crate::model::{Codepoint, Overload, Scheduler, Transport};
 use crate::tcp::TCP;
 
 /// Queue disciplines.
-const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel"];
+const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel", "dualpi2"];
 /// Those of random early detection.
 const RED: &[&str] = &["red", "ared"];
 /// Loss models.
 const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
 const GILBERT: &[&str] = &["gilbert_elliott"];
+/// The coupled queues.
+const DUALPI2: &[&str] = &["dualpi2"];
+/// Sources of datagrams.
+const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff"];
 /// Distributions of delay noise.
 const NOISES: &[&str] = &["uniform", "gaussian"];
 /// Sources.
@@ -53,6 +57,17 @@ pub static RUN: Section = Section {
     ],
 };
 
+/// A link may have a policer,
+const POLICED: Key = key(
+    "policer",
+    Form::Table(&POLICER),
+    NONE,
+    "a token bucket before the queue: what exceeds it is dropped",
+);
+/// and groups of packets at its far end.
+const AGGREGATED: Key =
+    key("aggregation", Form::Table(&AGGREGATION), NONE, "packets reach the far end in groups");
+
 /// Keys that every link has.
 const LINK_KEYS: &[Key] = &[
     key("rate", Form::Rate, "(required, or rate_trace)", "its rate"),
@@ -67,6 +82,8 @@ const LINK_KEYS: &[Key] = &[
     key("queue", Form::Table(&QUEUE), REQUIRED, "its queue"),
     key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
     key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
+    POLICED,
+    AGGREGATED,
     key("reverse", Form::Table(&REVERSE), NONE, "what differs in the other direction"),
 ];
 
@@ -185,6 +202,40 @@ pub static REVERSE: Section = Section {
         ),
         key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
         key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
+        POLICED,
+        AGGREGATED,
+    ],
+};
+
+/// A policer.
+pub static POLICER: Section = Section {
+    name: "policer",
+    selector: None,
+    also: None,
+    keys: &[
+        key("rate", Form::Rate, REQUIRED, "rate at which its bucket fills"),
+        key(
+            "burst",
+            Form::Size(1 << 40),
+            REQUIRED,
+            "what the bucket holds at most, and at the start; a packet that is larger never passes",
+        ),
+    ],
+};
+
+/// Aggregation.
+pub static AGGREGATION: Section = Section {
+    name: "aggregation",
+    selector: None,
+    also: None,
+    keys: &[
+        key("every", Form::PositiveTime, REQUIRED, "packets arrive at multiples of this time only"),
+        key(
+            "thin_acks",
+            Form::Flag,
+            "false",
+            "of the ACKs of a flow that would arrive together only the last does; the others count as queue_drops",
+        ),
     ],
 };
 
@@ -223,11 +274,12 @@ pub static QUEUE: Section = Section {
             .of(RED),
         key("max_p", Form::Number(0.0, 1.0), "0.1", "probability at the upper threshold").of(RED),
         key("gentle", Form::Flag, "true", "the probability rises to 1 at twice max_threshold").of(RED),
-        key("uniform", Form::Flag, "true", "drops are spaced evenly, as in the paper").of(RED),
+        key("uniform", Form::Flag, "true", "drops (and dualpi2's marks) are spaced evenly, as in the paper")
+            .of(&["red", "ared", "dualpi2"]),
         key("least_max_p", Form::Number(0.0, 1.0), "0.01", "max_p does not fall below it").of(&["ared"]),
         key("target", Form::PositiveTime, "5 ms", "delay to keep")
-            .by(&[("pie", "15 ms")])
-            .of(&["codel", "fq_codel", "pie"]),
+            .by(&[("pie", "15 ms"), ("dualpi2", "15 ms")])
+            .of(&["codel", "fq_codel", "pie", "dualpi2"]),
         key("interval", Form::PositiveTime, "100 ms", "how long it may be exceeded")
             .of(&["codel", "fq_codel"]),
         key("burst", Form::Time, "150 ms", "bursts of this length are let through").of(&["pie"]),
@@ -242,6 +294,33 @@ pub static QUEUE: Section = Section {
             .of(&["step"]),
         key("quantum", Form::Size(1 << 30), "1514 B", "bytes per turn").of(&["fq_codel"]),
         key("queues", Form::Whole(1, 65_536), "1024", "queues that flows are spread over").of(&["fq_codel"]),
+        key("update", Form::PositiveTime, "15 ms", "how often the probability moves, at least 0.1 ms")
+            .of(DUALPI2),
+        key("alpha", Form::Number(0.0, 1e6), "0.15", "gain of the distance from the target, per s")
+            .of(DUALPI2),
+        key("beta", Form::Number(0.0, 1e6), "3", "gain of the delay's change, per s").of(DUALPI2),
+        key("coupling", Form::Number(1.0, 1e3), "2", "k: marks in L over the root of drops in C").of(DUALPI2),
+        key("ramp_from", Form::Time, "800 us", "delay in L from which its packets are marked").of(DUALPI2),
+        key("ramp_to", Form::Time, "1.2 ms", "delay in L from which all are; equal to ramp_from: a step")
+            .of(DUALPI2),
+        key("scheduler", Form::Word(Scheduler::WORDS), "wrr", "weighted round robin, or time-shifted FIFO")
+            .of(DUALPI2),
+        key("classic_share", Form::Fraction, "10 %", "C's share of the link under wrr, while both wait")
+            .of(DUALPI2),
+        key(
+            "time_shift",
+            Form::Time,
+            "50 ms",
+            "under ts-fifo L goes first unless C's first packet has waited this much longer",
+        )
+        .of(DUALPI2),
+        key(
+            "overload",
+            Form::Word(Overload::WORDS),
+            "drop",
+            "when marks are not enough: drop from both queues, or let them overflow",
+        )
+        .of(DUALPI2),
     ],
 };
 
@@ -296,7 +375,14 @@ pub static FLOW: Section = Section {
             NONE,
             "what it sends: datagrams, or a web session under a control",
         ),
-        key("rate", Form::Rate, REQUIRED, "rate, while on").of(&["cbr", "poisson", "onoff"]),
+        key("rate", Form::Rate, REQUIRED, "rate, while on").of(DATAGRAMS),
+        key(
+            "codepoint",
+            Form::Word(Codepoint::WORDS),
+            "not-ect",
+            "their ECN field: ect0 and ect1 can be marked, ect1 goes into dualpi2's queue of low latency",
+        )
+        .of(DATAGRAMS),
         key("on", Form::PositiveTime, "1 s", "mean time on").of(&["onoff"]),
         key("off", Form::PositiveTime, "2 s", "mean time off").of(&["onoff"]),
         key(

@@ -121,6 +121,20 @@ pub struct Datagrams {
     pub poisson: bool,
     /// On and off times; `None`: always on.
     pub cycle: Option<Cycle>,
+    /// Their ECN field.
+    pub codepoint: Codepoint,
+}
+
+words! {
+    /// The ECN field of a packet, as it is sent (RFC 3168, RFC 9331).
+    Codepoint {
+        /// It may only be dropped.
+        NotEct = "not-ect",
+        /// It may be marked.
+        Ect0 = "ect0",
+        /// It may be marked, and asks for the queue of low latency.
+        Ect1 = "ect1",
+    }
 }
 
 /// On and off times.

@@ -2,6 +2,8 @@
 
 use ackclock_units::{Bytes, Packets, Rate, Span};
 
+use crate::words::words;
+
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
@@ -19,6 +21,28 @@ pub struct Link {
     pub loss: Loss,
     /// Random changes of its delay.
     pub noise: Option<Noise>,
+    /// Drops what exceeds a rate, before the queue.
+    pub policer: Option<Policer>,
+    /// Packets reach the far end in groups.
+    pub aggregation: Option<Aggregation>,
+}
+
+/// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policer {
+    /// Rate at which the bucket fills.
+    pub rate: Rate,
+    /// What it holds at most, and at the start.
+    pub burst: Bytes,
+}
+
+/// Packets that arrive in groups, as over radio and cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregation {
+    /// Packets reach the far end at multiples of this time only.
+    pub every: Span,
+    /// Of the acknowledgements of a flow that arrive together, only the last does.
+    pub thin_acks: bool,
 }
 
 /// Opportunities to send up to 1500 bytes each, over and over.
@@ -100,6 +124,13 @@ pub enum Queue {
         /// Queues that flows are spread over.
         queues: u32,
     },
+    /// DualPI2 (RFC 9332, appendix A).
+    DualPi2 {
+        /// What fits in both queues together.
+        limit: Limit,
+        /// Its controller, its marking and its scheduler.
+        dualpi2: DualPi2,
+    },
 }
 
 impl Queue {
@@ -112,7 +143,8 @@ impl Queue {
             | Queue::Codel { limit, .. }
             | Queue::Pie { limit, .. }
             | Queue::Step { limit, .. }
-            | Queue::FqCodel { limit, .. } => *limit,
+            | Queue::FqCodel { limit, .. }
+            | Queue::DualPi2 { limit, .. } => *limit,
         }
     }
 }
@@ -156,6 +188,55 @@ pub struct Codel {
     pub interval: Span,
     /// Packets that can be marked are marked.
     pub ecn: bool,
+}
+
+/// Settings of DualPI2 under the RFC's names: L is the queue of low latency, C the classic one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2 {
+    /// Delay that the controller keeps.
+    pub target: Span,
+    /// How often its probability moves (`Tupdate`).
+    pub update: Span,
+    /// Gain of the distance from the target, per second of delay.
+    pub alpha: f64,
+    /// Gain of the delay's change, per second of delay.
+    pub beta: f64,
+    /// Coupling factor k: L's probability over the root of C's.
+    pub coupling: f64,
+    /// Delay in L from which packets are marked.
+    pub ramp_from: Span,
+    /// Delay in L from which all are.
+    pub ramp_to: Span,
+    /// Marks and drops are spaced evenly.
+    pub uniform: bool,
+    /// Who goes next.
+    pub scheduler: Scheduler,
+    /// C's share of the link under `wrr`.
+    pub classic_share: f64,
+    /// What L is preferred by under `ts-fifo`.
+    pub time_shift: Span,
+    /// What happens when marks are not enough.
+    pub overload: Overload,
+}
+
+words! {
+    /// Which of the two queues of DualPI2 goes next.
+    Scheduler {
+        /// Weighted round robin.
+        WeightedRoundRobin = "wrr",
+        /// First in, first out, where L's packets count as if they had come earlier.
+        TimeShiftedFifo = "ts-fifo",
+    }
+}
+
+words! {
+    /// What DualPI2 does when it marks every packet of L and the delay still grows.
+    Overload {
+        /// It drops packets of both queues with C's probability.
+        Drop = "drop",
+        /// Its probability stays there, and what does not fit is dropped.
+        Overflow = "overflow",
+    }
 }
 
 /// The size of a queue.

@@ -220,7 +220,7 @@ fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> Ecn {
     match wanted {
         ackclock_cc::Ecn::AsConfigured if !is_set => Ecn::NotCapable,
         ackclock_cc::Ecn::AsConfigured | ackclock_cc::Ecn::Ect0 => Ecn::Capable,
-        ackclock_cc::Ecn::Ect1 => Ecn::Capable1,
+        ackclock_cc::Ecn::Ect1 => Ecn::Ect1,
     }
 }
 

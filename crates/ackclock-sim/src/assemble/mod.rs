@@ -87,5 +87,6 @@ pub fn make_link(link: &scenario::Link, id: u32, flows: u32, seed: u64, run: u64
     let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, seed, run));
     let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
     let queue = Discipline::new(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
-    Link::new(Wire::new(link.delay, noise), loss, Some((pace, queue)))
+    let wire = Wire::new(link.delay, noise).with_aggregation(link.aggregation);
+    Link::new(wire, loss, Some((pace, queue))).with_policer(link.policer)
 }

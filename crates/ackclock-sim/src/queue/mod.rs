@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod managed;
 mod pie;
@@ -18,6 +19,7 @@ use crate::random::Stream;
 
 pub use codel::Codel;
 pub use droptail::Droptail;
+pub use dualpi2::DualPi2;
 pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use managed::{Managed, Management, Waiting};
 pub use pie::{Pie, PieSettings};
@@ -83,6 +85,8 @@ pub enum Discipline {
     Step(Box<Managed<Step>>),
     /// A CoDel queue per flow.
     FqCodel(Box<FqCodel>),
+    /// Coupled queues of low latency and of classic flows.
+    DualPi2(Box<DualPi2>),
 }
 
 macro_rules! managed {
@@ -94,6 +98,7 @@ macro_rules! managed {
             Discipline::Pie($queue) => $call,
             Discipline::Step($queue) => $call,
             Discipline::FqCodel($queue) => $call,
+            Discipline::DualPi2($queue) => $call,
         }
     };
 }
@@ -125,6 +130,9 @@ impl Discipline {
             scenario::Queue::FqCodel { codel, quantum, queues, .. } => {
                 let settings = FqCodelSettings { codel, quantum, queues, limit };
                 Discipline::FqCodel(Box::new(FqCodel::new(settings)))
+            }
+            scenario::Queue::DualPi2 { dualpi2, .. } => {
+                Discipline::DualPi2(Box::new(DualPi2::new(dualpi2, limit, stream)))
             }
         }
     }

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn packets_above_the_threshold_are_marked() {
         let threshold = scenario::Threshold::Packets(Packets(3));
-        let capable = [Ecn::Capable, Ecn::Capable1, Ecn::NotCapable];
+        let capable = [Ecn::Capable, Ecn::Ect1, Ecn::NotCapable];
         let arriving: Vec<_> = (0..11).map(|number| capable[number % 3]).collect();
         let (kept, dropped, marks) = pass(threshold, &arriving, Span::ZERO);
         let marked = |number: usize| number >= 3 && arriving[number] != Ecn::NotCapable;
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn packets_that_waited_too_long_are_marked() {
         let threshold = scenario::Threshold::Time(Span::from_millis(5));
-        for (wait, ecn) in [(5, Ecn::Capable1), (6, Ecn::Marked)] {
-            let (kept, dropped, marks) = pass(threshold, &[Ecn::Capable1; 4], Span::from_millis(wait));
+        for (wait, ecn) in [(5, Ecn::Ect1), (6, Ecn::Marked)] {
+            let (kept, dropped, marks) = pass(threshold, &[Ecn::Ect1; 4], Span::from_millis(wait));
             let expected = if ecn == Ecn::Marked { 4 } else { 0 };
             assert_eq!((kept, dropped, marks), (vec![ecn; 4], 0, expected));
         }

@@ -67,6 +67,8 @@ pub fn link(name: &str, limit: u64) -> Link {
         queue: Queue::Droptail { limit: Limit::Packets(Packets(limit)) },
         loss: Loss::None,
         noise: None,
+        policer: None,
+        aggregation: None,
     }
 }
 
