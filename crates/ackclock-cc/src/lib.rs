@@ -66,6 +66,7 @@ pub mod library;
 pub mod multcp;
 pub mod parameters;
 pub mod parts;
+pub mod prague;
 #[cfg(feature = "alloc")]
 pub mod registry;
 pub mod reno;

@@ -6,7 +6,7 @@ use crate::erased::ErasedController;
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bbr3, bic, bic_linux,
     compound, compound_linux, constant, copa, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
-    illinois, ledbat, ledbat_plus_plus, multcp, reno, scalable, vegas, veno, westwood, yeah,
+    illinois, ledbat, ledbat_plus_plus, multcp, prague, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -237,5 +237,9 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<bbr3::Bbr3<bbr3::Draft>>("bbr3", "draft-ietf-ccwg-bbr-06, version 3"),
     Entry::of::<bbr3::Bbr3<bbr3::Linux>>("bbr3-linux", "google/bbr, branch v3, tcp_bbr.c (behaviour)"),
     Entry::of::<dctcp::Dctcp>("dctcp", "RFC 8257"),
+    Entry::of::<prague::Prague>(
+        "prague",
+        "draft-briscoe-iccrg-prague-congestion-control-04; L4STeam/udp_prague",
+    ),
     Entry::of::<constant::Constant>("constant", "a window that stays, for tests"),
 ];
