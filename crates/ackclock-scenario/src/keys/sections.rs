@@ -1,6 +1,9 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
-use super::{Form, Key, MOST_FLOWS, MOST_PACKETS, NONE, REQUIRED, Section, key};
+use super::{
+    AGGREGATION, Form, Key, LOSS, MOST_FLOWS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section,
+    key,
+};
 use crate::model::{Codepoint, Overload, Scheduler, Transport};
 use crate::tcp::TCP;
 
@@ -8,15 +11,10 @@ use crate::tcp::TCP;
 const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel", "dualpi2"];
 /// Those of random early detection.
 const RED: &[&str] = &["red", "ared"];
-/// Loss models.
-const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
-const GILBERT: &[&str] = &["gilbert_elliott"];
 /// The coupled queues.
 const DUALPI2: &[&str] = &["dualpi2"];
 /// Sources of datagrams.
 const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff"];
-/// Distributions of delay noise.
-const NOISES: &[&str] = &["uniform", "gaussian"];
 /// Sources.
 const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "emultcp"];
 /// Directions of a flow.
@@ -143,47 +141,6 @@ pub static EVENT: Section = Section {
     ],
 };
 
-/// A square wave.
-pub static SQUARE: Section = Section {
-    name: "square",
-    selector: None,
-    also: None,
-    keys: &[
-        key("rate", Form::Rate, REQUIRED, "the other rate"),
-        key(
-            "period",
-            Form::PositiveTime,
-            REQUIRED,
-            "of the wave; it begins with half a period of the link's own rate",
-        ),
-    ],
-};
-
-/// Delay noise.
-pub static NOISE: Section = Section {
-    name: "delay_noise",
-    selector: Some("kind"),
-    also: None,
-    keys: &[
-        key("kind", Form::Word(NOISES), REQUIRED, "its distribution"),
-        key(
-            "sigma",
-            Form::Time,
-            REQUIRED,
-            "standard deviation around zero; a delay that would be negative is zero",
-        )
-        .of(&["gaussian"]),
-        key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
-        key("reorder", Form::Flag, "false", "packets may overtake each other"),
-        key(
-            "hold",
-            Form::PositiveTime,
-            "(a change per packet)",
-            "how long a change lasts: all packets sent in one interval of this length have the same",
-        ),
-    ],
-};
-
 /// `reverse` of a link.
 pub static REVERSE: Section = Section {
     name: "reverse",
@@ -204,38 +161,6 @@ pub static REVERSE: Section = Section {
         key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
         POLICED,
         AGGREGATED,
-    ],
-};
-
-/// A policer.
-pub static POLICER: Section = Section {
-    name: "policer",
-    selector: None,
-    also: None,
-    keys: &[
-        key("rate", Form::Rate, REQUIRED, "rate at which its bucket fills"),
-        key(
-            "burst",
-            Form::Size(1 << 40),
-            REQUIRED,
-            "what the bucket holds at most, and at the start; a packet that is larger never passes",
-        ),
-    ],
-};
-
-/// Aggregation.
-pub static AGGREGATION: Section = Section {
-    name: "aggregation",
-    selector: None,
-    also: None,
-    keys: &[
-        key("every", Form::PositiveTime, REQUIRED, "packets arrive at multiples of this time only"),
-        key(
-            "thin_acks",
-            Form::Flag,
-            "false",
-            "of the ACKs of a flow that would arrive together only the last does; the others count as queue_drops",
-        ),
     ],
 };
 
@@ -321,42 +246,6 @@ pub static QUEUE: Section = Section {
             "when marks are not enough: drop from both queues, or let them overflow",
         )
         .of(DUALPI2),
-    ],
-};
-
-/// A loss model.
-pub static LOSS: Section = Section {
-    name: "loss",
-    selector: Some("kind"),
-    also: None,
-    keys: &[
-        key("kind", Form::Word(LOSSES), REQUIRED, "the model"),
-        key(
-            "rate",
-            Form::Fraction,
-            NONE,
-            "probability of each packet; periodic: instead of every, 1/rate rounded",
-        )
-        .of(&["bernoulli", "periodic"]),
-        key(
-            "every",
-            Form::Whole(1, u64::MAX),
-            NONE,
-            "every n-th packet of each flow is lost, retransmissions counted",
-        )
-        .of(&["periodic"]),
-        key("to_bad", Form::Fraction, REQUIRED, "probability of entering the bad state, per packet")
-            .of(GILBERT),
-        key("to_good", Form::Fraction, REQUIRED, "probability of leaving it, per packet").of(GILBERT),
-        key("loss_good", Form::Fraction, "0 %", "probability of a loss in the good state").of(GILBERT),
-        key("loss_bad", Form::Fraction, "100 %", "probability of a loss in the bad state").of(GILBERT),
-        key(
-            "file",
-            Form::Text,
-            REQUIRED,
-            "a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
-        )
-        .of(&["trace"]),
     ],
 };
 
