@@ -202,7 +202,7 @@ impl Vivace {
 
     /// Whether probing's trial `index` is the higher one of its pair: first and second in turn.
     const fn is_high(index: usize) -> bool {
-        (index % 2 == 0) == (index / 2 % 2 == 0)
+        matches!(index % 4, 0 | 3)
     }
 
     fn decide(&mut self) {
