@@ -51,7 +51,7 @@ const MOST: f64 = 100.0;
 /// Windows per RTT at which packets are paced.
 const PACING: f64 = 2.0;
 
-/// What a window of `w` packets changes by per acknowledged packet, packets, at velocity `v`, for RTTs in seconds.
+/// What a window of `w` packets changes by per acknowledged packet, packets, at velocity `v`, for RTTs in one unit.
 #[must_use]
 pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 {
     let size = (v / (delta * w)).min(1.0);
@@ -64,7 +64,7 @@ pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 
 struct Delays {
     /// When an RTT was measured last.
     at: Time,
-    /// Smoothed RTT, seconds.
+    /// Smoothed RTT, picoseconds, as all calculations with RTTs: a division each is what conversions would cost.
     smoothed: f64,
     least: Span,
     standing: Span,
@@ -78,6 +78,8 @@ pub struct Copa {
     base: Base,
     /// The window that it would have if it might grow during loss episodes, too.
     wanted: f64,
+    /// Time of which the smallest RTT counts as that of the empty path.
+    window: Span,
     least: Windowed<Span>,
     standing: Windowed<Span>,
     largest: Windowed<Reverse<Span>>,
@@ -101,7 +103,7 @@ impl Delays {
     /// What they say at `now`. Where nothing was measured for as long as RTTmax counts, only retransmissions come back, and
     /// the queue of before is not to hold the window down until they are through: nothing counts as queued.
     fn at(self, now: Time) -> Delays {
-        let is_stale = now.since(self.at).as_seconds() > LARGEST_OF * self.smoothed;
+        let is_stale = now.since(self.at).0 as f64 > LARGEST_OF * self.smoothed;
         Delays { standing: if is_stale { self.least } else { self.standing }, ..self }
     }
 }
@@ -110,11 +112,11 @@ impl Copa {
     fn measure(&mut self, now: Time, rtt: Span) {
         // Nothing real is shorter than a picosecond; zero would divide by zero.
         let rtt = rtt.max(Span(1));
-        let sample = rtt.as_seconds();
+        let sample = rtt.0 as f64;
         let before = self.delays.map_or(sample, |delays| delays.smoothed);
         let smoothed = before + GAIN * (sample - before);
-        let times = |factor: f64| Span::from_seconds_f64(factor * smoothed);
-        let least = self.least.note(now, rtt, Span::from_seconds_f64(self.params.window_s));
+        let times = |factor: f64| Span((factor * smoothed) as u64);
+        let least = self.least.note(now, rtt, self.window);
         let standing = self.standing.note(now, rtt, times(self.params.standing_fraction)).max(least);
         let Reverse(largest) = self.largest.note(now, Reverse(rtt), times(LARGEST_OF));
         self.delays = Some(Delays { at: now, smoothed, least, standing, largest });
@@ -125,9 +127,9 @@ impl Copa {
     }
 
     fn choose_mode(&mut self, new_round: bool, delays: &Delays) {
-        let queued = (delays.standing - delays.least).as_seconds();
+        let queued = (delays.standing - delays.least).0 as f64;
         // Equality is a path on which no RTT differs from another: its queue is empty.
-        if queued <= NEARLY_EMPTY.0 * (delays.largest - delays.least).as_seconds() {
+        if queued <= NEARLY_EMPTY.0 * (delays.largest - delays.least).0 as f64 {
             self.empty = self.round;
         }
         let default = 1.0 / self.params.delta;
@@ -156,7 +158,7 @@ impl Copa {
 
     fn adapt(&mut self, ack: &Ack, delays: &Delays) {
         let delta = 1.0 / self.inverse_delta;
-        let (least, standing) = (delays.least.as_seconds(), delays.standing.as_seconds());
+        let (least, standing) = (delays.least.0 as f64, delays.standing.0 as f64);
         let step = step(delta, self.velocity, self.wanted, least, standing);
         if self.base.in_slow_start() {
             if step > 0.0 {
@@ -196,6 +198,7 @@ impl Controller for Copa {
         let base = Base::new(start);
         Copa {
             params,
+            window: Span::from_seconds_f64(params.window_s),
             wanted: base.window(),
             before: base.window(),
             least: Windowed::default(),

@@ -17,6 +17,7 @@ use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
 use crate::rate::tfrc_2000::{Tfrc2000, Tfrc2000Params, Tfrc2000Receiver};
+use crate::rate::vivace::{Vivace, VivaceReceiver};
 use crate::rate::{Jitter, RateSender, RateSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
@@ -176,6 +177,12 @@ fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<En
             let law = Tfrc2000::new(params, settings.packet_bytes);
             let sender = RateSender::new(settings, law, stream, placement.meter());
             let receiver = Tfrc2000Receiver::new(params, placement.id, placement.ack_route, ack, total);
+            Some(Ends::new(sender, receiver))
+        }
+        "vivace" => {
+            let law = Vivace::new(read_params(flow)?, settings.packet_bytes);
+            let sender = RateSender::new(settings, law, stream, placement.meter());
+            let receiver = VivaceReceiver::new(placement.id, placement.ack_route, ack, total);
             Some(Ends::new(sender, receiver))
         }
         "tear" => {

@@ -11,6 +11,7 @@ mod sender;
 pub mod tear;
 pub mod tfrc;
 pub mod tfrc_2000;
+pub mod vivace;
 
 pub use catalogue::BuiltIn;
 pub use sender::{Jitter, Law, Next, RateSender, RateSettings};

@@ -30,6 +30,11 @@ pub trait Law: Send + Sync {
     /// When it wants to be woken.
     fn wakeup(&self) -> Time;
 
+    /// A packet is sent at `now`; the time to the next is asked for afterwards.
+    fn on_sent(&mut self, now: Time) {
+        let _ = now;
+    }
+
     /// The first packet is sent at `now`.
     fn start(&mut self, now: Time);
 
@@ -207,6 +212,11 @@ impl<L: Law> Endpoint for RateSender<L> {
         let RateSettings { flow, route, packet_bytes, total, .. } = self.settings;
         let sequence = self.meter.counters.sent_packets;
         self.meter.counters.sent_packets += 1;
+        let before = self.window();
+        self.law.on_sent(now);
+        if self.window() != before {
+            self.meter.hold_window(now, before);
+        }
         self.schedule_next(now);
         if self.meter.counters.sent_packets >= total {
             self.next = Time::NEVER;
