@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.engine import controls
 from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
 from ackclock.runs.cluster import Workers
@@ -27,6 +26,8 @@ CHUNKS_LEFT = 4
 LARGEST_CHUNK = 200
 AHEAD = 2
 """Chunks per worker that wait or run."""
+
+DIED = "its worker died twice, once with nothing else at work (out of memory, or a control crashed)"
 
 Answer = Future[tuple[list[Done], float]]
 
@@ -183,18 +184,46 @@ def _has_all(at_work: _Repeated, runs: int) -> bool:
 
 
 def _drive(sweep: _Sweep, place: Workers) -> None:
-    waiting = set[Answer]()
+    waiting: dict[Answer, list[Job]] = {}
+    # Jobs whose worker has died run again one at a time, so that it is known which one does that.
+    suspects: deque[Job] = deque()
     while True:
-        while len(waiting) < AHEAD * place.count:
+        if suspects and not waiting:
+            jobs = [suspects.popleft()]
+            waiting[place.executor.submit(workers.work, sweep.plan.scenario, jobs)] = jobs
+            is_alone = True
+        while not suspects and len(waiting) < AHEAD * place.count:
             jobs = sweep.next_jobs()
             if not jobs:
                 break
-            waiting.add(place.executor.submit(workers.work, sweep.plan.scenario, jobs))
+            waiting[place.executor.submit(workers.work, sweep.plan.scenario, jobs)] = jobs
+            is_alone = False
         if not waiting:
             return
-        finished, waiting = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
+        finished, _ = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
+        died = False
         for answer in finished:
-            sweep.take(answer.result())
+            jobs = waiting.pop(answer)
+            try:
+                sweep.take(answer.result())
+            except place.lost:
+                died = True
+                if is_alone:
+                    sweep.take(([Done(jobs[0].point, jobs[0].run, [], DIED)], 0.0))
+                else:
+                    suspects.extend(jobs)
+        if died:
+            _ready(place)
+
+
+def _ready(place: Workers) -> None:
+    """Make sure that workers live at all, so that no run gets the blame when they cannot."""
+    try:
+        place.executor.submit(os.getpid).result()
+    except place.lost as error:
+        raise engine.SimulationError(
+            "workers die before they work (out of memory?); run the command again to resume"
+        ) from error
 
 
 def run(
@@ -220,7 +249,8 @@ def run(
     cluster : str, optional
         Address of a Dask scheduler; its workers make the runs.
     processes : bool, optional
-        Processes in place of threads; by default when a control is written in Python.
+        Processes in place of threads; by default when a control is not built in, because a process
+        can end without ending the others.
     force : bool
         Replace the results of another sweep of this name.
     shown : bool
@@ -236,12 +266,14 @@ def run(
     ScenarioError
         When the file or a scenario is refused, or a cluster cannot be reached.
     StorageError
-        When results cannot be written.
+        When results cannot be written, or what is there is not what the plan asks for.
+    SimulationError
+        When workers cannot begin.
     """
     if not isinstance(plan, Plan):
         plan = read(plan)
     if processes is None:
-        processes = bool(controls.files(plan.controls))
+        processes = any(":" in name for name in plan.controls)
     store = Store(plan, Path(output))
     with contextlib.ExitStack() as stack:
         stack.enter_context(store.opened(force=force))
@@ -252,11 +284,6 @@ def run(
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
         bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
         sweep = _Sweep(plan, store, bar, left, place.count)
-        try:
-            _drive(sweep, place)
-        except (BrokenProcessPool, parallel.StoppedError) as error:
-            raise engine.SimulationError(
-                "a worker died (out of memory?); run the command again to resume"
-            ) from error
+        _drive(sweep, place)
     runs, failed, at_most = store.counts()
     return Outcome(store.dataset, sweep.made, runs, failed, at_most)

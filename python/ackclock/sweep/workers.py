@@ -7,12 +7,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from ackclock import engine
 from ackclock.runs import parallel
@@ -91,7 +93,8 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:
             raise
-        except Exception as error:
+        # Processes ignore Ctrl-C, and threads never see it.
+        except (Exception, KeyboardInterrupt) as error:
             text = " ".join(f"{type(error).__name__}: {error}".split())
             made.append(Done(job.point, job.run, [], text))
     return made, time.monotonic() - begin
@@ -119,7 +122,8 @@ def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
     jobs : int, optional
         How many; by default one per core.
     processes : bool
-        Processes in place of threads: for controls written in Python, which take turns in threads.
+        Processes in place of threads: for controls that are not built in. Those written in Python
+        take turns in threads, and any of them may end its process.
 
     Yields
     ------
@@ -127,24 +131,38 @@ def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
         Until the block ends; what has not begun then never does.
     """
     count = jobs or os.cpu_count() or 1
-    if processes:
-        path = [str(Path.cwd()), *sys.path]
-        pool: Executor = ProcessPoolExecutor(
-            count, get_context("spawn"), initializer=_begin, initargs=(os.getpid(), path)
-        )
-    else:
-        _stop.clear()
-        pool = ThreadPoolExecutor(count)
+    _stop.clear()
+    pool: Executor = _Processes(count) if processes else ThreadPoolExecutor(count)
     try:
-        yield Workers(pool, count)
+        yield Workers(pool, count, (BrokenProcessPool,))
     finally:
         _stop.set()
-        if isinstance(pool, ProcessPoolExecutor):
-            _end(pool)
         pool.shutdown(wait=not processes, cancel_futures=True)
 
 
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End processes that are in the middle of a run that nobody wants."""
-    for process in list((getattr(pool, "_processes", None) or {}).values()):
-        process.terminate()
+class _Processes(Executor):
+    """A pool of processes that is followed by another when one of them has died."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool = self._new()
+
+    def _new(self) -> ProcessPoolExecutor:
+        path = [str(Path.cwd()), *sys.path]
+        context = get_context("spawn")
+        return ProcessPoolExecutor(
+            self._count, context, initializer=_begin, initargs=(os.getpid(), path)
+        )
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(work, *given, **named)
+        except BrokenProcessPool:
+            self._pool = self._new()
+            return self._pool.submit(work, *given, **named)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        # Processes in the middle of a run that nobody wants.
+        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+            process.terminate()
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
