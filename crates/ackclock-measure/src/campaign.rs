@@ -187,7 +187,7 @@ impl Campaign {
         };
         // Before the log has its checksums, the plan must not say so.
         let whole = matches!(kept.as_deref().map(Kept::of), Some(Kept::Plan(_)));
-        let mut write_plan = |disk: &mut dyn Disk| {
+        let write_plan = |disk: &mut dyn Disk| {
             let text = seal(&serde_json::to_value(&plan).unwrap_or_default());
             disk::replace(disk, &file, |disk, draft| disk.write(draft, text.as_bytes()))
                 .map_err(|error| explain(&file, &error))

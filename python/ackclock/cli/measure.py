@@ -67,6 +67,9 @@ def report(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier report.")] = False,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Leave out lines that were changed on the disk.")
+    ] = False,
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 
@@ -85,7 +88,7 @@ def report(
     from ackclock.paths import campaign
 
     try:
-        found = [campaign.read(directory) for directory in directories]
+        found = [campaign.read(directory, leave_out=leave_out) for directory in directories]
         compared = campaign.table(found, control)
     except ValueError as error:
         raise engine.SimulationError(str(error)) from error

@@ -24,7 +24,7 @@ def sweep(
     processes: Annotated[
         bool | None,
         typer.Option(
-            "--processes/--threads", help="By default processes only for controls in Python."
+            "--processes/--threads", help="By default processes only for controls of one's own."
         ),
     ] = None,
     force: Annotated[
@@ -133,6 +133,7 @@ def plot(
     if not all(sign for _, sign, _ in pairs):
         raise typer.TyperException("--where takes COLUMN=VALUE")
     try:
+        picture.refuse_damaged(results)
         table = picture.scan(results)
         across, up = picture.column(table, x), picture.column(table, y)
         kept = None if hue is None else picture.column(table, hue)

@@ -105,7 +105,7 @@ def listed(work: Path) -> tuple[list[Part], list[str]]:
 
 
 def rewrite(work: Path, parts: list[Part]) -> None:
-    """Write the list of parts again.
+    """Write the list of parts again, if it is not what it should be.
 
     Parameters
     ----------
@@ -119,8 +119,11 @@ def rewrite(work: Path, parts: list[Part]) -> None:
     StorageError
         When it cannot be written.
     """
-    with storage.new_file(work / LIST) as file:
-        storage.write(file, b"".join(integrity.seal(asdict(part)) for part in parts))
+    content = b"".join(integrity.seal(asdict(part)) for part in parts)
+    place = work / LIST
+    if (place.read_bytes() if place.exists() else b"") != content:
+        with storage.new_file(place) as file:
+            storage.write(file, content)
 
 
 def problem_of(dataset: Path, part: Part) -> str | None:

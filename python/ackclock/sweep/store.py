@@ -41,7 +41,7 @@ def _fingerprint(plan: Plan) -> str:
     """Give a digest of everything that the results depend on."""
     settings = [point.settings for point in plan.points]
     own = controls.fingerprint(plan.controls)
-    words = [FORMAT, engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
+    words = [FORMAT, RUNS_PER_PART, engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
@@ -102,8 +102,7 @@ class Store:
 
     def _claim(self, *, force: bool) -> None:
         mine, place = {"sweep": self._sign}, self._work / "plan"
-        theirs = self._owner(place)
-        if theirs != mine:
+        if self._owner(place, force=force) != mine:
             if not force:
                 raise storage.StorageError(
                     f"{self.dataset} holds another sweep (other file, scenario or version); "
@@ -117,8 +116,8 @@ class Store:
             storage.write(file, integrity.seal(mine))
         self.dataset.mkdir(exist_ok=True)
 
-    def _owner(self, place: Path) -> dict[str, str] | None:
-        """Give what says whose the place is."""
+    def _owner(self, place: Path, *, force: bool) -> dict[str, str] | None:
+        """Give what says whose the place is; None when it is no sweep of this version."""
         mine = {"sweep": self._sign}
         try:
             content = place.read_bytes()
@@ -131,6 +130,8 @@ class Store:
                 return None
             noted, _ = parts.listed(self._work)
             if not noted or any(part.sweep != self._sign for part in noted):
+                if force:
+                    return None
                 raise storage.StorageError(
                     f"{place} {integrity.CHANGED}, so that nobody knows whose results "
                     f"{self.dataset} holds; --force replaces them, -o or another name keeps them"
@@ -158,8 +159,8 @@ class Store:
             if file in known and known[file] not in self._whole:
                 # A kill may come between a part and its note; then the journal still has its runs.
                 file.unlink()
-        if problems or len(self._whole) < len(noted):
-            parts.rewrite(self._work, list(self._whole.values()))
+        # Without the beginning of a line that a kill left, which the next one would continue.
+        parts.rewrite(self._work, list(self._whole.values()))
 
     @property
     def _count(self) -> int:
