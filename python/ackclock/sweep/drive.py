@@ -222,7 +222,8 @@ def _ready(place: Workers) -> None:
         place.executor.submit(os.getpid).result()
     except place.lost as error:
         raise engine.SimulationError(
-            "workers die before they work (out of memory?); run the command again to resume"
+            "workers die before they work (out of memory, or a script that does not begin with "
+            "if __name__ == '__main__'?); run the command again to resume"
         ) from error
 
 
