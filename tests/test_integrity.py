@@ -206,7 +206,7 @@ def test_an_emptied_part_is_told_by_both_verbs(
 def test_what_no_sweep_wrote_is_no_result(file: Path, tmp_path: Path) -> None:
     dataset = sweep.run(file, tmp_path / "out").directory
     (dataset / "part-00077.parquet").write_bytes((dataset / "part-00000.parquet").read_bytes())
-    with pytest.raises(StorageError, match="part-00077.parquet is no part of this sweep"):
+    with pytest.raises(StorageError, match=r"part-00077.parquet is no part of this sweep"):
         sweep.run(file, tmp_path / "out")
 
 
@@ -216,7 +216,7 @@ def test_a_dataset_that_is_not_the_plan_fails(
     # A defect of our own that writes a part without the last of its runs.
     close = Store.close
     monkeypatch.setattr(Store, "close", lambda store, part, done: close(store, part, done[:-1]))
-    with pytest.raises(StorageError, match="holds 10 runs of 2 whole points, .* has 4 points"):
+    with pytest.raises(StorageError, match=r"holds 10 runs of 2 whole points, .* has 4 points"):
         sweep.run(file, tmp_path / "out")
 
 
@@ -230,7 +230,7 @@ def test_a_lost_sign_is_known_by_the_parts_or_refused(
     assert "plan is not as it was written; its parts tell" in capsys.readouterr().err
     _emptied(sign)
     (sign.parent / parts.LIST).unlink()
-    with pytest.raises(StorageError, match="nobody knows whose results .* --force replaces them"):
+    with pytest.raises(StorageError, match=r"nobody knows whose results .* --force replaces them"):
         sweep.run(file, tmp_path / "out")
     assert sweep.run(file, tmp_path / "out", force=True).made == 12
     # The sign of a version that had no checksums.
@@ -391,7 +391,7 @@ def test_results_are_synced_before_and_after_they_get_their_name(
     fsync, replace, rename = os.fsync, os.replace, os.rename
 
     def synced(opened: int) -> None:
-        log.append(("sync", Path(os.readlink(f"/proc/self/fd/{opened}")).name))
+        log.append(("sync", Path(f"/proc/self/fd/{opened}").readlink().name))
         fsync(opened)
 
     def named(real: Callable[..., None]) -> Callable[..., None]:

@@ -170,7 +170,7 @@ def test_every_verb_with_an_output_writes_into_a_pipe(
     assert b"\n" in through("points.csv", "predict", "response", "-o")
     home = tmp_path / "results" / "experiment=x"
     home.mkdir(parents=True)
-    table = pl.DataFrame({"point": [0, 1], "run": [0, 0], "p": [0.1, 0.2], "goodput_mbps": [1.0, 2.0]})
-    table.write_parquet(home / "part-00000.parquet")
+    rows = {"point": [0, 1], "run": [0, 0], "p": [0.1, 0.2], "goodput_mbps": [1.0, 2.0]}
+    pl.DataFrame(rows).write_parquet(home / "part-00000.parquet")
     plot = ("plot", "results", "--x", "p", "--y", "goodput_mbps", "-o")
     assert through("picture.png", *plot).startswith(b"\x89PNG")

@@ -128,7 +128,9 @@ impl Log {
                 let aside = set_aside(disk.as_mut(), &file, path, &found.bad);
                 let name = aside.map_err(|error| explain(&error))?.display().to_string();
                 let count = found.bad.len();
-                notes.push(explain(&format!("{count} lines are not as they were written; moved to {name}")));
+                notes.push(explain(&format!(
+                    "lines that are not as they were written: {count}; moved to {name}"
+                )));
             }
             if found.has_unsealed {
                 notes.push(explain(&"its lines had no checksums and have them now"));

@@ -1,4 +1,4 @@
-"""Files that tell when they were changed: records with checksums, directories with a list of theirs.
+"""Files that tell when they were changed: records and directories with checksums.
 
 A record is a JSON object on a line whose last member is a checksum of everything before it,
 ``{"slot": 3,"checksum":"0123456789abcdef"}``: whoever does not check it reads it as any other JSON.

@@ -102,7 +102,7 @@ def _ends_alone() -> Iterator[None]:
     """Turn what would end more than the run in the block into the failure of that run.
 
     `SystemExit`, and the exception of a panic, are no `Exception`: whoever takes care of runs that
-    fail would let them pass. Ctrl-C reaches the main thread alone; elsewhere a control has raised it.
+    fail would let them pass. Ctrl-C reaches the main thread alone; elsewhere a control raised it.
     """
     try:
         yield

@@ -145,9 +145,11 @@ class _Found:
         attempt = slot, _whole(record["try"])
         if event == "begin":
             unix_s = _number(record["unix_s"])
-            first = self._first_unix_s = unix_s if self._first_unix_s is None else self._first_unix_s
+            if self._first_unix_s is None:
+                self._first_unix_s = unix_s
             # The wall clock may be set; before there was another it is all that is known.
-            self._begun_s[attempt] = _number(record.get("elapsed_s", unix_s - first))
+            since_first_s = unix_s - self._first_unix_s
+            self._begun_s[attempt] = _number(record.get("elapsed_s", since_first_s))
         elif event == "sample":
             self.samples.append({name: _of_sample(name, record.get(name)) for name in SAMPLES})
         elif event != "end":

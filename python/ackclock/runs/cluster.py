@@ -103,9 +103,7 @@ def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
     ScenarioError
         When the cluster cannot be used; see `cluster`.
     """
-    wanted = [
-        task for task in dict.fromkeys(tasks) if not is_kept(task.place(cache))
-    ]
+    wanted = [task for task in dict.fromkeys(tasks) if not is_kept(task.place(cache))]
     names = sorted({name for task in wanted for name in task.scenario.controls})
     if not wanted:
         return

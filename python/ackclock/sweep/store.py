@@ -41,7 +41,8 @@ def _fingerprint(plan: Plan) -> str:
     """Give a digest of everything that the results depend on."""
     settings = [point.settings for point in plan.points]
     own = controls.fingerprint(plan.controls)
-    words = [FORMAT, RUNS_PER_PART, engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
+    words = [engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
+    words += [FORMAT, RUNS_PER_PART]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
@@ -143,8 +144,8 @@ class Store:
     def _check(self) -> None:
         """Find the parts that are whole, and let go what is not, so that it is made again."""
         noted, problems = parts.listed(self._work)
-        for problem in problems:
-            progress.say(f"{problem}; the part is made again")
+        for line in problems:
+            progress.say(f"{line}; the part is made again")
         self._whole = {}
         for part in noted:
             problem = parts.problem_of(self.dataset, part)
