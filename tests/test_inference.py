@@ -182,6 +182,17 @@ def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, 
     assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
 
 
+def test_what_was_kept_and_changed_is_judged_again(paper, found, cache, capsys):
+    judged = sorted((cache / "judged").rglob("*.json"))
+    whole = judged[0].read_bytes()
+    for changed in (b"", whole.replace(b"true", b"false", 1), whole[:40]):
+        assert changed != whole
+        judged[0].write_bytes(changed)
+        assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
+        assert f"{judged[0]} is not as it was written; it is judged" in capsys.readouterr().err
+        assert judged[0].read_bytes() == whole
+
+
 def test_a_cluster_gives_the_same(paper, found, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

@@ -34,15 +34,14 @@ RUNS_PER_PART = 1000
 """Runs in one file, about."""
 SYNC_S = 1.0
 """What is older survives a power cut."""
-FORMAT = "records with checksums"
+FORMAT = f"records with checksums, parts of {RUNS_PER_PART} runs"
 
 
 def _fingerprint(plan: Plan) -> str:
     """Give a digest of everything that the results depend on."""
     settings = [point.settings for point in plan.points]
     own = controls.fingerprint(plan.controls)
-    words = [engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
-    words += [FORMAT, RUNS_PER_PART]
+    words = [FORMAT, engine.ENGINE, plan.scenario.digest, settings, asdict(plan.replication), own]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
