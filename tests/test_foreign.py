@@ -12,7 +12,7 @@ import pytest
 from ackclock import ScenarioError, SimulationError, engine
 from ackclock.runs import tasks
 from ackclock.sweep import workers
-from conftest import BOTTLENECK, Finished, wait_until
+from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
 [run]
@@ -37,6 +37,9 @@ class Bad(ackclock.Control):
     def on_loss(self, loss):
         {}
 """
+
+
+HANG, DEAF = "while True: pass", "import signal"
 
 
 @pytest.fixture
@@ -105,6 +108,41 @@ def test_a_control_that_ends_its_process_is_recorded_as_failed(
     _is_recorded(ackclock("sweep", "sweep.toml", "--jobs", "2"), "its worker died twice")
     again = ackclock("sweep", "sweep.toml")
     assert (again.returncode, "0 of them made now" in again.stdout) == (1, True)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [
+        (HANG, "TimeoutError: took longer than 3 s"),
+        # One that will not hear of it, as code that is not Python.
+        (f"{DEAF}; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        {HANG}", "died twice"),
+    ],
+)
+def test_a_control_that_hangs_is_ended_after_the_limit(
+    ackclock: Callable[..., Finished], what: str, problem: str
+) -> None:
+    _bad(what)
+    _is_recorded(ackclock("sweep", "sweep.toml", "--limit", "3s", "--jobs", "2"), problem)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_limit_that_cannot_be_kept_is_refused(ackclock: Callable[..., Finished]) -> None:
+    _bad("pass")
+    for more in (("1s", "--threads"), ("1s", "--cluster", "tcp://127.0.0.1:9"), ("0s",), ("1 B",)):
+        done = ackclock("sweep", "sweep.toml", "--limit", *more)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def test_ctrl_c_ends_a_control_that_hangs(place: Path) -> None:
+    _bad("open('begun', 'w')\n        while True: pass")
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "own.toml"], stderr=subprocess.PIPE, text=True, cwd=place
+    )
+    wait_until((place / "begun").exists)
+    process.send_signal(2)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "ackclock: interrupted\n")
 
 
 def test_workers_that_cannot_begin_are_no_fault_of_the_runs(place: Path) -> None:

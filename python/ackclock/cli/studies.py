@@ -27,6 +27,10 @@ def sweep(
             "--processes/--threads", help="By default processes only for controls of one's own."
         ),
     ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min."),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace another sweep's results.")
     ] = False,
@@ -51,6 +55,12 @@ def sweep(
     from ackclock import sweep as sweeps
     from ackclock.sweep import estimate
 
+    try:
+        limit_s = None if limit is None else engine.quantity(limit, "time_s")
+    except ValueError as error:
+        raise typer.TyperException(f"--limit: {error}") from error
+    if limit_s is not None and not 0 < limit_s < 1e7:
+        raise typer.TyperException("--limit: expected more than 0 s and less than 1e7 s")
     plan = sweeps.read(file)
     if dry_run:
         found = {
@@ -68,7 +78,15 @@ def sweep(
                 f"{_duration(found['estimated_s'])} on this machine for the first {plan.least_runs}"
             )
         return
-    outcome = sweeps.run(plan, output, jobs=jobs, cluster=cluster, processes=processes, force=force)
+    outcome = sweeps.run(
+        plan,
+        output,
+        jobs=jobs,
+        cluster=cluster,
+        processes=processes,
+        limit_s=limit_s,
+        force=force,
+    )
     if as_json:
         print(json.dumps(asdict(outcome) | {"directory": str(outcome.directory)}))
     else:

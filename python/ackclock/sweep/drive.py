@@ -183,20 +183,23 @@ def _has_all(at_work: _Repeated, runs: int) -> bool:
     return len(done) >= runs and all(run in done for run in range(runs))
 
 
-def _drive(sweep: _Sweep, place: Workers) -> None:
+def _drive(sweep: _Sweep, place: Workers, limit_s: float | None) -> None:
+    def submit(jobs: list[Job]) -> None:
+        answer = place.executor.submit(workers.work, sweep.plan.scenario, jobs, limit_s)
+        waiting[answer] = jobs
+
     waiting: dict[Answer, list[Job]] = {}
     # Jobs whose worker has died run again one at a time, so that it is known which one does that.
     suspects: deque[Job] = deque()
     while True:
         if suspects and not waiting:
-            jobs = [suspects.popleft()]
-            waiting[place.executor.submit(workers.work, sweep.plan.scenario, jobs)] = jobs
+            submit([suspects.popleft()])
             is_alone = True
         while not suspects and len(waiting) < AHEAD * place.count:
             jobs = sweep.next_jobs()
             if not jobs:
                 break
-            waiting[place.executor.submit(workers.work, sweep.plan.scenario, jobs)] = jobs
+            submit(jobs)
             is_alone = False
         if not waiting:
             return
@@ -234,6 +237,7 @@ def run(
     jobs: int | None = None,
     cluster: str | None = None,
     processes: bool | None = None,
+    limit_s: float | None = None,
     force: bool = False,
     shown: bool = True,
 ) -> Outcome:
@@ -252,6 +256,8 @@ def run(
     processes : bool, optional
         Processes in place of threads; by default when a control is not built in, because a process
         can end without ending the others.
+    limit_s : float, optional
+        A run that takes longer than this many seconds fails, whatever it does; needs processes.
     force : bool
         Replace the results of another sweep of this name.
     shown : bool
@@ -265,7 +271,8 @@ def run(
     Raises
     ------
     ScenarioError
-        When the file or a scenario is refused, or a cluster cannot be reached.
+        When the file or a scenario is refused, a cluster cannot be reached, or a limit has no
+        processes.
     StorageError
         When results cannot be written, or what is there is not what the plan asks for.
     SimulationError
@@ -274,7 +281,9 @@ def run(
     if not isinstance(plan, Plan):
         plan = read(plan)
     if processes is None:
-        processes = any(":" in name for name in plan.controls)
+        processes = limit_s is not None or any(":" in name for name in plan.controls)
+    if limit_s is not None and (cluster is not None or not processes):
+        raise engine.ScenarioError("a limit needs processes: leave out --threads and --cluster")
     store = Store(plan, Path(output))
     with contextlib.ExitStack() as stack:
         stack.enter_context(store.opened(force=force))
@@ -285,6 +294,6 @@ def run(
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
         bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
         sweep = _Sweep(plan, store, bar, left, place.count)
-        _drive(sweep, place)
+        _drive(sweep, place, limit_s)
     runs, failed, at_most = store.counts()
     return Outcome(store.dataset, sweep.made, runs, failed, at_most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -68,7 +69,36 @@ def _check(_simulated_s: float, _packets: int) -> None:
         raise parallel.StoppedError
 
 
-def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], float]:
+GRACE_S = 5.0
+"""After the limit a run that ignores it has this long before its process ends."""
+_deadline_s = math.inf
+"""When this process has had enough of a run, by the monotonic clock."""
+
+
+@contextmanager
+def _limited(limit_s: float | None) -> Iterator[None]:
+    """End the block when it takes too long, which only the main thread of a process can do."""
+    global _deadline_s
+    if limit_s is None:
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"took longer than {limit_s:g} s")
+
+    signal.signal(signal.SIGALRM, late)
+    _deadline_s = time.monotonic() + limit_s + GRACE_S
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _deadline_s = math.inf
+
+
+def work(
+    scenario: engine.Scenario, jobs: Sequence[Job], limit_s: float | None = None
+) -> tuple[list[Done], float]:
     """Make some runs, one after the other.
 
     Parameters
@@ -77,6 +107,8 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
         The base scenario.
     jobs : sequence of Job
         What to run.
+    limit_s : float, optional
+        A run that takes longer fails; in processes of their own only.
 
     Returns
     -------
@@ -87,9 +119,10 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
     made = []
     for job in jobs:
         try:
-            summary = engine.summary(
-                engine.read(scenario, settings=job.settings), run=job.run, progress=_check
-            )
+            with _limited(limit_s):
+                summary = engine.summary(
+                    engine.read(scenario, settings=job.settings), run=job.run, progress=_check
+                )
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:
             raise
@@ -101,12 +134,15 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
 
 
 def _begin(parent: int, path: list[str]) -> None:
-    """Set a process up: the parent alone answers Ctrl-C, and nobody outlives it."""
+    """Set a process up: the parent alone answers Ctrl-C, and nobody outlives it.
+
+    Nor does a run outlive its limit that lets no other code of Python run.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == parent and time.monotonic() < _deadline_s:
             time.sleep(0.5)
         os._exit(1)
 
