@@ -293,6 +293,30 @@ fn open(place: &Place, damaged: Damaged) -> Result<(Campaign, Vec<String>), Stri
 }
 
 #[test]
+fn a_campaign_on_a_failing_disk_begins_or_says_why() {
+    let place = Place::new("beginning");
+    let old = || {
+        fs::write(place.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n")
+            .unwrap();
+        fs::write(place.log(), old(&records(4))).unwrap();
+    };
+    let start = |disk: Failing, _: &mut Vec<Value>| {
+        Campaign::open(&place.0, plan(), Damaged::Refuse, Box::new(disk)).map(drop)
+    };
+    let done = |slots: u64| {
+        let place = &place;
+        move |_: &[Value], context: &str| {
+            let again = open(place, Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
+            assert_eq!(again.0.done(), slots, "{context}");
+        }
+    };
+    // The plan: written, synced, named, its directory synced. The log and its directory: synced.
+    assert_eq!(torture(&place, || (), start, done(0)), 4 + 2);
+    // The same for the plan and for the log, which gets its checksums first.
+    assert_eq!(torture(&place, old, start, done(4)), 4 + 4 + 2);
+}
+
+#[test]
 fn a_changed_byte_in_the_middle_deletes_nothing() {
     let place = Place::new("middle");
     drop(open(&place, Damaged::Refuse).unwrap());

@@ -21,6 +21,8 @@ from ackclock.engine import storage
 CHECKSUMS = "checksums.json"
 """The file of a directory that lists the others."""
 CHANGED = "is not as it was written"
+# Made once, because sweeps seal a record for every run.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _MEMBER = b',"checksum":"'
 _DIGITS = 16
 _SEAL = len(_MEMBER) + _DIGITS + len(b'"}')
@@ -44,7 +46,7 @@ def seal(record: Mapping[str, Any]) -> bytes:
     bytes
         A line, its line feed included.
     """
-    content = json.dumps(record, ensure_ascii=False).encode()[:-1]
+    content = _encode(record).encode()[:-1]
     return b'%s%s%s"}\n' % (content, _MEMBER, _checksum(content))
 
 
