@@ -1,16 +1,19 @@
 """Code of others: whatever it does is the failure of its run, recorded, and stops nothing else."""
 
+import contextlib
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from ackclock import ScenarioError, SimulationError, engine
+from ackclock import ScenarioError, SimulationError, engine, sweep
 from ackclock.runs import tasks
+from ackclock.runs.cluster import Workers
 from ackclock.sweep import workers
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
@@ -143,6 +146,50 @@ def test_ctrl_c_ends_a_control_that_hangs(place: Path) -> None:
     process.send_signal(2)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "ackclock: interrupted\n")
+
+
+class _DiedError(RuntimeError):
+    """What says that a worker has died."""
+
+
+class _Mortal(Executor):
+    """A worker that dies of some runs."""
+
+    def __init__(self, deadly: set[tuple[int, int]]) -> None:
+        self.deadly, self.tried = deadly, list[tuple[int, int]]()
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **_: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        runs = [(job.point, job.run) for job in given[1]] if work is workers.work else []
+        self.tried += self.deadly & set(runs)
+        if self.deadly & set(runs):
+            answer.set_exception(_DiedError())
+        else:
+            answer.set_result(work(*given))
+        return answer
+
+
+def test_only_the_runs_that_end_their_worker_fail(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit").replace("= 2", "= 5"))
+    # Also the last run of all, with which nothing else is left to do.
+    deadly = {(0, 1), (1, 3), (1, 4), (2, 4)}
+    mortal = _Mortal(deadly)
+
+    @contextlib.contextmanager
+    def local(*_: Any, **__: Any) -> Iterator[Workers]:
+        yield Workers(mortal, 2, (_DiedError,))
+
+    monkeypatch.setattr(workers, "local", local)
+    outcome = sweep.run(place / "sweep.toml", place / "out")
+    assert (outcome.runs, outcome.failed) == (15, 4)
+    table = pl.read_parquet(outcome.directory)
+    failed = table.filter(pl.col("error").is_not_null())
+    assert set(failed.select("point", "run").rows()) == deadly
+    assert all("its worker died twice" in error for error in failed["error"])
+    # Once with others, once alone.
+    assert sorted(mortal.tried) == sorted([*deadly, *deadly])
 
 
 def test_workers_that_cannot_begin_are_no_fault_of_the_runs(place: Path) -> None:

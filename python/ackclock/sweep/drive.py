@@ -191,20 +191,20 @@ def _drive(sweep: _Sweep, place: Workers, limit_s: float | None) -> None:
     waiting: dict[Answer, list[Job]] = {}
     # Jobs whose worker has died run again one at a time, so that it is known which one does that.
     suspects: deque[Job] = deque()
+    died = False
     while True:
-        if suspects and not waiting:
-            submit([suspects.popleft()])
-            is_alone = True
-        while not suspects and len(waiting) < AHEAD * place.count:
+        if not waiting:
+            is_alone = bool(suspects)
+            if is_alone:
+                submit([suspects.popleft()])
+        while not (is_alone or suspects) and len(waiting) < AHEAD * place.count:
             jobs = sweep.next_jobs()
             if not jobs:
                 break
             submit(jobs)
-            is_alone = False
         if not waiting:
             return
         finished, _ = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
-        died = False
         for answer in finished:
             jobs = waiting.pop(answer)
             try:
@@ -215,8 +215,9 @@ def _drive(sweep: _Sweep, place: Workers, limit_s: float | None) -> None:
                     sweep.take(([Done(jobs[0].point, jobs[0].run, [], DIED)], 0.0))
                 else:
                     suspects.extend(jobs)
-        if died:
+        if died and not waiting:
             _ready(place)
+            died = False
 
 
 def _ready(place: Workers) -> None:
