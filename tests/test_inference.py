@@ -182,6 +182,21 @@ def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, 
     assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
 
 
+def test_what_was_kept_and_changed_is_judged_again(paper, found, cache, capsys):
+    whole = {file: file.read_bytes() for file in (cache / "judged").rglob("*.json")}
+    changes = (lambda _: b"", lambda one: one[:40], lambda one: one.replace(b"1", b"2", 1))
+    for change in changes:
+        for file, content in whole.items():
+            file.write_bytes(change(content))
+        assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
+        said = capsys.readouterr().err.splitlines()
+        assert said
+        assert all("is not as it was written; it is judged again" in line for line in said)
+        # Those of other papers are as they were left.
+        again = [file for file in whole if file.read_bytes() == whole[file]]
+        assert len(again) == len(said)
+
+
 def test_a_cluster_gives_the_same(paper, found, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

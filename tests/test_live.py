@@ -1,6 +1,7 @@
 """A trace of the kernel becomes a run; a campaign becomes a table and a picture."""
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 import ackclock
 from ackclock import engine
-from ackclock.engine import Run
+from ackclock.engine import Run, integrity
 from ackclock.paths import campaign, kernel
 
 HEAD = ",".join(kernel.CHANGES)
@@ -100,27 +101,41 @@ def test_the_warm_up_is_left_out() -> None:
         run_of(LINES[1])
 
 
-def write_campaign(directory: Path, rates: dict[str, list[float]], references: list[float]) -> Path:
-    """Write slots of 10 s whose flows got so many Mbit/s."""
-    directory.mkdir()
+def records_of(
+    rates: dict[str, list[float]], references: list[float]
+) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """Give the plan and the records of slots of 10 s whose flows got so many Mbit/s."""
     controls = list(rates)
     plan = {"server": "s", "controls": controls, "period_s": 10, "slots": 4, "references": 1}
-    (directory / "campaign.json").write_text(json.dumps(plan))
-    lines = []
+    lines: list[dict[str, object]] = []
     for turn in range(len(rates[controls[0]])):
         for number, control in enumerate(controls):
             slot = turn * len(controls) + number
             sizes = [rates[control][turn] * 1.25e6, references[number] * 1.25e6]
             mark = {"slot": slot, "try": 1, "control": control}
+            time_s = 360.0 * slot
             sample = {"event": "sample", "side": "client", "second": 1.0, "flow": 0}
             lines += [
-                mark | {"event": "begin", "unix_s": 1000.0 + 360 * slot},
+                mark | {"event": "begin", "unix_s": 1e9 + time_s, "elapsed_s": 3.0 + time_s},
                 mark | sample | {"received_bytes": 5, "rtt_ms": 40.0},
                 mark | {"event": "end", "complete": True, "seconds": 10.0, "received_bytes": sizes},
             ]
     lines.append({"slot": 9, "try": 1, "event": "end", "complete": False, "problem": "gone"})
-    text = "".join(json.dumps(line) + "\n" for line in lines) + '{"slot": 10, "ev'
-    (directory / "log.jsonl").write_text(text)
+    return plan, lines
+
+
+def write_log(directory: Path, lines: list[dict[str, object]]) -> None:
+    """Write a log that ends in the middle of a line."""
+    text = b"".join(map(integrity.seal, lines)) + b'{"slot": 10, "ev'
+    (directory / "log.jsonl").write_bytes(text)
+
+
+def write_campaign(directory: Path, rates: dict[str, list[float]], references: list[float]) -> Path:
+    """Write the directory of a campaign."""
+    directory.mkdir()
+    plan, lines = records_of(rates, references)
+    (directory / "campaign.json").write_bytes(integrity.seal(plan))
+    write_log(directory, lines)
     return directory
 
 
@@ -145,6 +160,116 @@ def test_a_campaign_becomes_table_v(tmp_path: Path) -> None:
         campaign.table([found], "ack_bic")
 
 
+def test_a_campaign_of_before_there_were_checksums_is_read(tmp_path: Path) -> None:
+    new = campaign.read(write_campaign(tmp_path / "new", RATES, [4.0, 3.0, 2.0]))
+    plan, lines = records_of(RATES, [4.0, 3.0, 2.0])
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "campaign.json").write_text(json.dumps(plan, indent=2) + "\n")
+    for line in lines:
+        line.pop("elapsed_s", None)
+    (old / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert campaign.read(old).slots.equals(new.slots)
+    # A log with checksums has them in all lines.
+    (old / "campaign.json").write_bytes(integrity.seal(plan))
+    with pytest.raises(ValueError, match=r"log.jsonl: line 1 \(byte 0\) is not as it was written"):
+        campaign.read(old)
+
+
+def test_a_clock_that_is_set_does_not_move_slots(tmp_path: Path) -> None:
+    directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
+    _, lines = records_of(RATES, [4.0, 3.0, 2.0])
+    for line in lines:
+        if line["event"] == "begin" and line["slot"] in (3, 4, 5):
+            # Two hours back.
+            line["unix_s"] = float(str(line["unix_s"])) - 7200
+    write_log(directory, lines)
+    # A slot every 360 s.
+    assert campaign.read(directory).slots["hours"].to_list() == pytest.approx(
+        [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+    )
+
+
+def test_every_slot_counts_once(tmp_path: Path) -> None:
+    directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
+    expected = campaign.read(directory)
+    _, lines = records_of(RATES, [4.0, 3.0, 2.0])
+    # As two clients left it that worked at once, the second with other numbers.
+    again = [line | {"try": 2} for line in lines]
+    again = [line | {"seconds": 5.0} if line["event"] == "end" else line for line in again]
+    write_log(directory, lines + again)
+    found = campaign.read(directory)
+    assert found.slots.equals(expected.slots)
+    assert campaign.table([found]).equals(campaign.table([expected]))
+    # An attempt without its beginning has no time.
+    write_log(directory, lines[1:] + again)
+    assert campaign.read(directory).slots.filter(slot=0)["goodput_mbps"].to_list() == [4.0]
+
+
+def test_every_changed_bit_of_a_campaign_is_told(tmp_path: Path) -> None:
+    directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
+    whole = campaign.read(directory)
+    draw = random.Random(3)  # noqa: S311
+    for name, count in (("log.jsonl", 1000), ("campaign.json", 200)):
+        file = directory / name
+        content = file.read_bytes()
+        # Of the torn line at the end nothing is read.
+        bits = 8 * (content.rfind(b"\n") + 1)
+        for bit in draw.choices(range(bits), k=count):
+            changed = bytearray(content)
+            changed[bit // 8] ^= 1 << (bit % 8)
+            file.write_bytes(changed)
+            with pytest.raises(ValueError, match="is not as it was written") as caught:
+                campaign.read(directory)
+            assert "\n" not in str(caught.value)
+            if name == "log.jsonl":
+                number = content[: bit // 8].count(b"\n") + 1
+                assert f"line {number} (byte " in str(caught.value)
+                kept = campaign.read(directory, leave_out=True)
+                assert kept.slots.height >= whole.slots.height - 2
+                known = whole.slots.rows()
+                assert all(row[3] in [one[3] for one in known] for row in kept.slots.rows())
+        file.write_bytes(content)
+
+
+DEEP = '{"a":' * 100_000
+NOT_RECORDS: tuple[object, ...] = (
+    [], 3, None, "begin", {}, {"slot": 1}, {"slot": "1", "try": 1, "event": "begin", "unix_s": 0},
+    {"slot": 1, "try": 1, "event": "other"}, {"slot": 1, "try": 1, "event": "begin"},
+    {"slot": 1, "try": 1, "event": "begin", "unix_s": "now"},
+    {"slot": 0, "try": 1, "event": "sample", "second": "x"},
+    {"slot": 0, "try": 1, "event": "sample", "control": [1]},
+    {"slot": 9, "try": 1, "event": "end"}, {"slot": [], "try": {}, "event": 3},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_lines_of_others_are_one_line(tmp_path: Path, is_old: bool) -> None:
+    directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
+    plan, lines = records_of(RATES, [4.0, 3.0, 2.0])
+    if is_old:
+        (directory / "campaign.json").write_text(json.dumps(plan, indent=2) + "\n")
+    first = b"".join(map(integrity.seal, lines[:2]))
+    texts = [json.dumps(record).encode() + b"\n" for record in NOT_RECORDS]
+    sealed = [integrity.seal(one) for one in NOT_RECORDS if isinstance(one, dict) and one]
+    ends = [
+        lines[2] | {"received_bytes": wrong} for wrong in ([], None, "12", ["1"], {}, [10**400])
+    ]
+    ends += [lines[2] | {"seconds": wrong} for wrong in (0, None, "1", [])]
+    texts += [*sealed, *map(integrity.seal, ends), DEEP.encode() + b"\n", b"\0\n", b"\n"]
+    for text in texts:
+        (directory / "log.jsonl").write_bytes(first + text)
+        with pytest.raises(ValueError, match=r"log.jsonl: line 3 \(byte ") as caught:
+            campaign.read(directory)
+        assert "\n" not in str(caught.value)
+    deep = DEEP.encode()
+    for text in (b"", b"[]", b"{}", deep, b"\xff", b'{\n"controls": 3}\n', b"{\n" + deep):
+        (directory / "campaign.json").write_bytes(text)
+        with pytest.raises(ValueError, match="does not hold a campaign") as caught:
+            campaign.read(directory)
+        assert "\n" not in str(caught.value)
+
+
 def measure(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "ackclock", "measure", *arguments],
@@ -162,6 +287,14 @@ def test_the_verb_writes_a_report(tmp_path: Path) -> None:
     assert {file.name for file in output.iterdir()} >= {"throughput.png", "samples.parquet"}
     assert measure("report", directory, "-o", str(output)).returncode == 1
     assert measure("report", directory, "-o", str(output), "--force").returncode == 0
+    log = Path(directory) / "log.jsonl"
+    content = log.read_bytes()
+    log.write_bytes(content[:300] + b"\0" + content[301:])
+    done = measure("report", directory)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "log.jsonl: line 2 (byte " in done.stderr
+    assert "report --leave-out does without it" in done.stderr
+    assert measure("report", directory, "--leave-out").returncode == 0
     done = measure("report", str(tmp_path))
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "does not hold a campaign" in done.stderr

@@ -192,6 +192,31 @@ def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
     assert "in the cache" in reproduce(tmp_path, other)[0]["error"]
 
 
+def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
+    one, other = (artefact(name, {"one": Case(tiny(), 2)}) for name in ("one", "other"))
+    paper = replace(ONE, artefacts=(one, other))
+
+    def make_again(*chosen):
+        return make.reproduce([(paper, each) for each in chosen], tmp_path, FULL, 2)
+
+    first = make_again(one, other)
+    place = tmp_path / "tiny" / "one"
+    whole = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+    shown = (tmp_path / "index.html").read_text()
+    assert len(whole) == 6
+    for file, content in whole.items():
+        for changed in (b"", content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]):
+            file.write_bytes(changed)
+            # Who asks for another artefact is not shown what this one does not say.
+            make_again(other)
+            assert f"{file.name} is not as it was written; it is left" in capsys.readouterr().err
+            assert make_again(one, other) == first
+            assert f"{file.name} is not as it was written; it is made" in capsys.readouterr().err
+            assert json.loads((place / "artefact.json").read_text()) == first[0]
+    assert (tmp_path / "index.html").read_text() == shown
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("file", "shown", "measured"),
     [
@@ -240,7 +265,8 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
     records = make.reproduce([(paper, one)], tmp_path, FULL, 2)
     place = tmp_path / "tiny" / "figure-1"
     assert {file.name for file in place.iterdir()} == {
-        "figure-1.pdf", "figure-1.png", "artefact.json", "numbers.parquet", "scenarios",
+        "figure-1.pdf", "figure-1.png", "artefact.json", "checksums.json", "numbers.parquet",
+        "scenarios",
     }  # fmt: skip
     page = (tmp_path / "index.html").read_text()
     assert "http://" not in page

@@ -1,13 +1,19 @@
 """Results are whole or absent, also after a kill at any moment."""
 
+import os
 import signal
+import stat
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ackclock.engine import storage
+from conftest import Finished
 
 PROGRAM = """
 import os, signal, sys
@@ -71,3 +77,100 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
         first.write_text("first")
     assert target.read_text() == "first"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def _read(fifo: Path, into: list[bytes]) -> threading.Thread:
+    reader = threading.Thread(target=lambda: into.append(fifo.read_bytes()))
+    reader.start()
+    return reader
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    fifo, got = tmp_path / "pipe", list[bytes]()
+    os.mkfifo(fifo)
+    reader = _read(fifo, got)
+    with storage.new_file(fifo) as path:
+        path.write_text("whole")
+    reader.join(60)
+    assert got == [b"whole"]
+    assert stat.S_ISFIFO(fifo.lstat().st_mode)
+    assert list(tmp_path.iterdir()) == [fifo]
+
+
+def test_a_failure_writes_nothing_into_a_pipe(tmp_path: Path) -> None:
+    fifo, got = tmp_path / "pipe", list[bytes]()
+    os.mkfifo(fifo)
+    reader = _read(fifo, got)
+    with pytest.raises(LookupError), storage.new_file(fifo) as path:
+        path.write_text("half")
+        raise LookupError
+    with fifo.open("wb"):
+        pass
+    reader.join(60)
+    assert got == [b""]
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    goal, link = tmp_path / "inner" / "table", tmp_path / "link"
+    link.symlink_to(goal)
+    # Also one whose goal is not there yet.
+    for text in ("first", "second"):
+        with storage.new_file(link) as path:
+            path.write_text(text)
+        assert link.is_symlink()
+        assert goal.read_text() == text
+    device = tmp_path / "device"
+    device.symlink_to("/dev/null")
+    with storage.new_file(device) as path:
+        path.write_text("nothing")
+    assert device.is_symlink()
+    assert stat.S_ISCHR(device.stat().st_mode)
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    with pytest.raises(storage.StorageError, match="No space left"), storage.new_file(full) as path:
+        path.write_text("much")
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    try:
+        # As /dev/null has it; a disk that does not exist.
+        os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        os.mknod(tmp_path / "disk", stat.S_IFBLK | 0o600, os.makedev(240, 0))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    with storage.new_file(device) as path:
+        path.write_text("nothing")
+    assert stat.S_ISCHR(device.stat().st_mode)
+    with (
+        pytest.raises(storage.StorageError, match="disk is a disk; choose a file name"),
+        storage.new_file(tmp_path / "disk"),
+    ):
+        pass
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["disk", "null"]
+
+
+def test_every_verb_with_an_output_writes_into_a_pipe(
+    tmp_path: Path, scenario: Path, ackclock: Callable[..., Finished]
+) -> None:
+    def through(name: str, *arguments: object) -> bytes:
+        fifo, got = tmp_path / name, list[bytes]()
+        os.mkfifo(fifo)
+        reader = _read(fifo, got)
+        done = ackclock(*arguments, fifo)
+        assert done.returncode == 0, done.stderr
+        reader.join(60)
+        assert stat.S_ISFIFO(fifo.lstat().st_mode)
+        return got[0]
+
+    # The magic numbers of pcap with nanoseconds and of PNG, and a head of CSV.
+    packets = through("packets", "simulate", scenario, "--quiet", "--pcap")
+    assert packets[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d")
+    assert b"\n" in through("points.csv", "predict", "response", "-o")
+    home = tmp_path / "results" / "experiment=x"
+    home.mkdir(parents=True)
+    rows = {"point": [0, 1], "run": [0, 0], "p": [0.1, 0.2], "goodput_mbps": [1.0, 2.0]}
+    pl.DataFrame(rows).write_parquet(home / "part-00000.parquet")
+    plot = ("plot", "results", "--x", "p", "--y", "goodput_mbps", "-o")
+    assert through("picture.png", *plot).startswith(b"\x89PNG")

@@ -10,8 +10,11 @@
 pub mod campaign;
 pub mod client;
 pub mod clock;
+pub mod disk;
 pub mod door;
 pub mod info;
+pub mod log;
+pub mod record;
 pub mod server;
 pub mod session;
 pub mod token;

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ackclock_measure::campaign::{Campaign, Plan, offer};
+use ackclock_measure::disk;
+use ackclock_measure::log::Damaged;
 use ackclock_measure::server::{Limits, Server};
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::quic::{self, Fingerprint, Identity};
@@ -109,6 +111,10 @@ enum Verb {
         /// Give up after this time without a complete slot.
         #[arg(long, default_value = "10 min")]
         patience: Span,
+        /// Move records that were changed on the disk to files whose names end with .bad, and measure their slots again;
+        /// without this they are an error.
+        #[arg(long)]
+        set_aside: bool,
     },
 }
 
@@ -217,7 +223,18 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             say(&format!("{line}; controls: {turns}"));
             Ok(server.serve()?)
         }
-        Verb::Run { server, token, quic, fingerprint, output, period, duration, references, patience } => {
+        Verb::Run {
+            server,
+            token,
+            quic,
+            fingerprint,
+            output,
+            period,
+            duration,
+            references,
+            patience,
+            set_aside,
+        } => {
             let token = Token::read(&token).map_err(bad)?;
             let period_s = whole_seconds(period, "period")?;
             let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
@@ -231,8 +248,11 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             let transport = if quic { Transport::Quic } else { Transport::Tcp };
             let plan = Plan { server, transport, identity, controls, period_s, slots, references };
             let dialer = dial(pinned)?;
-            let mut campaign = Campaign::open(&output, plan).map_err(bad)?;
+            let damaged = if set_aside { Damaged::SetAside } else { Damaged::Refuse };
+            let (mut campaign, notes) =
+                Campaign::open(&output, plan, damaged, Box::new(disk::Real)).map_err(bad)?;
             say(&format!("{} of {slots} slots of {period_s} s are complete", campaign.done()));
+            notes.iter().for_each(|note| say(note));
             let patience = Duration::from_secs_f64(patience.as_seconds());
             campaign.run(dialer.as_ref(), &token, patience, stop, |number, outcome| match outcome {
                 Ok(one) => {

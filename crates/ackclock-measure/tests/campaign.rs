@@ -9,6 +9,7 @@ mod stand;
 use std::fs;
 use std::process::{Child, Command};
 
+use ackclock_measure::record::seal;
 use deadline::{Lines, output, until, wait};
 use serde_json::Value;
 use stand::{Stand, measure, text};
@@ -119,6 +120,67 @@ fn interrupted_is_130_and_another_campaign_is_refused() {
     let other = output(&mut stand.run("30s"));
     assert_eq!(other.status.code(), Some(2));
     assert!(text(&other).contains("contains a campaign with other settings"), "{}", text(&other));
+}
+
+#[test]
+fn a_second_client_waits_its_turn() {
+    let stand = Stand::new("second", &[]);
+    let mut first = stand.run_by("5min", "5min", "2s").spawn().unwrap();
+    until("the slot has begun", || stand.log().iter().any(|line| line["event"] == "begin"));
+    let second = output(&mut stand.run_by("5min", "5min", "2s"));
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second).contains("campaign: another client is working there"), "{}", text(&second));
+    assert!(stand.log().iter().all(|line| line["try"] == 1));
+    signal(&first, "-INT");
+    assert_eq!(wait(&mut first).code(), Some(130));
+}
+
+#[test]
+fn a_clock_that_is_set_back_moves_no_slot() {
+    let stand = Stand::new("clock", &[]);
+    assert!(output(&mut stand.run("2s")).status.success());
+    // The second slot is to be measured again, and the wall clock was two hours ahead before.
+    let mut log = stand.log();
+    log.retain(|line| line["slot"] == 0);
+    for line in &mut log {
+        line.as_object_mut().unwrap().remove("checksum");
+        if let Some(unix_s) = line["unix_s"].as_f64() {
+            line["unix_s"] = (unix_s + 7200.0).into();
+        }
+    }
+    let sealed = log.iter().map(seal).collect::<String>();
+    fs::write(stand.path("campaign/log.jsonl"), &sealed).unwrap();
+    let again = output(&mut stand.run("2s"));
+    assert!(again.status.success() && text(&again).starts_with("1 of 2 slots"), "{}", text(&again));
+    let of = |name: &str| stand.log().iter().filter_map(|line| line[name].as_f64()).collect::<Vec<_>>();
+    assert!(!of("unix_s").is_sorted(), "{:?}", of("unix_s"));
+    // Begin and end of both slots.
+    assert!(of("elapsed_s").len() == 4 && of("elapsed_s").is_sorted(), "{:?}", of("elapsed_s"));
+}
+
+#[test]
+fn a_changed_byte_is_told_and_can_be_set_aside() {
+    let stand = Stand::new("changed", &[]);
+    assert!(output(&mut stand.run("3s")).status.success());
+    let log = stand.path("campaign/log.jsonl");
+    let mut content = fs::read(&log).unwrap();
+    let place = content.len() / 2;
+    content[place] = 0;
+    fs::write(&log, &content).unwrap();
+    let refused = output(&mut stand.run("3s"));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused).contains("log.jsonl: line ") && text(&refused).contains("--set-aside"));
+    assert_eq!(text(&refused).lines().count(), 1);
+    assert_eq!(fs::read(&log).unwrap(), content);
+    let mended = output(stand.run("3s").arg("--set-aside"));
+    assert!(mended.status.success(), "{}", text(&mended));
+    let told = "lines that are not as they were written: 1; moved to ";
+    assert!(text(&mended).contains(told), "{}", text(&mended));
+    let (mut complete, _) = progress(&stand.log());
+    complete.sort_unstable();
+    complete.dedup();
+    assert_eq!(complete, [0, 1, 2]);
+    assert!(output(&mut stand.run("3s")).status.success());
 }
 
 #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -149,6 +150,10 @@ def main() -> None:
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
     if status == 130:
         _complain("ackclock: interrupted", 130)
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        # A control that hangs would keep its thread, and its thread the process.
+        os._exit(130)
     sys.exit(status)
 
 

@@ -67,11 +67,13 @@ def run(context: click.Context) -> None:
     "--control", metavar="NAME", help="Whose speed-up to show; by default the best one's."
 )
 @click.option("--force", is_flag=True, help="Replace an earlier report.")
+@click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on the disk.")
 def report(
     directories: tuple[Path, ...],
     output: Path | None,
     control: str | None,
     force: bool,
+    leave_out: bool,
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 
@@ -90,7 +92,7 @@ def report(
     from ackclock.paths import campaign
 
     try:
-        found = [campaign.read(directory) for directory in directories]
+        found = [campaign.read(directory, leave_out=leave_out) for directory in directories]
         compared = campaign.table(found, control)
     except ValueError as error:
         raise engine.SimulationError(str(error)) from error

@@ -164,6 +164,9 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
 def check(file: Path, settings: tuple[str, ...]) -> None:
     """Check a scenario without running it.
 
+    A control of one's own, named as module:Class or library.so:name, is loaded for that, which runs
+    the code of its module or library.
+
     \b
     Examples:
       ackclock check first.toml
@@ -174,3 +177,6 @@ def check(file: Path, settings: tuple[str, ...]) -> None:
     words = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")
     print(f"{flows.total()} flows ({words}), {scenario.duration_s:g} s")
+    loaded = [name for name in scenario.controls if ":" in name]
+    if loaded:
+        print(f"loaded, which ran their code: {', '.join(loaded)}")

@@ -23,8 +23,9 @@ from ackclock.cli import options
 @click.option(
     "--processes/--threads",
     default=None,
-    help="By default processes only for controls in Python.",
+    help="By default processes only for controls of one's own.",
 )
+@click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
 @click.option("--force", is_flag=True, help="Replace another sweep's results.")
 @click.option("--dry-run", is_flag=True, help="Count runs and estimate the time; run nothing.")
 @options.as_json
@@ -34,6 +35,7 @@ def sweep(
     jobs: int | None,
     cluster: str | None,
     processes: bool | None,
+    limit: str | None,
     force: bool,
     dry_run: bool,
     as_json: bool,
@@ -54,6 +56,12 @@ def sweep(
     from ackclock import sweep as sweeps
     from ackclock.sweep import estimate
 
+    try:
+        limit_s = None if limit is None else engine.quantity(limit, "time_s")
+    except ValueError as error:
+        raise click.ClickException(f"--limit: {error}") from error
+    if limit_s is not None and not 0 < limit_s < 1e7:
+        raise click.ClickException("--limit: expected more than 0 s and less than 1e7 s")
     plan = sweeps.read(file)
     if dry_run:
         found = {
@@ -71,7 +79,15 @@ def sweep(
                 f"{_duration(found['estimated_s'])} on this machine for the first {plan.least_runs}"
             )
         return
-    outcome = sweeps.run(plan, output, jobs=jobs, cluster=cluster, processes=processes, force=force)
+    outcome = sweeps.run(
+        plan,
+        output,
+        jobs=jobs,
+        cluster=cluster,
+        processes=processes,
+        limit_s=limit_s,
+        force=force,
+    )
     if as_json:
         print(json.dumps(asdict(outcome) | {"directory": str(outcome.directory)}))
     else:
@@ -132,6 +148,7 @@ def plot(
     if not all(sign for _, sign, _ in pairs):
         raise click.ClickException("--where takes COLUMN=VALUE")
     try:
+        picture.refuse_damaged(results)
         table = picture.scan(results)
         across, up = picture.column(table, x), picture.column(table, y)
         kept = None if hue is None else picture.column(table, hue)

@@ -249,20 +249,26 @@ def _load_class(module: str, name: str) -> None:
                 f"{module.split('.')[0]}.py or install it"
             ) from None
         raise ScenarioError(f"{reference}: cannot be imported: {error}") from error
-    except Exception as error:
-        raise ScenarioError(
-            f"{reference}: cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-    control = getattr(imported, name, None)
-    if control is None:
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(f"{reference}: cannot be imported: {_told(error)}") from error
+    if name not in vars(imported):
         classes = [one for one, value in vars(imported).items() if isinstance(value, type)]
         raise ScenarioError(
             f"{reference}: {module} has no class {name}; it has {', '.join(classes) or 'none'}"
         )
     try:
-        register(reference, control)
+        register(reference, vars(imported)[name])
     except (TypeError, ValueError) as error:
         raise ScenarioError(str(error)) from error
+    except (Exception, SystemExit) as error:
+        # Annotations and metaclasses run code, too.
+        raise ScenarioError(f"{reference}: cannot be read: {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    """Give an exception of foreign code as one line."""
+    words = f"sys.exit({error})" if isinstance(error, SystemExit) else str(error)
+    return " ".join(f"{type(error).__name__}: {words}".split())
 
 
 def load_missing(names: typing.Sequence[str]) -> None:

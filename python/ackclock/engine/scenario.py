@@ -51,7 +51,11 @@ def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
     if isinstance(given, Scenario):
         return given.with_settings(list(settings), controls.load_missing) if settings else given
     if isinstance(given, Mapping):
-        return parse(json.dumps(given), "<mapping>", is_json=True, settings=settings)
+        try:
+            text = json.dumps(given)
+        except RecursionError:
+            raise ScenarioError("<mapping>: is nested too deeply") from None
+        return parse(text, "<mapping>", is_json=True, settings=settings)
     if isinstance(given, str) and "\n" in given:
         return parse(given, "<text>", settings=settings)
     path = Path(given)

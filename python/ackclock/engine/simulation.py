@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from ackclock._native import SimulationError
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import Given, Scenario, read
 from ackclock.engine.summary import Summary
@@ -53,17 +56,18 @@ def simulate(
     ScenarioError
         When the scenario is refused: file, line, key and what is allowed.
     SimulationError
-        When the simulation itself fails. What a control written in Python raises comes as it is,
-        with its traceback.
+        When the simulation itself fails, and when a control panics or calls `sys.exit`. What else a
+        control written in Python raises comes as it is, with its traceback.
     """
     checked = read(scenario, settings=settings)
-    summary, tables = checked.simulate(
-        run=run,
-        record=record,
-        progress=progress,
-        pcap=None if pcap is None else str(pcap),
-        qlog=None if qlog is None else str(qlog),
-    )
+    with _ends_alone():
+        summary, tables = checked.simulate(
+            run=run,
+            record=record,
+            progress=progress,
+            pcap=None if pcap is None else str(pcap),
+            qlog=None if qlog is None else str(qlog),
+        )
     return Run(json.loads(summary), checked.toml(), dict(tables))
 
 
@@ -87,6 +91,28 @@ def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = Non
     SimulationError
         As `simulate`.
     """
-    text, _ = scenario.simulate(run=run, progress=progress)
+    with _ends_alone():
+        text, _ = scenario.simulate(run=run, progress=progress)
     made: Summary = json.loads(text)
     return made
+
+
+@contextmanager
+def _ends_alone() -> Iterator[None]:
+    """Turn what would end more than the run in the block into the failure of that run.
+
+    `SystemExit`, and the exception of a panic, are no `Exception`: whoever takes care of runs that
+    fail would let them pass. Ctrl-C reaches the main thread alone; elsewhere a control raised it.
+    """
+    try:
+        yield
+    except BaseException as error:
+        interrupts = threading.current_thread() is threading.main_thread()
+        if isinstance(error, Exception) or (isinstance(error, KeyboardInterrupt) and interrupts):
+            raise
+        text = " ".join(str(error).split())
+        what = {
+            SystemExit: f"called sys.exit({text})",
+            KeyboardInterrupt: "raised KeyboardInterrupt",
+        }.get(type(error), f"panicked: {text}")
+        raise SimulationError(f"a control {what}") from error

@@ -1,4 +1,4 @@
-"""Results are written whole or not at all."""
+"""Results are written whole or not at all, also when the power fails."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import io
 import os
 import re
 import shutil
+import stat
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -137,9 +139,15 @@ def new_directory(
             temporary.mkdir(parents=True)
             yield temporary
             refuse_unless_free(target, force=force, is_result=is_result)
+            from concurrent.futures import ThreadPoolExecutor
+
+            # At once, because file systems then wait for the disk once.
+            with ThreadPoolExecutor(16) as pool:
+                list(pool.map(_sync, [*temporary.rglob("*"), temporary]))
             if goal.exists():
                 goal.rename(previous)
             temporary.rename(goal)
+            _sync(goal.parent)
     finally:
         if previous.exists() and not goal.exists():
             previous.rename(goal)
@@ -151,31 +159,124 @@ def new_directory(
 def new_file(target: Path) -> Iterator[Path]:
     """Give a path whose file becomes `target` when the block ends, and vanishes when it fails.
 
+    A pipe or a device is not replaced: the file is written into it when the block ends.
+
     Parameters
     ----------
     target : Path
-        File that is to be written or replaced.
+        File that is to be written or replaced; a link is followed.
 
     Yields
     ------
     Path
-        A path beside `target`.
+        A path to write to.
 
     Raises
     ------
     StorageError
         When `target` cannot be written.
     """
-    temporary = _beside(target)
+    with explained(target):
+        kind = stat.S_IFMT(target.stat().st_mode) if target.exists() else stat.S_IFREG
+    if kind == stat.S_IFDIR:
+        raise StorageError(f"{target} is a directory; choose a file name")
+    if kind == stat.S_IFBLK:
+        raise StorageError(f"{target} is a disk; choose a file name")
+    if kind != stat.S_IFREG:
+        with tempfile.TemporaryDirectory() as folder, explained(target):
+            draft = Path(folder) / target.name
+            draft.touch()
+            yield draft
+            with draft.open("rb") as made, open(os.open(target, os.O_WRONLY), "wb") as out:  # noqa: PTH123
+                shutil.copyfileobj(made, out)
+        return
+    goal = Path(os.path.realpath(target))
+    temporary = _beside(goal)
     try:
         with explained(target):
-            if target.is_dir():
-                raise StorageError(f"{target} is a directory; choose a file name")
             temporary.touch()
             yield temporary
-            temporary.replace(target)
+            _sync(temporary)
+            temporary.replace(goal)
+            _sync(goal.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file that nobody reads before it has another name or is listed somewhere.
+
+    Parameters
+    ----------
+    file : Path
+        Where to.
+    content : bytes
+        All of it.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        _write_all(opened, content)
+    finally:
+        os.close(opened)
+
+
+class Appended:
+    """A file at whose end lines are put, each by one write.
+
+    Parameters
+    ----------
+    file : Path
+        It is made if it does not exist.
+
+    Raises
+    ------
+    OSError
+        When it cannot be opened; also from the methods.
+    """
+
+    def __init__(self, file: Path) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._file = os.open(file, flags, 0o666)
+        # Its name, too, is to survive a power cut.
+        _sync(file.parent)
+
+    def add(self, content: bytes) -> None:
+        """Append; what the system has survives the end of this process.
+
+        Parameters
+        ----------
+        content : bytes
+            Whole lines.
+        """
+        _write_all(self._file, content)
+
+    def sync(self) -> None:
+        """Return when everything that was added survives a power cut."""
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def _write_all(opened: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(opened, left) :]
+
+
+def _sync(place: Path) -> None:
+    """Return when a file, or the names in a directory, survive a power cut."""
+    opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:
@@ -203,7 +304,7 @@ def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = 
         frame.write_csv(content)
     else:
         frame.write_parquet(content, compression="zstd", compression_level=3)
-    (directory / f"{name}.{'csv' if csv else 'parquet'}").write_bytes(content.getbuffer())
+    write(directory / f"{name}.{'csv' if csv else 'parquet'}", content.getvalue())
 
 
 def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:

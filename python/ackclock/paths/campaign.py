@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engine import integrity
 from ackclock.metrics import bandwidth_stolen_rate, throughput_ratio
 from ackclock.metrics.intervals import over_runs
 
@@ -25,6 +26,8 @@ SAMPLES = (
     "delivery_rate_mbps",
 )  # fmt: skip
 """What both sides noted every second."""
+WORDS = ("control", "side")
+"""Those of them that are no numbers."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ class Campaign:
     plan : dict
         Server, controls in the order of their turns, `period_s`, `slots`, `references`.
     slots : polars.DataFrame
-        A row per complete slot: slot, control, hours since the first, goodput_mbps of its own flow
-        and reference_mbps, the mean of the Reno flows beside it (null without).
+        A row per complete slot, of its first complete attempt: slot, control, hours since the first
+        slot began, goodput_mbps of its own flow and reference_mbps, the mean of the Reno flows
+        beside it (null without).
     samples : polars.DataFrame
         What client and server noted every second, the columns `SAMPLES`.
     """
@@ -50,13 +54,15 @@ class Campaign:
     samples: pl.DataFrame
 
 
-def read(directory: Path) -> Campaign:
+def read(directory: Path, *, leave_out: bool = False) -> Campaign:
     """Read the directory of a campaign, also while it is running.
 
     Parameters
     ----------
     directory : Path
         As ``ackclock measure run -o`` made it.
+    leave_out : bool
+        Leave lines out that are not as they were written.
 
     Returns
     -------
@@ -66,44 +72,120 @@ def read(directory: Path) -> Campaign:
     Raises
     ------
     ValueError
-        When the directory holds no campaign, or no slot is complete.
+        When the directory holds no campaign, no slot is complete, or a line is not as it was
+        written.
     """
     import polars as pl
 
+    log = directory / "log.jsonl"
     try:
-        plan = json.loads((directory / "campaign.json").read_text(encoding="utf-8"))
-        text = (directory / "log.jsonl").read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+        is_old, plan = _plan((directory / "campaign.json").read_bytes())
+        content = log.read_bytes()
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{directory} does not hold a campaign: {error}") from error
-    begun: dict[tuple[int, int], float] = {}
-    slots, samples = [], []
-    for entry in _entries(text):
-        attempt = entry["slot"], entry["try"]
-        if entry["event"] == "begin":
-            begun[attempt] = entry["unix_s"]
-        elif entry["event"] == "sample":
-            samples.append({name: entry.get(name) for name in SAMPLES})
-        elif entry["complete"]:
-            own, *others = (8e-6 * size / entry["seconds"] for size in entry["received_bytes"])
-            slots.append(
-                {
-                    "slot": entry["slot"], "control": entry["control"],
-                    "hours": (begun[attempt] - min(begun.values())) / 3600,
-                    "goodput_mbps": own,
-                    "reference_mbps": float(np.mean(others)) if others else None,
-                }
-            )  # fmt: skip
-    if not slots:
+    found = _Found()
+    for line in integrity.lines(content):
+        record = line.record
+        if record is None and is_old:
+            record = _old(line.content)
+        try:
+            if record is None:
+                raise ValueError
+            found.take(record)
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+            if not leave_out:
+                raise ValueError(
+                    f"{log}: line {line.number} (byte {line.byte}) {integrity.CHANGED}; "
+                    "run --set-aside measures its slot again, report --leave-out does without it"
+                ) from error
+    if not found.slots:
         raise ValueError(f"{directory}: no slot is complete")
-    frames = (pl.DataFrame(rows, infer_schema_length=None) for rows in (slots, samples))
-    return Campaign(directory.resolve().name, plan, *frames)
+    try:
+        slots, samples = (
+            pl.DataFrame(rows, infer_schema_length=None)
+            for rows in (list(found.slots.values()), found.samples)
+        )
+    except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        text = " ".join(str(error).split())
+        raise ValueError(f"{log}: holds numbers that fit no column: {text}") from error
+    return Campaign(directory.resolve().name, plan, slots, samples)
 
 
-def _entries(text: str) -> Iterator[dict[str, Any]]:
-    # A line that a kill cut off, or that is being written, is left out.
-    for line in text.splitlines(keepends=True):
-        if line.endswith("\n"):
-            yield json.loads(line)
+def _plan(text: bytes) -> tuple[bool, dict[str, Any]]:
+    """Give the plan, and whether it was written before there were checksums, in several lines."""
+    is_old = text.startswith(b"{\n")
+    plan = json.loads(text) if is_old else integrity.unseal(text.removesuffix(b"\n"))
+    if plan is None:
+        raise ValueError(f"campaign.json {integrity.CHANGED}; run --set-aside writes it again")
+    if not isinstance(plan, dict) or not isinstance(plan.get("controls"), list):
+        raise ValueError("campaign.json names no controls")
+    return is_old, plan
+
+
+def _old(line: bytes) -> dict[str, Any] | None:
+    """Read a line of before there were checksums."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and "checksum" not in record else None
+
+
+class _Found:
+    """What the lines of a log say."""
+
+    def __init__(self) -> None:
+        self.slots: dict[int, dict[str, Any]] = {}
+        self.samples: list[dict[str, Any]] = []
+        self._begun_s: dict[tuple[int, int], float] = {}
+        self._first_unix_s: float | None = None
+
+    def take(self, record: dict[str, Any]) -> None:
+        slot, event = _whole(record["slot"]), record["event"]
+        attempt = slot, _whole(record["try"])
+        if event == "begin":
+            unix_s = _number(record["unix_s"])
+            if self._first_unix_s is None:
+                self._first_unix_s = unix_s
+            # The wall clock may be set; before there was another it is all that is known.
+            since_first_s = unix_s - self._first_unix_s
+            self._begun_s[attempt] = _number(record.get("elapsed_s", since_first_s))
+        elif event == "sample":
+            self.samples.append({name: _of_sample(name, record.get(name)) for name in SAMPLES})
+        elif event != "end":
+            raise ValueError
+        elif record["complete"] and slot not in self.slots and attempt in self._begun_s:
+            # Its first complete attempt counts. Without its beginning an attempt has no time.
+            seconds = _number(record["seconds"])
+            own, *others = (8e-6 * _number(size) / seconds for size in record["received_bytes"])
+            self.slots[slot] = {
+                "slot": slot, "control": _word(record["control"]),
+                "hours": (self._begun_s[attempt] - min(self._begun_s.values())) / 3600,
+                "goodput_mbps": own,
+                "reference_mbps": float(np.mean(others)) if others else None,
+            }  # fmt: skip
+
+
+def _of_sample(name: str, value: Any) -> Any:
+    return value if value is None else (_word if name in WORDS else _number)(value)
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError
+    return value
 
 
 def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataFrame:

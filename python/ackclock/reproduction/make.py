@@ -13,7 +13,7 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.draw import plots
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page, strips, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
@@ -21,6 +21,7 @@ from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
+from ackclock.runs import progress
 
 Selected = list[tuple[Paper, Artefact]]
 CACHE = ".cache"
@@ -159,7 +160,12 @@ def reproduce(
 def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
     """Give the record of an earlier reproduction if nothing has changed since, or None."""
     file = place / "artefact.json"
-    if not file.exists():
+    # Without checksums it is an earlier version's, whose fingerprint is another.
+    if not (place / integrity.CHECKSUMS).exists():
+        return None
+    problem = integrity.problem_of(place)
+    if problem is not None:
+        progress.say(f"{place}: {problem}; it is made again")
         return None
     record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     same = record.get("fingerprint") == known
@@ -205,6 +211,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
                 record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
         (directory / "artefact.json").write_text(text, encoding="utf-8")
+        integrity.seal_directory(directory)
     return record
 
 

@@ -13,10 +13,11 @@ import polars as pl
 from ackclock import engine
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
+from ackclock.runs import progress
 
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
@@ -67,6 +68,15 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
         place = directory / artefact.name
         record = place / "artefact.json"
         if record.exists():
+            # What an earlier version made has no checksums.
+            sealed = (place / integrity.CHECKSUMS).exists()
+            problem = integrity.problem_of(place) if sealed else None
+            if problem is not None:
+                progress.say(
+                    f"{place}: {problem}; it is left out of the page until "
+                    f"ackclock reproduce {paper.name}/{artefact.name} makes it again"
+                )
+                continue
             found.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, place))
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.claims import LEAST_LIKELIHOOD, likelihood
 from ackclock.reproduction.fingerprint import MEASURING, fingerprint
@@ -20,6 +19,7 @@ from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.paper import CONDITIONS, Paper
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
+from ackclock.runs import progress
 
 
 class Search:
@@ -139,7 +139,11 @@ class Search:
         place = self._place(asked)
         if place is None or not place.exists():
             return None
-        error, claims = json.loads(place.read_text(encoding="utf-8"))
+        record = integrity.unseal(place.read_bytes().removesuffix(b"\n"))
+        if record is None:
+            progress.say(f"{place} {integrity.CHANGED}; it is judged again")
+            return None
+        error, claims = record["seen"]
         return Seen(error, {name: SeenClaim(*one) for name, one in claims.items()})
 
     def _keep(self, asked: Asked, seen: Seen) -> Seen:
@@ -147,7 +151,7 @@ class Search:
         if place is not None and not seen.error:
             place.parent.mkdir(parents=True, exist_ok=True)
             with storage.new_file(place) as file:
-                file.write_text(json.dumps(seen), encoding="utf-8")
+                storage.write(file, integrity.seal({"seen": seen}))
         return seen
 
     def _trial(

@@ -13,7 +13,7 @@ from typing import Any
 from ackclock import engine
 from ackclock.engine import controls, storage
 from ackclock.runs import progress
-from ackclock.runs.tasks import Task
+from ackclock.runs.tasks import Task, is_kept, keep
 
 CONNECT_S = 10.0
 """How long a cluster may take to answer."""
@@ -29,10 +29,13 @@ class Workers:
         Takes work.
     count : int
         How much is done at once.
+    lost : tuple of type
+        What an answer raises when its worker has died.
     """
 
     executor: Executor
     count: int
+    lost: tuple[type[Exception], ...]
 
 
 @contextmanager
@@ -79,7 +82,7 @@ def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
         for file in controls.files(names):
             client.upload_file(str(file))
         with client.get_executor(pure=False, retries=2) as executor:
-            yield Workers(executor, count)
+            yield Workers(executor, count, (distributed.KilledWorker,))
 
 
 def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
@@ -100,9 +103,7 @@ def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
     ScenarioError
         When the cluster cannot be used; see `cluster`.
     """
-    wanted = [
-        task for task in dict.fromkeys(tasks) if not (task.place(cache) / "summary.json").exists()
-    ]
+    wanted = [task for task in dict.fromkeys(tasks) if not is_kept(task.place(cache))]
     names = sorted({name for task in wanted for name in task.scenario.controls})
     if not wanted:
         return
@@ -111,11 +112,13 @@ def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
         for future in as_completed(waiting):
             bar.advance(1)
             if future.exception() is None:
-                place = waiting[future].place(cache)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                with storage.new_directory(place, force=True, is_result=lambda _: True) as kept:
-                    for name, content in future.result().items():
-                        (kept / name).write_bytes(content)
+                files = future.result()
+
+                def fill(directory: Path, files: dict[str, bytes] = files) -> None:
+                    for name, content in files.items():
+                        storage.write(directory / name, content)
+
+                keep(waiting[future].place(cache), fill)
 
 
 def _files(task: Task) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -17,6 +17,10 @@ Check = Callable[[], None]
 
 LOOK_S = 0.5
 """Longest wait: an interrupt that another thread receives is seen only between waits."""
+
+
+PATIENCE_S = 2.0
+"""How long work has to stop after an interrupt."""
 
 
 class StoppedError(Exception):
@@ -49,13 +53,23 @@ def in_order(
         if stop.is_set():
             raise StoppedError
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        # An interrupt may fall between two submissions: those already made must stop too.
-        try:
-            waiting = deque(pool.submit(work, item, check) for item in items)
-            while waiting:
-                if wait([waiting[0]], LOOK_S).done:
-                    yield waiting.popleft().result()
-        finally:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    waiting: deque[Future[Result]] = deque()
+    # An interrupt may fall between two submissions: those already made must stop too.
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item, check))
+        while waiting:
+            if wait([waiting[0]], LOOK_S).done:
+                yield waiting.popleft().result()
+    except KeyboardInterrupt:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+        # A control that hangs never looks; nobody who presses Ctrl-C wants to wait for it.
+        wait([one for one in waiting if one.running()], PATIENCE_S)
+        raise
+    except BaseException:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -26,6 +27,18 @@ def _open(total: float) -> rich.progress.Progress:
     bar.add_task("", total=total, status="")
     bar.start()
     return bar
+
+
+def say(line: str) -> None:
+    """Tell on standard error what must not go unnoticed, bar or not.
+
+    Parameters
+    ----------
+    line : str
+        One line.
+    """
+    with contextlib.suppress(OSError):
+        print(f"ackclock: {line}", file=sys.stderr)
 
 
 class _Shown:

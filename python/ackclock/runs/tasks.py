@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ackclock import engine
-from ackclock.engine import controls, storage
+from ackclock.engine import controls, integrity, storage
 from ackclock.runs import parallel, progress
 
 Measured = TypeVar("Measured")
@@ -124,19 +124,80 @@ def run(task: Task, tell: engine.Progress | None = None, cache: Path | None = No
         As `engine.simulate`.
     """
     place = None if cache is None else task.place(cache)
-    if place is not None and (place / "summary.json").exists():
-        return engine.Run.read(place)
+    kept = None if place is None else _kept(place)
+    if kept is not None:
+        return kept
     done = engine.simulate(task.scenario, run=task.run, record=task.record, progress=tell)
     if place is not None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
-            done.write(directory, tables=task.record)
+        keep(place, lambda directory: done.write(directory, tables=task.record))
     return done
+
+
+def is_kept(place: Path) -> bool:
+    """Say whether there is a run, whole or not.
+
+    Parameters
+    ----------
+    place : Path
+        As `Task.place` gives it.
+
+    Returns
+    -------
+    bool
+        True when there is one.
+    """
+    return (place / "summary.json").exists()
+
+
+def keep(place: Path, fill: Callable[[Path], None]) -> None:
+    """Keep a run, whole or not at all, with the checksums of its files.
+
+    Parameters
+    ----------
+    place : Path
+        As `Task.place` gives it.
+    fill : callable
+        Writes the files of the run into the directory that it is given.
+
+    Raises
+    ------
+    StorageError
+        When it cannot be written.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
+        fill(directory)
+        integrity.seal_directory(directory)
+
+
+def _kept(place: Path) -> engine.Run | None:
+    """Read a run that is kept; None when there is none, or one that is not as it was written."""
+    if not is_kept(place):
+        return None
+    if not (place / integrity.CHECKSUMS).exists():
+        return _taken_over(place)
+    problem = integrity.problem_of(place)
+    if problem is not None:
+        progress.say(f"{place}: {problem}; the run is made again")
+        return None
+    return engine.Run.read(place)
+
+
+def _taken_over(place: Path) -> engine.Run | None:
+    """Read a run of before there were checksums, and give it some if it can be read."""
+    try:
+        found = engine.Run.read(place)
+        integrity.seal_directory(place)
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        progress.say(f"{place}: cannot be read ({text}); the run is made again")
+        return None
+    return found
 
 
 def _simulated_s(task: Task, cache: Path | None) -> float:
     """Give the simulated time that a task will take; none if its run is kept."""
-    if cache is not None and (task.place(cache) / "summary.json").exists():
+    if cache is not None and is_kept(task.place(cache)):
         return 0.0
     return task.scenario.duration_s
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.engine import controls
 from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
 from ackclock.runs.cluster import Workers
@@ -27,6 +26,8 @@ CHUNKS_LEFT = 4
 LARGEST_CHUNK = 200
 AHEAD = 2
 """Chunks per worker that wait or run."""
+
+DIED = "its worker died twice, once with nothing else at work (out of memory, or a control crashed)"
 
 Answer = Future[tuple[list[Done], float]]
 
@@ -182,19 +183,52 @@ def _has_all(at_work: _Repeated, runs: int) -> bool:
     return len(done) >= runs and all(run in done for run in range(runs))
 
 
-def _drive(sweep: _Sweep, place: Workers) -> None:
-    waiting = set[Answer]()
+def _drive(sweep: _Sweep, place: Workers, limit_s: float | None) -> None:
+    def submit(jobs: list[Job]) -> None:
+        answer = place.executor.submit(workers.work, sweep.plan.scenario, jobs, limit_s)
+        waiting[answer] = jobs
+
+    waiting: dict[Answer, list[Job]] = {}
+    # Jobs whose worker has died run again one at a time, so that it is known which one does that.
+    suspects: deque[Job] = deque()
+    died = False
     while True:
-        while len(waiting) < AHEAD * place.count:
+        if not waiting:
+            is_alone = bool(suspects)
+            if is_alone:
+                submit([suspects.popleft()])
+        while not (is_alone or suspects) and len(waiting) < AHEAD * place.count:
             jobs = sweep.next_jobs()
             if not jobs:
                 break
-            waiting.add(place.executor.submit(workers.work, sweep.plan.scenario, jobs))
+            submit(jobs)
         if not waiting:
             return
-        finished, waiting = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
+        finished, _ = wait(waiting, parallel.LOOK_S, return_when=FIRST_COMPLETED)
         for answer in finished:
-            sweep.take(answer.result())
+            jobs = waiting.pop(answer)
+            try:
+                sweep.take(answer.result())
+            except place.lost:
+                died = True
+                if is_alone:
+                    sweep.take(([Done(jobs[0].point, jobs[0].run, [], DIED)], 0.0))
+                else:
+                    suspects.extend(jobs)
+        if died and not waiting:
+            _ready(place)
+            died = False
+
+
+def _ready(place: Workers) -> None:
+    """Make sure that workers live at all, so that no run gets the blame when they cannot."""
+    try:
+        place.executor.submit(os.getpid).result()
+    except place.lost as error:
+        raise engine.SimulationError(
+            "workers die before they work (out of memory, or a script that does not begin with "
+            "if __name__ == '__main__'?); run the command again to resume"
+        ) from error
 
 
 def run(
@@ -204,6 +238,7 @@ def run(
     jobs: int | None = None,
     cluster: str | None = None,
     processes: bool | None = None,
+    limit_s: float | None = None,
     force: bool = False,
     shown: bool = True,
 ) -> Outcome:
@@ -220,7 +255,10 @@ def run(
     cluster : str, optional
         Address of a Dask scheduler; its workers make the runs.
     processes : bool, optional
-        Processes in place of threads; by default when a control is written in Python.
+        Processes in place of threads; by default when a control is not built in, because a process
+        can end without ending the others.
+    limit_s : float, optional
+        A run that takes longer than this many seconds fails, whatever it does; needs processes.
     force : bool
         Replace the results of another sweep of this name.
     shown : bool
@@ -234,14 +272,19 @@ def run(
     Raises
     ------
     ScenarioError
-        When the file or a scenario is refused, or a cluster cannot be reached.
+        When the file or a scenario is refused, a cluster cannot be reached, or a limit has no
+        processes.
     StorageError
-        When results cannot be written.
+        When results cannot be written, or what is there is not what the plan asks for.
+    SimulationError
+        When workers cannot begin.
     """
     if not isinstance(plan, Plan):
         plan = read(plan)
     if processes is None:
-        processes = bool(controls.files(plan.controls))
+        processes = limit_s is not None or any(":" in name for name in plan.controls)
+    if limit_s is not None and (cluster is not None or not processes):
+        raise engine.ScenarioError("a limit needs processes: leave out --threads and --cluster")
     store = Store(plan, Path(output))
     with contextlib.ExitStack() as stack:
         stack.enter_context(store.opened(force=force))
@@ -252,11 +295,6 @@ def run(
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
         bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
         sweep = _Sweep(plan, store, bar, left, place.count)
-        try:
-            _drive(sweep, place)
-        except (BrokenProcessPool, parallel.StoppedError) as error:
-            raise engine.SimulationError(
-                "a worker died (out of memory?); run the command again to resume"
-            ) from error
+        _drive(sweep, place, limit_s)
     runs, failed, at_most = store.counts()
     return Outcome(store.dataset, sweep.made, runs, failed, at_most)

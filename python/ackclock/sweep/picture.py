@@ -11,7 +11,7 @@ import polars as pl
 
 from ackclock.draw import plots
 from ackclock.metrics import over_runs
-from ackclock.sweep import rows
+from ackclock.sweep import parts, rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +55,33 @@ def scan(results: Path | str) -> pl.LazyFrame:
         ],
         how="diagonal",
     )
+
+
+def refuse_damaged(results: Path | str) -> None:
+    """Make sure that results are as they were written, as far as their sweeps noted it.
+
+    Parameters
+    ----------
+    results : Path or str
+        As for `scan`.
+
+    Raises
+    ------
+    ValueError
+        When a file is missing or was changed, or is not Parquet.
+    """
+    place = Path(results)
+    files = [place] if place.is_file() else sorted(place.glob("**/part-*.parquet"))
+    homes = {file.parent for file in files} | ({place} if place.is_dir() else set())
+    for home in sorted(homes):
+        problem = next(iter(parts.problems_of(home.resolve())), None)
+        if problem is not None:
+            raise ValueError(f"{problem}; run the sweep again")
+    for file in files:
+        try:
+            pl.read_parquet_schema(file)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise ValueError(f"{file} is no Parquet file: {str(error).splitlines()[0]}") from error
 
 
 def column(table: pl.LazyFrame, name: str) -> str:

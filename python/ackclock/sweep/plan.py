@@ -238,6 +238,8 @@ def read(file: Path | str) -> Plan:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise reader.refuse("", f"is not TOML: {error}") from error
+    except RecursionError:
+        raise reader.refuse("", "is nested too deeply") from None
     top = reader.only("", tree, ("name", "scenario", "parameters", "points", "runs"))
     name = top.get("name", path.stem)
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from ackclock import engine
 from ackclock.runs import parallel
@@ -66,7 +69,36 @@ def _check(_simulated_s: float, _packets: int) -> None:
         raise parallel.StoppedError
 
 
-def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], float]:
+GRACE_S = 5.0
+"""After the limit a run that ignores it has this long before its process ends."""
+_deadline_s = math.inf
+"""When this process has had enough of a run, by the monotonic clock."""
+
+
+@contextmanager
+def _limited(limit_s: float | None) -> Iterator[None]:
+    """End the block when it takes too long, which only the main thread of a process can do."""
+    global _deadline_s
+    if limit_s is None:
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"took longer than {limit_s:g} s")
+
+    signal.signal(signal.SIGALRM, late)
+    _deadline_s = time.monotonic() + limit_s + GRACE_S
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _deadline_s = math.inf
+
+
+def work(
+    scenario: engine.Scenario, jobs: Sequence[Job], limit_s: float | None = None
+) -> tuple[list[Done], float]:
     """Make some runs, one after the other.
 
     Parameters
@@ -75,6 +107,8 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
         The base scenario.
     jobs : sequence of Job
         What to run.
+    limit_s : float, optional
+        A run that takes longer fails; in processes of their own only.
 
     Returns
     -------
@@ -85,25 +119,30 @@ def work(scenario: engine.Scenario, jobs: Sequence[Job]) -> tuple[list[Done], fl
     made = []
     for job in jobs:
         try:
-            summary = engine.summary(
-                engine.read(scenario, settings=job.settings), run=job.run, progress=_check
-            )
+            with _limited(limit_s):
+                summary = engine.summary(
+                    engine.read(scenario, settings=job.settings), run=job.run, progress=_check
+                )
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:
             raise
-        except Exception as error:
+        # Processes ignore Ctrl-C, and threads never see it.
+        except (Exception, KeyboardInterrupt) as error:
             text = " ".join(f"{type(error).__name__}: {error}".split())
             made.append(Done(job.point, job.run, [], text))
     return made, time.monotonic() - begin
 
 
 def _begin(parent: int, path: list[str]) -> None:
-    """Set a process up: the parent alone answers Ctrl-C, and nobody outlives it."""
+    """Set a process up: the parent alone answers Ctrl-C, and nobody outlives it.
+
+    Nor does a run outlive its limit that lets no other code of Python run.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == parent and time.monotonic() < _deadline_s:
             time.sleep(0.5)
         os._exit(1)
 
@@ -119,7 +158,8 @@ def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
     jobs : int, optional
         How many; by default one per core.
     processes : bool
-        Processes in place of threads: for controls written in Python, which take turns in threads.
+        Processes in place of threads: for controls that are not built in. Those written in Python
+        take turns in threads, and any of them may end its process.
 
     Yields
     ------
@@ -127,24 +167,38 @@ def local(jobs: int | None, *, processes: bool) -> Iterator[Workers]:
         Until the block ends; what has not begun then never does.
     """
     count = jobs or os.cpu_count() or 1
-    if processes:
-        path = [str(Path.cwd()), *sys.path]
-        pool: Executor = ProcessPoolExecutor(
-            count, get_context("spawn"), initializer=_begin, initargs=(os.getpid(), path)
-        )
-    else:
-        _stop.clear()
-        pool = ThreadPoolExecutor(count)
+    _stop.clear()
+    pool: Executor = _Processes(count) if processes else ThreadPoolExecutor(count)
     try:
-        yield Workers(pool, count)
+        yield Workers(pool, count, (BrokenProcessPool,))
     finally:
         _stop.set()
-        if isinstance(pool, ProcessPoolExecutor):
-            _end(pool)
         pool.shutdown(wait=not processes, cancel_futures=True)
 
 
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End processes that are in the middle of a run that nobody wants."""
-    for process in list((getattr(pool, "_processes", None) or {}).values()):
-        process.terminate()
+class _Processes(Executor):
+    """A pool of processes that is followed by another when one of them has died."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool = self._new()
+
+    def _new(self) -> ProcessPoolExecutor:
+        path = [str(Path.cwd()), *sys.path]
+        context = get_context("spawn")
+        return ProcessPoolExecutor(
+            self._count, context, initializer=_begin, initargs=(os.getpid(), path)
+        )
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(work, *given, **named)
+        except BrokenProcessPool:
+            self._pool = self._new()
+            return self._pool.submit(work, *given, **named)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        # Processes in the middle of a run that nobody wants.
+        for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+            process.terminate()
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)

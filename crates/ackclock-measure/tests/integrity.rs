@@ -1,0 +1,397 @@
+//! What a campaign has on disk is whole, or somebody is told: changed bits, torn lines, failing disks, two clients.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ackclock_measure::campaign::{Campaign, Plan};
+use ackclock_measure::disk::{Disk, Real};
+use ackclock_measure::log::{Damaged, Log};
+use ackclock_measure::record::seal;
+use ackclock_measure::transport::Transport;
+use serde_json::{Value, json};
+
+/// A directory that goes away with its test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        Place(directory)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("log.jsonl")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes without waiting for the disk, which would take most of a test's time.
+#[derive(Debug)]
+struct Quick;
+
+impl Disk for Quick {
+    fn sync(&mut self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Fails once, at a step that is counted down to; a write that fails has written half.
+#[derive(Debug)]
+struct Failing(Rc<Cell<i64>>);
+
+impl Failing {
+    fn step(&self) -> io::Result<()> {
+        self.0.set(self.0.get() - 1);
+        if self.0.get() == 0 { Err(io::Error::other("the disk failed")) } else { Ok(()) }
+    }
+}
+
+impl Disk for Failing {
+    fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.step() {
+            file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        file.write_all(bytes)
+    }
+
+    fn sync(&mut self, _: &File) -> io::Result<()> {
+        self.step()
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        fs::rename(from, to)
+    }
+
+    fn truncate(&mut self, file: &File, length: u64) -> io::Result<()> {
+        self.step()?;
+        file.set_len(length)
+    }
+}
+
+/// Records as a client writes them: `slots` slots, complete at the first try.
+fn records(slots: u64) -> Vec<Value> {
+    let of_slot = |slot: u64| {
+        let unix_s = 1000.0 + 60.0 * slot as f64;
+        [
+            json!({ "slot": slot, "try": 1, "event": "begin", "unix_s": unix_s }),
+            json!({ "slot": slot, "try": 1, "event": "sample", "control": "reno", "side": "client", "second": 1.0,
+                    "flow": 0, "received_bytes": 123_456 }),
+            json!({ "slot": slot, "try": 1, "event": "end", "control": "reno", "seconds": 2.0,
+                    "received_bytes": [123_456], "complete": true }),
+        ]
+    };
+    (0..slots).flat_map(of_slot).collect()
+}
+
+fn sealed(records: &[Value]) -> Vec<u8> {
+    records.iter().flat_map(|record| seal(record).into_bytes()).collect()
+}
+
+fn old(records: &[Value]) -> Vec<u8> {
+    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
+}
+
+/// The records of a log without their checksums, and what was told.
+fn read(path: &Path, damaged: Damaged) -> Result<(Vec<Value>, Vec<String>), String> {
+    let mut found = Vec::new();
+    let take = |record: &Value| {
+        let mut record = record.clone();
+        record.as_object_mut().unwrap().remove("checksum");
+        found.push(record);
+    };
+    let (_, notes) = Log::open(path, Box::new(Quick), damaged, false, take)?;
+    Ok((found, notes))
+}
+
+/// Numbers that look random and are the same every time (Knuth's MMIX generator).
+fn random(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize
+}
+
+#[test]
+fn every_changed_bit_is_detected_and_can_be_set_aside() {
+    let place = Place::new("bits");
+    let all = records(6);
+    let whole = sealed(&all);
+    let mut state = 1;
+    // Random bits, and all of the last two bytes: what ends a log must not pass for a torn line.
+    let last = (8 * (whole.len() - 2)..8 * whole.len()).collect::<Vec<_>>();
+    let flips = (0..1000).map(|_| random(&mut state) % (8 * whole.len())).chain(last);
+    for flip in flips {
+        let mut content = whole.clone();
+        content[flip / 8] ^= 1 << (flip % 8);
+        fs::write(place.log(), &content).unwrap();
+        // The line is the one in which the bit was; one that loses its line feed takes the next one with it.
+        let before = whole[..flip / 8].iter().filter(|byte| **byte == b'\n').count();
+        let start = whole[..flip / 8].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+        let problem = read(&place.log(), Damaged::Refuse).unwrap_err();
+        assert!(problem.contains(&format!("line {} (byte {start})", before + 1)), "bit {flip}: {problem}");
+        assert_eq!(fs::read(place.log()).unwrap(), content, "nothing was changed");
+
+        let lost = if whole[flip / 8] == b'\n' { 2 } else { 1 };
+        let expected = [&all[..before], &all[(before + lost).min(all.len())..]].concat();
+        let (kept, notes) = read(&place.log(), Damaged::SetAside).unwrap();
+        assert_eq!(kept, expected, "bit {flip}");
+        assert!(notes.len() == 1 && notes[0].contains("moved to"), "{notes:?}");
+        let aside = place.0.join("log.jsonl.bad");
+        assert_eq!([fs::read(place.log()).unwrap(), fs::read(&aside).unwrap()].concat().len(), content.len());
+        assert_eq!(read(&place.log(), Damaged::Refuse).unwrap(), (expected, vec![]));
+        fs::remove_file(aside).unwrap();
+    }
+}
+
+#[test]
+fn only_a_torn_tail_is_cut() {
+    let place = Place::new("torn");
+    let all = records(2);
+    let whole = sealed(&all);
+    for length in 0..=whole.len() {
+        fs::write(place.log(), &whole[..length]).unwrap();
+        let (found, notes) = read(&place.log(), Damaged::Refuse).unwrap();
+        let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(found, all[..lines], "{length}");
+        let end = whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+        assert_eq!(fs::read(place.log()).unwrap(), whole[..end]);
+        assert_eq!(notes.len(), usize::from(length > end), "{notes:?}");
+    }
+}
+
+#[test]
+fn what_is_no_record_is_refused() {
+    let place = Place::new("foreign");
+    let deep = "{\"a\":".repeat(100_000);
+    for line in ["", "null", "[1]", "\0\0\0\0", "{\"slot\":0}", &deep, &seal(&json!({ "slot": 0 }))[1..]] {
+        fs::write(place.log(), [line.trim_end().as_bytes(), b"\n", &sealed(&records(1))].concat()).unwrap();
+        let problem = read(&place.log(), Damaged::Refuse).unwrap_err();
+        assert!(problem.contains("line 1 (byte 0)") && problem.lines().count() == 1, "{problem}");
+    }
+}
+
+/// Lets each step of `work` fail in turn, on a disk made by `prepare`, and passes on what `work` was told was written.
+fn torture(
+    place: &Place,
+    prepare: impl Fn(),
+    mut work: impl FnMut(Failing, &mut Vec<Value>) -> Result<(), String>,
+    check: impl Fn(&[Value], &str),
+) -> i64 {
+    for step in 1.. {
+        for file in fs::read_dir(&place.0).unwrap() {
+            fs::remove_file(file.unwrap().path()).unwrap();
+        }
+        prepare();
+        let left = Rc::new(Cell::new(step));
+        let mut written = Vec::new();
+        let outcome = work(Failing(Rc::clone(&left)), &mut written);
+        check(&written, &format!("step {step}: {outcome:?}"));
+        if left.get() > 0 {
+            assert_eq!(outcome, Ok(()));
+            return step - 1;
+        }
+        assert!(outcome.is_err(), "step {step} failed and nobody was told");
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
+    let place = Place::new("failing");
+    let all = records(3);
+    let begin = 4;
+    let steps = torture(
+        &place,
+        // One line that was torn by an earlier end.
+        || fs::write(place.log(), [&sealed(&all[..begin])[..], b"{\"slot\":1,\"tr"].concat()).unwrap(),
+        |disk, written| {
+            let (mut log, _) = Log::open(&place.log(), Box::new(disk), Damaged::Refuse, false, |_| ())?;
+            let mut outcome = Ok(());
+            // Whoever goes on after an error must not make it worse.
+            for record in &all[begin..] {
+                let done = log.append(record).and_then(|()| log.sync());
+                if done.is_ok() {
+                    written.push(record.clone());
+                }
+                outcome = outcome.and(done);
+            }
+            outcome
+        },
+        |written, context| {
+            let (found, _) =
+                read(&place.log(), Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
+            let told = begin + written.len();
+            // What came last may be there although its sync failed.
+            assert!(found.len() >= told && found.len() <= told + 1, "{context}");
+            assert_eq!(found, all[..found.len()], "{context}");
+        },
+    );
+    // Cutting the torn line and two syncs, then a write and a sync of five records.
+    assert_eq!(steps, 3 + 2 * 5);
+}
+
+#[test]
+fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
+    let place = Place::new("rewriting");
+    let all = records(3);
+    let open = |disk: Box<dyn Disk>, is_old| {
+        let mut found = Vec::new();
+        let done = Log::open(&place.log(), disk, Damaged::SetAside, is_old, |record| {
+            let mut record = record.clone();
+            record.as_object_mut().unwrap().remove("checksum");
+            found.push(record);
+        });
+        done.map(|_| found)
+    };
+    torture(
+        &place,
+        || fs::write(place.log(), old(&all)).unwrap(),
+        |disk, _| open(Box::new(disk), true).map(drop),
+        |_, context| assert_eq!(open(Box::new(Quick), true).unwrap(), all, "{context}"),
+    );
+    let mut damaged = sealed(&all);
+    damaged[20] ^= 1;
+    let steps = torture(
+        &place,
+        || fs::write(place.log(), &damaged).unwrap(),
+        |disk, _| open(Box::new(disk), false).map(drop),
+        |_, context| {
+            assert_eq!(open(Box::new(Quick), false).unwrap(), all[1..], "{context}");
+            let aside = fs::read(place.0.join("log.jsonl.bad")).unwrap();
+            let line = damaged.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+            assert!(aside.ends_with(line), "{context}");
+        },
+    );
+    // The bad line, its sync and its directory's; the new log, its sync, rename and directory; the log's own two.
+    assert_eq!(steps, 3 + 4 + 2);
+}
+
+fn plan() -> Plan {
+    Plan {
+        server: "s".to_owned(),
+        transport: Transport::Tcp,
+        identity: None,
+        controls: vec!["reno".to_owned()],
+        period_s: 2,
+        slots: 6,
+        references: 0,
+    }
+}
+
+fn open(place: &Place, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
+    Campaign::open(&place.0, plan(), damaged, Box::new(Real))
+}
+
+#[test]
+fn a_campaign_on_a_failing_disk_begins_or_says_why() {
+    let place = Place::new("beginning");
+    let old = || {
+        fs::write(place.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n")
+            .unwrap();
+        fs::write(place.log(), old(&records(4))).unwrap();
+    };
+    let start = |disk: Failing, _: &mut Vec<Value>| {
+        Campaign::open(&place.0, plan(), Damaged::Refuse, Box::new(disk)).map(drop)
+    };
+    let done = |slots: u64| {
+        let place = &place;
+        move |_: &[Value], context: &str| {
+            let again = open(place, Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
+            assert_eq!(again.0.done(), slots, "{context}");
+        }
+    };
+    // The plan: written, synced, named, its directory synced. The log and its directory: synced.
+    assert_eq!(torture(&place, || (), start, done(0)), 4 + 2);
+    // The same for the plan and for the log, which gets its checksums first.
+    assert_eq!(torture(&place, old, start, done(4)), 4 + 4 + 2);
+}
+
+#[test]
+fn a_changed_byte_in_the_middle_deletes_nothing() {
+    let place = Place::new("middle");
+    drop(open(&place, Damaged::Refuse).unwrap());
+    let mut content = sealed(&records(6));
+    // The second slot's beginning; what was measured after it used to be cut off without a word.
+    let byte = content.len() / 6 + 30;
+    content[byte] = 0;
+    fs::write(place.log(), &content).unwrap();
+    let problem = open(&place, Damaged::Refuse).unwrap_err();
+    assert!(problem.contains("line 4 (byte ") && problem.contains("--set-aside"), "{problem}");
+    assert_eq!(fs::read(place.log()).unwrap(), content);
+    // Without its beginning that slot has no time, and is measured again.
+    assert_eq!(open(&place, Damaged::SetAside).unwrap().0.done(), 5);
+    assert_eq!(open(&place, Damaged::Refuse).unwrap().0.done(), 5);
+}
+
+#[test]
+fn a_client_killed_before_it_had_a_plan_is_no_obstacle() {
+    let place = Place::new("draft");
+    fs::write(place.0.join(".campaign.json"), "{\"server\":").unwrap();
+    assert_eq!(open(&place, Damaged::Refuse).unwrap().0.done(), 0);
+    assert!(!place.0.join(".campaign.json").exists());
+    let other = Place::new("other");
+    fs::write(other.0.join("diary"), "").unwrap();
+    assert!(open(&other, Damaged::Refuse).unwrap_err().contains("contains no campaign"));
+    assert_eq!(fs::read_dir(&other.0).unwrap().count(), 1, "nothing was left there");
+}
+
+#[test]
+fn a_damaged_plan_is_one_line_and_can_be_written_again() {
+    let place = Place::new("plan");
+    drop(open(&place, Damaged::Refuse).unwrap());
+    fs::write(place.log(), sealed(&records(3))).unwrap();
+    let file = place.0.join("campaign.json");
+    let whole = fs::read(&file).unwrap();
+    let flips = (0..8 * whole.len()).map(|flip| {
+        let mut content = whole.clone();
+        content[flip / 8] ^= 1 << (flip % 8);
+        content
+    });
+    for content in flips.chain([Vec::new(), whole[..20].to_vec()]) {
+        fs::write(&file, &content).unwrap();
+        let problem = open(&place, Damaged::Refuse).unwrap_err();
+        assert!(problem.contains("campaign.json: is not as it was written"), "{problem}");
+    }
+    let (campaign, notes) = open(&place, Damaged::SetAside).unwrap();
+    assert_eq!((campaign.done(), notes.len()), (3, 1));
+    drop(campaign);
+    assert_eq!(fs::read(&file).unwrap(), whole);
+}
+
+#[test]
+fn a_campaign_without_checksums_is_taken_over() {
+    let place = Place::new("old");
+    let file = place.0.join("campaign.json");
+    fs::write(&file, serde_json::to_string_pretty(&plan()).unwrap() + "\n").unwrap();
+    fs::write(place.log(), old(&records(4))).unwrap();
+    let (campaign, notes) = open(&place, Damaged::Refuse).unwrap();
+    assert_eq!(campaign.done(), 4);
+    assert!(notes.len() == 1 && notes[0].contains("had no checksums"), "{notes:?}");
+    drop(campaign);
+    assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(4)));
+    let (campaign, notes) = open(&place, Damaged::Refuse).unwrap();
+    assert_eq!((campaign.done(), notes.len()), (4, 0));
+    drop(campaign);
+    // From then on a line without a checksum is one that was changed.
+    fs::write(place.log(), old(&records(4))).unwrap();
+    assert!(open(&place, Damaged::Refuse).unwrap_err().contains("line 1 (byte 0)"));
+}
+
+#[test]
+fn a_directory_has_one_client() {
+    let place = Place::new("two");
+    let first = open(&place, Damaged::Refuse).unwrap();
+    assert!(open(&place, Damaged::Refuse).unwrap_err().contains("another client is working there"));
+    drop(first);
+    open(&place, Damaged::Refuse).unwrap();
+}

@@ -1,0 +1,189 @@
+"""Files that tell when they were changed: records and directories with checksums.
+
+A record is a JSON object on a line whose last member is a checksum of everything before it,
+``{"slot": 3,"checksum":"0123456789abcdef"}``: whoever does not check it reads it as any other JSON.
+A directory has the SHA-256 of each of its files in one such record. Nothing here is a secret: it
+finds what disks, power cuts and editors did, not what somebody did who wrote the checksum, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.engine import storage
+
+CHECKSUMS = "checksums.json"
+"""The file of a directory that lists the others."""
+CHANGED = "is not as it was written"
+# Made once, because sweeps seal a record for every run.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+_MEMBER = b',"checksum":"'
+_DIGITS = 16
+_SEAL = len(_MEMBER) + _DIGITS + len(b'"}')
+
+
+def _checksum(content: bytes) -> bytes:
+    # A changed record passes once in 2^64.
+    return hashlib.sha256(content).hexdigest()[:_DIGITS].encode()
+
+
+def seal(record: Mapping[str, Any]) -> bytes:
+    """Write a record with its checksum.
+
+    Parameters
+    ----------
+    record : mapping
+        What JSON can hold, not empty and without a key ``checksum``.
+
+    Returns
+    -------
+    bytes
+        A line, its line feed included.
+    """
+    content = _encode(record).encode()[:-1]
+    return b'%s%s%s"}\n' % (content, _MEMBER, _checksum(content))
+
+
+def unseal(line: bytes) -> dict[str, Any] | None:
+    """Read a record.
+
+    Parameters
+    ----------
+    line : bytes
+        A line without its line feed.
+
+    Returns
+    -------
+    dict or None
+        The record without its checksum; None if it is not as `seal` wrote it.
+    """
+    content = line[:-_SEAL]
+    if line[len(content) :] != b'%s%s"}' % (_MEMBER, _checksum(content)):
+        return None
+    try:
+        record = json.loads(content + b"}")
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file of records.
+
+    Attributes
+    ----------
+    number : int
+        Its number, from 1.
+    byte : int
+        Where it begins, from 0.
+    content : bytes
+        What it says, without its line feed.
+    record : dict or None
+        Its record without the checksum; None if it is not as it was written.
+    """
+
+    number: int
+    byte: int
+    content: bytes
+    record: dict[str, Any] | None
+
+
+def lines(content: bytes) -> Iterator[Line]:
+    """Read a file of records that were appended.
+
+    Parameters
+    ----------
+    content : bytes
+        All of it.
+
+    Yields
+    ------
+    Line
+        Each; but not the beginning of one at the end, which a kill leaves or which is being
+        written. More than a whole record without a line feed is none: its line feed was changed.
+    """
+    byte = 0
+    # Bytes, too, have line ends that are no line feeds: io splits at those alone.
+    for number, line in enumerate(io.BytesIO(content), 1):
+        ended = line.endswith(b"\n")
+        place = line.find(_MEMBER)
+        if ended or 0 <= place < len(line) - _SEAL:
+            bare = line[:-1] if ended else line
+            yield Line(number, byte, bare, unseal(bare) if ended else None)
+        byte += len(line)
+
+
+def seal_directory(directory: Path) -> None:
+    """Write the checksums of all files of a directory into it.
+
+    Parameters
+    ----------
+    directory : Path
+        Its files and those of its directories are listed.
+
+    Raises
+    ------
+    OSError
+        When a file cannot be read or written.
+    """
+    found = {
+        file.relative_to(directory).as_posix(): of_file(file)
+        for file in sorted(directory.rglob("*"))
+        if file.is_file() and file.name != CHECKSUMS
+    }
+    storage.write(directory / CHECKSUMS, seal({"sha256": found}))
+
+
+def problem_of(directory: Path) -> str | None:
+    """Say what is wrong with a directory that was sealed.
+
+    Parameters
+    ----------
+    directory : Path
+        As `seal_directory` left it, or not.
+
+    Returns
+    -------
+    str or None
+        Such as ``"summary.json is not as it was written"``; None when all is as it was.
+    """
+    try:
+        content = (directory / CHECKSUMS).read_bytes()
+        record = unseal(content[:-1]) if content.endswith(b"\n") else None
+        if record is None:
+            return f"{CHECKSUMS} {CHANGED}"
+        for name, expected in record["sha256"].items():
+            if of_file(directory / name) != expected:
+                return f"{name} {CHANGED}"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    return None
+
+
+def of_file(file: Path) -> str:
+    """Give the SHA-256 of a file.
+
+    Parameters
+    ----------
+    file : Path
+        It.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    OSError
+        When it cannot be read.
+    """
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

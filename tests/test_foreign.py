@@ -1,0 +1,290 @@
+"""Code of others: whatever it does is the failure of its run, recorded, and stops nothing else."""
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ackclock import ScenarioError, SimulationError, engine, sweep
+from ackclock.runs import tasks
+from ackclock.runs.cluster import Workers
+from ackclock.sweep import workers
+from conftest import BOTTLENECK, COMMAND, Finished, wait_until
+
+PATH = f"""
+[run]
+duration = "1 s"
+{BOTTLENECK}
+[[flow]]
+controller = "reno"
+rtt = "20 ms"
+"""
+SWEEP = """
+scenario = "path.toml"
+[parameters]
+control = { set = "flow.0.controller", to = ["reno", "bad:Bad", "cubic"] }
+[runs]
+count = 2
+"""
+BAD = """
+import os, sys, ackclock
+class Bad(ackclock.Control):
+    def on_ack(self, ack):
+        self.slow_start(ack)
+    def on_loss(self, loss):
+        {}
+"""
+
+
+HANG, DEAF = "while True: pass", "import signal"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the working directory, with a sweep in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "bad", raising=False)
+    Path("path.toml").write_text(PATH)
+    Path("own.toml").write_text(PATH.replace("reno", "bad:Bad"))
+    Path("sweep.toml").write_text(SWEEP)
+    return tmp_path
+
+
+def _bad(what: str) -> None:
+    Path("bad.py").write_text(BAD.format(what))
+
+
+def _bad_here(module: str, what: str) -> Path:
+    """Write a module for this process, which loads each but once, and give a scenario with it."""
+    Path(f"{module}.py").write_text(BAD.format(what))
+    scenario = Path(f"{module}.toml")
+    scenario.write_text(PATH.replace("reno", f"{module}:Bad"))
+    return scenario.absolute()
+
+
+def _is_recorded(done: Finished, problem: str) -> None:
+    """Check that the two runs of the bad control failed, and no other."""
+    assert done.returncode == 1
+    assert "2 runs failed; see the column error of the results" in done.stderr
+    assert "Traceback" not in done.stderr
+    table = pl.read_parquet("results/experiment=sweep")
+    whole = table.filter(pl.col("error").is_null())["control"].to_list()
+    assert whole == ["reno", "reno", "cubic", "cubic"]
+    errors = table.filter(control="bad:Bad")["error"].to_list()
+    assert len(errors) == 2
+    assert all(problem in error for error in errors), errors
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("where", ["--threads", "--processes"])
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [
+        ("sys.exit(0)", "SimulationError: a control called sys.exit(0)"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ],
+)
+def test_a_control_that_ends_the_program_ends_its_run(
+    ackclock: Callable[..., Finished], where: str, what: str, problem: str
+) -> None:
+    _bad(what)
+    _is_recorded(ackclock("sweep", "sweep.toml", where, "--jobs", "2"), problem)
+    # Recorded is done: nothing is made again, and the command still fails.
+    again = ackclock("sweep", "sweep.toml", where)
+    assert again.returncode == 1
+    assert "6 runs, 0 of them made now" in again.stdout
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("what", ["os._exit(0)", "os.abort()"])
+def test_a_control_that_ends_its_process_is_recorded_as_failed(
+    ackclock: Callable[..., Finished], what: str
+) -> None:
+    _bad(what)
+    _is_recorded(ackclock("sweep", "sweep.toml", "--jobs", "2"), "its worker died twice")
+    again = ackclock("sweep", "sweep.toml")
+    assert (again.returncode, "0 of them made now" in again.stdout) == (1, True)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [
+        (HANG, "TimeoutError: took longer than 3 s"),
+        # One that will not hear of it, as code that is not Python.
+        (f"{DEAF}; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n        {HANG}", "died twice"),
+    ],
+)
+def test_a_control_that_hangs_is_ended_after_the_limit(
+    ackclock: Callable[..., Finished], what: str, problem: str
+) -> None:
+    _bad(what)
+    _is_recorded(ackclock("sweep", "sweep.toml", "--limit", "3s", "--jobs", "2"), problem)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_limit_that_cannot_be_kept_is_refused(ackclock: Callable[..., Finished]) -> None:
+    _bad("pass")
+    for more in (("1s", "--threads"), ("1s", "--cluster", "tcp://127.0.0.1:9"), ("0s",), ("1 B",)):
+        done = ackclock("sweep", "sweep.toml", "--limit", *more)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+def test_ctrl_c_ends_a_control_that_hangs(place: Path) -> None:
+    _bad("open('begun', 'w')\n        while True: pass")
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "own.toml"], stderr=subprocess.PIPE, text=True, cwd=place
+    )
+    wait_until((place / "begun").exists)
+    process.send_signal(2)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "ackclock: interrupted\n")
+
+
+class _DiedError(RuntimeError):
+    """What says that a worker has died."""
+
+
+class _Mortal(Executor):
+    """A worker that dies of some runs."""
+
+    def __init__(self, deadly: set[tuple[int, int]]) -> None:
+        self.deadly, self.tried = deadly, list[tuple[int, int]]()
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **_: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        runs = [(job.point, job.run) for job in given[1]] if work is workers.work else []
+        self.tried += self.deadly & set(runs)
+        if self.deadly & set(runs):
+            answer.set_exception(_DiedError())
+        else:
+            answer.set_result(work(*given))
+        return answer
+
+
+def test_only_the_runs_that_end_their_worker_fail(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit").replace("= 2", "= 5"))
+    # Also the last run of all, with which nothing else is left to do.
+    deadly = {(0, 1), (1, 3), (1, 4), (2, 4)}
+    mortal = _Mortal(deadly)
+
+    @contextlib.contextmanager
+    def local(*_: Any, **__: Any) -> Iterator[Workers]:
+        yield Workers(mortal, 2, (_DiedError,))
+
+    monkeypatch.setattr(workers, "local", local)
+    outcome = sweep.run(place / "sweep.toml", place / "out")
+    assert (outcome.runs, outcome.failed) == (15, 4)
+    table = pl.read_parquet(outcome.directory)
+    failed = table.filter(pl.col("error").is_not_null())
+    assert set(failed.select("point", "run").rows()) == deadly
+    assert all("its worker died twice" in error for error in failed["error"])
+    # Once with others, once alone.
+    assert sorted(mortal.tried) == sorted([*deadly, *deadly])
+
+
+def test_workers_that_cannot_begin_are_no_fault_of_the_runs(place: Path) -> None:
+    # Each process begins with the script itself, which finds the sweep at work and fails.
+    (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit"))
+    (place / "script.py").write_text(
+        "from ackclock import sweep\nsweep.run('sweep.toml', processes=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "SimulationError: workers die before they work" in done.stderr.splitlines()[-1]
+    assert not list((place / "results").glob("*/*.parquet"))
+
+
+@pytest.mark.usefixtures("place")
+def test_simulate_fails_in_one_line(ackclock: Callable[..., Finished]) -> None:
+    for what in ("sys.exit(0)", "sys.exit('all is well')", "raise KeyboardInterrupt"):
+        _bad(what)
+        done = ackclock("simulate", "own.toml")
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert done.stderr.startswith("ackclock: a control ")
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)", "class Bad:\n    __getattr__ = 3"])
+def test_check_fails_in_one_line_and_says_that_it_runs_code(
+    place: Path, ackclock: Callable[..., Finished], text: str
+) -> None:
+    (place / "bad.py").write_text(text)
+    done = ackclock("check", "own.toml")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "bad:Bad: " in done.stderr
+    _bad("pass")
+    done = ackclock("check", "own.toml")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "loaded, which ran their code: bad:Bad"
+    assert "runs the code" in " ".join(ackclock("check", "--help").stdout.split())
+
+
+class _Annotated(type):
+    @property
+    def __signature__(cls) -> Any:
+        raise SystemExit(0)
+
+
+def test_a_class_that_runs_code_when_it_is_read_is_refused(place: Path) -> None:
+    scenario = _bad_here("annotated", "pass")
+    (place / "annotated.py").write_text(
+        "import test_foreign\n"
+        "class Bad(metaclass=test_foreign._Annotated):\n"
+        "    on_ack = on_loss = on_timeout = print\n"
+    )
+    with pytest.raises(ScenarioError, match=r":Bad: cannot be read: SystemExit: sys.exit\(0\)"):
+        engine.check(scenario)
+
+
+class PanicException(BaseException):
+    """What PyO3 raises for a panic, which is no Exception either."""
+
+
+class _Panics:
+    def simulate(self, **_: Any) -> Any:
+        raise PanicException("a window is\nfinite")
+
+
+def test_a_panic_is_the_failure_of_its_run() -> None:
+    scenario: Any = _Panics()
+    with pytest.raises(SimulationError, match="a control panicked: a window is finite"):
+        engine.summary(scenario)
+    done, _ = workers.work(engine.read(PATH), [workers.Job(0, 0, ())])
+    assert done[0].error is None
+
+
+def test_a_run_that_fails_stops_no_other(place: Path) -> None:
+    cases = [tasks.Case(_bad_here("exits", "sys.exit(0)")), tasks.Case(place / "path.toml")]
+    wanted = [task for case in cases for task in tasks.Task.all_of(case)]
+    found = [error for _, error in tasks.each(wanted, lambda _task, _run: None)]
+    assert str(found[0]) == "a control called sys.exit(0)"
+    assert found[1] is None
+
+
+def test_ctrl_c_in_a_control_of_ones_own_is_an_interrupt(place: Path) -> None:
+    _bad("pass")
+    Path("bad.py").write_text(
+        Path("bad.py").read_text() + "    def on_ack(self, ack):\n        open('begun', 'w')\n"
+        "        import time\n        time.sleep(60)\n"
+    )
+    program = "import ackclock; ackclock.simulate('own.toml')"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=place
+    )
+    wait_until((place / "begun").exists)
+    process.send_signal(2)
+    _, said = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in said.splitlines()[-1]
