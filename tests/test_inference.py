@@ -134,6 +134,19 @@ def test_hidden_settings_are_found(found):
         assert found.scores["best"][name] > found.scores["declared"][name]
 
 
+def test_what_costs_too_much_is_judged_where_it_tests_and_not_in_the_design(paper, cache):
+    inference = replace(paper.inference, left_out=("table-1",))
+    found = infer.infer(replace(paper, inference=inference), cache, 2, settings=12)
+    assert dict(found.setting) == HIDDEN
+    seen = {
+        stage: {name for one in found.trials if one.stage == stage for name, _ in one.outcomes}
+        for stage in ("test", DESIGN)
+    }
+    assert seen == {"test": set(PATHS), DESIGN: {"figure-1", "figure-2"}}
+    with pytest.raises(LookupError, match="has no table-9, which"):
+        replace(paper, inference=replace(paper.inference, left_out=("table-9",)))
+
+
 def test_a_setting_that_only_fits_is_refused(cache):
     # The figure that chooses is of another control than everything else.
     swapped = HIDDEN | {"control": "vegas"}
