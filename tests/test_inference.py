@@ -147,6 +147,15 @@ def test_what_costs_too_much_is_judged_where_it_tests_and_not_in_the_design(pape
         replace(paper, inference=replace(paper.inference, left_out=("table-9",)))
 
 
+def test_a_reading_concerns_only_artefacts_whose_claims_ask_for_it():
+    # It changes no scenario; the item itself names the figures whose times it counts.
+    paper = PAPERS["transient"]
+    (axis,) = (one for one in paper.items if one.name == "axis")
+    assert "figures 25, 27, 28, 36" in axis.quantity
+    asking = [one.name for one in paper.artefacts if axis in paper.relevant(one)]
+    assert asking == ["figure-25", "figure-27", "figure-28", "figure-36"]
+
+
 def test_a_setting_that_only_fits_is_refused(cache):
     # The figure that chooses is of another control than everything else.
     swapped = HIDDEN | {"control": "vegas"}

@@ -58,6 +58,18 @@ class Inference:
     left_out: Sequence[str] = ()
 
 
+class _Watched(dict[str, Any]):
+    """A setting that remembers which of its items were asked for."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
 class Chosen(NamedTuple):
     """What trying settings has found.
 
@@ -150,13 +162,16 @@ class Paper:
         Returns
         -------
         list of Item
-            Those that change its scenarios, and those that change none at all: they are readings of
-            what was measured.
+            Those that change its scenarios, and of those that change none at all, which are
+            readings of what was measured, the ones that its claims ask for.
         """
         seen = {name for names in self._changing.values() for name in names}
         mine = self._changing.get(artefact.name, frozenset())
+        watched = _Watched(self.setting)
+        artefact.check(watched)
+        readings = watched.asked - seen
         return [
-            one for one in self.items if one.is_open and (one.name in mine or one.name not in seen)
+            one for one in self.items if one.is_open and (one.name in mine or one.name in readings)
         ]
 
     @cached_property
