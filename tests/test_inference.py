@@ -134,6 +134,28 @@ def test_hidden_settings_are_found(found):
         assert found.scores["best"][name] > found.scores["declared"][name]
 
 
+def test_what_costs_too_much_is_judged_where_it_tests_and_not_in_the_design(paper, cache):
+    inference = replace(paper.inference, left_out=("table-1",))
+    found = infer.infer(replace(paper, inference=inference), cache, 2, settings=12)
+    assert dict(found.setting) == HIDDEN
+    seen = {
+        stage: {name for one in found.trials if one.stage == stage for name, _ in one.outcomes}
+        for stage in ("test", DESIGN)
+    }
+    assert seen == {"test": set(PATHS), DESIGN: {"figure-1", "figure-2"}}
+    with pytest.raises(LookupError, match="has no table-9, which"):
+        replace(paper, inference=replace(paper.inference, left_out=("table-9",)))
+
+
+def test_a_reading_concerns_only_artefacts_whose_claims_ask_for_it():
+    # It changes no scenario; the item itself names the figures whose times it counts.
+    paper = PAPERS["transient"]
+    (axis,) = (one for one in paper.items if one.name == "axis")
+    assert "figures 25, 27, 28, 36" in axis.quantity
+    asking = [one.name for one in paper.artefacts if axis in paper.relevant(one)]
+    assert asking == ["figure-25", "figure-27", "figure-28", "figure-36"]
+
+
 def test_a_setting_that_only_fits_is_refused(cache):
     # The figure that chooses is of another control than everything else.
     swapped = HIDDEN | {"control": "vegas"}

@@ -174,13 +174,39 @@ def test_the_old_setting_was_impossible():
 
 def test_section_vii_measures_windows_and_losses():
     flows = [
-        {"mean_window": 300.0, "dropped_packets": 5, "sent_packets": 700},
-        {"mean_window": 100.0, "dropped_packets": 1, "sent_packets": 300},
+        {"mean_window": 300.0, "dropped_packets": 5, "sent_packets": 700, "goodput_mbps": 60.0},
+        {"mean_window": 100.0, "dropped_packets": 1, "sent_packets": 300, "goodput_mbps": 10.0},
     ]
     # 6 of 1000 packets.
     assert section.SECTION_VII.measure(section.SLOW, run_of(flows)) == {
-        "window": 200.0, "loss": pytest.approx(0.006), "windows": pytest.approx(3.0),
+        "window": 200.0, "loss": pytest.approx(0.006), "windows": pytest.approx(3.0), "ratio": 6.0,
     }  # fmt: skip
+
+
+def test_section_vii_has_the_paper_s_own_tables():
+    # All that the text says of tables 2 and 3 holds for the numbers that they print.
+    row = dict.fromkeys(section.NUMBERS, 1.0)
+    rows = {key: [row] for key in section.SECTION_VII.cases(QUICK.at(SETTING))}
+    for key in section.OF_TABLES:
+        printed = unfairness.PAPER_2 if key.rate_mbps > 1000 else unfairness.PAPER_3
+        place = unfairness.RATIOS.index(key.flows.ratio)
+        rows[key] = [row | {"ratio": printed[key.flows.control][place]}]
+    of_tables = [
+        one.judge(Numbers(rows)).holds
+        for one in section.SECTION_VII.claims
+        if "(ratio" in one.sentence and "RED" not in one.sentence
+    ]
+    assert of_tables == [True] * 7
+
+
+def test_bic_runs_in_parallel_with_tcp():
+    # Equation 1.4: large windows go as the root of the loss rate, small ones faster.
+    rows, _ = analysis.FIGURE_8.compute(FULL)
+    for power, holds in ((0.5, True), (0.82, False)):
+        rows["BI-TCP"] = [{at: at.p**-power for at in analysis.AT}]
+        assert analysis._slope(Numbers(rows)).value == pytest.approx(power)
+        (claim,) = (one for one in analysis.FIGURE_8.claims if "in parallel" in one.sentence)
+        assert claim.judge(Numbers(rows)).holds is holds
 
 
 def test_figure_5_tells_additive_from_binary_growth():

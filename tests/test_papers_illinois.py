@@ -24,7 +24,8 @@ def one_run(time_s, window, rtt_ms, events=(), packet="1000 B"):
         "windows": {"time_s": time_s, "window": window, "rtt_ms": rtt_ms},
         "events": {"time_s": [at for at, _ in events], "kind": [kind for _, kind in events]},
     }
-    return Run({"measured_from_s": 50.0, "flows": [flow]}, "", tables)
+    summary = {"measured_from_s": 50.0, "flows": [flow], "links": [{"queue_drops": 7}]}
+    return Run(summary, "", tables)
 
 
 SETTING = declared(PAPERS["illinois"].items)
@@ -204,6 +205,31 @@ def test_figure_14_has_intervals_of_batches():
     assert row["batch_half_width"] == pytest.approx(2.093 / 19**0.5, rel=1e-4)
     # 4 of 4 + 12 loss events are timeouts.
     assert (row["window"], row["goodput_mbps"], row["timeout_share"]) == (1000.0, 80.0, 0.25)
+    assert row["queue_drops"] == 7
+
+
+def test_congestion_loss_is_counted_by_case():
+    # Of fourteen cases three have drops, one of them in its second run only.
+    rows = {
+        noise.Lossy(control, loss): [{"queue_drops": 0.0}] * 2
+        for control in ("Reno", "Illinois")
+        for loss in noise.LOSSES
+    }
+    for loss, drops in zip(noise.LOSSES, ((4, 4), (1, 2), (0, 1)), strict=False):
+        rows[noise.Lossy("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
+    assert noise._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
+
+
+def test_what_two_reno_flows_lose_beside_illinois():
+    def goodputs(*mbps):
+        return {OfFlow("goodput", index): one for index, one in enumerate(mbps)}
+
+    rows = {
+        four_flows.beside_reno("Illinois"): [goodputs(10, 20, 30, 35)],
+        Four("Reno"): [goodputs(20, 20, 28, 30)],
+    }
+    # 30 Mbit/s beside Illinois, 40 beside two of their kind.
+    assert several._of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
 
 
 def test_figure_14_takes_the_median_of_the_loss_rates():

@@ -113,8 +113,8 @@ def infer(
     better; what the paper states is not changed. The best is refined item by item with other seeds.
     Among values that do equally well, what the simulator had by default is preferred.
     The result is accepted only if it explains the claims that were held out better than the
-    declared setting does, with seeds of their own. Last, all claims are judged at the settings
-    drawn, which says how robust each is.
+    declared setting does, with seeds of their own. Last, the claims of all artefacts but those that
+    are left out for their cost are judged at the settings drawn, which says how robust each is.
 
     Parameters
     ----------
@@ -158,7 +158,9 @@ def infer(
     chosen = best if accepted else first
     known(Inferred(chosen, accepted, scores, list(search.trials)))
     # One run each: that other seeds are other draws is part of what a share of settings says.
-    search.look(_distinct([*drawn, best]), paper.artefacts, DESIGN, 1)
+    left_out = paper.inference.left_out if paper.inference else ()
+    cheap = [one for one in paper.artefacts if one.name not in left_out]
+    search.look(_distinct([*drawn, best]), cheap, DESIGN, 1)
     return Inferred(chosen, accepted, scores, search.trials)
 
 

@@ -10,7 +10,8 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
   if it proves that they cannot hold; and ``claims``, which are lists of sentences by artefact,
   where ``*`` is every claim of the artefact without a finding of its own;
 - ``[inference]``: ``fit`` and ``held_out``, claims by artefact in the same way, written down before
-  any setting is tried: the first choose the setting, the others test it.
+  any setting is tried: the first choose the setting, the others test it; and ``left_out``,
+  artefacts that cost too much to be judged at every setting drawn.
 
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is no figure or
@@ -48,10 +49,25 @@ class Inference:
     ----------
     fit, held_out : mapping
         Sentences of claims by artefact.
+    left_out : sequence of str
+        Artefacts that cost too much to be judged at every setting drawn.
     """
 
     fit: Mapping[str, Sequence[str]]
     held_out: Mapping[str, Sequence[str]]
+    left_out: Sequence[str] = ()
+
+
+class _Watched(dict[str, Any]):
+    """A setting that remembers which of its items were asked for."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
 class Chosen(NamedTuple):
@@ -102,8 +118,8 @@ class Paper:
     Raises
     ------
     LookupError
-        When a claim asks for a number that its artefact does not supply, or what was chosen is no
-        value of its item.
+        When a claim asks for a number that its artefact does not supply, what was chosen is no
+        value of its item, or an artefact that is left out is not there.
     """
 
     name: str
@@ -116,6 +132,10 @@ class Paper:
     inferred: Chosen | None = None
 
     def __post_init__(self) -> None:
+        left_out = set(self.inference.left_out) if self.inference else set()
+        unknown = left_out - {one.name for one in self.artefacts}
+        if unknown:
+            raise LookupError(f"{self.name} has no {min(unknown)}, which [inference] leaves out")
         for item in self.items:
             if item.name:
                 item.find(self.setting[item.name])
@@ -142,13 +162,16 @@ class Paper:
         Returns
         -------
         list of Item
-            Those that change its scenarios, and those that change none at all: they are readings of
-            what was measured.
+            Those that change its scenarios, and of those that change none at all, which are
+            readings of what was measured, the ones that its claims ask for.
         """
         seen = {name for names in self._changing.values() for name in names}
         mine = self._changing.get(artefact.name, frozenset())
+        watched = _Watched(self.setting)
+        artefact.check(watched)
+        readings = watched.asked - seen
         return [
-            one for one in self.items if one.is_open and (one.name in mine or one.name not in seen)
+            one for one in self.items if one.is_open and (one.name in mine or one.name in readings)
         ]
 
     @cached_property

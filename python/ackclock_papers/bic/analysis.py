@@ -16,7 +16,7 @@ from ackclock.metrics import Estimate
 from ackclock.models import responses
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
-from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import Group, background_flows, background_mbps, case
@@ -298,6 +298,13 @@ def _over_aimd(p: float) -> Callable[[Numbers], Estimate]:
     return ratio(("BI-TCP", LossRate(p)), (AIMD, LossRate(p)))
 
 
+def _slope(numbers: Numbers) -> Estimate:
+    """Give BI-TCP's slope from 1e-5 to 1e-8, in powers of the loss rate."""
+    high, low = (numbers.of("BI-TCP", LossRate(p)).value for p in (1e-8, 1e-5))
+    slope = float(np.log10(high / low)) / 3
+    return Estimate(slope, slope, slope, 1)
+
+
 FIGURE_8 = Computed(
     name="figure-8", caption="response functions of all protocols",
     about="Closed forms; tested against the simulation in docs/theory.md.",
@@ -308,6 +315,15 @@ FIGURE_8 = Computed(
         near("BI-TCP over AIMD at 1e-5", _over_aimd(1e-5), 0.74, within=0.01, why="26 % less"),
         near("BI-TCP over AIMD at 1e-6", _over_aimd(1e-6), 0.91, within=0.01, why="9 % less"),
         near("BI-TCP over AIMD at 1e-7", _over_aimd(1e-7), 0.97, within=0.01, why="3 % less"),
+        near("from 1e-5 on BI-TCP runs in parallel with TCP", _slope, 0.5, within=0.1,
+             absolute=True, paper="'run in parallel after some point (at p=1e-5)'",
+             why="slope from 1e-5 to 1e-8 in the log-log plot; HSTCP has 0.82, STCP 1"),
+        times("at high loss rates BI-TCP is as friendly to TCP as STCP", ratio(
+            ("BI-TCP", LossRate(1e-3)), ("Scalable", LossRate(1e-3))), 1.0, factor=1.25,
+              why="rates at 1e-3", paper="'comparable to STCP'"),
+        ordered("at high loss rates BI-TCP is less friendly to TCP than HSTCP",
+                [(name, mean(name, LossRate(1e-3))) for name in ("BI-TCP", "HSTCP")],
+                why="the rates at 1e-3", unit="packets per RTT", paper="'less TCP friendly'"),
         ordered("at 1e-8 BI-TCP lies below HSTCP and Scalable",
                 [(name, mean(name, LossRate(1e-8))) for name in ("Scalable", "HSTCP", "BI-TCP")],
                 unit="packets per RTT"),

@@ -161,6 +161,9 @@ def _convex(case: Alone, paper: str) -> Claim:
     )  # fmt: skip
 
 
+NO_SACK = "'the SACK support is not needed'"
+
+
 def _times_out(case: Alone) -> Claim:
     return between(
         f"{case}: times out often",
@@ -206,10 +209,33 @@ FIGURE_8 = Simulated(
         ),
         _times_out(ON_RENO),
         _times_out(ON_NEWRENO),
-        between(
-            f"{ON_SACK}: times out seldom, if ever",
-            ratio((ON_SACK, "timeouts"), (ON_SACK, "epochs")), 0, 0.01,
-            why="a timeout in every hundredth congestion event", paper="works well",
+        *(
+            between(
+                f"{case}: times out seldom, if ever",
+                ratio((case, "timeouts"), (case, "epochs")), 0, 0.01,
+                why="a timeout in every hundredth congestion event", paper=paper,
+            )
+            for case, paper in (
+                (ON_SACK, "works well"), (HALF, NO_SACK), (MILD, NO_SACK),
+            )
+        ),
+        *(
+            between(
+                f"{case}: increases to near full utilisation quickly and stays there",
+                mean(case, "used_share"), 0.95, np.inf,
+                why="time mean of the smaller of window and bandwidth-delay product, as a share of "
+                "the latter",
+                paper="'increases to near full utilization very quickly and stays'",
+            )
+            for case in (HALF, MILD)
+        ),
+        *(
+            ordered(
+                f"{case}: stays at full utilisation for longer than Reno",
+                [(one.control, mean(one, "full_share")) for one in (case, RENO)],
+                unit="of the time", paper="'stays around full utilization longer'",
+            )
+            for case in (HALF, MILD)
         ),
         between(
             f"{ON_SACK}: not concave", mean(ON_SACK, "concave"), -np.inf, 0.5,
