@@ -224,7 +224,7 @@ fn ledbat_plus_plus_spreads_it_over_a_round_trip() {
 /// A control of LEDBAT++ that has acknowledged its first slow start to an end at `window` packets, over a path of 120 ms,
 /// where GAIN is 1: the time is then 0.
 fn slow_started(params: LedbatPlusPlusParams, window: f64) -> LedbatPlusPlus {
-    let start = Start { window: Window(2.0), ssthresh: Window(window), hystart: false };
+    let start = Start { window: Window(2.0), ssthresh: Window(window), hystart: false, ..Start::default() };
     let mut control = LedbatPlusPlus::new(params, start);
     for _ in 0..(window as u64) - 1 {
         tell(&mut control, common::ack(120, 0));

@@ -97,7 +97,7 @@ fn the_window_is_that_of_the_simulated_tcp() {
 #[test]
 fn copa_keeps_its_queue_short_without_its_pacing() {
     let mut scenario = path("copa", "quic", "0 %");
-    scenario.flows[0].params = vec![("mode_switching".to_owned(), ParamValue::Flag(false))];
+    scenario.flows[0].params = vec![("mode_switching".to_owned(), ParamValue::Flag(false))].into();
     let summary = run(scenario, 0);
     let link = &summary["links"][0];
     assert!(link["utilisation"].as_f64().unwrap() > 0.99, "{link}");

@@ -36,7 +36,8 @@ fn path(controls: &[(&str, u64)], rate_mbps: u64, buffer: f64, seconds: u64) -> 
             flow.tcp.initial_window = Window(10.0);
             flow
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .into();
     scenario
 }
 

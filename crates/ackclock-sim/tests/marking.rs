@@ -21,7 +21,7 @@ fn step(flows: usize, rate: Rate, rtt: Span, k: u64) -> Scenario {
     flow.rtt = rtt;
     flow.tcp.packet = Bytes(1500);
     flow.tcp.recovery = Recovery::Rack;
-    scenario.flows = vec![scenario.flows[0].clone(); flows];
+    scenario.flows = vec![scenario.flows[0].clone(); flows].into();
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
         flow.name = format!("flow-{number}");
     }
