@@ -193,8 +193,11 @@ fn parameters() {
     );
     assert_eq!(
         refusal("flow.1.params.x=1"),
-        "--set flow.1.params.x=1: flow.1.params.x: reno has no such parameter; allowed: none"
+        "--set flow.1.params.x=1: flow.1.params.x: reno has no such parameter; allowed: ecn_keep"
     );
+    let settings = ["flow.1.controller=westwood", "flow.1.params.x=1"].map(str::to_owned);
+    let none = read_toml(VALID, "a.toml", &settings, &BuiltIn).unwrap_err().to_string();
+    assert!(none.ends_with("westwood has no such parameter; allowed: none"), "{none}");
 }
 
 /// The linux profile of the format: initial window 10, 2 packets per ACK held for 40 ms, growth per packet, rack.
