@@ -2,7 +2,9 @@
 //! the draft's gains; where packets decide, from another simulator that was written from the draft's rules ("measured").
 mod common;
 
-use ackclock_scenario::{Change, Event, Limit, Loss, Moment, Queue, Recovery, Sample, Scenario, When};
+use ackclock_scenario::{
+    Change, Event, Limit, Loss, Moment, Queue, Recovery, Sample, Scenario, Traffic, Web, When,
+};
 use ackclock_trace::{Column, Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span, Window};
 
@@ -299,4 +301,19 @@ fn the_variant_of_linux() {
         let [ours, theirs] = [0, 1].map(|flow: usize| summary.flows[flow].goodput_mbps.unwrap());
         within(ours / (ours + theirs), share - 0.1, share + 0.1, "share");
     }
+}
+
+/// Pages of a few megabytes with half a second between them: what the application limits shows no rate, so that the model
+/// stays at the link's once it has found it.
+#[test]
+fn pauses_of_the_application_do_not_lower_the_model() {
+    let mut scenario = path(&[("bbr3", 40)], 50, 2.0, 60);
+    let web = Web { think: Span::from_millis(500), objects: 3.0, object: Bytes(1_000_000), shape: 2.0 };
+    scenario.flows[0].traffic = Traffic::Web(web);
+    let run = Recorded::of(&scenario);
+    let (times, rates) = (run.real("windows", "time_s"), run.real("windows", "max_bw_packets_per_s"));
+    for (time, rate) in times.iter().zip(rates).filter(|(time, _)| **time > 5.0) {
+        assert!((rate / (50e6 / 12e3) - 1.0).abs() < 0.02, "{time} s: {rate}");
+    }
+    assert_eq!(run.summary.flows[0].counters.dropped_packets, 0);
 }
