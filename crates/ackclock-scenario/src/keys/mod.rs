@@ -1,10 +1,10 @@
 //! The keys of the format: reading, defaults, refusals, the JSON schema and the reference in the documentation are
 //! made from these tables.
 
-mod queue;
+mod conditions;
 mod sections;
 
-pub use queue::QUEUE;
+pub use conditions::*;
 pub use sections::*;
 
 use crate::tree::{Content, Node, read_value};

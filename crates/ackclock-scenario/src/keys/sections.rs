@@ -1,17 +1,20 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
-use super::queue::QUEUE;
-use super::{Form, Key, MOST_FLOWS, NONE, REQUIRED, Section, key};
-use crate::model::{Codepoint, Transport};
+use super::{
+    AGGREGATION, Form, Key, LOSS, MOST_FLOWS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section,
+    key,
+};
+use crate::model::{Codepoint, Overload, Scheduler, Transport};
 use crate::tcp::TCP;
 
-/// Loss models.
-const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
-const GILBERT: &[&str] = &["gilbert_elliott"];
+/// Queue disciplines.
+const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel", "dualpi2"];
+/// Those of random early detection.
+const RED: &[&str] = &["red", "ared"];
+/// The coupled queues.
+const DUALPI2: &[&str] = &["dualpi2"];
 /// Sources of datagrams.
 const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff"];
-/// Distributions of delay noise.
-const NOISES: &[&str] = &["uniform", "gaussian"];
 /// Sources.
 const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "emultcp"];
 /// Directions of a flow.
@@ -138,47 +141,6 @@ pub static EVENT: Section = Section {
     ],
 };
 
-/// A square wave.
-pub static SQUARE: Section = Section {
-    name: "square",
-    selector: None,
-    also: None,
-    keys: &[
-        key("rate", Form::Rate, REQUIRED, "the other rate"),
-        key(
-            "period",
-            Form::PositiveTime,
-            REQUIRED,
-            "of the wave; it begins with half a period of the link's own rate",
-        ),
-    ],
-};
-
-/// Delay noise.
-pub static NOISE: Section = Section {
-    name: "delay_noise",
-    selector: Some("kind"),
-    also: None,
-    keys: &[
-        key("kind", Form::Word(NOISES), REQUIRED, "its distribution"),
-        key(
-            "sigma",
-            Form::Time,
-            REQUIRED,
-            "standard deviation around zero; a delay that would be negative is zero",
-        )
-        .of(&["gaussian"]),
-        key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
-        key("reorder", Form::Flag, "false", "packets may overtake each other"),
-        key(
-            "hold",
-            Form::PositiveTime,
-            "(a change per packet)",
-            "how long a change lasts: all packets sent in one interval of this length have the same",
-        ),
-    ],
-};
-
 /// `reverse` of a link.
 pub static REVERSE: Section = Section {
     name: "reverse",
@@ -202,71 +164,88 @@ pub static REVERSE: Section = Section {
     ],
 };
 
-/// A policer.
-pub static POLICER: Section = Section {
-    name: "policer",
-    selector: None,
-    also: None,
-    keys: &[
-        key("rate", Form::Rate, REQUIRED, "rate at which its bucket fills"),
-        key(
-            "burst",
-            Form::Size(1 << 40),
-            REQUIRED,
-            "what the bucket holds at most, and at the start; a packet that is larger never passes",
-        ),
-    ],
-};
-
-/// Aggregation.
-pub static AGGREGATION: Section = Section {
-    name: "aggregation",
-    selector: None,
-    also: None,
-    keys: &[
-        key("every", Form::PositiveTime, REQUIRED, "packets arrive at multiples of this time only"),
-        key(
-            "thin_acks",
-            Form::Flag,
-            "false",
-            "of the ACKs of a flow that would arrive together only the last does; the others count as queue_drops",
-        ),
-    ],
-};
-
-/// A loss model.
-pub static LOSS: Section = Section {
-    name: "loss",
+/// A queue.
+pub static QUEUE: Section = Section {
+    name: "queue",
     selector: Some("kind"),
     also: None,
     keys: &[
-        key("kind", Form::Word(LOSSES), REQUIRED, "the model"),
+        key("kind", Form::Word(QUEUES), REQUIRED, "the discipline"),
         key(
-            "rate",
-            Form::Fraction,
-            NONE,
-            "probability of each packet; periodic: instead of every, 1/rate rounded",
-        )
-        .of(&["bernoulli", "periodic"]),
-        key(
-            "every",
-            Form::Whole(1, u64::MAX),
-            NONE,
-            "every n-th packet of each flow is lost, retransmissions counted",
-        )
-        .of(&["periodic"]),
-        key("to_bad", Form::Fraction, REQUIRED, "probability of entering the bad state, per packet")
-            .of(GILBERT),
-        key("to_good", Form::Fraction, REQUIRED, "probability of leaving it, per packet").of(GILBERT),
-        key("loss_good", Form::Fraction, "0 %", "probability of a loss in the good state").of(GILBERT),
-        key("loss_bad", Form::Fraction, "100 %", "probability of a loss in the bad state").of(GILBERT),
-        key(
-            "file",
-            Form::Text,
+            "limit",
+            Form::Limit,
             REQUIRED,
-            "a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
+            "\"100 packets\" or \"125 kB\", the packet in transmission included",
+        ),
+        key("ecn", Form::Flag, "false", "packets that can be marked are marked, not dropped")
+            .of(&["red", "ared", "codel", "pie", "fq_codel"]),
+        key(
+            "min_threshold",
+            Form::Number(0.0, 1e9),
+            "5",
+            "average queue from which packets are dropped, packets",
         )
-        .of(&["trace"]),
+        .by(&[("ared", "(5 ms of the link's rate, at least 5)")])
+        .of(RED),
+        key(
+            "max_threshold",
+            Form::Number(0.0, 1e9),
+            "(3 min_threshold)",
+            "average queue at which the probability is max_p, packets",
+        )
+        .of(RED),
+        key("weight", Form::Number(1e-9, 1.0), "0.002", "gain of the average queue")
+            .by(&[("ared", "(1 - exp(-1/C), C packets/s)")])
+            .of(RED),
+        key("max_p", Form::Number(0.0, 1.0), "0.1", "probability at the upper threshold").of(RED),
+        key("gentle", Form::Flag, "true", "the probability rises to 1 at twice max_threshold").of(RED),
+        key("uniform", Form::Flag, "true", "drops (and dualpi2's marks) are spaced evenly, as in the paper")
+            .of(&["red", "ared", "dualpi2"]),
+        key("least_max_p", Form::Number(0.0, 1.0), "0.01", "max_p does not fall below it").of(&["ared"]),
+        key("target", Form::PositiveTime, "5 ms", "delay to keep")
+            .by(&[("pie", "15 ms"), ("dualpi2", "15 ms")])
+            .of(&["codel", "fq_codel", "pie", "dualpi2"]),
+        key("interval", Form::PositiveTime, "100 ms", "how long it may be exceeded")
+            .of(&["codel", "fq_codel"]),
+        key("burst", Form::Time, "150 ms", "bursts of this length are let through").of(&["pie"]),
+        key(
+            "threshold",
+            Form::Whole(0, MOST_PACKETS),
+            NONE,
+            "packets above which those that arrive are marked",
+        )
+        .of(&["step"]),
+        key("sojourn", Form::PositiveTime, NONE, "wait above which those that leave are marked instead")
+            .of(&["step"]),
+        key("quantum", Form::Size(1 << 30), "1514 B", "bytes per turn").of(&["fq_codel"]),
+        key("queues", Form::Whole(1, 65_536), "1024", "queues that flows are spread over").of(&["fq_codel"]),
+        key("update", Form::PositiveTime, "15 ms", "how often the probability moves, at least 0.1 ms")
+            .of(DUALPI2),
+        key("alpha", Form::Number(0.0, 1e6), "0.15", "gain of the distance from the target, per s")
+            .of(DUALPI2),
+        key("beta", Form::Number(0.0, 1e6), "3", "gain of the delay's change, per s").of(DUALPI2),
+        key("coupling", Form::Number(1.0, 1e3), "2", "k: marks in L over the root of drops in C").of(DUALPI2),
+        key("ramp_from", Form::Time, "800 us", "delay in L from which its packets are marked").of(DUALPI2),
+        key("ramp_to", Form::Time, "1.2 ms", "delay in L from which all are; equal to ramp_from: a step")
+            .of(DUALPI2),
+        key("scheduler", Form::Word(Scheduler::WORDS), "wrr", "weighted round robin, or time-shifted FIFO")
+            .of(DUALPI2),
+        key("classic_share", Form::Fraction, "10 %", "C's share of the link under wrr, while both wait")
+            .of(DUALPI2),
+        key(
+            "time_shift",
+            Form::Time,
+            "50 ms",
+            "under ts-fifo L goes first unless C's first packet has waited this much longer",
+        )
+        .of(DUALPI2),
+        key(
+            "overload",
+            Form::Word(Overload::WORDS),
+            "drop",
+            "when marks are not enough: drop from both queues, or let them overflow",
+        )
+        .of(DUALPI2),
     ],
 };
 

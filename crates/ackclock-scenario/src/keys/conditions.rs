@@ -1,0 +1,118 @@
+//! The tables of what a link does to packets besides queueing them.
+
+use super::{Form, NONE, REQUIRED, Section, key};
+
+/// Loss models.
+const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
+const GILBERT: &[&str] = &["gilbert_elliott"];
+/// Distributions of delay noise.
+const NOISES: &[&str] = &["uniform", "gaussian"];
+
+/// A square wave.
+pub static SQUARE: Section = Section {
+    name: "square",
+    selector: None,
+    also: None,
+    keys: &[
+        key("rate", Form::Rate, REQUIRED, "the other rate"),
+        key(
+            "period",
+            Form::PositiveTime,
+            REQUIRED,
+            "of the wave; it begins with half a period of the link's own rate",
+        ),
+    ],
+};
+
+/// Delay noise.
+pub static NOISE: Section = Section {
+    name: "delay_noise",
+    selector: Some("kind"),
+    also: None,
+    keys: &[
+        key("kind", Form::Word(NOISES), REQUIRED, "its distribution"),
+        key(
+            "sigma",
+            Form::Time,
+            REQUIRED,
+            "standard deviation around zero; a delay that would be negative is zero",
+        )
+        .of(&["gaussian"]),
+        key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
+        key("reorder", Form::Flag, "false", "packets may overtake each other"),
+        key(
+            "hold",
+            Form::PositiveTime,
+            "(a change per packet)",
+            "how long a change lasts: all packets sent in one interval of this length have the same",
+        ),
+    ],
+};
+
+/// A loss model.
+pub static LOSS: Section = Section {
+    name: "loss",
+    selector: Some("kind"),
+    also: None,
+    keys: &[
+        key("kind", Form::Word(LOSSES), REQUIRED, "the model"),
+        key(
+            "rate",
+            Form::Fraction,
+            NONE,
+            "probability of each packet; periodic: instead of every, 1/rate rounded",
+        )
+        .of(&["bernoulli", "periodic"]),
+        key(
+            "every",
+            Form::Whole(1, u64::MAX),
+            NONE,
+            "every n-th packet of each flow is lost, retransmissions counted",
+        )
+        .of(&["periodic"]),
+        key("to_bad", Form::Fraction, REQUIRED, "probability of entering the bad state, per packet")
+            .of(GILBERT),
+        key("to_good", Form::Fraction, REQUIRED, "probability of leaving it, per packet").of(GILBERT),
+        key("loss_good", Form::Fraction, "0 %", "probability of a loss in the good state").of(GILBERT),
+        key("loss_bad", Form::Fraction, "100 %", "probability of a loss in the bad state").of(GILBERT),
+        key(
+            "file",
+            Form::Text,
+            REQUIRED,
+            "a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
+        )
+        .of(&["trace"]),
+    ],
+};
+
+/// A policer.
+pub static POLICER: Section = Section {
+    name: "policer",
+    selector: None,
+    also: None,
+    keys: &[
+        key("rate", Form::Rate, REQUIRED, "rate at which its bucket fills"),
+        key(
+            "burst",
+            Form::Size(1 << 40),
+            REQUIRED,
+            "what the bucket holds at most, and at the start; a packet that is larger never passes",
+        ),
+    ],
+};
+
+/// Aggregation.
+pub static AGGREGATION: Section = Section {
+    name: "aggregation",
+    selector: None,
+    also: None,
+    keys: &[
+        key("every", Form::PositiveTime, REQUIRED, "packets arrive at multiples of this time only"),
+        key(
+            "thin_acks",
+            Form::Flag,
+            "false",
+            "of the ACKs of a flow that would arrive together only the last does; the others count as queue_drops",
+        ),
+    ],
+};
