@@ -21,6 +21,7 @@ mod losses;
 mod model;
 mod phases;
 mod probe;
+mod window;
 
 use losses::Undo;
 use model::{Aggregation, FullPipe, LargestRate, LeastRtt, Sample};
@@ -170,12 +171,6 @@ impl<V: Version> Bbr3<V> {
         self.least_rtt.rtt.map_or(self.initial_window, |rtt| bw * rtt.as_seconds())
     }
 
-    /// `volume` with room for the quanta of sender and receiver.
-    fn quantized(&self, volume: f64) -> f64 {
-        let probing = if self.state == State::Up { 2.0 } else { 0.0 };
-        volume.max(3.0 * self.quantum).max(LEAST) + probing
-    }
-
     fn target_in_flight(&self) -> f64 {
         self.bdp(self.bw).min(self.window)
     }
@@ -214,40 +209,6 @@ impl<V: Version> Bbr3<V> {
             self.pacing = rate;
         }
         self.quantum = (self.pacing * QUANTUM_S).clamp(QUANTA.0, QUANTA.1);
-    }
-
-    fn max_in_flight(&self) -> f64 {
-        let volume = match self.least_rtt.rtt {
-            Some(_) => self.state.gains::<V>().1 * self.bdp(self.bw),
-            None => self.initial_window,
-        };
-        self.quantized(volume + self.aggregation.largest(self.full.reached))
-    }
-
-    /// Step 14: the window grows by `acked` packets, within the model.
-    fn set_window(&mut self, acked: f64) {
-        let most = self.max_in_flight();
-        let first = if V::IS_LINUX { 2.0 } else { 1.0 } * self.initial_window;
-        if V::IS_LINUX && (self.delivered as f64) < first {
-            self.window += acked;
-        } else if self.full.reached {
-            self.window = (self.window + acked).min(most);
-        } else if self.window < most || (self.delivered as f64) < first {
-            self.window += acked;
-        }
-        self.bound_window();
-    }
-
-    fn bound_window(&mut self) {
-        let long_term = match self.state {
-            State::Startup | State::Drain => f64::INFINITY,
-            State::Cruise | State::ProbeRtt => self.with_headroom(),
-            State::Down | State::Refill | State::Up => self.lt,
-        };
-        self.window = self.window.max(LEAST).min(long_term.min(self.st).max(LEAST)).min(LARGEST);
-        if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.probe_rtt_window());
-        }
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {

@@ -199,3 +199,17 @@ fn a_precautionary_probe_is_followed_by_another() {
     control.on(Time(2), ack(2000, 180));
     assert_eq!(control.state, State::Refill);
 }
+
+/// After a pause of 6 s the smallest RTT is due to be probed; the first delivery after it is not the time to do so.
+#[test]
+fn probe_rtt_is_skipped_after_a_pause() {
+    for restarts in [true, false] {
+        let mut control = on_the_path(State::Cruise);
+        let now = Time::ZERO + Span::from_seconds(6);
+        if restarts {
+            control.on(now, Signal::Restart);
+        }
+        control.on(now, Signal::Ack(Ack { rtt: Some(Span::from_millis(41)), ..Ack::of_one_packet() }));
+        assert_eq!(control.state == State::ProbeRtt, !restarts);
+    }
+}

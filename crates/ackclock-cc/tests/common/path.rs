@@ -14,7 +14,7 @@ pub fn run(control: &mut dyn ErasedController, acknowledgements: u64) {
     let mut window = control.decision().window.0;
     let (mut interval, mut rtt) = (PROPAGATION, PROPAGATION);
     let mut recovery_ends = 0;
-    for _ in 0..acknowledgements {
+    for number in 0..acknowledgements {
         if left == 0 {
             round += 1;
             left = (window as u64).max(1);
@@ -27,7 +27,7 @@ pub fn run(control: &mut dyn ErasedController, acknowledgements: u64) {
             delivered: Packets(window as u64),
             interval: rtt,
             application_limited: false,
-            prior_delivered: Packets(0),
+            prior_delivered: Packets(number.saturating_sub(window as u64)),
             tx_in_flight: Packets(window as u64),
             lost: Packets(0),
         };
