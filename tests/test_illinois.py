@@ -136,9 +136,17 @@ def test_run_without_losses_has_no_verdict_in_its_favour():
 
 def test_reno_in_place_of_illinois_turns_figure_14():
     rows = {
-        case: [{"window": 10.0 / case.loss**0.5, "goodput_mbps": 1.0, "timeout_share": 0.0}] * 2
+        case: [
+            {
+                "window": 10.0 / case.loss**0.5,
+                "goodput_mbps": 1.0,
+                "timeout_share": 0.0,
+                "queue_drops": 1,
+            }
+        ]
+        * 2
         for case in noise.FIGURE_14.cases(FULL.at(SETTING))
     }
-    # Both are Reno: the ratio is 1 everywhere.
+    # Both are Reno: the ratio is 1 everywhere; and the queue drops in every case, not in none.
     judged = [claim.judge(Numbers(rows)).holds for claim in noise.FIGURE_14.claims]
     assert not any(judged)

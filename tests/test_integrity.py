@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ackclock import StorageError, comparison, engine, sweep
+from ackclock import StorageError, comparison, sweep
 from ackclock.engine import integrity, storage
 from ackclock.runs import tasks
 from ackclock.sweep import parts, picture
@@ -430,4 +430,3 @@ def test_a_file_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
     pl.DataFrame({"p": [1.0]}).write_parquet(home / "part-00000.parquet")
     picture.refuse_damaged(tmp_path)
-    assert engine.VERSION
