@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn it_waits_while_packets_are_queued_and_keeps_four_fifths() {
-        let start = Start { window: Window(100.0), ssthresh: Window(2.0), hystart: false };
+        let start = Start { window: Window(100.0), ssthresh: Window(2.0), ..Start::default() };
         let mut gentle = Gentle::new(GentleParams::default(), start);
         gentle.on(Time::ZERO, ack(100));
         assert_eq!(gentle.decision().window, Window(100.01)); // 100 + 1/100
