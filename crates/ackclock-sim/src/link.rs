@@ -144,30 +144,42 @@ impl Link {
     }
 
     /// The time of [`Link::next_event`] has come: the packet that reaches the far end, and when the next one does. There
-    /// may be none where packets overtake each other.
-    #[inline]
+    /// may be none where packets overtake each other or acknowledgements are thinned out.
     pub fn deliver(&mut self, now: Time) -> (Option<Packet>, Time) {
-        let (packet, next) = match &mut self.way {
-            Way::Planned(line) => (line.deliver(now), line.next()),
-            _ => self.deliver_unplanned(now),
-        };
-        self.counters.delivered += u64::from(packet.is_some());
-        (packet, next)
+        let mut packet = Packet::default();
+        let (delivered, next) = self.deliver_into(now, &mut packet);
+        (delivered.then_some(packet), next)
     }
 
-    fn deliver_unplanned(&mut self, now: Time) -> (Option<Packet>, Time) {
+    /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
+    /// each copy waits for the one before.
+    #[inline]
+    pub fn deliver_into(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
+        let (delivered, next) = match &mut self.way {
+            Way::Planned(line) => (line.deliver(now, packet), line.next()),
+            _ => self.deliver_unplanned(now, packet),
+        };
+        self.counters.delivered += u64::from(delivered);
+        (delivered, next)
+    }
+
+    fn deliver_unplanned(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         self.catch_up(now);
         let wire = match &mut self.way {
             Way::Unlimited(wire) => wire,
             Way::Planned(_) => unreachable!("its packets are delivered elsewhere"),
             Way::Transmitted(transmitter) => &mut transmitter.wire,
         };
-        let mut packet = (wire.next() <= now).then(|| wire.pop());
-        if let Some(ack) = packet.take_if(|packet| wire.thins_out(now, packet)) {
-            self.counters.queue_drops += 1;
-            self.dropped.push(ack);
+        let mut delivered = wire.next() <= now;
+        if delivered {
+            *packet = wire.pop();
+            if wire.thins_out(now, packet) {
+                self.counters.queue_drops += 1;
+                self.dropped.push(*packet);
+                delivered = false;
+            }
         }
-        (packet, self.next_event())
+        (delivered, self.next_event())
     }
 
     /// Works off what has happened in a link that is not planned.

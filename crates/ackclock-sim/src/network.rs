@@ -162,13 +162,13 @@ impl Network {
         self.note_dropped(now, id);
     }
 
-    /// What reaches the far end of `link` at the time of its event, if anything does.
+    /// Puts what reaches the far end of `link` at the time of its event into `packet`. Returns whether anything does.
     #[inline]
-    pub fn leave(&mut self, now: Time, link: u32, schedule: &mut Schedule) -> Option<Packet> {
-        let (packet, next) = self.links[link as usize].deliver(now);
+    pub fn leave(&mut self, now: Time, link: u32, packet: &mut Packet, schedule: &mut Schedule) -> bool {
+        let (delivered, next) = self.links[link as usize].deliver_into(now, packet);
         schedule.set(link, next);
         self.note_dropped(now, link);
-        packet
+        delivered
     }
 
     /// Takes a packet that has left a link on to the next. Returns whether there is none, so that it goes to its endpoint.

@@ -30,7 +30,7 @@ pub enum Ecn {
 ///
 /// The small fields share two words, because packets are copied at every hop: a copy of four whole words
 /// follows a write of four whole words without waiting, a copy after writes of single bytes does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Number of the packet in its flow; of an acknowledgement, the next number that is expected.
     pub sequence: u64,

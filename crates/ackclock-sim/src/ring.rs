@@ -17,7 +17,7 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// The position of the first value, if there is one.
     #[inline]
     #[must_use]
@@ -58,7 +58,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn push(&mut self, value: T) {
         if self.len() == self.slots.len() as u64 {
-            self.grow(value);
+            self.grow();
         }
         let place = self.place(self.end);
         self.slots[place] = value;
@@ -83,12 +83,12 @@ impl<T: Copy> Ring<T> {
         position as usize & (self.slots.len() - 1)
     }
 
-    /// Doubles the ring; what is empty is filled with `filler`, which nobody sees.
+    /// Doubles the ring. It does not see the value that needs the room, so that this need not be in memory for it.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let length = (2 * self.slots.len()).max(4);
-        let mut slots = vec![filler; length];
+        let mut slots = vec![T::default(); length];
         for (position, value) in (self.first..).zip(self.iter()) {
             slots[position as usize & (length - 1)] = *value;
         }

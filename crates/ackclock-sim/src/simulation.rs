@@ -117,6 +117,7 @@ impl Simulation {
     /// # Panics
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
+        let mut packet = Packet::default();
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
             if time > self.observer.next().min(self.end) {
@@ -129,17 +130,17 @@ impl Simulation {
             }
             assert!(time >= self.stage.now, "time runs back at component {number}");
             self.stage.now = time;
-            let mut delivered = None;
+            let mut delivered = false;
             let end = match self.stage.network.component(number) {
                 Component::Link(link) => {
                     let Stage { network, schedule, .. } = &mut self.stage;
-                    delivered = network.leave(time, link, schedule);
-                    let Some(packet) = &mut delivered else { continue };
-                    if !network.pass_on(time, packet, schedule) {
+                    delivered = network.leave(time, link, &mut packet, schedule)
+                        && network.pass_on(time, &mut packet, schedule);
+                    if !delivered {
                         continue;
                     }
                     if packet.kind() == Kind::Ack {
-                        self.stage.show(packet);
+                        self.stage.show(&packet);
                     }
                     packet.sent_to()
                 }
@@ -149,7 +150,7 @@ impl Simulation {
                     continue;
                 }
             };
-            self.act(end, delivered.as_ref());
+            self.act(end, delivered.then_some(&packet));
         }
         false
     }

@@ -19,7 +19,7 @@ use crate::ring::Ring;
 use crate::wire::Wire;
 
 /// A packet on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Planned {
     packet: Packet,
     /// When it arrived.
@@ -134,16 +134,19 @@ impl Line {
         }
     }
 
-    /// The packet that reaches the far end at `now`, which [`Line::next`] has named.
+    /// Puts the packet that reaches the far end at `now`, which [`Line::next`] has named, into `packet`. Returns whether
+    /// there is one.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<Packet> {
+    pub fn deliver(&mut self, now: Time, packet: &mut Packet) -> bool {
         debug_assert!(self.next <= now);
         if self.sent == self.packets.first() {
             self.settle(now);
         }
-        let Planned { packet, .. } = self.packets.pop()?;
+        let Some(first) = self.packets.front() else { return false };
+        *packet = first.packet;
+        self.packets.pop();
         self.next = self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay);
-        Some(packet)
+        true
     }
 
     /// When the next packet reaches the far end.

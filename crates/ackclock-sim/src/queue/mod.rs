@@ -27,7 +27,7 @@ pub use red::Red;
 pub use step::Step;
 
 /// A packet in a queue and when it came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queued {
     /// The packet.
     pub packet: Packet,
