@@ -64,7 +64,19 @@ _stop = threading.Event()
 """Ends runs in threads when the sweep is called off."""
 
 
-def _check(_simulated_s: float, _packets: int) -> None:
+def check(_simulated_s: float, _packets: int) -> None:
+    """End a run of a thread when the work is called off.
+
+    Parameters
+    ----------
+    _simulated_s, _packets
+        As `engine.Progress` has them; they do not matter.
+
+    Raises
+    ------
+    StoppedError
+        When nobody wants the run any more.
+    """
     if _stop.is_set():
         raise parallel.StoppedError
 
@@ -76,8 +88,24 @@ _deadline_s = math.inf
 
 
 @contextmanager
-def _limited(limit_s: float | None) -> Iterator[None]:
-    """End the block when it takes too long, which only the main thread of a process can do."""
+def limited(limit_s: float | None) -> Iterator[None]:
+    """End the block when it takes too long, which only the main thread of a process can do.
+
+    Parameters
+    ----------
+    limit_s : float, optional
+        How long it may take, seconds; no limit by default.
+
+    Yields
+    ------
+    None
+        For the block.
+
+    Raises
+    ------
+    TimeoutError
+        In the block, when it takes longer.
+    """
     global _deadline_s
     if limit_s is None:
         yield
@@ -119,9 +147,9 @@ def work(
     made = []
     for job in jobs:
         try:
-            with _limited(limit_s):
+            with limited(limit_s):
                 summary = engine.summary(
-                    engine.read(scenario, settings=job.settings), run=job.run, progress=_check
+                    engine.read(scenario, settings=job.settings), run=job.run, progress=check
                 )
             made.append(Done(job.point, job.run, rows.of_summary(summary)))
         except parallel.StoppedError:

@@ -1,0 +1,1 @@
+"""What a new congestion control must show: criteria, verdicts beside baselines, adversaries."""

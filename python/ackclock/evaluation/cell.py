@@ -1,0 +1,171 @@
+"""A cell: one situation in which a candidate is measured, and each baseline in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ackclock.engine import Run
+from ackclock.evaluation.setting import Mode, Subject, Table
+from ackclock.evaluation.verdicts import Limit, Margin
+
+Numbers = dict[str, float]
+Curves = dict[str, list[float]]
+Measure = Callable[[Run], Numbers]
+"""A function of a module, or `functools.partial` of one: it may be sent to another machine."""
+
+GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=1.1, least=1e-3)
+DELAY = Margin("delay_p95", "ms", higher_is_better=False, ratio=1.1, difference=1.0, least=1e-3)
+LOSS = Margin("loss", "", higher_is_better=False, ratio=1.25, difference=0.001, least=1e-6)
+SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
+JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
+
+
+def time_margin(metric: str, unit: str = "s") -> Margin:
+    """Give the margin of a time: a completion, a recovery.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the number.
+    unit : str
+        Its unit.
+
+    Returns
+    -------
+    Margin
+        A tenth.
+    """
+    return Margin(metric, unit, higher_is_better=False, ratio=1.1, least=1e-3)
+
+
+def harm_margin(metric: str) -> Margin:
+    """Give the margin of harm done to others, of a share, or of an index.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the number, from 0 to 1, of which less is better.
+
+    Returns
+    -------
+    Margin
+        0.05.
+    """
+    return Margin(metric, "", higher_is_better=False, difference=0.05)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One scenario of a cell.
+
+    Attributes
+    ----------
+    scenario : dict
+        What is run.
+    measure : callable
+        What is wanted of a run.
+    records : bool
+        Whether that needs the tables over time.
+    """
+
+    scenario: Table
+    measure: Measure
+    records: bool = False
+
+
+Parts = Mapping[str, Part]
+
+
+def _merged(parts: Mapping[str, Numbers]) -> Numbers:
+    return {key: value for part in parts.values() for key, value in part.items()}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One situation.
+
+    Attributes
+    ----------
+    name : str
+        In a few words, with units; unique within its criterion.
+    parts : callable
+        The scenarios for a control in the judged place, by name; the first is the one that is
+        linked and drawn.
+    judged : tuple of Margin
+        What is compared with the baselines.
+    limits : tuple of Limit
+        What is judged by itself.
+    parameters : mapping
+        What distinguishes this cell from the others of its criterion.
+    numbers : callable
+        What follows from the numbers of all parts; by default all of them.
+    drawn : bool
+        Whether rates and queue of the first run's first part are kept as curves.
+    """
+
+    name: str
+    parts: Callable[[Subject], Parts]
+    judged: tuple[Margin, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    parameters: Mapping[str, float | str] = field(default_factory=dict)
+    numbers: Callable[[Mapping[str, Numbers]], Numbers] = _merged
+    drawn: bool = False
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What is asked of a control.
+
+    Attributes
+    ----------
+    id : str
+        Its name on the command line.
+    section : str
+        Of RFC 9743, or of the document whose suite it belongs to.
+    level : str
+        ``MUST``, ``SHOULD``, or empty.
+    title : str
+        In a few words.
+    about : str
+        What is done and why, a paragraph.
+    cells : callable, optional
+        Its cells in a mode; None when it is not tested.
+    axis : str
+        The parameter along which its picture is drawn; empty for a row per cell.
+    shown : str
+        The metric of its picture.
+    not_tested : str
+        Why there are no cells.
+    """
+
+    id: str
+    section: str
+    level: str
+    title: str
+    about: str
+    cells: Callable[[Mode], list[Cell]] | None = None
+    axis: str = ""
+    shown: str = ""
+    not_tested: str = ""
+
+
+def one_part(scenario: Callable[[Subject], Table], measure: Measure, **more: Any) -> Any:
+    """Give the parts of a cell that has one scenario.
+
+    Parameters
+    ----------
+    scenario : callable
+        Makes it for a control.
+    measure : callable
+        What is wanted of a run.
+    **more
+        Other fields of `Part`.
+
+    Returns
+    -------
+    callable
+        As `Cell.parts`.
+    """
+    return lambda subject: {"run": Part(scenario(subject), measure, **more)}

@@ -1,0 +1,42 @@
+"""What RFC 9743 (BCP 133) asks of a new congestion control, criterion by criterion."""
+
+from ackclock.evaluation.cell import Criterion
+from ackclock.evaluation.criteria import collapse, paths, queueing, sharing
+
+NOT_TESTED = (
+    Criterion(
+        "multipath", "7.10", "", "Multipath", "",
+        not_tested="not applicable: a flow has one path here; a change of path is criterion path",
+    ),
+    Criterion(
+        "documents", "5.3", "", "Documents", "",
+        not_tested="for people to judge: deviations from RFC 2914 and RFC 7141, deployment, and "
+        "what an operator can set",
+    ),
+)  # fmt: skip
+
+RFC9743: tuple[Criterion, ...] = (
+    *collapse.CRITERIA,
+    queueing.BLOAT,
+    queueing.LOSSES,
+    sharing.ITSELF,
+    sharing.ROUND_TRIPS,
+    sharing.SHORT,
+    sharing.MIXED,
+    sharing.REAL_TIME,
+    paths.WIRED,
+    queueing.TUNNEL,
+    paths.WIRELESS,
+    queueing.MANAGED,
+    paths.BREAKERS,
+    paths.DELAYS,
+    paths.THIN,
+    paths.FAR,
+    paths.MISBEHAVING,
+    paths.REORDERING,
+    paths.TRANSIENTS,
+    paths.CHANGES,
+    paths.DATACENTRE,
+    *NOT_TESTED,
+)
+"""In the order of the RFC."""

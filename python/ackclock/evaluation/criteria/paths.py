@@ -1,0 +1,506 @@
+"""RFC 9743, sections 6 and 7: wired and wireless paths, and what is special in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from ackclock.engine import Run, build
+from ackclock.evaluation import measures
+from ackclock.evaluation.cell import (
+    DELAY,
+    GOODPUT,
+    LOSS,
+    SHARE,
+    Cell,
+    Criterion,
+    Numbers,
+    Part,
+    Parts,
+    one_part,
+    time_margin,
+)
+from ackclock.evaluation.criteria.queueing import alone
+from ackclock.evaluation.criteria.sharing import general_grid, parameters_of
+from ackclock.evaluation.setting import LONG_S, STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock.evaluation.verdicts import Limit, Margin
+
+
+def _wired_cells(mode: Mode) -> list[Cell]:
+    cells = []
+    for name, path in general_grid(mode).items():
+        cells.append(
+            Cell(
+                f"alone, {name}",
+                one_part(alone(path, 1, LONG_S[mode]), measures.general),
+                judged=(GOODPUT, DELAY, LOSS),
+                parameters={**parameters_of(path), "flows": 1},
+            )
+        )
+        if mode == "full":
+            cells.append(
+                Cell(
+                    f"2 flows, {name}",
+                    one_part(alone(path, 2, LONG_S[mode]), measures.general),
+                    judged=(GOODPUT, SHARE),
+                    parameters={**parameters_of(path), "flows": 2},
+                )
+            )
+    return cells
+
+
+def _cell(name: str, path: Bottleneck, mode: Mode, **parameters: float | str) -> Cell:
+    return Cell(
+        name,
+        one_part(alone(path, 1, LONG_S[mode]), measures.general),
+        judged=(GOODPUT, DELAY),
+        parameters=parameters,
+    )
+
+
+def _wireless_cells(mode: Mode) -> list[Cell]:
+    cells = [
+        _cell(
+            f"random loss {percent} %",
+            STANDARD.with_link(loss={"kind": "bernoulli", "rate": f"{percent} %"}),
+            mode,
+            loss_percent=float(percent),
+        )
+        for percent in ("0.01", "0.1", "1", "3")
+    ]
+    bursts = {"kind": "gilbert_elliott", "to_bad": "0.1 %", "to_good": "20 %"}
+    cells.append(_cell("bursts of loss", STANDARD.with_link(loss=bursts), mode))
+    for every in (20, 40):
+        grouped = {"every": f"{every} ms"}
+        path = STANDARD.with_link(aggregation=grouped, reverse={"aggregation": grouped})
+        cells.append(_cell(f"aggregation over {every} ms", path, mode))
+    noise = {"kind": "gaussian", "sigma": "7 ms"}
+    cells.append(_cell("jitter of 7 ms", STANDARD.with_link(delay_noise=noise), mode))
+    return cells
+
+
+def _relative(found: Mapping[str, Numbers]) -> Numbers:
+    usual = found["usual"]["goodput"]
+    kept = found["run"]["goodput"] / usual if usual else float("nan")
+    return found["run"] | {"kept": kept}
+
+
+KEPT = Margin("kept", "", higher_is_better=True, ratio=1.1, least=1e-3)
+"""Goodput over that on the same path without the difficulty."""
+
+
+def _beside_usual(
+    path: Bottleneck, duration_s: float, events: tuple[Table, ...] = (), sample_s: float = 1.0
+) -> Callable[[Subject], Parts]:
+    """Give the parts of a run with a difficulty and of one without."""
+
+    def parts(subject: Subject) -> Parts:
+        flow = subject.flow("c", path.rtt_ms)
+        run = path.scenario(flow, duration_s=duration_s, events=events, sample_s=sample_s)
+        usual = replace(path, link={}).scenario(flow, duration_s=duration_s, sample_s=sample_s)
+        return {"run": Part(run, measures.general), "usual": Part(usual, measures.general)}
+
+    return parts
+
+
+def _delay_cells(mode: Mode) -> list[Cell]:
+    """Change the delay of the link, of which each direction has a quarter of the round trip."""
+    length_s = LONG_S[mode]
+
+    def stepped(changes: list[tuple[float, float]]) -> tuple[Table, ...]:
+        # The flow's access delay is half of the path's RTT; both directions have the rest.
+        return tuple(
+            change(at, key, build.milliseconds((rtt - 20) / 2))
+            for at, rtt in changes
+            for key in ("dumbbell.delay", "dumbbell.reverse.delay")
+        )
+
+    every = [
+        (at, 60.0 if index % 2 == 0 else 40.0) for index, at in enumerate((15, 30, 45, 60, 75))
+    ]
+    steps: dict[str, list[tuple[float, float]]] = {
+        "40 to 80 ms": [(length_s / 2, 80.0)],
+        "80 to 40 ms": [(0.1, 80.0), (length_s / 2, 40.0)],
+        "40 and 60 ms every 15 s": [one for one in every if one[0] < length_s],
+    }
+    cells = [
+        Cell(
+            name,
+            _beside_usual(STANDARD, length_s, stepped(changes)),
+            judged=(KEPT, DELAY),
+            numbers=_relative,
+            drawn=True,
+        )
+        for name, changes in steps.items()
+    ]
+    for noise_ms in (1, 5, 20):
+        noise = {"kind": "uniform", "range": f"{noise_ms} ms"}
+        cells.append(
+            Cell(
+                f"noise up to {noise_ms} ms",
+                _beside_usual(STANDARD.with_link(delay_noise=noise), length_s),
+                judged=(KEPT, DELAY),
+                numbers=_relative,
+                parameters={"noise_ms": noise_ms},
+            )
+        )
+    return cells
+
+
+def _reordering_cells(mode: Mode) -> list[Cell]:
+    cells = []
+    for part, words in ((16, "RTT/16"), (4, "RTT/4"), (1, "RTT")):
+        noise = {
+            "kind": "uniform",
+            "range": build.milliseconds(STANDARD.rtt_ms / part),
+            "reorder": True,
+        }
+        cells.append(
+            Cell(
+                f"up to {words}",
+                _beside_usual(STANDARD.with_link(delay_noise=noise), LONG_S[mode]),
+                judged=(KEPT,),
+                numbers=_relative,
+                parameters={"reordering_rtts": 1 / part},
+            )
+        )
+    return cells
+
+
+def _thin_cells(mode: Mode) -> list[Cell]:
+    thin = {
+        "64 kbit/s, 300 ms": Bottleneck(0.064, 300, 1, packet_bytes=100),
+        "8 kbit/s, 500 ms": Bottleneck(0.008, 500, packet_bytes=100, queue_packets=5),
+    }
+    length_s = 300.0 if mode == "quick" else 900.0
+    return [
+        Cell(
+            name,
+            one_part(alone(path, 1, length_s), measures.general),
+            judged=(
+                replace(GOODPUT, unit="Mbit/s", least=1e-6),
+                Margin("sent_per_delivered", "", higher_is_better=False, ratio=1.1),
+            ),
+            parameters=parameters_of(path),
+        )
+        for name, path in thin.items()
+    ]
+
+
+def _far_cells(mode: Mode) -> list[Cell]:
+    paths = {"50 Mbit/s, 600 ms": Bottleneck(50, 600, 1)}
+    if mode == "full":
+        paths |= {
+            "50 Mbit/s, 600 ms, buffer 0.25 BDP": Bottleneck(50, 600, 0.25),
+            "1 Gbit/s, 100 ms": Bottleneck(1000, 100, 1),
+        }
+    return [
+        Cell(
+            name,
+            one_part(
+                alone(path, 1, LONG_S[mode]),
+                partial(measures.recovery, at_s=0.0, least_mbps=0.9 * path.rate_mbps),
+                records=True,
+            ),
+            judged=(GOODPUT, time_margin("recovery")),
+            parameters=parameters_of(path),
+            drawn=True,
+        )
+        for name, path in paths.items()
+    ]
+
+
+def pulses(
+    path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1
+) -> list[Table]:
+    """Describe datagrams that come in pulses, of twice the path's rate.
+
+    Parameters
+    ----------
+    path : Bottleneck
+        The path.
+    period_s : float
+        From the start of one pulse to the next, seconds.
+    duration_s : float
+        Length of the run, seconds; the first pulse comes after two seconds.
+    on_s : float
+        Length of a pulse, seconds.
+
+    Returns
+    -------
+    list of dict
+        One flow per pulse.
+    """
+    count = int((duration_s - 2) / period_s)
+    return [
+        {
+            "source": "cbr",
+            "name": f"pulse-{index}",
+            "rate": build.mbps(2 * path.rate_mbps),
+            "packet": f"{path.packet_bytes} B",
+            "rtt": build.milliseconds(path.rtt_ms),
+            "start": build.seconds(round(2 + index * period_s, 6)),
+            "stop": build.seconds(round(2 + index * period_s + on_s, 6)),
+        }
+        for index in range(count)
+    ]
+
+
+def _misbehaving_cells(mode: Mode) -> list[Cell]:
+    path = Bottleneck(10, 20, 1)
+    periods = (1.0, 1.2, 2.0) if mode == "quick" else (0.5, 1.0, 1.2, 1.5, 2.0, 3.0)
+
+    def scenario(subject: Subject, period_s: float) -> Table:
+        return path.scenario(
+            subject.flow("c", path.rtt_ms),
+            *pulses(path, period_s, 60),
+            duration_s=60,
+            tcp={"min_rto": "1 s"},
+        )
+
+    return [
+        Cell(
+            f"pulses every {period:g} s",
+            one_part(partial(scenario, period_s=period), measures.general),
+            judged=(GOODPUT,),
+            parameters={"period_s": period},
+        )
+        for period in periods
+    ]
+
+
+def _transient_cells(_: Mode) -> list[Cell]:
+    fast, slow = Bottleneck(100, 40, 1), 10.0
+
+    def up(subject: Subject) -> Table:
+        return fast.scenario(
+            subject.flow("c", 40),
+            duration_s=60,
+            measured_from_s=10,
+            sample_s=0.25,
+            events=(
+                change(20, "dumbbell.rate", build.mbps(slow)),
+                change(40, "dumbbell.rate", build.mbps(fast.rate_mbps)),
+            ),
+        )
+
+    def crossed(subject: Subject, off_s: float) -> Table:
+        cross = {
+            "source": "cbr",
+            "name": "cross",
+            "rate": build.mbps(0.75 * STANDARD.rate_mbps),
+            "packet": "1500 B",
+            "rtt": "40 ms",
+            "start": "20 s",
+            "stop": build.seconds(off_s),
+        }
+        return STANDARD.scenario(
+            subject.flow("c", 40), cross, duration_s=60, measured_from_s=10, sample_s=0.25
+        )
+
+    def burst(subject: Subject) -> Table:
+        web = Subject("cubic").flow("burst", 40, count=50, bytes="100 kB", start="20 s")
+        return STANDARD.scenario(
+            subject.flow("c", 40), web, duration_s=40, measured_from_s=10, sample_s=0.25
+        )
+
+    back = partial(measures.recovery, at_s=40.0, least_mbps=0.9 * fast.rate_mbps)
+    after = partial(measures.recovery, at_s=40.0, least_mbps=0.9 * STANDARD.rate_mbps)
+    return [
+        Cell(
+            "100 to 10 Mbit/s and back", one_part(up, back, records=True),
+            judged=(time_margin("recovery"), DELAY, LOSS), drawn=True,
+        ),
+        Cell(
+            "three quarters taken for 20 s",
+            one_part(partial(crossed, off_s=40.0), after, records=True),
+            judged=(time_margin("recovery"),), drawn=True,
+        ),
+        Cell(
+            "three quarters taken for good",
+            one_part(partial(crossed, off_s=60.0), _cross_traffic),
+            judged=(replace(LOSS, metric="cross_loss"), DELAY),
+        ),
+        Cell(
+            "50 short CUBIC flows at once", one_part(burst, _burst),
+            judged=(time_margin("burst_p95"),),
+        ),
+    ]  # fmt: skip
+
+
+def _cross_traffic(run: Run) -> Numbers:
+    cross = measures.flows(run, "cross")[0]
+    lost = cross["dropped_packets"] / max(1, cross["sent_packets"])
+    return measures.general(run) | {"cross_loss": lost}
+
+
+def _burst(run: Run) -> Numbers:
+    return measures.general(run) | {
+        "burst_p95": measures.completions(run, groups=("burst",))["fct_p95_burst"]
+    }
+
+
+def _path_cells(mode: Mode) -> list[Cell]:
+    # Rate (Mbit/s), RTT (ms) and buffer (packets) in turn.
+    turns = ((50, 40, 167), (20, 80, 133), (100, 20, 100))
+    length_s = 90.0 if mode == "quick" else 180.0
+
+    def events(every_s: float) -> tuple[Table, ...]:
+        found: list[Table] = []
+        count = int(length_s / every_s)
+        for index in range(1, count):
+            rate, rtt, queue = turns[index % 3]
+            at = index * every_s
+            found += [
+                change(at, "dumbbell.rate", build.mbps(rate)),
+                change(at, "dumbbell.delay", build.milliseconds(rtt / 4)),
+                change(at, "dumbbell.reverse.delay", build.milliseconds(rtt / 4)),
+                change(at, "dumbbell.queue.limit", build.packets(queue)),
+            ]
+        return tuple(found)
+
+    def scenario(subject: Subject, every_s: float, count: int) -> Table:
+        # The access delay is that of the shortest round trip.
+        path = Bottleneck(50, 20, queue_packets=167)
+        made = path.scenario(
+            subject.flow("c", 30, count=count),
+            duration_s=length_s,
+            events=events(every_s),
+            sample_s=0.5,
+        )
+        made["dumbbell"]["delay"] = "10 ms"
+        return made
+
+    def cell(every_s: float, count: int, judged: tuple[Margin, ...]) -> Cell:
+        flows = "1 flow" if count == 1 else f"{count} flows"
+        return Cell(
+            f"{flows}, every {every_s:g} s",
+            one_part(partial(scenario, every_s=every_s, count=count), measures.general),
+            judged=judged,
+            parameters={"every_s": every_s, "flows": count},
+            drawn=True,
+        )
+
+    alone_ = (GOODPUT, DELAY, LOSS)
+    return [cell(30, 1, alone_), cell(5, 1, alone_), cell(5, 10, (SHARE, GOODPUT))]
+
+
+def _datacentre_cells(mode: Mode) -> list[Cell]:
+    path = Bottleneck(10_000, 0.1, queue_packets=200)
+
+    def scenario(subject: Subject, count: int) -> Table:
+        flows = subject.flow(
+            "c", path.rtt_ms, count=count, bytes="64 kB", start={"uniform": ["0 s", "10 us"]}
+        )
+        return path.scenario(
+            flows, duration_s=2, measured_from_s=0, tcp={"min_rto": "5 ms", "initial_rto": "5 ms"}
+        )
+
+    measure = partial(measures.completions, groups=("c",))
+    return [
+        Cell(
+            f"{count} senders",
+            one_part(
+                partial(scenario, count=count),
+                measure,
+            ),
+            judged=(time_margin("fct_p99_c"),),
+            parameters={"senders": count},
+        )
+        for count in ((8, 40) if mode == "quick" else (8, 40, 100))
+    ]
+
+
+def _breaker_cells(mode: Mode) -> list[Cell]:
+    paths = {
+        "standard path": STANDARD,
+        "buffer 0.25 BDP": replace(STANDARD, buffer_bdp=0.25),
+        "random loss 1 %": STANDARD.with_link(loss={"kind": "bernoulli", "rate": "1 %"}),
+        "2 Mbit/s, queue 300 ms": Bottleneck(2, 100, 3),
+    }
+    if mode == "full":
+        paths |= {name: path for name, path in general_grid(mode).items() if path.rate_mbps < 100}
+    measure = partial(measures.breaker, from_s=30.0)
+    return [
+        Cell(
+            name,
+            one_part(
+                alone(path, 1, 90),
+                measure,
+                records=True,
+            ),
+            limits=(Limit("trips", "windows of 15 s", at_most=0),),
+            parameters=parameters_of(path),
+        )
+        for name, path in paths.items()
+    ]
+
+
+WIRED = Criterion(
+    "wired", "6.1, 6.3", "MUST", "Wired paths",
+    "One flow alone (in full two, too) over the general grid of rates, round-trip times and "
+    "buffers: goodput, queueing delay, loss.",
+    _wired_cells, shown="goodput",
+)  # fmt: skip
+WIRELESS = Criterion(
+    "wireless", "6.4", "", "Wireless paths",
+    "The standard path with random loss from 0.01 to 3 %, with loss in bursts, with packets and "
+    "ACKs that come in groups, and with jitter.",
+    _wireless_cells, axis="loss_percent", shown="goodput",
+)  # fmt: skip
+BREAKERS = Criterion(
+    "breakers", "7.2", "", "Circuit breakers",
+    "Whether a circuit breaker for media (RFC 8083) would cut the flow off: in any 15 s after the "
+    "first 30 it sends more than ten times what TCP would at its loss.",
+    _breaker_cells,
+)  # fmt: skip
+DELAYS = Criterion(
+    "delay", "7.3", "SHOULD", "Varying delay",
+    "The standard path whose round-trip time doubles, halves, alternates, or varies for each "
+    "packet without reordering: goodput over that without the variation.",
+    _delay_cells, axis="noise_ms", shown="kept",
+)  # fmt: skip
+THIN = Criterion(
+    "iot", "7.4", "", "Thin links",
+    "64 kbit/s and 8 kbit/s with packets of 100 bytes: goodput, and packets sent per packet "
+    "delivered.",
+    _thin_cells, shown="goodput",
+)  # fmt: skip
+FAR = Criterion(
+    "far", "7.5", "", "Long paths",
+    "50 Mbit/s over 600 ms (in full 1 Gbit/s over 100 ms, too): goodput, and the time until nine "
+    "tenths of the rate are reached.",
+    _far_cells, shown="goodput",
+)  # fmt: skip
+MISBEHAVING = Criterion(
+    "misbehaving", "7.6", "SHOULD", "Misbehaving nodes",
+    "Pulses of datagrams, twice the rate of the link for 100 ms (Kuzmanovic and Knightly, 2003), "
+    "with a least retransmission timeout of 1 s: the goodput that is left.",
+    _misbehaving_cells, axis="period_s", shown="goodput",
+)  # fmt: skip
+REORDERING = Criterion(
+    "reordering", "7.7", "", "Reordering",
+    "The standard path with delays that let packets overtake each other: goodput over that in "
+    "order.",
+    _reordering_cells, axis="reordering_rtts", shown="kept",
+)  # fmt: skip
+TRANSIENTS = Criterion(
+    "transients", "7.8", "SHOULD", "Transient events",
+    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams; fifty "
+    "short flows come at once: time to nine tenths of what is free, delay and loss, and what the "
+    "others suffer.",
+    _transient_cells, shown="recovery",
+)  # fmt: skip
+CHANGES = Criterion(
+    "path", "7.9", "MUST", "Changing paths",
+    "Rate, round-trip time and buffer change together, every 30 and every 5 s: goodput, delay and "
+    "loss of one flow, the smallest share of ten.",
+    _path_cells, shown="goodput",
+)  # fmt: skip
+DATACENTRE = Criterion(
+    "datacentre", "7.11", "", "Data centres",
+    "Senders that each send 64 kB to one receiver at once: 10 Gbit/s, 100 us, a queue of 200 "
+    "packets.",
+    _datacentre_cells, axis="senders", shown="fct_p99_c",
+)  # fmt: skip

@@ -1,0 +1,505 @@
+"""An evaluation: every cell with the candidate and with each baseline in its place, judged."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ackclock import engine, metrics
+from ackclock.engine import controls
+from ackclock.evaluation import verdicts
+from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers
+from ackclock.evaluation.runs import Answer, Job, Kept, make, places
+from ackclock.evaluation.setting import BASELINES, Mode, Subject, Table
+from ackclock.evaluation.verdicts import Compared, Limit, Margin
+from ackclock.metrics import Estimate
+from ackclock.runs import progress
+
+FIRST_RUNS = {"quick": 5, "full": 10}
+MORE_RUNS = 5
+MOST_RUNS = 30
+"""An undecided cell gets more runs, up to this number, unless it would need many times as many."""
+HOPELESS = 4
+"""How many times as many."""
+UNPAIRED = 1000
+"""Number of the candidate's first run when its chance is to be another than the baselines'."""
+STEADY_EPOCHS = 3
+"""With fewer loss events of Reno alone a cell says nothing about the long run."""
+SEVERITY = (
+    "not applicable", "holds", "better", "like", "unclear", "worse", "fails", "failed",
+)  # fmt: skip
+"""Verdicts of a criterion, from the most to the least favourable."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an evaluation is to do.
+
+    Attributes
+    ----------
+    candidate : Subject
+        The control that is judged.
+    criteria : tuple of Criterion
+        What is asked.
+    against : tuple of str
+        Further controls that are shown beside it and decide nothing.
+    mode : str
+        ``quick`` or ``full``.
+    seed : int
+        Seed of the random streams of all runs.
+    paired : bool
+        Whether the candidate meets the same chance as the baselines.
+    """
+
+    candidate: Subject
+    criteria: tuple[Criterion, ...]
+    against: tuple[str, ...] = ()
+    mode: Mode = "quick"
+    seed: int = 1
+    paired: bool = True
+
+    @cached_property
+    def subjects(self) -> tuple[Subject, ...]:
+        """The candidate, the baselines, and the others, each once but for the candidate."""
+        return (self.candidate, *map(Subject, dict.fromkeys((*BASELINES, *self.against))))
+
+
+@dataclass
+class Measured:
+    """What one control gave in one cell.
+
+    Attributes
+    ----------
+    numbers : list of dict
+        By run.
+    curves : dict
+        Of the first run; empty when none are drawn.
+    scenario : Scenario, optional
+        Of its first part; None when the cell cannot have this control.
+    refusal : str
+        Why it cannot.
+    errors : list of str
+        Of the runs that failed.
+    """
+
+    numbers: list[Numbers] = field(default_factory=list)
+    curves: Curves = field(default_factory=dict)
+    scenario: engine.Scenario | None = None
+    refusal: str = ""
+    errors: list[str] = field(default_factory=list)
+
+    def values(self, metric: str) -> list[float]:
+        """Give a number of each run.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        list of float
+            NaN where a run has none.
+        """
+        return [run.get(metric, float("nan")) for run in self.numbers]
+
+    def estimate(self, metric: str) -> Estimate:
+        """Estimate the mean of a number over runs.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        Estimate
+            With its 95 % interval.
+        """
+        return metrics.over_runs(
+            [one if np.isfinite(one) else np.nan for one in self.values(metric)]
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One number of a cell beside the baselines.
+
+    Attributes
+    ----------
+    margin : Margin
+        What matters.
+    baseline : str
+        The more permissive baseline.
+    compared : Compared
+        The comparison with it.
+    """
+
+    margin: Margin
+    baseline: str
+    compared: Compared
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came of a cell.
+
+    Attributes
+    ----------
+    cell : Cell
+        What was asked.
+    measured : dict
+        By subject; the candidate has its own name even if it is a baseline.
+    judged : list of Judged
+        Each comparison.
+    limits : list of (Limit, bool)
+        What holds by itself.
+    """
+
+    cell: Cell
+    measured: Mapping[str, Measured]
+    judged: Sequence[Judged]
+    limits: Sequence[tuple[Limit, bool]]
+
+    @property
+    def verdict(self) -> str:
+        """The least favourable of its verdicts, without correction for their number."""
+        candidate = self.measured[CANDIDATE]
+        if candidate.refusal:
+            return "not applicable"
+        if candidate.errors:
+            return "failed"
+        found = [one.compared.verdict for one in self.judged]
+        found += ["holds" if holds else "fails" for _, holds in self.limits]  # type: ignore[misc]
+        return max(found, key=SEVERITY.index)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether Reno alone goes through a few loss events in it, where it is alone."""
+        epochs = self.measured["reno"].values("epochs")
+        return not epochs or not max(epochs) < STEADY_EPOCHS
+
+
+CANDIDATE = "candidate"
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """What came of a criterion.
+
+    Attributes
+    ----------
+    criterion : Criterion
+        What was asked.
+    cells : list of CellResult
+        In order.
+    verdict : str
+        Of `SEVERITY`.
+    worst : tuple, optional
+        The cell that decides, and its comparison or limit.
+    holm_p : float, optional
+        Adjusted probability of the comparison that decides.
+    """
+
+    criterion: Criterion
+    cells: Sequence[CellResult]
+    verdict: str
+    worst: tuple[CellResult, Judged | Limit] | None
+    holm_p: float | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation.
+
+    Attributes
+    ----------
+    asked : Asked
+        What it was to do.
+    results : list of CriterionResult
+        For the candidate.
+    others : dict
+        Verdicts of the same criteria for the baselines and the further controls, by name.
+    packets : int
+        Packets simulated, kept runs included.
+    """
+
+    asked: Asked
+    results: Sequence[CriterionResult]
+    others: Mapping[str, Sequence[CriterionResult]]
+    packets: int
+
+    @property
+    def failed(self) -> int:
+        """Number of cells in which a run of the candidate failed."""
+        return sum(
+            bool(cell.measured[CANDIDATE].errors) for one in self.results for cell in one.cells
+        )
+
+
+class _Work:
+    """The cells of an evaluation, and which runs they need."""
+
+    def __init__(self, asked: Asked, kept: Kept) -> None:
+        self.asked, self.kept = asked, kept
+        controls.load_missing([subject.name for subject in asked.subjects])
+        self.cells = [
+            (criterion, cell)
+            for criterion in asked.criteria
+            if criterion.cells is not None
+            for cell in criterion.cells(asked.mode)
+        ]
+        self.runs = [FIRST_RUNS[asked.mode]] * len(self.cells)
+        self._places = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
+        self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
+
+    def scenarios(self, cell: int, subject: int) -> dict[str, engine.Scenario] | str:
+        """Give the scenarios of a cell, or why it cannot have this control."""
+        key = (cell, subject)
+        if key not in self._scenarios:
+            parts = self.cells[cell][1].parts(self.asked.subjects[subject])
+            try:
+                self._scenarios[key] = {
+                    name: engine.read(self._seeded(part.scenario)) for name, part in parts.items()
+                }
+            except engine.ScenarioError as error:
+                self._scenarios[key] = str(error).removeprefix("<mapping>: ")
+        return self._scenarios[key]
+
+    def _seeded(self, scenario: Table) -> Table:
+        made = copy.copy(scenario)
+        made["run"] = {**scenario["run"], "seed": self.asked.seed}
+        return made
+
+    def jobs(self, cell: int, subject: int) -> Iterator[tuple[int, str, Job]]:
+        """Give the runs that a cell needs of a control, each with its number and part."""
+        scenarios = self.scenarios(cell, subject)
+        if isinstance(scenarios, str):
+            return
+        described = self.cells[cell][1]
+        parts = described.parts(self.asked.subjects[subject])
+        offset = 0 if self.asked.paired or subject else UNPAIRED
+        for run in range(self.runs[cell]):
+            for index, (name, part) in enumerate(parts.items()):
+                drawn = described.drawn and run == 0 and index == 0
+                scenario = scenarios[name]
+                yield run, name, Job(scenario, run + offset, part.measure, part.records, drawn)
+
+    def all_jobs(self) -> list[Job]:
+        """Give all runs that are needed now."""
+        return [
+            job
+            for cell in range(len(self.cells))
+            for subject in range(len(self.asked.subjects))
+            for _, _, job in self.jobs(cell, subject)
+        ]
+
+    def measured(self, cell: int, subject: int) -> Measured:
+        """Put together what a control gave in a cell."""
+        scenarios = self.scenarios(cell, subject)
+        if isinstance(scenarios, str):
+            return Measured(refusal=scenarios)
+        found = Measured(scenario=next(iter(scenarios.values())))
+        by_run: dict[int, dict[str, Numbers]] = {}
+        for run, name, job in self.jobs(cell, subject):
+            answer: Answer | None = self.kept.get(job.key)
+            if answer is None:
+                continue
+            if answer.error:
+                found.errors.append(answer.error)
+                continue
+            by_run.setdefault(run, {})[name] = answer.numbers
+            found.curves.update(answer.curves)
+        if not found.errors:
+            found.numbers = [self.cells[cell][1].numbers(parts) for parts in by_run.values()]
+        return found
+
+    def result(self, cell: int, subject: int) -> CellResult:
+        """Judge a control in a cell."""
+        described = self.cells[cell][1]
+        beside = {
+            one.name: self.measured(cell, index)
+            for index, one in enumerate(self.asked.subjects)
+            if index
+        }
+        candidate = self.measured(cell, subject)
+        measured = {CANDIDATE: candidate, **beside}
+        if candidate.refusal or candidate.errors:
+            return CellResult(described, measured, [], [])
+        judged = []
+        for margin in described.judged:
+            compared = {
+                name: verdicts.compare(
+                    candidate.values(margin.metric), beside[name].values(margin.metric), margin
+                )
+                for name in BASELINES
+            }
+            judged.append(Judged(margin, *verdicts.most_permissive(compared)))
+        limits = [
+            (
+                limit,
+                limit.holds(
+                    float(np.mean(candidate.values(limit.metric))),
+                    [float(np.mean(beside[name].values(limit.metric))) for name in BASELINES],
+                ),
+            )
+            for limit in described.limits
+        ]
+        return CellResult(described, measured, judged, limits)
+
+    def undecided(self) -> bool:
+        """Give more runs to the cells that need them; say whether any does."""
+        found = False
+        for result in self.of_criteria(0):
+            compared = [one.compared for cell in result.cells for one in cell.judged]
+            adjusted = iter(verdicts.holm([one.p for one in compared]))
+            for cell in result.cells:
+                needs = [_needs_more(one.compared, next(adjusted)) for one in cell.judged]
+                place = self._places[id(cell.cell)]
+                if any(needs) and self.runs[place] < MOST_RUNS:
+                    self.runs[place] += MORE_RUNS
+                    found = True
+        return found
+
+    def of_criteria(self, subject: int) -> list[CriterionResult]:
+        """Judge a control by all criteria."""
+        found = []
+        for criterion in self.asked.criteria:
+            cells = [
+                self.result(index, subject)
+                for index, (owner, _) in enumerate(self.cells)
+                if owner is criterion
+            ]
+            found.append(judge(criterion, cells))
+        return found
+
+
+def _needs_more(compared: Compared, holm_p: float) -> bool:
+    """Say whether more runs may decide a comparison, or confirm it among the others."""
+    if compared.identical:
+        return False
+    if compared.verdict == "worse":
+        return holm_p >= 1 - verdicts.LEVEL
+    return compared.runs_needed is not None and compared.runs_needed <= HOPELESS * MOST_RUNS
+
+
+def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
+    """Sum up the cells of a criterion.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What was asked.
+    cells : sequence of CellResult
+        What came of it.
+
+    Returns
+    -------
+    CriterionResult
+        ``failed`` when a run of the candidate failed, ``fails`` when a limit does, and otherwise
+        the worst comparison after Holm's correction.
+    """
+    if criterion.cells is None:
+        return CriterionResult(criterion, cells, "not tested", None, None)
+    compared = [(cell, one) for cell in cells for one in cell.judged]
+    limits = [(cell, limit, holds) for cell in cells for limit, holds in cell.limits]
+    failed = [(cell, limit) for cell, limit, holds in limits if not holds]
+    if any(cell.measured[CANDIDATE].errors for cell in cells):
+        return CriterionResult(criterion, cells, "failed", None, None)
+    if failed:
+        return CriterionResult(criterion, cells, "fails", failed[0], None)
+    if compared:
+        verdict, place, p = verdicts.of_criterion(
+            [one.compared.verdict for _, one in compared], [one.compared.p for _, one in compared]
+        )
+        return CriterionResult(criterion, cells, verdict, compared[place], p)
+    if limits:
+        return CriterionResult(criterion, cells, "holds", limits[0][:2], None)
+    return CriterionResult(criterion, cells, "not applicable", None, None)
+
+
+def evaluate(
+    asked: Asked,
+    cache: Path,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    limit_s: float | None = None,
+    shown: bool = True,
+    tell: Callable[[str], Any] | None = None,
+) -> Evaluation:
+    """Measure the candidate and the baselines, and judge.
+
+    Parameters
+    ----------
+    asked : Asked
+        What to do.
+    cache : Path
+        Directory in which numbers are kept, for the next control, too.
+    jobs : int, optional
+        Runs at once on this machine; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler; its workers make the runs.
+    limit_s : float, optional
+        How long a run may take, seconds; see `runs.places`.
+    shown : bool
+        Whether a bar with the time left is shown on a terminal.
+    tell : callable, optional
+        Called with a line when cells get more runs.
+
+    Returns
+    -------
+    Evaluation
+        Verdicts and all numbers.
+
+    Raises
+    ------
+    ScenarioError
+        When the candidate cannot be loaded, or a cluster cannot be reached.
+    SimulationError
+        When a run of a baseline fails.
+    StorageError
+        When numbers cannot be kept.
+    """
+    names = [subject.name for subject in asked.subjects]
+    controls.load_missing(names)
+    with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
+        work = _Work(asked, kept)
+        while True:
+            wanted = work.all_jobs()
+            with progress.Count(len({job.key for job in wanted}), "runs", shown=shown) as bar:
+                make(wanted, kept, place, limit, bar)
+            _refuse_failed_baselines(work)
+            if not work.undecided():
+                break
+            if tell is not None:
+                tell(
+                    f"{sum(one > FIRST_RUNS[asked.mode] for one in work.runs)} cells get more runs"
+                )
+        made = {job.key: kept.get(job.key) for job in work.all_jobs()}
+        packets = sum(answer.packets for answer in made.values() if answer is not None)
+        others = {
+            subject.name: work.of_criteria(index)
+            for index, subject in enumerate(asked.subjects)
+            if index
+        }
+        return Evaluation(asked, work.of_criteria(0), others, packets)
+
+
+def _refuse_failed_baselines(work: _Work) -> None:
+    for cell, (criterion, described) in enumerate(work.cells):
+        for index, subject in enumerate(work.asked.subjects):
+            errors = (
+                work.measured(cell, index).errors if subject.name in BASELINES and index else []
+            )
+            if errors:
+                raise engine.SimulationError(
+                    f"{criterion.id}, {described.name}: the baseline {subject.name} failed: "
+                    f"{errors[0]}"
+                )
