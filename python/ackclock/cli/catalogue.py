@@ -64,11 +64,18 @@ def explain(controller: str) -> None:
 
 
 @click.command()
-def schema() -> None:
+@click.option("--evaluation", is_flag=True, help="That of verdicts.json of `ackclock evaluate`.")
+def schema(evaluation: bool) -> None:
     """Print the JSON schema of scenarios.
 
     \b
-    Example:
+    Examples:
       ackclock schema > scenario.schema.json
+      ackclock schema --evaluation
     """
-    print(json.dumps(engine.schema(), indent=2))
+    if evaluation:
+        from ackclock.evaluation import report
+
+        print(json.dumps(report.schema(), indent=2))
+    else:
+        print(json.dumps(engine.schema(), indent=2))

@@ -27,6 +27,9 @@ VERBS = {
     "reproduce": {
         "reproduce": "Reproduce figures and tables of papers, with a verdict for every claim.",
     },
+    "evaluate": {
+        "evaluate": "Judge a congestion control by RFC 9743, beside CUBIC and Reno in its place.",
+    },
     "studies": {
         "compare": "Compare congestion controls on one path: the questions that everybody asks, "
         "on one page.",

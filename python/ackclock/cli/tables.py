@@ -15,6 +15,7 @@ from ackclock.engine import Summary
 if TYPE_CHECKING:
     import polars as pl
 
+    from ackclock.evaluation.evaluate import Evaluation
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
 
@@ -269,4 +270,28 @@ def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = _table(None, heads, texts=1)
     for row in rows:
         table.add_row(*row)
+    _print(table)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print the verdict of every criterion.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+    """
+    from ackclock.evaluation.report import number
+
+    columns = ("section", "criterion", "verdict", "decided by", evaluation.asked.candidate.name)
+    others = list(evaluation.others)
+    table = _table(None, (*columns, *others), 4)
+    for result in evaluation.results:
+        worst, values = "", ["-"] * (1 + len(others))
+        if result.worst:
+            found = number(*result.worst, result.criterion.id)
+            worst = f"{found['cell']}: {found['metric'].replace('_', ' ')}"
+            each = [found["value"], *(found["baseline"].get(name) for name in others)]
+            values = ["-" if one is None else f"{one:.4g}" for one in each]
+        table.add_row(result.criterion.section, result.criterion.id, result.verdict, worst, *values)
     _print(table)

@@ -14,7 +14,7 @@ import numpy as np
 from ackclock import engine, metrics
 from ackclock.engine import controls
 from ackclock.evaluation import verdicts
-from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers
+from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers, Parts
 from ackclock.evaluation.runs import Answer, Job, Kept, make, places
 from ackclock.evaluation.setting import BASELINES, Mode, Subject, Table
 from ackclock.evaluation.verdicts import Compared, Limit, Margin
@@ -213,6 +213,12 @@ class CriterionResult:
     worst: tuple[CellResult, Judged | Limit] | None
     holm_p: float | None
 
+    @property
+    def errors(self) -> list[str]:
+        """What went wrong in the candidate's runs, each once."""
+        found = [error for cell in self.cells for error in cell.measured[CANDIDATE].errors]
+        return list(dict.fromkeys(found))
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -243,8 +249,16 @@ class Evaluation:
         )
 
 
-class _Work:
-    """The cells of an evaluation, and which runs they need."""
+class Work:
+    """The cells of an evaluation, and which runs they need.
+
+    Parameters
+    ----------
+    asked : Asked
+        What to do; its controls are loaded.
+    kept : Kept
+        Where answers are.
+    """
 
     def __init__(self, asked: Asked, kept: Kept) -> None:
         self.asked, self.kept = asked, kept
@@ -260,10 +274,21 @@ class _Work:
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
 
     def scenarios(self, cell: int, subject: int) -> dict[str, engine.Scenario] | str:
-        """Give the scenarios of a cell, or why it cannot have this control."""
+        """Give the scenarios of a cell.
+
+        Parameters
+        ----------
+        cell, subject : int
+            Which cell, and which control.
+
+        Returns
+        -------
+        dict or str
+            Scenarios by part, or why the cell cannot have this control.
+        """
         key = (cell, subject)
         if key not in self._scenarios:
-            parts = self.cells[cell][1].parts(self.asked.subjects[subject])
+            parts = self.parts(cell, subject)
             try:
                 self._scenarios[key] = {
                     name: engine.read(self._seeded(part.scenario)) for name, part in parts.items()
@@ -277,13 +302,38 @@ class _Work:
         made["run"] = {**scenario["run"], "seed": self.asked.seed}
         return made
 
+    def parts(self, cell: int, subject: int) -> Parts:
+        """Give the parts of a cell.
+
+        Parameters
+        ----------
+        cell, subject : int
+            Which cell, and which control.
+
+        Returns
+        -------
+        mapping
+            As `Cell.parts`.
+        """
+        return self.cells[cell][1].parts(self.asked.subjects[subject])
+
     def jobs(self, cell: int, subject: int) -> Iterator[tuple[int, str, Job]]:
-        """Give the runs that a cell needs of a control, each with its number and part."""
+        """Give the runs that a cell needs of a control now.
+
+        Parameters
+        ----------
+        cell, subject : int
+            Which cell, and which control.
+
+        Yields
+        ------
+        int, str, Job
+            Number of the run among those of the cell, name of the part, and the run.
+        """
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return
-        described = self.cells[cell][1]
-        parts = described.parts(self.asked.subjects[subject])
+        described, parts = self.cells[cell][1], self.parts(cell, subject)
         offset = 0 if self.asked.paired or subject else UNPAIRED
         for run in range(self.runs[cell]):
             for index, (name, part) in enumerate(parts.items()):
@@ -292,7 +342,13 @@ class _Work:
                 yield run, name, Job(scenario, run + offset, part.measure, part.records, drawn)
 
     def all_jobs(self) -> list[Job]:
-        """Give all runs that are needed now."""
+        """Give all runs that are needed now.
+
+        Returns
+        -------
+        list of Job
+            The same run may be there twice.
+        """
         return [
             job
             for cell in range(len(self.cells))
@@ -301,7 +357,18 @@ class _Work:
         ]
 
     def measured(self, cell: int, subject: int) -> Measured:
-        """Put together what a control gave in a cell."""
+        """Put together what a control gave in a cell.
+
+        Parameters
+        ----------
+        cell, subject : int
+            Which cell, and which control.
+
+        Returns
+        -------
+        Measured
+            From the answers that there are.
+        """
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return Measured(refusal=scenarios)
@@ -321,7 +388,18 @@ class _Work:
         return found
 
     def result(self, cell: int, subject: int) -> CellResult:
-        """Judge a control in a cell."""
+        """Judge a control in a cell.
+
+        Parameters
+        ----------
+        cell, subject : int
+            Which cell, and which control is the candidate.
+
+        Returns
+        -------
+        CellResult
+            With the baselines and the others beside it.
+        """
         described = self.cells[cell][1]
         beside = {
             one.name: self.measured(cell, index)
@@ -354,7 +432,13 @@ class _Work:
         return CellResult(described, measured, judged, limits)
 
     def undecided(self) -> bool:
-        """Give more runs to the cells that need them; say whether any does."""
+        """Give more runs to the cells that need them.
+
+        Returns
+        -------
+        bool
+            Whether any does.
+        """
         found = False
         for result in self.of_criteria(0):
             compared = [one.compared for cell in result.cells for one in cell.judged]
@@ -368,7 +452,18 @@ class _Work:
         return found
 
     def of_criteria(self, subject: int) -> list[CriterionResult]:
-        """Judge a control by all criteria."""
+        """Judge a control by all criteria.
+
+        Parameters
+        ----------
+        subject : int
+            Which control is the candidate.
+
+        Returns
+        -------
+        list of CriterionResult
+            In their order.
+        """
         found = []
         for criterion in self.asked.criteria:
             cells = [
@@ -470,7 +565,7 @@ def evaluate(
     names = [subject.name for subject in asked.subjects]
     controls.load_missing(names)
     with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
-        work = _Work(asked, kept)
+        work = Work(asked, kept)
         while True:
             wanted = work.all_jobs()
             with progress.Count(len({job.key for job in wanted}), "runs", shown=shown) as bar:
@@ -492,7 +587,7 @@ def evaluate(
         return Evaluation(asked, work.of_criteria(0), others, packets)
 
 
-def _refuse_failed_baselines(work: _Work) -> None:
+def _refuse_failed_baselines(work: Work) -> None:
     for cell, (criterion, described) in enumerate(work.cells):
         for index, subject in enumerate(work.asked.subjects):
             errors = (

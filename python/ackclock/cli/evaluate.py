@@ -1,0 +1,194 @@
+"""The verb that judges a control."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ackclock import engine
+from ackclock.cli import options
+
+if TYPE_CHECKING:
+    from ackclock.evaluation.cell import Criterion
+    from ackclock.evaluation.evaluate import Asked
+
+WORSE = ("worse", "fails", "failed")
+CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
+
+
+@click.command()
+@click.argument(
+    "control", metavar="CONTROL", help="A control: NAME, module:Class, library.so:NAME."
+)
+@click.option(
+    "--against", metavar="NAMES", help="Further controls to show beside it, as in bbr,bic."
+)
+@click.option("--quick/--full", default=True, help="Minutes, or tens of them.")
+@click.option("--suite", multiple=True, metavar="NAME", help="What is asked; default: rfc9743.")
+@click.option("--only", metavar="ID,...", help="Only these criteria.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of CONTROL."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the random streams.")
+@click.option(
+    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go."
+)
+@options.jobs
+@options.cluster
+@click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
+@click.option("--dry-run", is_flag=True, help="Say what it would cost; run nothing.")
+@click.option(
+    "--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when that occurs."
+)
+@options.as_json
+def evaluate(
+    control: str,
+    against: str | None,
+    quick: bool,
+    suite: tuple[str, ...],
+    only: str | None,
+    settings: tuple[str, ...],
+    seed: int,
+    output: Path,
+    jobs: int | None,
+    cluster: str | None,
+    limit: str | None,
+    dry_run: bool,
+    fail_on: str | None,
+    as_json: bool,
+) -> None:
+    """Judge a congestion control by what RFC 9743 asks of a new one.
+
+    It runs in every situation, and CUBIC and Reno in its place with the same chance; what differs
+    by more than a stated margin is a finding. The page is DIR/evaluation=CONTROL/index.html, with
+    verdicts.json, all numbers as Parquet, and every scenario. Numbers are kept: an interrupted
+    evaluation goes on, and the next control finds the baselines.
+
+    Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 what --fail-on
+    names has occurred; 130 interrupted.
+
+    \b
+    Examples:
+      ackclock evaluate illinois
+      ackclock evaluate mine:Gentle --against bbr3 --fail-on worse
+      ackclock evaluate cubic --set c=0.8 --only mixed,rtt
+      ackclock evaluate bbr3 --full --dry-run
+    """
+    from ackclock.evaluation import page
+    from ackclock.evaluation.evaluate import Asked
+    from ackclock.evaluation.evaluate import evaluate as run
+    from ackclock.evaluation.setting import Subject
+
+    begin = time.monotonic()
+    limit_s = _limit(limit)
+    asked = Asked(
+        Subject(control, _parameters(settings)),
+        _criteria(suite or ("rfc9743",), only),
+        tuple(name.strip() for name in (against or "").split(",") if name.strip()),
+        "quick" if quick else "full",
+        seed,
+    )
+    cache = output / ".cache"
+    if dry_run:
+        _estimate(asked, cache, jobs, as_json)
+        return
+    tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
+    found = run(asked, cache, jobs=jobs, cluster=cluster, limit_s=limit_s, tell=tell)
+    wall_s = time.monotonic() - begin
+    command = f"ackclock {shlex.join(sys.argv[1:])}"
+    place = page.write(found, output, command, wall_s)
+    if as_json:
+        print((place / "verdicts.json").read_text("utf-8"), end="")
+    else:
+        _print(found, place)
+    verdicts = {one.verdict for one in found.results}
+    if found.failed:
+        print(
+            f"ackclock: {control}: runs failed in {found.failed} situations: {place}/index.html",
+            file=sys.stderr,
+        )
+        raise click.exceptions.Exit(1)
+    if fail_on is not None and verdicts & set(CONDITIONS[fail_on]):
+        raise click.exceptions.Exit(3)
+
+
+def _limit(text: str | None) -> float | None:
+    try:
+        limit_s = None if text is None else engine.quantity(text, "time_s")
+    except ValueError as error:
+        raise click.ClickException(f"--limit: {error}") from error
+    if limit_s is not None and not 0 < limit_s < 1e7:
+        raise click.ClickException("--limit: expected more than 0 s and less than 1e7 s")
+    return limit_s
+
+
+def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in settings:
+        key, sign, value = one.partition("=")
+        if not sign or not key.strip():
+            raise click.ClickException(f"--set takes KEY=VALUE, as in --set beta=0.7; got {one!r}")
+        try:
+            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            # A word, as people write it on a command line.
+            found[key.strip()] = value.strip()
+    return found
+
+
+def _criteria(suites: tuple[str, ...], only: str | None) -> tuple[Criterion, ...]:
+    from ackclock.evaluation.suites import criteria
+
+    try:
+        found = tuple(one for name in suites for one in criteria(name))
+    except KeyError as error:
+        raise click.ClickException(str(error.args[0])) from error
+    if only is None:
+        return found
+    wanted = [one.strip() for one in only.split(",") if one.strip()]
+    known = [one.id for one in found]
+    for one in wanted:
+        if one not in known:
+            raise click.ClickException(f"--only: no criterion {one}; choose of {', '.join(known)}")
+    return tuple(one for one in found if one.id in wanted)
+
+
+def _estimate(asked: Asked, cache: Path, jobs: int | None, as_json: bool) -> None:
+    from ackclock.evaluation.estimate import cost
+
+    found = cost(asked, cache, jobs)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "cells": found.cells,
+                    "runs": found.runs,
+                    "kept": found.kept,
+                    "packets": float(f"{found.packets:.3g}"),
+                    "estimated_s": float(f"{found.seconds:.2g}"),
+                }
+            )
+        )
+        return
+    minutes = found.seconds / 60
+    words = f"{found.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min"
+    print(
+        f"{found.cells} situations, {found.runs} runs at first, {found.kept} of them kept from "
+        f"before; about {found.packets / 1e6:.0f} M packets, {words} on this machine"
+    )
+
+
+def _print(found: Any, place: Path) -> None:
+    from ackclock.cli import tables
+    from ackclock.evaluation.page import sentence
+
+    tables.print_evaluation(found)
+    print(f"{found.asked.candidate.name}: {sentence(found)}")
+    print(f"{place / 'index.html'}")

@@ -1,0 +1,121 @@
+"""What an evaluation will cost, before it begins."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock import engine
+from ackclock.evaluation.cell import Part
+from ackclock.evaluation.evaluate import Asked, Work
+from ackclock.evaluation.runs import Job, Kept
+from ackclock.evaluation.setting import STANDARD, Subject
+
+TRIAL_S = 6.0
+"""Simulated seconds of the standard path by which the speed is measured."""
+PER_RUN_S = 0.02
+"""What a run costs besides its packets."""
+RECORDED = 2.0
+"""How much longer a packet takes when tables are recorded."""
+UNDECIDED = 1.35
+"""More runs of undecided cells."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What is to be done.
+
+    Attributes
+    ----------
+    cells : int
+        Situations.
+    runs : int
+        Runs that are wanted at first, each once.
+    kept : int
+        Of them those that are kept from before.
+    packets : float
+        About how many packets the others are.
+    seconds : float
+        About how long everything takes.
+    """
+
+    cells: int
+    runs: int
+    kept: int
+    packets: float
+    seconds: float
+
+
+def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
+    """Estimate the cost of an evaluation on this machine.
+
+    Parameters
+    ----------
+    asked : Asked
+        What it is to do.
+    cache : Path
+        Where numbers are kept.
+    jobs : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    Cost
+        Counts and times; the speed is measured by a short run of each control.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        When a control cannot be loaded or run.
+    """
+    with Kept(cache).opened() as kept:
+        work = Work(asked, kept)
+        wanted: dict[str, tuple[Subject, Part, Job]] = {}
+        for cell in range(len(work.cells)):
+            for index, subject in enumerate(asked.subjects):
+                parts = work.parts(cell, index)
+                for _, name, job in work.jobs(cell, index):
+                    wanted.setdefault(job.key, (subject, parts[name], job))
+        missing = {key: one for key, one in wanted.items() if kept.get(key) is None}
+    speed = {subject.name: _packets_per_second(subject) for subject in asked.subjects}
+    packets = seconds = 0.0
+    for subject, part, job in missing.values():
+        count = _packets(part.scenario, job.scenario.duration_s)
+        packets += count
+        slower = RECORDED if job.records or job.drawn else 1.0
+        seconds += PER_RUN_S + slower * count / speed[subject.name]
+    cores = jobs or os.cpu_count() or 1
+    return Cost(
+        len(work.cells),
+        len(wanted),
+        len(wanted) - len(missing),
+        packets,
+        UNDECIDED * seconds / cores,
+    )
+
+
+def _packets(scenario: Mapping[str, Any], duration_s: float) -> float:
+    """Give the packets of a path that is always full; of what random losses leave of it."""
+    link = scenario.get("dumbbell") or scenario["link"][0]
+    rate = engine.quantity(link["rate"], "rate_bps")
+    packet = engine.quantity(scenario["tcp"]["packet"], "size_bytes")
+    loss = link.get("loss", {})
+    if loss.get("kind") == "bernoulli":
+        p = engine.quantity(loss["rate"], "fraction")
+        rtt_s = 0.04
+        # The square-root law: no more than 2/(R sqrt(p)) packets per second and flow.
+        if p > 0:
+            rate = min(rate, 2 * 8 * packet / (rtt_s * p**0.5))
+    return duration_s * rate / (8 * packet)
+
+
+def _packets_per_second(subject: Subject) -> float:
+    flow = subject.flow("c", STANDARD.rtt_ms)
+    scenario = engine.read(STANDARD.scenario(flow, duration_s=TRIAL_S))
+    begin = time.monotonic()
+    packets: int = engine.summary(scenario)["packets_simulated"]
+    return packets / max(1e-6, time.monotonic() - begin)

@@ -1,0 +1,237 @@
+"""The page of an evaluation, and the folder that it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ackclock import engine
+from ackclock.draw import plots
+from ackclock.draw.page import html
+from ackclock.engine import storage
+from ackclock.evaluation import pictures, report
+from ackclock.evaluation.evaluate import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
+from ackclock.evaluation.verdicts import Limit
+from ackclock.metrics import Estimate
+
+MARKER = "verdicts.json"
+NAMES = frozenset({MARKER, "index.html", "cells.parquet", "runs.parquet", "scenarios", "pictures"})
+
+
+def folder(output: Path, name: str) -> Path:
+    """Say where the evaluation of a control goes.
+
+    Parameters
+    ----------
+    output : Path
+        Directory of all results.
+    name : str
+        Of the control.
+
+    Returns
+    -------
+    Path
+        ``evaluation=NAME`` in it.
+    """
+    return output / f"evaluation={report.slug(name)}"
+
+
+def sentence(evaluation: Evaluation) -> str:
+    """Sum an evaluation up.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    tested = [one for one in evaluation.results if one.verdict != "not tested"]
+
+    def count(*wanted: str) -> int:
+        return sum(one.verdict in wanted for one in tested)
+
+    starved = [
+        cell.cell.name
+        for one in tested
+        for cell in one.cells
+        for limit, holds in cell.limits
+        if limit.metric == "starved" and not holds
+    ]
+    parts = [
+        f"worse than both CUBIC and Reno in {count('worse')} of {len(tested)} criteria",
+        f"breaks a limit in {count('fails')}",
+        f"starves others in {len(starved)} situations" if starved else "starves nobody",
+        f"{count('unclear')} unclear",
+    ]
+    if count("failed"):
+        parts.append(f"{count('failed')} in which a run failed")
+    return ", ".join(parts)
+
+
+def _words(value: float) -> str:
+    if value != value:
+        return "-"
+    if value == 0:
+        return "0"
+    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
+
+
+def interval(found: Estimate) -> str:
+    """Write an estimate with its interval.
+
+    Parameters
+    ----------
+    found : Estimate
+        A mean over runs.
+
+    Returns
+    -------
+    str
+        Such as ``"12.3 [12.1, 12.5]"``.
+    """
+    if found.low != found.low or found.low == found.high:
+        return _words(found.value)
+    return f"{_words(found.value)} [{_words(found.low)}, {_words(found.high)}]"
+
+
+def _metric(found: Judged | Limit) -> tuple[str, str]:
+    asked = found.margin if isinstance(found, Judged) else found
+    return asked.metric, asked.unit
+
+
+def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any]:
+    metric, unit = _metric(found)
+    return {
+        "cell": cell.cell.name,
+        "steady": cell.is_steady,
+        "metric": metric.replace("_", " "),
+        "unit": unit,
+        "value": interval(cell.measured[CANDIDATE].estimate(metric)),
+        "theirs": [
+            interval(measured.estimate(metric))
+            for who, measured in cell.measured.items()
+            if who != CANDIDATE
+        ],
+        "runs": len(cell.measured[CANDIDATE].numbers),
+        "margin": report.margin_words(found),
+        "verdict": verdict,
+    }
+
+
+def _cells(result: CriterionResult) -> list[dict[str, Any]]:
+    rows = []
+    for cell in result.cells:
+        place = report.scenario_name(result.criterion.id, cell.cell.name)
+        candidate = cell.measured[CANDIDATE]
+        if candidate.refusal or candidate.errors:
+            reason = candidate.refusal or candidate.errors[0]
+            rows.append({"cell": cell.cell.name, "reason": reason, "verdict": cell.verdict})
+            continue
+        for one in cell.judged:
+            rows.append(_row(cell, one, one.compared.verdict) | {"scenario": place})
+            if one.compared.identical:
+                rows[-1]["note"] = "the runs do not differ"
+            elif one.compared.runs_needed:
+                rows[-1]["note"] = f"about {one.compared.runs_needed} runs would tell"
+        for limit, holds in cell.limits:
+            rows.append(_row(cell, limit, "holds" if holds else "fails") | {"scenario": place})
+    return rows
+
+
+def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "criterion": result.criterion,
+        "verdict": result.verdict,
+        "others": [one.verdict for one in others],
+        "holm_p": result.holm_p,
+        "rows": _cells(result),
+        "errors": list(
+            dict.fromkeys(
+                error for cell in result.cells for error in cell.measured[CANDIDATE].errors
+            )
+        ),
+    }
+    if result.worst:
+        cell, found = result.worst
+        shown["worst"] = _row(cell, found, result.verdict) | {
+            "scenario": report.scenario_name(result.criterion.id, cell.cell.name)
+        }
+    return shown
+
+
+def write(evaluation: Evaluation, output: Path, command: str, wall_s: float) -> Path:
+    """Write the folder of an evaluation, whole or not at all.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+    output : Path
+        Directory of all results.
+    command : str
+        What makes it again.
+    wall_s : float
+        How long it took, seconds.
+
+    Returns
+    -------
+    Path
+        The folder; an earlier evaluation of the control there is replaced.
+
+    Raises
+    ------
+    StorageError
+        When it cannot be written, or the folder holds something else.
+    """
+    name = evaluation.asked.candidate.name
+    place = folder(output, name)
+
+    def is_result(directory: Path) -> bool:
+        return storage.holds_only(directory, NAMES, MARKER)
+
+    with storage.new_directory(place, force=True, is_result=is_result) as directory:
+        report.write(evaluation, directory, wall_s)
+        (directory / "pictures").mkdir()
+        shown = []
+        for index, result in enumerate(evaluation.results):
+            beside = [results[index] for results in evaluation.others.values()]
+            one = _result(result, beside)
+            one["pictures"] = _pictures(result, name, directory)
+            shown.append(one)
+        text = html(
+            "evaluation.html",
+            name=name,
+            params=dict(evaluation.asked.candidate.params),
+            sentence=sentence(evaluation),
+            mode=evaluation.asked.mode,
+            others=list(evaluation.others),
+            tested=[one for one in shown if one["verdict"] != "not tested"],
+            not_tested=[one for one in shown if one["verdict"] == "not tested"],
+            packets=evaluation.packets,
+            command=command,
+            version=engine.__version__,
+        )
+        storage.write(directory / "index.html", text.encode())
+    return place
+
+
+def _pictures(result: CriterionResult, name: str, directory: Path) -> list[tuple[str, str]]:
+    made = []
+    for kind, figure in (
+        ("", pictures.criterion(result, name)),
+        ("-timelines", pictures.timelines(result, name)),
+    ):
+        if isinstance(figure, Figure):
+            file = f"{result.criterion.id}{kind}"
+            with plots.in_style():
+                plots.save(figure, directory / "pictures", file)
+            about = "over time, the first run" if kind else "with 95 % intervals over runs"
+            made.append((file, about))
+    return made

@@ -1,0 +1,414 @@
+"""What an evaluation leaves behind: verdicts as JSON, numbers as Parquet, scenarios as TOML."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import engine
+from ackclock.engine import controls, storage
+from ackclock.evaluation.evaluate import (
+    CANDIDATE,
+    CellResult,
+    CriterionResult,
+    Evaluation,
+    Judged,
+)
+from ackclock.evaluation.setting import BASELINES
+from ackclock.evaluation.verdicts import Limit
+
+SCHEMA = 1
+VERDICTS = (
+    "better", "like", "unclear", "worse", "holds", "fails", "failed", "not applicable",
+    "not tested",
+)  # fmt: skip
+_NUMBER = {"type": ["number", "null"]}
+_TEXT = {"type": "string"}
+
+
+def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def schema() -> dict[str, Any]:
+    """Describe ``verdicts.json``.
+
+    Returns
+    -------
+    dict
+        A JSON schema (draft 2020-12).
+    """
+    worst = _object(
+        {
+            "cell": _TEXT,
+            "metric": _TEXT,
+            "unit": _TEXT,
+            "value": _NUMBER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "runs": {"type": "integer"},
+            "baseline": {"type": "object", "additionalProperties": _NUMBER},
+            "margin": _TEXT,
+            "scenario": _TEXT,
+        }
+    )
+    criterion = _object(
+        {
+            "id": _TEXT,
+            "section": _TEXT,
+            "level": {"enum": ["must", "should", ""]},
+            "verdict": {"enum": list(VERDICTS)},
+            "holm_p": _NUMBER,
+            "worst": {"anyOf": [worst, {"type": "null"}]},
+            "cells": {"type": "integer"},
+            "unclear": {"type": "integer"},
+            "errors": {"type": "array", "items": _TEXT},
+        }
+    )
+    control = _object({"name": _TEXT, "params": {"type": "object"}, "digest": _TEXT})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ackclock evaluation",
+        **_object(
+            {
+                "schema": {"const": SCHEMA},
+                "ackclock": _TEXT,
+                "control": control,
+                "baselines": {"type": "array", "items": _TEXT},
+                "against": {"type": "array", "items": _TEXT},
+                "mode": {"enum": ["quick", "full"]},
+                "seed": {"type": "integer"},
+                "criteria": {"type": "array", "items": criterion},
+                "others": {
+                    "type": "object",
+                    "additionalProperties": {
+                        "type": "object",
+                        "additionalProperties": {"enum": list(VERDICTS)},
+                    },
+                },
+                "adversaries": {"type": "array", "items": {"type": "object"}},
+                "not_tested": {
+                    "type": "array",
+                    "items": _object({"id": _TEXT, "reason": _TEXT}),
+                },
+                "packets": {"type": "integer"},
+                "wall_s": {"type": "number"},
+            }
+        ),
+    }
+
+
+def slug(text: str) -> str:
+    """Turn words into the name of a file.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"6 flows, buffer 1 BDP"``.
+
+    Returns
+    -------
+    str
+        Letters, digits, points and hyphens.
+    """
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
+
+
+def scenario_name(criterion: str, cell: str) -> str:
+    """Name the file of a cell's scenario.
+
+    Parameters
+    ----------
+    criterion : str
+        Its id.
+    cell : str
+        The cell's name.
+
+    Returns
+    -------
+    str
+        Relative to the page.
+    """
+    return f"scenarios/{slug(f'{criterion} {cell}')}.toml"
+
+
+def margin_words(found: Judged | Limit) -> str:
+    """Say what matters.
+
+    Parameters
+    ----------
+    found : Judged or Limit
+        A comparison, or what holds by itself.
+
+    Returns
+    -------
+    str
+        Such as ``"10 % and 1 ms"``.
+    """
+    if isinstance(found, Limit):
+        bound = found.at_most if found.at_most is not None else found.at_least
+        sense = "at most" if found.at_most is not None else "at least"
+        times = " times the baseline" if found.of_baseline else ""
+        return f"{sense} {bound:g}{times}"
+    margin = found.margin
+    parts = []
+    if margin.ratio is not None:
+        parts.append(f"{100 * (margin.ratio - 1):.0f} %")
+    if margin.difference is not None:
+        parts.append(f"{margin.difference:g} {margin.unit}".strip())
+    return " and ".join(parts)
+
+
+def _metric(found: Judged | Limit) -> tuple[str, str]:
+    asked = found.margin if isinstance(found, Judged) else found
+    return asked.metric, asked.unit
+
+
+def _finite(value: float) -> float | None:
+    return float(f"{value:.6g}") if np.isfinite(value) else None
+
+
+def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str, Any]:
+    """Give what a verdict rests on.
+
+    Parameters
+    ----------
+    cell : CellResult
+        Where.
+    found : Judged or Limit
+        The comparison or limit.
+    criterion : str
+        Its id.
+
+    Returns
+    -------
+    dict
+        As ``worst`` in ``verdicts.json``.
+    """
+    metric, unit = _metric(found)
+    mine = cell.measured[CANDIDATE].estimate(metric)
+    theirs = {
+        name: _finite(cell.measured[name].estimate(metric).value)
+        for name in cell.measured
+        if name != CANDIDATE
+    }
+    return {
+        "cell": cell.cell.name,
+        "metric": metric,
+        "unit": unit,
+        "value": _finite(mine.value),
+        "low": _finite(mine.low),
+        "high": _finite(mine.high),
+        "runs": mine.samples,
+        "baseline": theirs,
+        "margin": margin_words(found),
+        "scenario": scenario_name(criterion, cell.cell.name),
+    }
+
+
+def _criterion(result: CriterionResult) -> dict[str, Any]:
+    return {
+        "id": result.criterion.id,
+        "section": result.criterion.section,
+        "level": result.criterion.level.lower(),
+        "verdict": result.verdict,
+        "holm_p": None if result.holm_p is None else _finite(result.holm_p),
+        "worst": number(*result.worst, result.criterion.id) if result.worst else None,
+        "cells": len(result.cells),
+        "unclear": sum(cell.verdict == "unclear" for cell in result.cells),
+        "errors": result.errors,
+    }
+
+
+def verdicts(evaluation: Evaluation, wall_s: float) -> dict[str, Any]:
+    """Give the verdicts as ``verdicts.json`` has them.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+    wall_s : float
+        How long it took, seconds.
+
+    Returns
+    -------
+    dict
+        See `schema`.
+    """
+    asked = evaluation.asked
+    own = controls.fingerprint([asked.candidate.name]).partition("=")[2].strip()
+    return {
+        "schema": SCHEMA,
+        "ackclock": engine.__version__,
+        "control": {
+            "name": asked.candidate.name,
+            "params": dict(asked.candidate.params),
+            "digest": own or engine.ENGINE[:16],
+        },
+        "baselines": list(BASELINES),
+        "against": list(asked.against),
+        "mode": asked.mode,
+        "seed": asked.seed,
+        "criteria": [_criterion(one) for one in evaluation.results if one.verdict != "not tested"],
+        "others": {
+            name: {one.criterion.id: one.verdict for one in results}
+            for name, results in evaluation.others.items()
+        },
+        "adversaries": [],
+        "not_tested": [
+            {"id": one.criterion.id, "reason": one.criterion.not_tested}
+            for one in evaluation.results
+            if one.verdict == "not tested"
+        ],
+        "packets": evaluation.packets,
+        "wall_s": round(wall_s, 1),
+    }
+
+
+def cells(evaluation: Evaluation) -> pl.DataFrame:
+    """Give a row per cell, control and number.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns criterion, cell, control, role, metric, unit, value, low, high, runs, verdict (of
+        the candidate's judged numbers), scenario, and a column per parameter of cells.
+    """
+    rows = []
+    names = sorted(
+        {key for one in evaluation.results for cell in one.cells for key in cell.cell.parameters}
+    )
+    for result in evaluation.results:
+        for cell in result.cells:
+            judged = {one.margin.metric: one.compared.verdict for one in cell.judged}
+            judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
+            units = {one.margin.metric: one.margin.unit for one in cell.judged}
+            for who, measured in cell.measured.items():
+                mine = who == CANDIDATE
+                metrics = dict.fromkeys(key for run in measured.numbers for key in run)
+                for metric in metrics:
+                    found = measured.estimate(metric)
+                    rows.append(
+                        {
+                            "criterion": result.criterion.id,
+                            "cell": cell.cell.name,
+                            "control": evaluation.asked.candidate.name if mine else who,
+                            "role": role_of(who),
+                            "metric": metric,
+                            "unit": units.get(metric, ""),
+                            "value": found.value,
+                            "low": found.low,
+                            "high": found.high,
+                            "runs": found.samples,
+                            "verdict": judged.get(metric) if mine else None,
+                            "scenario": scenario_name(result.criterion.id, cell.cell.name),
+                            **{
+                                name: str(cell.cell.parameters[name])
+                                if name in cell.cell.parameters
+                                else None
+                                for name in names
+                            },
+                        }
+                    )
+    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+def role_of(who: str) -> str:
+    """Say what a control is in an evaluation.
+
+    Parameters
+    ----------
+    who : str
+        As `CellResult.measured` names it.
+
+    Returns
+    -------
+    str
+        ``candidate``, ``baseline`` or ``shown``.
+    """
+    if who == CANDIDATE:
+        return who
+    return "baseline" if who in BASELINES else "shown"
+
+
+def runs(evaluation: Evaluation) -> pl.DataFrame:
+    """Give a row per run, control and number.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns criterion, cell, control, role, run, metric, value.
+    """
+    rows = [
+        {
+            "criterion": result.criterion.id,
+            "cell": cell.cell.name,
+            "control": evaluation.asked.candidate.name if who == CANDIDATE else who,
+            "role": role_of(who),
+            "run": index,
+            "metric": metric,
+            "value": value,
+        }
+        for result in evaluation.results
+        for cell in result.cells
+        for who, measured in cell.measured.items()
+        for index, run in enumerate(measured.numbers)
+        for metric, value in run.items()
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+def write(evaluation: Evaluation, directory: Path, wall_s: float) -> dict[str, Any]:
+    """Write verdicts, numbers and scenarios.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What was found.
+    directory : Path
+        Where to.
+    wall_s : float
+        How long it took, seconds.
+
+    Returns
+    -------
+    dict
+        As ``verdicts.json`` has it.
+
+    Raises
+    ------
+    OSError
+        When something cannot be written.
+    """
+    (directory / "scenarios").mkdir()
+    for result in evaluation.results:
+        for cell in result.cells:
+            scenario = cell.measured[CANDIDATE].scenario
+            if scenario is not None:
+                place = directory / scenario_name(result.criterion.id, cell.cell.name)
+                storage.write(place, scenario.toml().encode())
+    storage.write_table(cells(evaluation), directory, "cells")
+    storage.write_table(runs(evaluation), directory, "runs")
+    found = verdicts(evaluation, wall_s)
+    storage.write(directory / "verdicts.json", (json.dumps(found, indent=1) + "\n").encode())
+    return found
