@@ -11,7 +11,7 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.evaluation.cell import Part
-from ackclock.evaluation.evaluate import Asked, Work
+from ackclock.evaluation.evaluate import Asked, Work, refuse_unknown
 from ackclock.evaluation.runs import Job, Kept
 from ackclock.evaluation.setting import STANDARD, Subject
 
@@ -72,6 +72,7 @@ def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
     ScenarioError, SimulationError
         When a control cannot be loaded or run.
     """
+    refuse_unknown(asked)
     with Kept(cache).opened() as kept:
         work = Work(asked, kept)
         wanted: dict[str, tuple[Subject, Part, Job]] = {}

@@ -16,7 +16,7 @@ from ackclock.engine import controls
 from ackclock.evaluation import verdicts
 from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers, Parts
 from ackclock.evaluation.runs import Answer, Job, Kept, make, places
-from ackclock.evaluation.setting import BASELINES, Mode, Subject, Table
+from ackclock.evaluation.setting import BASELINES, STANDARD, Mode, Subject, Table
 from ackclock.evaluation.verdicts import Compared, Limit, Margin
 from ackclock.metrics import Estimate
 from ackclock.runs import progress
@@ -262,7 +262,6 @@ class Work:
 
     def __init__(self, asked: Asked, kept: Kept) -> None:
         self.asked, self.kept = asked, kept
-        controls.load_missing([subject.name for subject in asked.subjects])
         self.cells = [
             (criterion, cell)
             for criterion in asked.criteria
@@ -563,7 +562,7 @@ def evaluate(
         When numbers cannot be kept.
     """
     names = [subject.name for subject in asked.subjects]
-    controls.load_missing(names)
+    refuse_unknown(asked)
     with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
         work = Work(asked, kept)
         while True:
@@ -585,6 +584,28 @@ def evaluate(
             if index
         }
         return Evaluation(asked, work.of_criteria(0), others, packets)
+
+
+def refuse_unknown(asked: Asked) -> None:
+    """Load the controls, and refuse one that cannot even send on the standard path.
+
+    Parameters
+    ----------
+    asked : Asked
+        What is to be done.
+
+    Raises
+    ------
+    ScenarioError
+        When there is no such control or parameter.
+    """
+    controls.load_missing([subject.name for subject in asked.subjects])
+    for subject in asked.subjects:
+        try:
+            engine.read(STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms), duration_s=2))
+        except engine.ScenarioError as error:
+            text = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.")
+            raise engine.ScenarioError(f"{subject.name}: {text}") from error
 
 
 def _refuse_failed_baselines(work: Work) -> None:

@@ -152,11 +152,8 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
         "others": [one.verdict for one in others],
         "holm_p": result.holm_p,
         "rows": _cells(result),
-        "errors": list(
-            dict.fromkeys(
-                error for cell in result.cells for error in cell.measured[CANDIDATE].errors
-            )
-        ),
+        "worst": None,
+        "errors": result.errors,
     }
     if result.worst:
         cell, found = result.worst
