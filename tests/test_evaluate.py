@@ -11,8 +11,9 @@ import jsonschema
 import polars as pl
 import pytest
 
-from ackclock.evaluation.criteria import sharing
-from ackclock.evaluation.evaluate import Asked, evaluate
+from ackclock.evaluation.criteria import traffic
+from ackclock.evaluation.evaluate import evaluate
+from ackclock.evaluation.results import Asked
 from ackclock.evaluation.setting import STANDARD, Bottleneck, Subject
 from ackclock.evaluation.suites import criteria
 from conftest import COMMAND
@@ -240,7 +241,7 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
     """
     from ackclock import engine
 
-    assert sharing.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
+    assert traffic.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
     flow = Subject("reno").flow("c", 40, bytes="45 kB", start="0 s")
     made = engine.summary(
         engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"}))
@@ -248,4 +249,4 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
     assert made["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
     # 1000 packets at 8 Mbit/s need 1.5 s whatever the rounds.
     thin = Bottleneck(8, 40)
-    assert sharing.ideal_s(thin, 1_500_000) >= 1.5
+    assert traffic.ideal_s(thin, 1_500_000) >= 1.5

@@ -74,8 +74,8 @@ def schema(evaluation: bool) -> None:
       ackclock schema --evaluation
     """
     if evaluation:
-        from ackclock.evaluation import report
+        from ackclock.evaluation.schema import schema as of_verdicts
 
-        print(json.dumps(report.schema(), indent=2))
+        print(json.dumps(of_verdicts(), indent=2))
     else:
         print(json.dumps(engine.schema(), indent=2))

@@ -17,7 +17,7 @@ from ackclock.cli import options
 
 if TYPE_CHECKING:
     from ackclock.evaluation.cell import Criterion
-    from ackclock.evaluation.evaluate import Asked
+    from ackclock.evaluation.results import Asked
 
 WORSE = ("worse", "fails", "failed")
 CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
@@ -82,8 +82,8 @@ def evaluate(
       ackclock evaluate bbr3 --full --dry-run
     """
     from ackclock.evaluation import page
-    from ackclock.evaluation.evaluate import Asked
     from ackclock.evaluation.evaluate import evaluate as run
+    from ackclock.evaluation.results import Asked
     from ackclock.evaluation.setting import Subject
 
     begin = time.monotonic()

@@ -15,7 +15,7 @@ from ackclock.engine import Summary
 if TYPE_CHECKING:
     import polars as pl
 
-    from ackclock.evaluation.evaluate import Evaluation
+    from ackclock.evaluation.results import Evaluation
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
 
@@ -281,6 +281,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     evaluation : Evaluation
         What was found.
     """
+    from ackclock.evaluation.cell import words
     from ackclock.evaluation.report import number
 
     columns = ("section", "criterion", "verdict", "decided by", evaluation.asked.candidate.name)
@@ -290,7 +291,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         worst, values = "", ["-"] * (1 + len(others))
         if result.worst:
             found = number(*result.worst, result.criterion.id)
-            worst = f"{found['cell']}: {found['metric'].replace('_', ' ')}"
+            worst = f"{found['cell']}: {words(found['metric'])}"
             each = [found["value"], *(found["baseline"].get(name) for name in others)]
             values = ["-" if one is None else f"{one:.4g}" for one in each]
         table.add_row(result.criterion.section, result.criterion.id, result.verdict, worst, *values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,46 @@ DELAY = Margin("delay_p95", "ms", higher_is_better=False, ratio=1.1, difference=
 LOSS = Margin("loss", "", higher_is_better=False, ratio=1.25, difference=0.001, least=1e-6)
 SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
 JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
+
+_WORDS = {
+    "delay_p95": "queueing delay, p95",
+    "epochs": "loss events",
+    "fair_time": "time until shares are fair",
+    "falls": "sends less the more is lost",
+    "harm_goodput": "harm to the other's goodput",
+    "harm_rtt": "harm to the other's RTT",
+    "kept": "goodput over that without the difficulty",
+    "recovery": "time to recover",
+    "sent_50": "sent at 50 % loss",
+    "sent_90": "sent at 90 % loss",
+    "sent_per_delivered": "sent per packet delivered",
+    "starved": "longest time starved",
+    "starving": "share of flows that starve",
+    "useful": "share of what is sent that is delivered",
+    "victim_goodput": "goodput left to the other",
+    "victim_loss": "loss of the other",
+}
+_GROUP = re.compile(r"fct_p(\d+)_(.+)")
+
+
+def words(metric: str) -> str:
+    """Say what a number is.
+
+    Parameters
+    ----------
+    metric : str
+        Its name, as in ``cells.parquet``.
+
+    Returns
+    -------
+    str
+        For people.
+    """
+    group = _GROUP.fullmatch(metric)
+    if group:
+        of_what = "" if group[2] == "c" else f" of {group[2]}"
+        return f"completion time{of_what}, p{group[1]}"
+    return _WORDS.get(metric, metric.replace("_", " "))
 
 
 def time_margin(metric: str, unit: str = "s") -> Margin:

@@ -11,7 +11,8 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.evaluation.cell import Part
-from ackclock.evaluation.evaluate import Asked, Work, refuse_unknown
+from ackclock.evaluation.evaluate import Work, refuse_unknown
+from ackclock.evaluation.results import Asked
 from ackclock.evaluation.runs import Job, Kept
 from ackclock.evaluation.setting import STANDARD, Subject
 

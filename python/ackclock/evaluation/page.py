@@ -13,7 +13,8 @@ from ackclock.draw import plots
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.evaluation import pictures, report
-from ackclock.evaluation.evaluate import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
+from ackclock.evaluation.cell import words
+from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
 from ackclock.evaluation.verdicts import Limit
 from ackclock.metrics import Estimate
 
@@ -111,7 +112,7 @@ def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any
     return {
         "cell": cell.cell.name,
         "steady": cell.is_steady,
-        "metric": metric.replace("_", " "),
+        "metric": words(metric),
         "unit": unit,
         "value": interval(cell.measured[CANDIDATE].estimate(metric)),
         "theirs": [

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ackclock.draw import plots
-from ackclock.evaluation.evaluate import CANDIDATE, CellResult, CriterionResult, Judged, Measured
+from ackclock.evaluation.cell import words
+from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Judged, Measured
 
 MOST_PANELS = 4
 MOST_TIMELINES = 2
@@ -57,7 +58,7 @@ def criterion(result: CriterionResult, name: str) -> Figure | None:
     cells = [cell for cell in cells if np.isfinite(_value(cell.measured[CANDIDATE], metric))]
     if not cells:
         return None
-    label = f"{metric.replace('_', ' ')} ({unit})" if unit else metric.replace("_", " ")
+    label = f"{words(metric)} ({unit})" if unit else words(metric)
     axis = result.criterion.axis
     along = [cell for cell in cells if axis in cell.cell.parameters]
     with plots.in_style():
@@ -86,20 +87,20 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: str, name
         groups.setdefault(", ".join(others), []).append(cell)
     shown = list(groups.items())[:MOST_PANELS]
     figure, panels = plots.panels(1, columns=len(shown), height=2.4)
-    for panel, (words, group) in zip(panels, shown, strict=True):
+    for panel, (title, group) in zip(panels, shown, strict=True):
         ordered = sorted(group, key=lambda cell: float(cell.cell.parameters[axis]))
         x = [float(cell.cell.parameters[axis]) for cell in ordered]
-        for index, (who, title) in enumerate(_labels(cells, name)):
+        for index, (who, control) in enumerate(_labels(cells, name)):
             found = [cell.measured[who].estimate(metric) for cell in ordered]
             plots.errors(
                 panel, x, [one.value for one in found], [one.low for one in found],
-                [one.high for one in found], index=index, label=title,
+                [one.high for one in found], index=index, label=control,
             )  # fmt: skip
         if max(x) > 8 * max(min(x), 1e-9):
             panel.set_xscale("log")
             panel.set_xticks(x, [f"{one:g}" for one in x])
             panel.minorticks_off()
-        panel.set_title(words, loc="left")
+        panel.set_title(title, loc="left")
         panel.set_xlabel(axis.replace("_", " "))
         _from_zero(panel)
     panels[0].set_ylabel(label)

@@ -22,7 +22,7 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.engine import controls, integrity, storage
-from ackclock.evaluation import measures
+from ackclock.evaluation import timelines
 from ackclock.evaluation.cell import Curves, Measure, Numbers
 from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
@@ -76,7 +76,7 @@ def _sources() -> str:
     """Give a digest of the code that makes numbers of runs."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for file in sorted([here / "measures.py", *here.glob("criteria/*.py")]):
+    for file in sorted([here / "measures.py", here / "timelines.py", *here.glob("criteria/*.py")]):
         digest.update(file.read_bytes())
     for file in sorted((here.parent / "metrics").glob("*.py")):
         digest.update(file.read_bytes())
@@ -125,7 +125,7 @@ def work(job: Job, limit_s: float | None = None) -> Answer:
             run = engine.simulate(
                 job.scenario, run=job.run, record=job.records or job.drawn, progress=workers.check
             )
-        curves = measures.curves(run) if job.drawn else {}
+        curves = timelines.curves(run) if job.drawn else {}
         numbers = {name: float(value) for name, value in job.measure(run).items()}
         return Answer(numbers, curves, run.summary["packets_simulated"])
     except parallel.StoppedError:

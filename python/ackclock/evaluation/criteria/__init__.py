@@ -1,7 +1,7 @@
 """What RFC 9743 (BCP 133) asks of a new congestion control, criterion by criterion."""
 
 from ackclock.evaluation.cell import Criterion
-from ackclock.evaluation.criteria import collapse, paths, queueing, sharing
+from ackclock.evaluation.criteria import changes, collapse, paths, queueing, sharing, traffic
 
 NOT_TESTED = (
     Criterion(
@@ -21,9 +21,9 @@ RFC9743: tuple[Criterion, ...] = (
     queueing.LOSSES,
     sharing.ITSELF,
     sharing.ROUND_TRIPS,
-    sharing.SHORT,
+    traffic.SHORT,
     sharing.MIXED,
-    sharing.REAL_TIME,
+    traffic.REAL_TIME,
     paths.WIRED,
     queueing.TUNNEL,
     paths.WIRELESS,
@@ -32,10 +32,10 @@ RFC9743: tuple[Criterion, ...] = (
     paths.DELAYS,
     paths.THIN,
     paths.FAR,
-    paths.MISBEHAVING,
+    changes.MISBEHAVING,
     paths.REORDERING,
-    paths.TRANSIENTS,
-    paths.CHANGES,
+    changes.TRANSIENTS,
+    changes.CHANGES,
     paths.DATACENTRE,
     *NOT_TESTED,
 )

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from ackclock.engine import build
-from ackclock.evaluation import measures
+from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import (
     LOSS,
     Cell,
@@ -81,7 +81,7 @@ def _silent(subject: Subject, reverse_only: bool) -> Table:
 
 
 def _silence_cells(_: Mode) -> list[Cell]:
-    measure = partial(measures.silence, from_s=20.0, to_s=50.0)
+    measure = partial(timelines.silence, from_s=20.0, to_s=50.0)
     return [
         Cell(
             name,

@@ -1,0 +1,96 @@
+"""The JSON schema of ``verdicts.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SCHEMA = 1
+
+
+VERDICTS = (
+    "better", "like", "unclear", "worse", "holds", "fails", "failed", "not applicable",
+    "not tested",
+)  # fmt: skip
+
+
+_NUMBER = {"type": ["number", "null"]}
+
+
+_TEXT = {"type": "string"}
+
+
+def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def schema() -> dict[str, Any]:
+    """Describe ``verdicts.json``.
+
+    Returns
+    -------
+    dict
+        A JSON schema (draft 2020-12).
+    """
+    worst = _object(
+        {
+            "cell": _TEXT,
+            "metric": _TEXT,
+            "unit": _TEXT,
+            "value": _NUMBER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "runs": {"type": "integer"},
+            "baseline": {"type": "object", "additionalProperties": _NUMBER},
+            "margin": _TEXT,
+            "scenario": _TEXT,
+        }
+    )
+    criterion = _object(
+        {
+            "id": _TEXT,
+            "section": _TEXT,
+            "level": {"enum": ["must", "should", ""]},
+            "verdict": {"enum": list(VERDICTS)},
+            "holm_p": _NUMBER,
+            "worst": {"anyOf": [worst, {"type": "null"}]},
+            "cells": {"type": "integer"},
+            "unclear": {"type": "integer"},
+            "errors": {"type": "array", "items": _TEXT},
+        }
+    )
+    control = _object({"name": _TEXT, "params": {"type": "object"}, "digest": _TEXT})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ackclock evaluation",
+        **_object(
+            {
+                "schema": {"const": SCHEMA},
+                "ackclock": _TEXT,
+                "control": control,
+                "baselines": {"type": "array", "items": _TEXT},
+                "against": {"type": "array", "items": _TEXT},
+                "mode": {"enum": ["quick", "full"]},
+                "seed": {"type": "integer"},
+                "criteria": {"type": "array", "items": criterion},
+                "others": {
+                    "type": "object",
+                    "additionalProperties": {
+                        "type": "object",
+                        "additionalProperties": {"enum": list(VERDICTS)},
+                    },
+                },
+                "adversaries": {"type": "array", "items": {"type": "object"}},
+                "not_tested": {
+                    "type": "array",
+                    "items": _object({"id": _TEXT, "reason": _TEXT}),
+                },
+                "packets": {"type": "integer"},
+                "wall_s": {"type": "number"},
+            }
+        ),
+    }
