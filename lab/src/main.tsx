@@ -18,6 +18,8 @@ import { Plot } from "./views/plot.tsx";
 import { Presets } from "./views/presets.tsx";
 import { Texts } from "./views/texts.tsx";
 
+/** On a narrow page the curves come first. */
+const isWide = innerWidth > 820;
 /** Plots in the rows above the phase plane, which is two rows high. */
 const BEFORE_PHASE = 4;
 
@@ -80,8 +82,13 @@ function Page() {
       <main>
         <div class="forms">
           <Presets />
-          {ready && <Path />}
-          {ready && <Flows />}
+          {ready && (
+            <details open={isWide}>
+              <summary><span class="title">Change the path and the flows</span></summary>
+              <Path />
+              <Flows />
+            </details>
+          )}
         </div>
         <div class="run">
           <Asks />

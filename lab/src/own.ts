@@ -31,7 +31,9 @@ export async function load(text: string): Promise<object> {
   await new Promise<void>((resolve, reject) => {
     const failed = (event: ErrorEvent): void => {
       event.preventDefault();
-      reject(new ControlError(event.message.replace(/^Uncaught /, ""), event.lineno || null));
+      // What is missing at the end is found behind it.
+      const line = Math.min(event.lineno, text.split("\n").length);
+      reject(new ControlError(event.message.replace(/^Uncaught /, ""), line || null));
     };
     addEventListener("error", failed, { once: true });
     setTimeout(() => {

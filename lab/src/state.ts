@@ -31,7 +31,7 @@ export const controlAsks = signal(false);
 /** What the engine says of that control. */
 export const ownControl = signal<Control | null>(null);
 /** The preset that the scenario came from. */
-export const preset = signal<string | null>(null);
+export const preset = signal<{ group: string; name: string; label: string } | null>(null);
 
 export const catalogue = signal<Catalogue | null>(null);
 export const controls = computed(() => [

@@ -75,7 +75,7 @@ function Flow({ index, flow }: { index: number; flow: JsonObject }) {
   const source = text(flow, ["source"]);
   const label = text(flow, ["name"]) || `${name || source} ${index + 1}`;
   const pick = (to: string): void => {
-    const { params: _, name: __, ...rest } = flow;
+    const { params: _, ...rest } = flow;
     enter(["flow", index], { ...rest, controller: to });
   };
   return (

@@ -2,7 +2,8 @@
 
 import predictions from "../data/predictions.json";
 import type { FlowSummary, Summary } from "../messages.ts";
-import { ghost, keep, status, summary, trace } from "../state.ts";
+import { flows } from "../scenario.ts";
+import { ghost, keep, scenario, status, summary, trace } from "../state.ts";
 import { digits } from "../units.ts";
 
 type Number_ = number | null | undefined;
@@ -20,18 +21,20 @@ function Cell({ now, before, places = 3 }: { now: Number_; before?: Number_; pla
   );
 }
 
-const table = predictions as { loss: number[]; controls: Record<string, { packets: number[]; source: string }> };
+const table = predictions as { loss: number[]; packets: Record<string, number[]> };
 
 /** Goodput that the formula of a control's response gives for the loss events that it had, Mbit/s. */
 function predicted(flow: FlowSummary, packet_bytes: number): number | undefined {
-  const formula = table.controls[flow.controller];
+  const formula = table.packets[flow.controller];
+  // The tables are of the controls' own parameters.
+  const isChanged = flows(scenario.value).some((one) => one.controller === flow.controller && "params" in one);
   const rtt_s = (flow.mean_rtt_ms ?? 0) / 1e3;
   const p = flow.loss_events / flow.sent_packets;
-  if (!formula || !(rtt_s > 0) || !(p > 0)) return undefined;
+  if (!formula || isChanged || !(rtt_s > 0) || !(p > 0)) return undefined;
   const above = table.loss.findIndex((loss) => loss >= p);
   if (above <= 0) return undefined;
   const [p0, p1] = [table.loss[above - 1] as number, table.loss[above] as number];
-  const [w0, w1] = [formula.packets[above - 1] as number, formula.packets[above] as number];
+  const [w0, w1] = [formula[above - 1] as number, formula[above] as number];
   const part = Math.log(p / p0) / Math.log(p1 / p0);
   return ((w0 ** (1 - part) * w1 ** part) / rtt_s) * packet_bytes * 8e-6;
 }

@@ -13,7 +13,8 @@ interface Preset {
   /** Values with their sources, or claims with what the paper says. */
   facts: string[];
   verdict?: string;
-  scenario: JsonObject;
+  /** Scenarios by label. */
+  cases: Record<string, JsonObject>;
   files?: Record<string, string>;
 }
 
@@ -22,17 +23,20 @@ const GROUPS: Record<string, Preset[]> = {
   ...(papers as unknown as Record<string, Preset[]>),
 };
 
-function begin(group: string, preset: Preset): void {
+function begin(group: string, preset: Preset, label = Object.keys(preset.cases)[0] ?? ""): void {
+  const scenario = preset.cases[label];
+  if (!scenario) return;
   state.files.value = preset.files ?? {};
-  state.preset.value = `${group}|${preset.name}`;
-  state.change(preset.scenario);
+  state.preset.value = { group, name: preset.name, label };
+  state.change(scenario);
 }
 
 /** The choice of a preset, and what is known of the one that was chosen. */
 export function Presets() {
   const group = useSignal(Object.keys(GROUPS)[0] ?? "");
-  const [chosenGroup, chosenName] = (state.preset.value ?? "").split("|");
-  const chosen = GROUPS[chosenGroup ?? ""]?.find((one) => one.name === chosenName);
+  const now = state.preset.value;
+  const chosen = now ? GROUPS[now.group]?.find((one) => one.name === now.name) : undefined;
+  const labels = Object.keys(chosen?.cases ?? {});
   const presets = GROUPS[group.value] ?? [];
   return (
     <section aria-labelledby="presets">
@@ -47,7 +51,7 @@ export function Presets() {
       <div class="row">
         <select
           aria-label="preset"
-          value={chosenGroup === group.value ? chosenName : ""}
+          value={now?.group === group.value ? now.name : ""}
           onChange={(event) => {
             const preset = presets.find((one) => one.name === event.currentTarget.value);
             if (preset) begin(group.value, preset);
@@ -59,6 +63,15 @@ export function Presets() {
           ))}
         </select>
       </div>
+      {now && chosen && labels.length > 1 && (
+        <div class="row">
+          <select aria-label="case" value={now.label} onChange={(event) => begin(now.group, chosen, event.currentTarget.value)}>
+            {labels.map((label) => (
+              <option key={label} value={label}>{label}</option>
+            ))}
+          </select>
+        </div>
+      )}
       {chosen && (
         <div class="about">
           <p>
