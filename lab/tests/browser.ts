@@ -72,7 +72,7 @@ export async function done(page: Page): Promise<void> {
 
 /** Does something, and waits for the end of the run that it begins. */
 export async function rerun(page: Page, act: () => Promise<unknown>): Promise<string> {
-  const before = await page.locator("[data-number=digest]").textContent();
+  const before = await page.evaluate(() => document.querySelector("[data-number=digest]")?.textContent ?? null);
   await act();
   await page.waitForFunction(
     (old) => {

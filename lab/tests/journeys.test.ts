@@ -129,7 +129,7 @@ test("2. see: curves while the run goes on, names, zoom, hover, replay", async (
   assert.match((await names.getByRole("button", { name: /^two/ }).textContent()) ?? "", /packets, .* Mbit\/s, .* ms/);
   // Replay: back to the beginning, on by round trips, pause.
   await page.getByLabel("time of the replay").fill("2");
-  await page.getByRole("button", { name: "on by a round trip" }).click();
+  await page.getByRole("button", { name: "+1 RTT: on by a round trip" }).click();
   const time = Number(await page.getByLabel("time of the replay").inputValue());
   assert.ok(time > 2 && time < 2.2, String(time));
   await page.getByLabel("speed").selectOption("2");

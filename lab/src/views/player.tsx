@@ -89,8 +89,8 @@ export function Player() {
   return (
     <div class="player" role="group" aria-label="Replay and zoom">
       <button type="button" onClick={play} aria-keyshortcuts="p">{state.playing.value ? "Pause" : "Play"}</button>
-      <button type="button" onClick={() => step(true)} aria-label="back by a round trip">−1 RTT</button>
-      <button type="button" onClick={() => step()} aria-label="on by a round trip">+1 RTT</button>
+      <button type="button" onClick={() => step(true)} aria-keyshortcuts="," aria-label="−1 RTT: back by a round trip">−1 RTT</button>
+      <button type="button" onClick={() => step()} aria-keyshortcuts="." aria-label="+1 RTT: on by a round trip">+1 RTT</button>
       <label>
         speed{" "}
         <select value={state.speed.value} onChange={(event) => (state.speed.value = Number(event.currentTarget.value))}>
