@@ -63,7 +63,9 @@ const HEADS = [
 const MOST_ROWS = 50;
 
 function FlowTable({ all, before }: { all: Summary; before: Summary | undefined }) {
-  const ofBefore = (flow: FlowSummary): FlowSummary | undefined => before?.flows.find((one) => one.name === flow.name);
+  // A flow whose control has changed has another name, as a rule, and the same place.
+  const ofBefore = (flow: FlowSummary, index: number): FlowSummary | undefined =>
+    before?.flows.find((one) => one.name === flow.name) ?? before?.flows[index];
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Numbers per flow">
       <table>
@@ -76,7 +78,7 @@ function FlowTable({ all, before }: { all: Summary; before: Summary | undefined 
         </thead>
         <tbody>
           {all.flows.slice(0, MOST_ROWS).map((flow, index) => {
-            const old = ofBefore(flow);
+            const old = ofBefore(flow, index);
             return (
               <tr key={flow.name}>
                 <th scope="row">{flow.name}</th>
