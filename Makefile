@@ -5,13 +5,14 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure
+.PHONY: run test fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data
 
 setup: .venv/extension
 
 run: setup
 	$(BIN)/ackclock reproduce --quick
 	@echo "The page with all figures and verdicts: $(CURDIR)/results/index.html"
+	@$(LAB_IS_BUILT) || echo "Its figures have no links into the laboratory: make lab-deps lab builds that"
 
 test: setup
 	cargo fmt --all --check
@@ -35,6 +36,7 @@ test: setup
 	else $(MAKE) --no-print-directory kernel-test || exit 1; fi; \
 	if $(CAN_COUNT); then $(MAKE) --no-print-directory instructions || exit 1; \
 	else not_run="$$not_run - instructions per packet: need valgrind, on x86-64|"; fi; \
+	$(LAB_IS_BUILT) || echo "make test: the laboratory in a web page was not tested: make lab-deps lab lab-test"; \
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(COMPLETE)"; fi
 
@@ -67,6 +69,44 @@ kernel-deps:
 	apt-get install --yes --quiet clang-19 libelf-dev zlib1g-dev pkg-config iproute2 iperf3 \
 		|| apt-get install --yes --quiet clang-14 libelf-dev zlib1g-dev pkg-config iproute2 iperf3
 	-apt-get install --yes --quiet bpftool
+
+# The laboratory in a web page: the engine as WebAssembly, by the toolchain's own standard library or by Debian's compiler,
+# and the page around it, as a folder (lab/dist) and as one file, which the Python package shows.
+LAB_PAGE := python/ackclock/templates/lab.html
+LAB_IS_BUILT := test -e $(LAB_PAGE)
+WASM := wasm32-unknown-unknown
+WASM_BY_RUSTUP := test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM)/lib"
+WASM_BY_DEBIAN := { test -x /usr/bin/rustc && command -v wasm-ld-19; } > /dev/null 2>&1
+DEBIAN_CARGO := RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-19 /usr/bin/cargo
+WEB := --quiet --profile web --package ackclock-web --lib --target $(WASM)
+
+lab-deps:
+	@if $(WASM_BY_RUSTUP); then echo "lab-deps: the standard library for WebAssembly is there"; \
+	elif rustup target add $(WASM); then echo "lab-deps: rustup has added the standard library for WebAssembly"; \
+	else echo "lab-deps: Debian's compiler for WebAssembly"; apt-get install --yes --quiet rustc-web cargo-web rust-web-src lld-19; fi
+	@command -v npm > /dev/null || { echo "lab-deps: Node"; apt-get install --yes --quiet nodejs npm; }
+	@command -v chromium > /dev/null || { echo "lab-deps: Chromium, for the tests"; apt-get install --yes --quiet chromium; }
+
+lab/node_modules/.package-lock.json: lab/package-lock.json
+	cd lab && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+lab: lab/node_modules/.package-lock.json
+	@if $(WASM_BY_RUSTUP); then cargo build $(WEB) && cp target/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
+	elif $(WASM_BY_DEBIAN); then $(DEBIAN_CARGO) build $(WEB) -Z build-std=std,panic_abort --target-dir target/debian \
+		&& cp target/debian/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
+	else echo "make lab: no compiler for WebAssembly; make lab-deps installs one" >&2; exit 1; fi
+	cargo run --quiet --profile tool --package ackclock-web --features bind --bin ackclock-web-bind target/engine.wasm lab/engine
+	cd lab && npm run --silent build
+	cp lab/dist/lab.html $(LAB_PAGE)
+
+# The page as people use it, in Chromium, and its digests beside those of the engine outside of it.
+lab-test: lab/node_modules/.package-lock.json
+	@$(LAB_IS_BUILT) || { echo "make lab-test: there is no page; make lab builds it" >&2; exit 1; }
+	cd lab && npm test --silent
+
+# What the page knows of papers, paths and formulas.
+lab-data: setup
+	$(BIN)/python lab/data.py
 
 # Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set.
 FUZZ_SECONDS ?= 30

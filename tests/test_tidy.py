@@ -14,6 +14,9 @@ CODE = [
     *(ROOT / "benches").glob("*.py"),
     *(ROOT / "docs").glob("*.py"),
     *(ROOT / "crates").glob("*/src/**/*.rs"),
+    *(ROOT / "lab").glob("*.py"),
+    *(ROOT / "lab/src").rglob("*.ts*"),
+    *(ROOT / "lab/tests").glob("*.ts"),
 ]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 

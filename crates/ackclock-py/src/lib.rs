@@ -5,15 +5,12 @@ mod library;
 mod own;
 mod scenario;
 
-use ackclock_cc::registry::{Catalogue, Entry};
-use ackclock_cc::{Domain, Parameter, Value};
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
 
 use crate::catalogue::Everything;
 use crate::scenario::Scenario;
@@ -24,42 +21,7 @@ create_exception!(_native, SimulationError, PyRuntimeError, "A simulation failed
 /// The controls as a JSON list.
 #[pyfunction]
 fn controllers() -> String {
-    let list: Vec<_> = Everything::now().entries().iter().map(describe).collect();
-    serde_json::Value::from(list).to_string()
-}
-
-fn describe(entry: &Entry) -> serde_json::Value {
-    let parameters: Vec<_> = entry.parameters.iter().map(describe_parameter).collect();
-    json!({
-        "name": entry.name,
-        "kind": entry.kind.name(),
-        "source": entry.source,
-        "parameters": parameters,
-    })
-}
-
-fn describe_parameter(parameter: &Parameter) -> serde_json::Value {
-    let default = match parameter.default {
-        Value::Number(number) => json!(number),
-        Value::Choice(word) => json!(word),
-        Value::Flag(flag) => json!(flag),
-    };
-    let mut description = json!({
-        "name": parameter.name,
-        "default": default,
-        "minimum": null,
-        "maximum": null,
-        "meaning": parameter.meaning,
-    });
-    match parameter.domain {
-        Domain::Number { minimum, maximum } => {
-            description["minimum"] = json!(minimum);
-            description["maximum"] = json!(maximum);
-        }
-        Domain::Choice(words) => description["choices"] = json!(words),
-        Domain::Flag => description["choices"] = json!([true, false]),
-    }
-    description
+    ackclock_scenario::controllers(&Everything::now()).to_string()
 }
 
 /// A page per control: `NAME.md`.

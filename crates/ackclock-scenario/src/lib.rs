@@ -17,7 +17,9 @@
 
 mod check;
 mod complete;
+mod describe;
 mod event;
+mod files;
 mod fill;
 mod flow;
 mod keys;
@@ -35,10 +37,13 @@ mod value;
 mod words;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use ackclock_cc::registry::Catalogue;
 use sha2::{Digest as _, Sha256};
 
+pub use describe::controllers;
+pub use files::Files;
 pub use model::*;
 pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
@@ -55,6 +60,7 @@ pub const EXAMPLE: &str = include_str!("../../../scenarios/example.toml");
 pub struct Draft {
     file: String,
     node: Node,
+    files: Option<Arc<Files>>,
 }
 
 impl Draft {
@@ -85,7 +91,13 @@ impl Draft {
             path: String::new(),
             problem: error.message,
         };
-        Ok(Draft { file: file.to_owned(), node: node.map_err(refuse)? })
+        Ok(Draft { file: file.to_owned(), node: node.map_err(refuse)?, files: None })
+    }
+
+    /// Gives the files that it names, by their names: the disk is then not looked at. For drivers that have none.
+    #[must_use]
+    pub fn with_files(self, files: Files) -> Draft {
+        Draft { files: Some(Arc::new(files)), ..self }
     }
 
     /// Applies changes such as `flow.0.rtt=80ms`, in order.
@@ -140,12 +152,19 @@ impl Draft {
         self.node.to_toml()
     }
 
+    /// The same as JSON.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        self.node.to_json()
+    }
+
     /// Checks it against the controls of `catalogue`.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(self, catalogue: &dyn Catalogue) -> Result<Checked, Refusal> {
-        let (scenario, complete) = check::scenario(&self.node, &self.file, catalogue)?;
+        let check = || check::scenario(&self.node, &self.file, catalogue);
+        let (scenario, complete) = files::with(self.files.as_ref(), check)?;
         Ok(Checked { scenario, toml: complete.to_toml(), complete, draft: self })
     }
 }

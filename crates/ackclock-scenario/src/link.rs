@@ -119,6 +119,9 @@ fn rate_and_trace(table: &Table<'_>) -> Read<(Option<Rate>, Option<RateTrace>)> 
 
 /// The text of a file that a scenario names, relative to the scenario's own.
 fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
+    if let Some(given) = crate::files::given(file) {
+        return given.map_err(|problem| table.refuse(key, format!("{file}: {problem}")));
+    }
     let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
     let path = folder.join(file);
     let refuse = |problem: String| table.refuse(key, format!("{}: {problem}", path.display()));

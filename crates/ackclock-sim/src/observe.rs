@@ -112,8 +112,8 @@ impl Observer {
         }
     }
 
-    /// The tables by name.
-    pub fn into_tables(self, journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
+    /// The tables by name, with what was recorded since the last call.
+    pub fn take_tables(&mut self, journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
         let events = Table {
             columns: vec![
                 ("time_s", Column::Real(journal.iter().map(|entry| entry.time.as_seconds()).collect())),
@@ -124,9 +124,9 @@ impl Observer {
             ],
         };
         let mut tables = vec![("events", events)];
-        if let Some(samples) = self.samples {
-            tables.push(("windows", samples.windows.into_table()));
-            tables.push(("queues", samples.queues.into_table()));
+        if let Some(samples) = &mut self.samples {
+            tables.push(("windows", std::mem::take(&mut samples.windows).into_table()));
+            tables.push(("queues", std::mem::take(&mut samples.queues).into_table()));
         }
         tables
     }

@@ -194,14 +194,23 @@ impl Simulation {
         self.observer.after_sender(self.stage.now, flow, &self.ends);
     }
 
-    /// The summary and, if they were recorded, the tables by name. Call it when the run has ended.
+    /// The tables by name, with what was recorded since the last call; none without recording. Who looks on while the
+    /// run goes on takes them away, so that no more is kept than it needs.
+    pub fn take_tables(&mut self) -> Vec<(&'static str, Table)> {
+        match &mut self.stage.journal {
+            Some(journal) => self.observer.take_tables(std::mem::take(journal)),
+            None => Vec::new(),
+        }
+    }
+
+    /// The summary and, if they were recorded, the tables by name, without what was taken. Call it when the run has ended.
     ///
     /// # Errors
     /// When the packet capture could not be written.
     ///
     /// # Panics
     /// When packets are unaccounted for or a link has sent more than it can.
-    pub fn finish(self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+    pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         let Stage { now, mut network, journal, capture, .. } = self.stage;
         if let Some(capture) = capture {
             capture.finish()?;
@@ -210,7 +219,7 @@ impl Simulation {
         let summary =
             summarise(&self.scenario, self.run, &mut network, &self.ends, &self.observer, catalogue);
         let tables = match journal {
-            Some(journal) => self.observer.into_tables(journal),
+            Some(journal) => self.observer.take_tables(journal),
             None => Vec::new(),
         };
         Ok((summary, tables))

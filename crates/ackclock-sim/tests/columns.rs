@@ -67,3 +67,59 @@ fn a_run_has_the_columns_and_keys_that_are_described() {
     links.sort_unstable();
     assert_eq!(links, keys(&summary["links"][0]));
 }
+
+/// The rows of a table as texts, so that those of several can be put behind each other.
+fn rows(table: &ackclock_trace::Table) -> Vec<String> {
+    use ackclock_trace::Column;
+    let cell = |column: &Column, row: usize| match column {
+        Column::Whole(values) => format!("{:?}", values[row]),
+        Column::Id(values) => format!("{:?}", values[row]),
+        Column::Real(values) => format!("{:?}", values[row]),
+        Column::Word(values) => values[row].to_owned(),
+    };
+    let count = match &table.columns[0].1 {
+        Column::Real(values) => values.len(),
+        _ => unreachable!("tables begin with time_s"),
+    };
+    (0..count)
+        .map(|row| {
+            let cells = table.columns.iter().map(|(name, column)| format!("{name}={}", cell(column, row)));
+            cells.collect::<Vec<_>>().join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn samples_that_are_taken_while_the_run_goes_on_are_those_of_its_end() {
+    let file = format!("{ROOT}/scenarios/illinois-figure-8.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let settings = ["run.duration=3 s", "run.warmup=1 s"].map(str::to_owned);
+    let scenario = read_toml(&text, &file, &settings, &BuiltIn).unwrap().scenario;
+    let new = || Simulation::new(scenario.clone(), &BuiltIn, 0, true).unwrap();
+
+    let mut whole = new();
+    while !whole.advance(u64::MAX) {}
+    let (summary, at_the_end) = whole.finish(&BuiltIn).unwrap();
+    let mut watched = new();
+    let mut taken: Vec<Vec<String>> = vec![Vec::new(); at_the_end.len()];
+    let mut looks = 0;
+    loop {
+        let ended = watched.advance(997);
+        for (index, (name, table)) in watched.take_tables().iter().enumerate() {
+            assert_eq!(*name, at_the_end[index].0);
+            taken[index].extend(rows(table));
+        }
+        looks += 1;
+        if ended {
+            break;
+        }
+    }
+    assert!(looks > 10);
+    for ((name, table), taken) in at_the_end.iter().zip(&taken) {
+        assert!(!taken.is_empty(), "{name}");
+        assert_eq!(rows(table), *taken, "{name}");
+    }
+    let (again, left) = watched.finish(&BuiltIn).unwrap();
+    assert_eq!(again, summary);
+    assert!(left.iter().all(|(_, table)| rows(table).is_empty()));
+}

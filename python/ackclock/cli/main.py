@@ -37,6 +37,9 @@ VERBS = {
         "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals "
         "over runs.",
     },
+    "lab": {
+        "lab": "Open the laboratory in a browser: the simulator in a web page, without a server.",
+    },
     "programs": {
         "link": "Set up an emulated path between two network namespaces, in real time "
         "(link --help).",

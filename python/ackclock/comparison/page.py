@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import QUESTIONS
-from ackclock.draw import plots
+from ackclock.draw import lab, plots
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.metrics import Estimate
@@ -99,7 +99,7 @@ def _windows(comparison: Comparison) -> Figure:
 
 
 NAMES = frozenset(
-    {"index.html", "answers.csv", "answers.parquet", "scenarios", ".cache"}
+    {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"}
     | {f"{one}.{ending}" for one in ("answers", "windows") for ending in ("pdf", "png")}
 )
 
@@ -123,12 +123,16 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
     """
     with storage.explained(output):
         (output / "scenarios").mkdir(parents=True, exist_ok=True)
-        links: dict[str, list[tuple[str, str]]] = {}
+        links: dict[str, list[tuple[str, str, str]]] = {}
+        laboratory = lab.page()
+        if laboratory is not None:
+            with storage.new_file(output / lab.NAME) as path:
+                path.write_text(laboratory, "utf-8")
         for (name, control), scenario in comparison.scenarios.items():
             file = re.sub(r"[^A-Za-z0-9-]+", "-", f"{name} {control}") + ".json"
             with storage.new_file(output / "scenarios" / file) as path:
                 path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
-            links.setdefault(control, []).append((name, file))
+            links.setdefault(control, []).append((name, file, lab.NAME + lab.fragment(scenario)))
         with plots.in_style():
             for name, figure in (
                 ("answers", _answers(comparison)),
@@ -152,6 +156,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             cycle_s=comparison.setting.reno_cycle_s,
             command=command,
             links=links,
+            has_lab=laboratory is not None,
             version=engine.__version__,
         )
         with storage.new_file(output / "index.html") as path:

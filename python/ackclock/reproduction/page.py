@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from ackclock import engine
+from ackclock.draw import lab
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import integrity, storage
@@ -41,10 +43,15 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         When the page cannot be written.
     """
     shown = [(paper, _artefacts(output / paper.name, paper)) for paper in papers]
+    laboratory = lab.page()
+    if laboratory is not None:
+        with storage.new_file(output / lab.NAME) as file:
+            file.write_text(laboratory, encoding="utf-8")
     every = [one for _, artefacts in shown for one in artefacts]
     text = html(
         "report.html",
         explained=explained,
+        in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
         meaning=strips.MEANING,
         papers=[
@@ -60,6 +67,11 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     )
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
+
+
+def _in_lab(file: Path) -> str:
+    """Give the address at which the laboratory opens a scenario."""
+    return lab.NAME + lab.fragment(tomllib.loads(file.read_text("utf-8")))
 
 
 def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:

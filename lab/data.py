@@ -1,0 +1,107 @@
+"""What the page knows of papers, paths and formulas, written into `lab/src/data` for `make lab`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ackclock.predictions import response
+from ackclock.reproduction.artefact import Artefact, Simulated
+from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.paper import Paper
+from ackclock_papers import PAPERS
+
+LAB = Path(__file__).parent
+ROOT = LAB.parent
+CASES, FACTS = 6, 6
+"""Cases of an artefact, and claims, that the page shows; the reproduction has all."""
+LOSS = np.logspace(-7, -0.5, 53)
+"""Loss-event rates of the tables of formulas; between them the page interpolates logarithms."""
+
+
+def verdicts() -> dict[tuple[str, str], str]:
+    """Read what the full reproduction found, by title of the paper and name of the artefact."""
+    found, title = {}, ""
+    for line in (ROOT / "docs/reproduction.md").read_text("utf-8").splitlines():
+        if line.startswith("## "):
+            title = line.removeprefix("## ")
+        elif row := re.match(r"\| (\S+) \| [^|]* \| ([^|]+) \| ([^|]*) \|", line):
+            name, verdict, claims = row.groups()
+            found[title, name] = (
+                f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
+            )
+    return found
+
+
+def of_artefact(paper: Paper, artefact: Simulated[Any], verdict: str | None) -> dict[str, Any]:
+    """Describe an artefact: what the paper says, what we found, and some of its scenarios."""
+    cases = list(artefact.cases(QUICK.at(paper.setting)).items())
+    step = max(1.0, len(cases) / CASES)
+    some = [cases[int(index * step)] for index in range(min(CASES, len(cases)))]
+    facts = [
+        f"{one.sentence} ({one.paper})" if one.paper else one.sentence for one in artefact.claims
+    ]
+    more = [f"and {len(facts) - FACTS} more claims"] if len(facts) > FACTS else []
+    left = f" {len(some)} of its {len(cases)} scenarios are here." if len(cases) > len(some) else ""
+    return {
+        "name": artefact.title,
+        "about": f"{artefact.about}{left}",
+        "facts": facts[:FACTS] + more,
+        **({"verdict": verdict} if verdict else {}),
+        "cases": {str(key): case.scenario for key, case in some},
+    }
+
+
+def papers() -> dict[str, list[dict[str, Any]]]:
+    """Describe every artefact that has scenarios, by paper."""
+    known = verdicts()
+
+    def of(paper: Paper) -> list[dict[str, Any]]:
+        simulated: list[Artefact] = [one for one in paper.artefacts if isinstance(one, Simulated)]
+        return [of_artefact(paper, one, known.get((paper.title, one.name))) for one in simulated]
+
+    return {paper.title: of(paper) for paper in PAPERS.values()}
+
+
+def paths() -> list[dict[str, Any]]:
+    """Read the paths that people know."""
+    found = tomllib.loads((LAB / "paths.toml").read_text("utf-8"))["path"]
+    for path in found:
+        path["cases"] = {"": path.pop("scenario")}
+        if trace := path.pop("trace", None):
+            path["files"] = {trace: (ROOT / "scenarios" / trace).read_text("utf-8")}
+    return list(found)
+
+
+def predictions() -> dict[str, Any]:
+    """Tabulate the response functions of controls at their own parameters."""
+    plain = {
+        one.controller: one.formula
+        for name, one in response.CONTROLS.items()
+        if one.controller and not one.params and name not in {"cubic"}
+    }
+    curves = {
+        name: [float(f"{float(formula(p, 0.1)):.5g}") for p in LOSS]
+        for name, formula in plain.items()
+    }
+    return {"loss": [float(f"{p:.6g}") for p in LOSS], "packets": curves}
+
+
+def main() -> None:
+    """Write the files."""
+    for name, content in (("papers", papers()), ("paths", paths()), ("predictions", predictions())):
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        # A line per artefact, so that differences can be read.
+        (LAB / "src/data" / f"{name}.json").write_text(
+            text.replace('{"name"', '\n{"name"') + "\n", "utf-8"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

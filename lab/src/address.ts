@@ -1,0 +1,46 @@
+// The address of the page says what is run, and is changed with it.
+
+import { effect } from "@preact/signals";
+import { pack, unpack } from "./link.ts";
+import * as state from "./state.ts";
+
+const QUIET_MS = 300;
+
+/** Begins with what the address carries. */
+export async function open(): Promise<void> {
+  try {
+    const carried = await unpack(location.hash);
+    if (carried) {
+      state.scenario.value = carried.scenario;
+      state.files.value = carried.files;
+      state.control.value = carried.control;
+      state.controlAsks.value = carried.control !== null;
+    }
+    // What a control out of a link would do waits for the reader.
+    if (!state.controlAsks.value) state.run();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    state.run();
+    state.broken(`This link cannot be read: ${reason}. The page begins with its own example.`);
+  }
+}
+
+/** From now on the address follows what is run, and another address is opened. */
+export function follow(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let own = location.hash;
+  effect(() => {
+    const carried = { scenario: state.scenario.value, control: state.control.value, files: state.files.value };
+    if (state.status.value !== "done") return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      void pack(carried).then((fragment) => {
+        own = fragment;
+        history.replaceState(null, "", fragment);
+      });
+    }, QUIET_MS);
+  });
+  addEventListener("hashchange", () => {
+    if (location.hash !== own) void open();
+  });
+}

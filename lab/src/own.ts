@@ -1,0 +1,63 @@
+// In the worker: a control that is written in the page becomes a class, without eval.
+
+/** Where something is wrong in the text of a control. */
+export class ControlError extends Error {
+  readonly line: number | null;
+
+  constructor(message: string, line: number | null) {
+    super(message);
+    this.line = line;
+  }
+}
+
+declare function importScripts(...urls: string[]): void;
+
+const scope = globalThis as unknown as { ackclockOwnControl?: unknown };
+let address = "";
+
+/**
+ * Loads the class `Control` of a text. The text becomes a script of its own, in which lines keep their numbers.
+ *
+ * @param text JavaScript with a class `Control`.
+ * @returns The class.
+ * @throws ControlError with the line, when it cannot be read or has no such class.
+ */
+export async function load(text: string): Promise<object> {
+  const script = `globalThis.ackclockOwnControl = (() => { "use strict"; ${text}\nreturn Control; })();`;
+  if (address !== "") URL.revokeObjectURL(address);
+  address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  delete scope.ackclockOwnControl;
+  // A script that cannot be read says where only when nobody catches what it throws.
+  await new Promise<void>((resolve, reject) => {
+    const failed = (event: ErrorEvent): void => {
+      event.preventDefault();
+      // What is missing at the end is found behind it.
+      const line = Math.min(event.lineno, text.split("\n").length);
+      reject(new ControlError(event.message.replace(/^Uncaught /, ""), line || null));
+    };
+    addEventListener("error", failed, { once: true });
+    setTimeout(() => {
+      setTimeout(() => {
+        removeEventListener("error", failed);
+        resolve();
+      });
+      importScripts(address);
+    });
+  });
+  const control = scope.ackclockOwnControl;
+  if (typeof control !== "function") throw new ControlError("the text has no class Control", null);
+  return control;
+}
+
+/**
+ * Says where in the text of the control something was thrown.
+ *
+ * @param error What was thrown.
+ * @returns The same with its line, if it was thrown there.
+ */
+export function located(error: unknown): ControlError {
+  if (!(error instanceof Error)) return new ControlError(String(error), null);
+  const place = (error.stack ?? "").split("\n").find((line) => address !== "" && line.includes(address));
+  const line = place === undefined ? undefined : /:(\d+):\d+\)?$/.exec(place)?.[1];
+  return new ControlError(`${error.name}: ${error.message}`, line === undefined ? null : Number(line));
+}

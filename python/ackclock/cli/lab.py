@@ -1,0 +1,86 @@
+"""The verb that opens the laboratory."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import tomllib
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ackclock import engine
+from ackclock.draw import lab as links
+from ackclock.draw.page import html
+from ackclock.engine import storage
+
+
+def _files(table: object, folder: Path) -> dict[str, str]:
+    """Read the files that a scenario names: traces of rates and of losses."""
+    found: dict[str, str] = {}
+    if isinstance(table, list):
+        for one in table:
+            found |= _files(one, folder)
+    if isinstance(table, dict):
+        names = [
+            table.get("rate_trace"),
+            table.get("file") if table.get("kind") == "trace" else None,
+        ]
+        found |= {name: engine.text_of(folder / name) for name in names if isinstance(name, str)}
+        for one in table.values():
+            found |= _files(one, folder)
+    return found
+
+
+def _packed(file: Path) -> str:
+    from_pipe = str(file) == "-"
+    text = sys.stdin.read() if from_pipe else engine.text_of(file)
+    is_json = text.lstrip().startswith("{")
+    # Whatever the engine refuses is told here, in its words, before a browser is opened.
+    engine.parse(text, str(file), is_json=is_json)
+    scenario: dict[str, Any] = json.loads(text) if is_json else tomllib.loads(text)
+    return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
+
+
+@click.command()
+@click.argument(
+    "file", type=Path, metavar="SCENARIO", required=False, help="Scenario; - is standard input."
+)
+@click.option("-o", "--output", type=Path, metavar="FILE", help="Write the page to FILE instead.")
+@click.option("--no-open", is_flag=True, help="Only print the address.")
+def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
+    """Open the laboratory in a browser: the simulator in a web page, without a server.
+
+    \b
+    Examples:
+      ackclock lab
+      ackclock lab first.toml
+      ackclock lab first.toml --no-open
+      ackclock lab -o lab.html
+    """
+    page = links.page()
+    if page is None:
+        raise engine.SimulationError(
+            "the page was not built; run make lab-deps lab in the checkout"
+        )
+    fragment = "" if file is None else _packed(file)
+    target = output
+    if target is None:
+        target = Path(tempfile.gettempdir()) / f"ackclock-{engine.__version__}-{links.NAME}"
+    with storage.new_file(target) as path:
+        path.write_text(page, "utf-8")
+    address = target.resolve().as_uri() + fragment
+    print(address)
+    if output is None and not no_open:
+        webbrowser.open(_way(target, address) if fragment else address)
+
+
+def _way(beside: Path, address: str) -> str:
+    """Write a page that leads to an address: many systems open files without their fragments."""
+    way = beside.with_name(f"{beside.stem}-open.html")
+    with storage.new_file(way) as path:
+        path.write_text(html("open.html", address=address), "utf-8")
+    return way.resolve().as_uri()

@@ -1,0 +1,55 @@
+"""Links into the laboratory, a page in which the simulator itself runs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["NAME", "fragment", "page"]
+
+NAME = "lab.html"
+"""What the page is called wherever it is written."""
+
+
+def page() -> str | None:
+    """Read the page.
+
+    Returns
+    -------
+    str or None
+        One file with everything in it; None when it was not built (``make lab``).
+    """
+    file = Path(__file__).parents[1] / "templates" / NAME
+    return file.read_text("utf-8") if file.exists() else None
+
+
+def fragment(scenario: Mapping[str, Any], files: Mapping[str, str] | None = None) -> str:
+    """Pack a scenario into the fragment of an address.
+
+    Parameters
+    ----------
+    scenario : mapping
+        As `ackclock.read` takes it.
+    files : mapping, optional
+        Texts of the files that it names, by name.
+
+    Returns
+    -------
+    str
+        With ``#``; what follows the page's address. JSON, compressed (raw deflate), in base64 for
+        addresses (RFC 4648, section 5, without padding).
+
+    Examples
+    --------
+    >>> fragment({})
+    '#s=q1YqTk7NS8wsylSyqq6tBQA'
+    """
+    carried = {"scenario": scenario} | ({"files": files} if files else {})
+    text = json.dumps(carried, separators=(",", ":"), ensure_ascii=False)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(text.encode()) + packer.flush()
+    return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")

@@ -1,0 +1,85 @@
+"""Links into the laboratory, and the verb that opens it."""
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from ackclock.draw import lab
+from ackclock.draw.page import html
+from conftest import SCENARIO
+
+ROOT = Path(__file__).parents[1]
+Command = Callable[..., CompletedProcess[str]]
+
+
+def unpacked(fragment: str) -> dict[str, object]:
+    """Undo what the page undoes: its own code is tested in a browser."""
+    assert fragment.startswith("#s=")
+    packed = fragment.removeprefix("#s=")
+    data = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
+    carried: dict[str, object] = json.loads(data)
+    return carried
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Have a page in place of the one that make lab builds."""
+    page = tmp_path / "templates" / lab.NAME
+    page.parent.mkdir()
+    page.write_text("<title>lab</title>", "utf-8")
+    monkeypatch.setattr(lab, "__file__", str(tmp_path / "draw" / "lab.py"))
+    return page
+
+
+def test_a_fragment_carries_everything_and_nothing_that_an_address_cannot() -> None:
+    scenario = {"run": {"duration": "1 s"}, "flow": [{"name": "größer?&#", "controller": "reno"}]}
+    fragment = lab.fragment(scenario, {"a.trace": "1\n2\n"})
+    assert unpacked(fragment) == {"scenario": scenario, "files": {"a.trace": "1\n2\n"}}
+    assert set(fragment[3:]) <= set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    )
+
+
+def test_without_the_page_the_verb_says_how_it_is_built(ackclock: Command, scenario: Path) -> None:
+    if lab.page() is not None:
+        pytest.skip("the page was built (make lab)")
+    finished = ackclock("lab", scenario, "--no-open")
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert finished.stderr == (
+        "ackclock: the page was not built; run make lab-deps lab in the checkout\n"
+    )
+
+
+def test_the_verb_writes_the_page_and_gives_the_address(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ackclock.cli.lab import lab as verb
+
+    output = tmp_path / "there.html"
+    verb.main([str(ROOT / "scenarios/cellular.toml"), "-o", str(output)], standalone_mode=False)
+    assert output.read_text("utf-8") == built.read_text("utf-8")
+    address = capsys.readouterr().out.strip()
+    assert address.startswith(output.as_uri())
+    carried = unpacked(address.removeprefix(output.as_uri()))
+    trace = (ROOT / "scenarios/cellular.trace").read_text("utf-8")
+    assert carried["files"] == {"cellular.trace": trace}
+
+
+def test_the_page_that_leads_there_quotes_its_address() -> None:
+    assert 'url=a&amp;b&#34;"' in html("open.html", address='a&b"')
+
+
+@pytest.mark.usefixtures("built")
+def test_what_is_refused_is_refused_before_a_browser_opens(tmp_path: Path) -> None:
+    from ackclock import ScenarioError
+    from ackclock.cli.lab import lab as verb
+
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SCENARIO.replace("reno", "renoo"), "utf-8")
+    with pytest.raises(ScenarioError, match="renoo"):
+        verb.main([str(wrong)], standalone_mode=False)
