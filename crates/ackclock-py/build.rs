@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 const SOURCES: &[&str] = &[
     "Cargo.lock",
     "crates/ackclock-cc/build.rs",
+    "crates/ackclock-cc/sources.rs",
     "crates/ackclock-cc/src",
     "crates/ackclock-kernel/bpf",
     "crates/ackclock-kernel/build.rs",

@@ -43,6 +43,11 @@ pub trait ErasedController: Send + Sync {
 
     /// A copy with the same state.
     fn duplicate(&self) -> Box<dyn ErasedController>;
+
+    /// Why the control decides nothing any more: the panic of one in a library ([`crate::library`]).
+    fn failure(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl<C: Controller> ErasedController for C {

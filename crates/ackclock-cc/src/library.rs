@@ -2,11 +2,29 @@
 //!
 //! The library is a crate of type `cdylib` that lists its controls with
 //! [`library!`](crate::library!). It hands over Rust values, on whose layout only the same compiler
-//! and the same `ackclock-cc` agree; [`BUILD`] names both, and a loader compares it first.
+//! and the same sources of `ackclock-cc` and `ackclock-units` agree; [`BUILD`] names both, and a loader compares it
+//! first. A panic must not leave the library, since the loader's Rust cannot catch one of another's: [`Guarded`] keeps
+//! it as a failure that the loader asks for.
 
-/// The version of this crate and of the compiler that built it.
-pub const BUILD: &str =
-    concat!("ackclock-cc ", env!("CARGO_PKG_VERSION"), ", ", env!("ACKCLOCK_COMPILER"), "\0");
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::marker::PhantomData;
+
+use ackclock_units::{Time, Window};
+
+use crate::erased::ErasedController;
+use crate::{Controller, Decision, Ecn, Signal};
+
+/// The version of this crate, a hash of the sources that the two sides must share, and the compiler that built it.
+pub const BUILD: &str = concat!(
+    "ackclock-cc ",
+    env!("CARGO_PKG_VERSION"),
+    ", sources ",
+    env!("ACKCLOCK_SOURCES"),
+    ", ",
+    env!("ACKCLOCK_COMPILER"),
+    "\0"
+);
 
 /// Symbol of a function that gives the address of [`BUILD`]; C's calling convention, so that it can be
 /// called whatever built it.
@@ -15,7 +33,134 @@ pub const BUILD_SYMBOL: &[u8] = b"ackclock_build\0";
 /// Symbol of a static slice of entries.
 pub const ENTRIES_SYMBOL: &[u8] = b"ACKCLOCK_ENTRIES\0";
 
-/// Lists the controls of a library: a name, a source, and the type for each.
+/// How a library catches its own panics: this crate has no standard library to do it with.
+pub trait Catch: 'static {
+    /// Does `work`.
+    ///
+    /// # Errors
+    /// Where it panicked and what it said, in one line.
+    fn catch(work: &mut dyn FnMut()) -> Result<(), String>;
+}
+
+/// A control of a library. After a panic it decides nothing more, and [`ErasedController::failure`] says why.
+#[derive(Debug)]
+pub struct Guarded<C, K: Catch> {
+    /// None when its construction panicked.
+    control: Option<C>,
+    decision: Decision,
+    failure: Option<String>,
+    catch: PhantomData<fn() -> K>,
+}
+
+impl<C: Controller, K: Catch> Guarded<C, K> {
+    /// The control that `new` makes.
+    pub fn of(new: impl FnOnce() -> C) -> Self {
+        let decision =
+            Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
+        let mut guarded = Guarded { control: None, decision, failure: None, catch: PhantomData };
+        let mut new = Some(new);
+        let made = guarded_call::<K, _>(|| {
+            let control = new.take().map(|new| new());
+            let decision = control.as_ref().map(Controller::decision);
+            (control, decision)
+        });
+        match made {
+            Ok((control, decision)) => {
+                guarded.control = control;
+                guarded.decision = decision.unwrap_or(guarded.decision);
+            }
+            Err(why) => guarded.failure = Some(why),
+        }
+        guarded
+    }
+}
+
+/// What `work` returns, or why it panicked.
+fn guarded_call<K: Catch, T>(mut work: impl FnMut() -> T) -> Result<T, String> {
+    let mut done = None;
+    K::catch(&mut || done = Some(work()))?;
+    Ok(done.expect("what did not panic returned"))
+}
+
+/// Calls `work` in a library, where a panic is the rule that parameters break.
+///
+/// # Errors
+/// As `work`.
+pub fn guarded_check<K: Catch, T, E>(
+    work: impl FnMut() -> Result<T, E>,
+    explain: impl FnOnce(&'static str) -> E,
+) -> Result<T, E> {
+    // Such a control is used no further, and the text of a refusal lives for ever.
+    guarded_call::<K, _>(work).unwrap_or_else(|why| Err(explain(Box::leak(why.into_boxed_str()))))
+}
+
+impl<C: Controller, K: Catch> ErasedController for Guarded<C, K> {
+    fn on(&mut self, now: Time, signal: Signal) -> Decision {
+        if let (Some(control), None) = (&mut self.control, &self.failure) {
+            let decided = guarded_call::<K, _>(|| {
+                Controller::on(control, now, signal);
+                Controller::decision(control)
+            });
+            match decided {
+                Ok(decision) => self.decision = decision,
+                Err(why) => self.failure = Some(why),
+            }
+        }
+        self.decision
+    }
+
+    fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        // What is only shown fails at nothing: a control that panics here shows less.
+        if let (Some(control), None) = (&self.control, &self.failure) {
+            let _ = K::catch(&mut || Controller::internals(control, visit));
+        }
+    }
+
+    fn wants_rate(&self) -> bool {
+        C::WANTS_RATE
+    }
+
+    fn wants_losses(&self) -> bool {
+        C::WANTS_LOSSES
+    }
+
+    fn wants_marks(&self) -> bool {
+        C::WANTS_MARKS
+    }
+
+    fn ecn(&self) -> Ecn {
+        C::ECN
+    }
+
+    fn window_is_a_cap(&self) -> bool {
+        C::WINDOW_IS_A_CAP
+    }
+
+    fn duplicate(&self) -> Box<dyn ErasedController> {
+        let (control, failure) = match guarded_call::<K, _>(|| self.control.clone()) {
+            Ok(control) => (control, self.failure.clone()),
+            Err(why) => (None, Some(why)),
+        };
+        Box::new(Guarded { control, decision: self.decision, failure, catch: self.catch })
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+}
+
+impl<C, K: Catch> Drop for Guarded<C, K> {
+    fn drop(&mut self) {
+        let _ = K::catch(&mut || drop(self.control.take()));
+    }
+}
+
+/// Lists the controls of a library: a name, a source, and the type for each. What one of them panics with is the failure
+/// of its run.
 ///
 /// ```
 /// # use ackclock_cc::reno::Reno;
@@ -26,6 +171,33 @@ pub const ENTRIES_SYMBOL: &[u8] = b"ACKCLOCK_ENTRIES\0";
 #[macro_export]
 macro_rules! library {
     ($($name:literal, $source:literal => $control:ty;)+) => {
+        #[cfg(not(panic = "unwind"))]
+        ::core::compile_error!("a library of controls needs panic = \"unwind\": its panics are caught");
+
+        /// Catches the panics of this library.
+        enum AckclockCatch {}
+
+        impl $crate::library::Catch for AckclockCatch {
+            fn catch(work: &mut dyn FnMut()) -> ::core::result::Result<(), ::std::string::String> {
+                static HOOK: ::std::sync::Once = ::std::sync::Once::new();
+                ::std::thread_local! {
+                    static SAID: ::std::cell::RefCell<::std::string::String> = const {
+                        ::std::cell::RefCell::new(::std::string::String::new())
+                    };
+                }
+                // It becomes part of the failure, and is not printed besides.
+                HOOK.call_once(|| {
+                    ::std::panic::set_hook(::std::boxed::Box::new(|panic| SAID.set(panic.to_string())));
+                });
+                ::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(work)).map_err(|payload| {
+                    // What was thrown may itself panic when it is dropped.
+                    ::core::mem::forget(payload);
+                    let said = SAID.take();
+                    said.split_whitespace().collect::<::std::vec::Vec<_>>().join(" ")
+                })
+            }
+        }
+
         #[doc = "Version of ackclock-cc and of the compiler, ended by a zero."]
         #[unsafe(no_mangle)]
         pub extern "C" fn ackclock_build() -> *const ::core::ffi::c_char {
@@ -35,6 +207,6 @@ macro_rules! library {
         #[doc = "The controls of this library."]
         #[unsafe(no_mangle)]
         pub static ACKCLOCK_ENTRIES: &[$crate::registry::Entry] =
-            &[$($crate::registry::Entry::of::<$control>($name, $source),)+];
+            &[$($crate::registry::Entry::of_library::<$control, AckclockCatch>($name, $source),)+];
     };
 }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::erased::ErasedController;
+use crate::library::{Catch, Guarded, guarded_check};
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bbr3, bic, bic_linux,
     compound, compound_linux, constant, copa, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
@@ -94,6 +95,23 @@ impl Entry {
             linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
             build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
             check: &|given| read::<C::Params>(given).map(|_| ()),
+        }
+    }
+
+    /// An entry for a control of type `C` in a library that catches its own panics by `K`.
+    #[must_use]
+    pub const fn of_library<C: Controller, K: Catch>(name: &'static str, source: &'static str) -> Self {
+        Entry {
+            build: Some(&|given, start| {
+                let read = || read::<C::Params>(given);
+                let params = guarded_check::<K, _, _>(read, |rule| (0, ParameterError::Together(rule)))?;
+                Ok(Box::new(Guarded::<C, K>::of(|| C::new(params, start))))
+            }),
+            check: &|given| {
+                let read = || read::<C::Params>(given).map(|_| ());
+                guarded_check::<K, _, _>(read, |rule| (0, ParameterError::Together(rule)))
+            },
+            ..Entry::of::<C>(name, source)
         }
     }
 

@@ -9,11 +9,16 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
+use crate::claim::Claim;
+
 /// Number of paths this process has created.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
-/// Prefix of the namespaces that this program creates; followed by its process, the start time of that process, the
-/// number of the path, and the host.
+/// Prefix of the namespaces that this program creates; followed by the name of the path, which is its process, the start
+/// time of that process and a number, and by the host.
 const PREFIX: &str = "ack-link-";
+const HOSTS: [&str; 2] = ["client", "server"];
+/// Where paths claim their names.
+const CLAIMS: &str = "/run/ackclock/links";
 /// The device of each host.
 pub const DEVICE: &str = "ack0";
 /// Packets that may wait to be read by the emulator.
@@ -37,7 +42,9 @@ pub struct Hosts {
     pub client: Host,
     /// The other end.
     pub server: Host,
-    made: bool,
+    /// Namespaces that were created, and the claim to their name, which outlives them.
+    made: Vec<String>,
+    _claim: Option<Claim>,
 }
 
 /// Runs a command of iproute2.
@@ -52,12 +59,6 @@ fn ip(arguments: &str) -> Result<String, String> {
     }
     let problem = String::from_utf8_lossy(&output.stderr);
     Err(format!("ip {arguments}: {}", problem.lines().next().unwrap_or("failed")))
-}
-
-/// The process that made a namespace, and when that process had begun, from its name.
-fn owner(namespace: &str) -> Option<(u32, u64)> {
-    let mut parts = namespace.strip_prefix(PREFIX)?.split('-');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// When a process started, in ticks since boot: together with its number this identifies it for ever.
@@ -78,12 +79,13 @@ fn remove(namespace: &str) {
     let _ = ip(&format!("netns del {namespace}"));
 }
 
-/// Removes namespaces left by earlier runs that were killed.
+/// Removes namespaces left by earlier runs that were killed: those whose whole name follows from a claim that is left.
 fn tidy() {
-    for entry in fs::read_dir(NAMESPACES).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if owner(&name).is_some_and(|(process, start)| began(process) != Some(start)) {
-            remove(&name);
+    for claim in Claim::left(Path::new(CLAIMS)) {
+        for namespace in HOSTS.map(|host| format!("{PREFIX}{}-{host}", claim.name)) {
+            if Path::new(NAMESPACES).join(&namespace).exists() {
+                remove(&namespace);
+            }
         }
     }
 }
@@ -95,23 +97,33 @@ impl Hosts {
     /// One line, when a namespace does not exist or cannot be created.
     pub fn new(existing: Option<(String, String)>) -> Result<Hosts, String> {
         tidy();
-        let made = existing.is_none();
-        let (client, server) = existing.unwrap_or_else(|| {
-            let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-            let start = began(process).unwrap_or(0);
-            let name = |host: &str| format!("{PREFIX}{process}-{start}-{number}-{host}");
-            (name("client"), name("server"))
-        });
-        let hosts = Hosts {
+        let claim = match &existing {
+            Some(_) => None,
+            None => {
+                let process = std::process::id();
+                let start = began(process).unwrap_or(0);
+                // A process of the same number in another container may have begun at the same time.
+                let numbers = std::iter::repeat_with(|| NUMBER.fetch_add(1, Ordering::Relaxed)).take(1000);
+                let names = numbers.map(|number| format!("{process}-{start}-{number}"));
+                Some(Claim::of(Path::new(CLAIMS), names)?)
+            }
+        };
+        let name = |host: &str| format!("{PREFIX}{}-{host}", claim.as_ref().map_or("", |claim| &claim.name));
+        let (client, server) = existing.unwrap_or_else(|| (name(HOSTS[0]), name(HOSTS[1])));
+        let is_new = claim.is_some();
+        let mut hosts = Hosts {
             client: Host { namespace: client, address: "10.77.0.1" },
             server: Host { namespace: server, address: "10.77.0.2" },
-            made,
+            made: Vec::new(),
+            _claim: claim,
         };
-        for Host { namespace, .. } in [&hosts.client, &hosts.server] {
-            if made {
+        for namespace in [hosts.client.namespace.clone(), hosts.server.namespace.clone()] {
+            if is_new {
+                // One of that name which is there already is somebody else's, and stays.
                 ip(&format!("netns add {namespace}"))?;
+                hosts.made.push(namespace.clone());
                 ip(&format!("-n {namespace} link set dev lo up"))?;
-            } else if !Path::new(NAMESPACES).join(namespace).exists() {
+            } else if !Path::new(NAMESPACES).join(&namespace).exists() {
                 return Err(format!(
                     "there is no namespace {namespace}; create it with ip netns add {namespace}"
                 ));
@@ -152,10 +164,7 @@ impl Hosts {
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        if self.made {
-            remove(&self.client.namespace);
-            remove(&self.server.namespace);
-        }
+        self.made.iter().for_each(|namespace| remove(namespace));
     }
 }
 

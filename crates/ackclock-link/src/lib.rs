@@ -5,6 +5,7 @@
 //! each namespace. It measures its own lateness, and says when that makes results invalid.
 
 mod access;
+mod claim;
 pub mod emulator;
 pub mod hosts;
 pub mod ports;

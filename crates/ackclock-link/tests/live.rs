@@ -7,10 +7,19 @@ mod deadline;
 
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deadline::{Lines, output, until, wait};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-link");
+
+/// Held by tests that leave a path behind, and by those whose path in a container would find it: from there processes
+/// outside cannot be seen, and so not ended.
+static LEFT: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn link(arguments: &[&str]) -> Output {
     output(Command::new(PROGRAM).args(arguments))
@@ -103,6 +112,7 @@ fn the_status_of_the_command_is_kept() {
 #[test]
 #[ignore = "needs root, ip, ss and /dev/net/tun"]
 fn nothing_is_left_behind() {
+    let _alone = alone();
     let mut child = up();
     signal(&child, "-TERM");
     assert!(wait(&mut child).success());
@@ -128,6 +138,52 @@ fn nothing_is_left_behind() {
     signal(&next, "-INT");
     assert!(wait(&mut next).success());
     assert_eq!(namespaces_of(next.id()), 0);
+}
+
+/// A namespace that is only called like ours used to be deleted at the next start, and what ran in it killed.
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn namespaces_of_others_stay() {
+    let names = ["ack-link-1-1-mine", "ack-link-1-1-0-client"];
+    names.iter().for_each(|name| assert!(ip(&format!("netns add {name}")).status.success()));
+    let mut sleeper = Command::new("ip").args(["netns", "exec", names[0], "sleep", "1000"]).spawn().unwrap();
+    let mut path = up();
+    let is_there = names.map(|name| fs::exists(format!("/run/netns/{name}")).unwrap());
+    let lives = matches!(sleeper.try_wait(), Ok(None));
+    signal(&path, "-INT");
+    assert!(wait(&mut path).success());
+    sleeper.kill().unwrap();
+    wait(&mut sleeper);
+    names.iter().for_each(|name| drop(ip(&format!("netns del {name}"))));
+    assert_eq!((is_there, lives), ([true; 2], true));
+}
+
+/// A path in a container has numbers of processes of its own. One outside used to take it for dead.
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn paths_in_containers_stay() {
+    let _alone = alone();
+    let mut inside = Command::new("unshare")
+        .args(["--pid", "--fork", "--kill-child", "--mount-proc", PROGRAM, "--tolerance", "1h"])
+        .stderr(Stdio::piped())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let line = Lines::of(inside.stderr.take().unwrap()).next().unwrap_or_default();
+    let client = line.split_whitespace().find(|word| word.ends_with("-client")).unwrap().to_owned();
+    let mut outside = up();
+    let is_there = fs::exists(format!("/run/netns/{client}")).unwrap();
+    signal(&outside, "-INT");
+    assert!(wait(&mut outside).success());
+    // Killed, it is tidied up after by the next one outside.
+    inside.kill().unwrap();
+    wait(&mut inside);
+    assert!(is_there, "{client} was removed while its path was alive");
+    until("the next start removes what the container left", || {
+        let mut next = up();
+        signal(&next, "-INT");
+        wait(&mut next).success() && !fs::exists(format!("/run/netns/{client}")).unwrap()
+    });
 }
 
 #[test]

@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::info::Info;
 use crate::session::{LOOK, Line};
-use crate::token::Token;
+use crate::token::{Marks, Token};
 use crate::transport::{Connection, Dialer};
 use crate::wire::{self, Answer, Fault, Lines, Request};
 
 /// The server reports every second; after this silence it is considered gone.
 const SILENCE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 1 << 16;
+/// Lines that wait to be looked at.
+const MOST_WAITING: usize = 64;
+/// A server that writes a line per flow and second may be ahead by so many seconds.
+const AHEAD_S: u64 = 3;
 
 /// A slot to fetch.
 #[derive(Clone, Debug)]
@@ -76,11 +80,20 @@ pub fn ask(
     token: &Token,
     request: &Request,
 ) -> Result<(Arc<dyn Connection>, Answer), String> {
+    converse(dialer, token, request).map(|(connection, answer, _)| (connection, answer))
+}
+
+/// As [`ask`], with the marks of the lines that follow the answer.
+fn converse(
+    dialer: &dyn Dialer,
+    token: &Token,
+    request: &Request,
+) -> Result<(Arc<dyn Connection>, Answer, Marks), String> {
     let explain = |fault: &dyn std::fmt::Display| format!("{}: {fault}", dialer.server());
     let connection = dialer.connect().map_err(|error| explain(&error))?;
     match wire::ask(connection.as_ref(), token, request).map_err(|fault| explain(&fault))? {
-        Answer::Refused { why } => Err(explain(&why)),
-        answer => Ok((connection, answer)),
+        (Answer::Refused { why }, _) => Err(explain(&why)),
+        (answer, marks) => Ok((connection, answer, marks)),
     }
 }
 
@@ -88,7 +101,7 @@ pub fn ask(
 /// set.
 ///
 /// # Errors
-/// One line, when the slot could not begin.
+/// One line, when the slot could not begin, or somebody else than the server has written lines of it.
 pub fn fetch(
     dialer: &dyn Dialer,
     token: &Token,
@@ -97,7 +110,8 @@ pub fn fetch(
     mut note: impl FnMut(&str, &Sample),
 ) -> Result<Outcome, String> {
     let Slot { number, seconds, references } = *slot;
-    let (conversation, answer) = ask(dialer, token, &Request::Session { slot: number, seconds, references })?;
+    let request = Request::Session { slot: number, seconds, references };
+    let (conversation, answer, marks) = converse(dialer, token, &request)?;
     let Answer::Session { session, control } = answer else {
         return Err(format!("{}: {}", dialer.server(), Fault::Nonsense));
     };
@@ -111,35 +125,42 @@ pub fn fetch(
     let received: Vec<_> = flows.iter().map(|_| AtomicU64::new(0)).collect();
     let counts = || received.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
     let start = clock::now();
-    let (mut complete, mut measured) = (false, None);
+    let (mut complete, mut measured, mut problem) = (false, None, None);
     scope(|scope| {
         for (flow, count) in flows.iter().zip(&received) {
             scope.spawn(|| drain(flow.as_ref(), count));
         }
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(MOST_WAITING);
         let listening = conversation.as_ref();
         scope.spawn(move || {
             // Ends with the connection, after silence, or when the receiver is gone.
-            let mut lines = Lines::new(listening);
-            while let Ok(line) = lines.read(SILENCE)
-                && let Ok(line) = serde_json::from_str::<Line>(&line)
-                && sender.send(line).is_ok()
-            {}
+            let mut lines = Telling { lines: Lines::new(listening), marks, references, start, heard: 0 };
+            loop {
+                let line = lines.next();
+                let is_last = line.is_err();
+                if sender.send(line).is_err() || is_last {
+                    break;
+                }
+            }
         });
         let (mut second, mut over) = (1, false);
         loop {
             let due = start + Duration::from_secs(second);
             match next(&lines, due.saturating_duration_since(clock::now()).min(LOOK)) {
-                Next::Line(Line::Flow(told)) => {
+                Next::Line(Ok(Line::Flow(told))) => {
                     let sample =
                         Sample { side: Which::Server, second: told.second, flow: told.flow, info: told.info };
                     note(&control, &sample);
                 }
-                Next::Line(Line::End { seconds: lasted }) => {
+                Next::Line(Ok(Line::End { seconds: lasted })) => {
                     complete = lasted >= seconds as f64;
                     over = true;
                 }
-                Next::Over => over = true,
+                Next::Line(Err(fault @ (Fault::Forged | Fault::Nonsense))) => {
+                    problem = Some(fault);
+                    over = true;
+                }
+                Next::Line(Err(_)) | Next::Over => over = true,
                 Next::Nothing => {}
             }
             // The server's second may end a little before the client's.
@@ -163,17 +184,41 @@ pub fn fetch(
         measured.get_or_insert_with(|| (start.elapsed().as_secs_f64(), counts()));
         flows.iter().chain([&conversation]).for_each(|one| one.abort());
     });
+    if let Some(fault) = problem {
+        return Err(format!("{}: {fault}", dialer.server()));
+    }
     let (seconds, received_bytes) = measured.unwrap_or_default();
     Ok(Outcome { control, seconds, received_bytes, complete })
 }
 
+/// What the server tells during a slot.
+struct Telling<'a> {
+    lines: Lines<'a>,
+    marks: Marks,
+    references: u32,
+    start: Instant,
+    heard: u64,
+}
+
+impl Telling<'_> {
+    /// The next line: of a flow that there is, and not more often than once a second for each.
+    fn next(&mut self) -> Result<Line, Fault> {
+        let line = self.lines.read_marked(&mut self.marks, SILENCE)?;
+        self.heard += 1;
+        let flows = u64::from(self.references) + 1;
+        let is_too_many = self.heard > flows * (self.start.elapsed().as_secs() + AHEAD_S) + 1;
+        let is_unknown = matches!(&line, Line::Flow(told) if told.flow > self.references);
+        if is_too_many || is_unknown { Err(Fault::Nonsense) } else { Ok(line) }
+    }
+}
+
 enum Next {
-    Line(Line),
+    Line(Result<Line, Fault>),
     Nothing,
     Over,
 }
 
-fn next(lines: &Receiver<Line>, wait: Duration) -> Next {
+fn next(lines: &Receiver<Result<Line, Fault>>, wait: Duration) -> Next {
     match lines.recv_timeout(wait) {
         Ok(line) => Next::Line(line),
         Err(RecvTimeoutError::Timeout) => Next::Nothing,

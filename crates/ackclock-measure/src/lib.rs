@@ -15,6 +15,7 @@ pub mod door;
 pub mod info;
 pub mod log;
 pub mod record;
+pub mod rotating;
 pub mod server;
 pub mod session;
 pub mod token;

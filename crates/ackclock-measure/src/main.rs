@@ -1,6 +1,5 @@
 //! `ackclock-measure`: measuring campaigns over real paths.
 
-use std::fs::File;
 use std::io::{Write, stderr, stdout};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -12,12 +11,13 @@ use std::time::Duration;
 use ackclock_measure::campaign::{Campaign, Plan, offer};
 use ackclock_measure::disk;
 use ackclock_measure::log::Damaged;
+use ackclock_measure::rotating::Rotating;
 use ackclock_measure::server::{Limits, Server};
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::quic::{self, Fingerprint, Identity};
 use ackclock_measure::transport::tcp::{Tcp, offered_controls};
 use ackclock_measure::transport::{Dialer, Listener, Transport};
-use ackclock_units::{Rate, Span};
+use ackclock_units::{Bytes, Rate, Span};
 use clap::Parser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -78,9 +78,12 @@ enum Verb {
         /// Maximum rate of each flow, for example 100Mbit/s; unlimited by default.
         #[arg(long)]
         max_rate: Option<Rate>,
-        /// File to append the log to, as lines of JSON; standard output by default.
+        /// File to append the log to, as lines of JSON; standard output by default. SIGHUP opens it again by its name.
         #[arg(long, value_name = "FILE")]
         log: Option<PathBuf>,
+        /// Size at which the log becomes FILE.1, in place of the one before, and a new one begins.
+        #[arg(long, default_value = "64 MB", value_name = "SIZE")]
+        max_log: Bytes,
     },
     /// Receive from a server, slot after slot, and log every second.
     Run {
@@ -136,6 +139,12 @@ fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
+/// Lets a signal set a flag instead of ending the process.
+fn register(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Failure> {
+    let registered = signal_hook::flag::register(signal, Arc::clone(flag));
+    registered.map(drop).map_err(|error| Failure(format!("signals: {error}"), 1))
+}
+
 fn whole_seconds(span: Span, name: &str) -> Result<u64, Failure> {
     let seconds = span.as_seconds();
     if seconds < 1.0 || seconds.fract() != 0.0 {
@@ -186,6 +195,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             max_references,
             max_rate,
             log,
+            max_log,
         } => {
             let identity = quic.then(|| {
                 identity.unwrap_or_else(|| {
@@ -206,16 +216,19 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
                 references: max_references,
                 flow_bytes_per_s: max_rate.map(|rate| (rate.0 / 8).max(1)),
             };
+            let stop_on_hangup = log.is_none();
             let output: Box<dyn Write + Send> = match log {
                 None => Box::new(stdout()),
-                Some(file) => Box::new(
-                    File::options()
-                        .append(true)
-                        .create(true)
-                        .open(&file)
-                        .map_err(|error| format!("{}: {error}", file.display()))?,
-                ),
+                Some(file) => {
+                    let reopen = Arc::new(AtomicBool::new(false));
+                    register(SIGHUP, &reopen)?;
+                    let log = Rotating::open(file.clone(), max_log.0, reopen);
+                    Box::new(log.map_err(|error| format!("{}: {error}", file.display()))?)
+                }
             };
+            if stop_on_hangup {
+                register(SIGHUP, stop)?;
+            }
             let turns = controls.join(", ");
             let (listener, line) = listen(&address, identity.as_deref())?;
             let server =
@@ -235,6 +248,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             patience,
             set_aside,
         } => {
+            register(SIGHUP, stop)?;
             let token = Token::read(&token).map_err(bad)?;
             let period_s = whole_seconds(period, "period")?;
             let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
@@ -278,13 +292,8 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
 fn main() -> ExitCode {
     let verb = Verb::parse();
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&stop)) {
-            say(&format!("ackclock-measure: signals: {error}"));
-            return ExitCode::FAILURE;
-        }
-    }
-    match run(verb, &stop) {
+    let done = [SIGINT, SIGTERM].iter().try_for_each(|signal| register(*signal, &stop));
+    match done.and_then(|()| run(verb, &stop)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(message, status)) => {
             say(&format!("ackclock-measure: {message}"));

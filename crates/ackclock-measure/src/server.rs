@@ -1,7 +1,7 @@
 //! The sender: serves clients that know the token, and uses the next control in each slot.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, sleep};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::clock;
-use crate::door::{Door, Permit};
+use crate::door::{Door, Permit, Wrong};
 use crate::info::Info;
 use crate::session::{LOOK, Line, Session, Told};
 use crate::token::Token;
@@ -48,14 +48,43 @@ pub struct Server {
     limits: Limits,
     door: Arc<Door>,
     sessions: Mutex<BTreeMap<String, Arc<Session>>>,
-    log: Mutex<Box<dyn Write + Send>>,
+    log: Mutex<Log>,
     stop: Arc<AtomicBool>,
+}
+
+/// Where the server writes what happens.
+struct Log {
+    output: Box<dyn Write + Send>,
+    /// Whether the last line could not be written.
+    failed: bool,
+}
+
+impl Log {
+    /// Writes a line. A log that cannot be written does not stop the server; that is said once on standard error.
+    fn write(&mut self, mut line: String) {
+        line.push('\n');
+        if self.failed {
+            // What was written of the last line ends there.
+            line.insert(0, '\n');
+        }
+        let written = self.output.write_all(line.as_bytes()).and_then(|()| self.output.flush());
+        let _ = match (&written, self.failed) {
+            (Err(error), false) => {
+                writeln!(stderr(), "the log cannot be written, serving without it: {error}")
+            }
+            (Ok(()), true) => writeln!(stderr(), "the log is written again"),
+            _ => Ok(()),
+        };
+        self.failed = written.is_err();
+    }
 }
 
 /// A line of the server's log.
 #[derive(Serialize)]
 struct Entry<'a> {
     unix_s: f64,
+    /// Seconds since the machine was started: the wall clock may be set meanwhile.
+    boot_s: f64,
     address: String,
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +120,7 @@ impl Server {
             door: Door::new(limits.connections),
             limits,
             sessions: Mutex::default(),
-            log: Mutex::new(log),
+            log: Mutex::new(Log { output: log, failed: false }),
             stop,
         }))
     }
@@ -143,11 +172,10 @@ impl Server {
         flows: Vec<Info>,
     ) {
         let address = address.to_owned();
-        let entry = Entry { unix_s: clock::unix_s(), address, event, control, detail, flows };
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        // A log that cannot be written must not stop the server.
-        let _ = serde_json::to_writer(&mut *log, &entry);
-        let _ = log.write_all(b"\n").and_then(|()| log.flush());
+        let (unix_s, boot_s) = (clock::unix_s(), clock::boot_s());
+        let entry = Entry { unix_s, boot_s, address, event, control, detail, flows };
+        let line = serde_json::to_string(&entry).unwrap_or_default();
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(line);
     }
 
     fn handle(&self, connection: Result<Arc<dyn Connection>, String>, permit: Permit) {
@@ -156,6 +184,8 @@ impl Server {
             Ok(connection) => connection,
             Err(why) => return self.turn_down(&permit, &Fault::Gone(why)),
         };
+        let held = Arc::downgrade(&connection);
+        permit.when_needed(move || held.upgrade().iter().for_each(|connection| connection.abort()));
         let asked = match wire::hear(connection.as_ref(), &self.token, &permit) {
             Ok(asked) => asked,
             // The connection is still open: whoever sees it close has been counted.
@@ -178,15 +208,18 @@ impl Server {
 
     /// Counts and logs a conversation that did not get as far as a request.
     fn turn_down(&self, permit: &Permit, fault: &Fault) {
-        match fault {
+        let is_told = match fault {
             // Counted when it was judged.
-            Fault::Stranger => {}
+            Fault::Stranger => true,
             // Logged together with the connections that were turned away.
-            Fault::ShutOut => return,
-            Fault::Nonsense | Fault::Gone(_) => permit.note_fault(),
+            Fault::ShutOut => false,
+            Fault::Nonsense | Fault::Forged => permit.note_fault(Wrong::Nonsense),
+            Fault::Gone(_) => permit.note_fault(Wrong::Gone),
+        };
+        if is_told {
+            let address = permit.address().to_string();
+            self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
         }
-        let address = permit.address().to_string();
-        self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
     }
 
     fn offer(&self, connection: &dyn Connection, asked: &Asked) -> Result<(), Fault> {
@@ -229,14 +262,14 @@ impl Server {
             let flows = session.wait(FLOWS_WITHIN);
             let flows =
                 flows.ok_or_else(|| Fault::Gone("the flows of the session did not arrive in time".into()))?;
-            let mut told = Ok(());
+            let (mut told, mut marks) = (Ok(()), asked.marks(&self.token));
             let address = permit.address().to_string();
             let (infos, lasted) = session.run(&flows, &self.stop, |line| {
                 if let Line::Flow(Told { flow, info, .. }) = line {
                     let flow = Some(format!("slot {slot}, flow {flow}"));
                     self.note(&address, "sample", Some(control), flow, vec![*info]);
                 }
-                told = wire::write_line(connection, line);
+                told = wire::write_marked(connection, &mut marks, line);
                 told.is_ok()
             });
             let event = if lasted >= seconds as f64 { "slot" } else { "cut short" };
@@ -274,5 +307,42 @@ impl Server {
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Session>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Full after `room` bytes, until `room` is raised.
+    struct Disk(Arc<Mutex<(Vec<u8>, usize)>>);
+
+    impl Write for Disk {
+        fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+            let (text, room) = &mut *self.0.lock().unwrap();
+            let length = data.len().min(*room - text.len());
+            text.extend_from_slice(&data[..length]);
+            if length == 0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(length) }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A line that a full disk tore used to become one with the next.
+    #[test]
+    fn a_torn_line_takes_no_other_with_it() {
+        let disk = Arc::new(Mutex::new((Vec::new(), 14)));
+        let mut log = Log { output: Box::new(Disk(Arc::clone(&disk))), failed: false };
+        log.write("{\"a\":1}".into());
+        log.write("{\"b\":2}".into());
+        assert!(log.failed);
+        disk.lock().unwrap().1 = 1000;
+        log.write("{\"c\":3}".into());
+        log.write("{\"d\":4}".into());
+        assert!(!log.failed);
+        let text = String::from_utf8(disk.lock().unwrap().0.clone()).unwrap();
+        assert_eq!(text, "{\"a\":1}\n{\"b\":2\n{\"c\":3}\n{\"d\":4}\n");
     }
 }

@@ -1,5 +1,6 @@
 //! The secret that client and server share, and how each proves to the other that it knows it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -8,8 +9,10 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Shortest token, bytes.
-const SHORTEST: usize = 16;
+/// Digits of a token, which are random: one that somebody thought of could be guessed from a single conversation.
+const DIGITS: usize = 64;
+/// Digits that look random have at least so many different ones; fewer happen once in 10^19 tokens.
+const LEAST_DIFFERENT: usize = 8;
 /// Length of a challenge, bytes.
 pub const NONCE_BYTES: usize = 32;
 
@@ -36,24 +39,26 @@ pub struct Conversation {
 pub struct Token(Vec<u8>);
 
 impl Token {
-    /// A token of these bytes.
+    /// A token of these digits, as [`Token::make`] writes them.
     ///
     /// # Errors
-    /// One line, when they are too few.
-    pub fn new(bytes: &[u8]) -> Result<Token, String> {
-        let bytes = bytes.trim_ascii();
-        if bytes.len() < SHORTEST {
+    /// One line, when they are anything else.
+    pub fn new(digits: &[u8]) -> Result<Token, String> {
+        let digits = digits.trim_ascii();
+        let is_digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+        let different = digits.iter().collect::<BTreeSet<_>>().len();
+        if digits.len() != DIGITS || !digits.iter().all(is_digit) || different < LEAST_DIFFERENT {
             return Err(format!(
-                "a token has at least {SHORTEST} characters; ackclock measure token FILE creates one"
+                "a token is {DIGITS} random hexadecimal digits; ackclock measure token FILE creates one"
             ));
         }
-        Ok(Token(bytes.to_vec()))
+        Ok(Token(digits.to_vec()))
     }
 
     /// Reads a token's file.
     ///
     /// # Errors
-    /// One line, when it cannot be read, others may read it, or it is too short.
+    /// One line, when it cannot be read, others may read it, or it was not made by [`Token::make`].
     pub fn read(file: &Path) -> Result<Token, String> {
         let refuse = |problem: String| format!("{}: {problem}", file.display());
         let metadata = fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
@@ -87,17 +92,70 @@ impl Token {
         self.mac(side, conversation, message).verify_slice(proof).is_ok()
     }
 
+    /// What marks the lines that the server writes after a conversation has begun. Their key is derived from the token and
+    /// the conversation (as in one step of HKDF, RFC 5869, section 2.3).
+    #[must_use]
+    pub fn marks(&self, conversation: &Conversation) -> Marks {
+        let key = self.labelled(b"ackclock-measure lines", conversation).finalize().into_bytes();
+        Marks { mac: keyed(&key), next: 0 }
+    }
+
     fn mac(&self, side: Side, conversation: &Conversation, message: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("any length is a key");
-        mac.update(match side {
+        let label: &[u8] = match side {
             Side::Client => b"ackclock-measure client",
             Side::Server => b"ackclock-measure server",
-        });
+        };
+        let mut mac = self.labelled(label, conversation);
+        mac.update(message.as_bytes());
+        mac
+    }
+
+    fn labelled(&self, label: &[u8], conversation: &Conversation) -> Hmac<Sha256> {
+        let mut mac = keyed(&self.0);
+        mac.update(label);
         conversation.challenges.iter().for_each(|challenge| mac.update(challenge));
         mac.update(&(conversation.binding.len() as u64).to_be_bytes());
         mac.update(&conversation.binding);
-        mac.update(message.as_bytes());
         mac
+    }
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("any length is a key")
+}
+
+/// Marks lines in order, or checks them: who does not know the token can neither change nor add nor leave out nor repeat
+/// one without being noticed.
+#[derive(Clone)]
+pub struct Marks {
+    mac: Hmac<Sha256>,
+    /// Number of the next line.
+    next: u64,
+}
+
+impl Marks {
+    fn of_next(&mut self, line: &str) -> Hmac<Sha256> {
+        let mut mac = self.mac.clone();
+        mac.update(&self.next.to_be_bytes());
+        mac.update(line.as_bytes());
+        self.next += 1;
+        mac
+    }
+
+    /// The mark of the next line.
+    pub fn mark(&mut self, line: &str) -> Vec<u8> {
+        self.of_next(line).finalize().into_bytes().to_vec()
+    }
+
+    /// Whether `mark` is that of the next line; compared in constant time.
+    pub fn accepts(&mut self, mark: &[u8], line: &str) -> bool {
+        self.of_next(line).verify_slice(mark).is_ok()
+    }
+}
+
+impl std::fmt::Debug for Marks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Marks").field("next", &self.next).finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The server begins with a challenge. The client answers with a challenge of its own, a request, and the proof that it
 //! knows the token; the server replies with its proof and an answer. Without the client's proof the server says nothing
-//! more.
+//! more. Every line after its answer has a mark ([`Marks`]), so that nobody on the path can write in its place.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock;
 use crate::door::Permit;
-use crate::token::{Conversation, NONCE_BYTES, Side, Token, random};
+use crate::token::{Conversation, Marks, NONCE_BYTES, Side, Token, random};
 use crate::transport::Connection;
 
 /// Version of the protocol.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Longest line, bytes.
 pub const LONGEST_LINE: usize = 4096;
 /// How long a line may take.
@@ -102,6 +102,8 @@ pub enum Fault {
     ShutOut,
     /// The peer sent something that is not part of the protocol.
     Nonsense,
+    /// A line is not as the server wrote it, or not in its place.
+    Forged,
     /// The peer took too long, or the connection failed.
     Gone(String),
 }
@@ -112,6 +114,7 @@ impl std::fmt::Display for Fault {
             Fault::Stranger => f.write_str("does not know the token"),
             Fault::ShutOut => f.write_str("gave too many wrong answers"),
             Fault::Nonsense => f.write_str("does not speak the protocol of ackclock measure"),
+            Fault::Forged => f.write_str("somebody on the path has changed what the server wrote"),
             Fault::Gone(why) => f.write_str(why),
         }
     }
@@ -161,6 +164,23 @@ impl<'a> Lines<'a> {
     }
 }
 
+impl Lines<'_> {
+    /// Reads a line that must bear the next of `marks`, and be complete within `patience`.
+    ///
+    /// # Errors
+    /// As [`Lines::read`], and [`Fault::Forged`].
+    pub fn read_marked<T: DeserializeOwned>(
+        &mut self,
+        marks: &mut Marks,
+        patience: Duration,
+    ) -> Result<T, Fault> {
+        let line = self.read(patience)?;
+        let (mark, text) = line.split_once(' ').ok_or(Fault::Forged)?;
+        let mark = hex::decode(mark).map_err(|_| Fault::Forged)?;
+        if marks.accepts(&mark, text) { parse(text) } else { Err(Fault::Forged) }
+    }
+}
+
 /// The time left until `end`.
 fn left(end: Instant) -> Result<Duration, Fault> {
     let left = end.saturating_duration_since(clock::now());
@@ -185,7 +205,25 @@ pub fn read_line(connection: &dyn Connection, patience: Duration) -> Result<Stri
 /// # Errors
 /// When the connection fails or does not accept the whole line in time.
 pub fn write_line(connection: &dyn Connection, line: &impl Serialize) -> Result<(), Fault> {
-    let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)? + "\n";
+    write_text(connection, &serde_json::to_string(line).map_err(|_| Fault::Nonsense)?)
+}
+
+/// Writes a line with the next of `marks` before it.
+///
+/// # Errors
+/// As [`write_line`].
+pub fn write_marked(
+    connection: &dyn Connection,
+    marks: &mut Marks,
+    line: &impl Serialize,
+) -> Result<(), Fault> {
+    let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)?;
+    let mark = hex::encode(marks.mark(&text));
+    write_text(connection, &format!("{mark} {text}"))
+}
+
+fn write_text(connection: &dyn Connection, text: &str) -> Result<(), Fault> {
+    let text = format!("{text}\n");
     let end = clock::now() + PATIENCE;
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
@@ -242,6 +280,12 @@ pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Resu
 }
 
 impl Asked {
+    /// Marks for the lines that follow the answer.
+    #[must_use]
+    pub fn marks(&self, token: &Token) -> Marks {
+        token.marks(&self.conversation)
+    }
+
     /// The server's answer.
     ///
     /// # Errors
@@ -253,11 +297,12 @@ impl Asked {
     }
 }
 
-/// The client's part: answers the challenge, asks, and returns what the server answers.
+/// The client's part: answers the challenge, asks, and returns what the server answers, with the marks of the lines that
+/// follow.
 ///
 /// # Errors
 /// When the server does not know the token, or violates the protocol.
-pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Result<Answer, Fault> {
+pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Result<(Answer, Marks), Fault> {
     let greeting: Greeting = parse(&read_line(connection, PATIENCE)?)?;
     if greeting.ackclock_measure != PROTOCOL {
         return Err(Fault::Nonsense);
@@ -277,5 +322,5 @@ pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Res
     if !token.accepts(&bytes(&answering.proof)?, Side::Server, &conversation, &answering.answer) {
         return Err(Fault::Stranger);
     }
-    parse(&answering.answer)
+    Ok((parse(&answering.answer)?, token.marks(&conversation)))
 }

@@ -44,6 +44,35 @@ fn a_killed_campaign_over_quic_is_resumed() {
     assert!(text(&changed).contains("began with another server certificate"), "{}", text(&changed));
 }
 
+/// A server that is told to end does so in order: who is served is told, and the log says how far it came.
+#[test]
+fn a_server_ends_in_order() {
+    for name in ["-TERM", "-INT"] {
+        let mut stand = Stand::new("ends", &[]);
+        let mut client = stand.run_by("60s", "60s", "1s").spawn().unwrap();
+        stand.wait_for("\"event\":\"sample\"");
+        signal(&stand.server, name);
+        assert!(wait(&mut stand.server).success(), "{name}");
+        assert!(stand.server_log().contains("cut short"), "{}", stand.server_log());
+        client.kill().unwrap();
+        wait(&mut client);
+    }
+}
+
+/// What rotates logs renames the file, and sends SIGHUP.
+#[test]
+fn a_server_opens_its_log_again() {
+    let stand = Stand::new("rotated", &[]);
+    fs::rename(stand.path("server.jsonl"), stand.path("old.jsonl")).unwrap();
+    signal(&stand.server, "-HUP");
+    until("the log by its name", || {
+        assert!(output(&mut stand.run("1s")).status.success());
+        fs::remove_dir_all(stand.path("campaign")).unwrap();
+        fs::exists(stand.path("server.jsonl")).unwrap()
+    });
+    stand.wait_for("\"event\":\"slot\"");
+}
+
 /// Sends a signal to a process.
 fn signal(process: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &process.id().to_string()]).status().unwrap().success());

@@ -61,8 +61,13 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
+/// Leaves the engine with `error`, for [`caught`].
+pub fn raise(error: PyErr) -> ! {
+    resume_unwind(Box::new(error))
+}
+
 fn or_raise<T>(result: PyResult<T>) -> T {
-    result.unwrap_or_else(|error| resume_unwind(Box::new(error)))
+    result.unwrap_or_else(|error| raise(error))
 }
 
 /// What never changes about a class: one per registration, kept as long as the process.

@@ -225,8 +225,7 @@ def _load_library(file: str, name: str) -> None:
             f"{reference}: file not found: {file}; build it with cargo build --release"
         )
     try:
-        # With a slash in it the linker looks nowhere else.
-        names = _native.load_library(file if "/" in file else f"./{file}")
+        names = _native.load_library(file)
     except ValueError as error:
         raise ScenarioError(f"{reference}: {error}") from error
     there = [one.rpartition(":")[2] for one in names]

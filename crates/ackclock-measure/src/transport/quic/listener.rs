@@ -10,6 +10,7 @@ use quinn::rustls::crypto::ring;
 use quinn::rustls::version::TLS13;
 use quinn::{ConnectionError, Endpoint, Incoming, ServerConfig, VarInt, rustls};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio::{pin, select};
 
@@ -124,9 +125,15 @@ impl Listener {
         let mut config = self.config.clone();
         config.transport_config(Arc::new(settings));
         let sender = self.ended.0.clone();
+        let (needed, is_needed) = oneshot::channel::<()>();
+        permit.when_needed(move || drop(needed));
         RUNTIME.spawn(async move {
-            let shaken = timeout(PATIENCE, shake(incoming, config, choice)).await;
-            let connection = shaken.unwrap_or_else(|_| Err("the handshake took too long".into()));
+            let connection = select! {
+                shaken = timeout(PATIENCE, shake(incoming, config, choice)) => {
+                    shaken.unwrap_or_else(|_| Err("the handshake took too long".into()))
+                }
+                _ = is_needed => Err("its place was needed during the handshake".into()),
+            };
             // Without a server there is nobody to tell.
             let _ = sender.send((permit, connection));
         });

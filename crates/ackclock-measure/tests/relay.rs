@@ -1,0 +1,219 @@
+//! Somebody on the path: over TCP it can read and change everything, and nothing of what it writes is believed.
+
+#[allow(dead_code, reason = "shared with tests of other programs")]
+#[path = "../../../tests/deadline.rs"]
+mod deadline;
+#[allow(dead_code, reason = "shared with other tests")]
+mod running;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::AtomicBool;
+use std::thread::{scope, spawn};
+
+use ackclock_measure::client::{self, Outcome, Sample, Slot, Which};
+use ackclock_measure::info::Info;
+use ackclock_measure::session::{Line, Told};
+use ackclock_measure::token::{Conversation, Token};
+use ackclock_measure::transport::Transport;
+use ackclock_measure::transport::tcp::Tcp;
+use ackclock_measure::wire::{self, Fault, Lines};
+use running::{OTHER, Running, TOKEN, limits};
+
+/// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then what is told.
+type Change = fn(number: usize, line: String) -> Vec<String>;
+
+/// Stands between clients and `server`; returns its own address.
+fn relay(server: SocketAddr, change: Change) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    spawn(move || {
+        for (number, client) in listener.incoming().enumerate() {
+            let (client, server) = (client.unwrap(), TcpStream::connect(server).unwrap());
+            let (mut up, mut upper) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            spawn(move || std::io::copy(&mut up, &mut upper));
+            spawn(move || pass(server, client, (number == 0).then_some(change)));
+        }
+    });
+    address
+}
+
+fn pass(mut server: TcpStream, mut client: TcpStream, change: Option<Change>) {
+    if let Some(change) = change {
+        for (number, line) in BufReader::new(&server).lines().map_while(Result::ok).enumerate() {
+            for line in change(number, line) {
+                if writeln!(client, "{line}").is_err() {
+                    return;
+                }
+            }
+        }
+    } else {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = server.read(&mut buffer)
+            && client.write_all(&buffer[..length]).is_ok()
+        {}
+    }
+    let _ = client.shutdown(std::net::Shutdown::Both);
+}
+
+/// Fetches a slot of 2 s with one reference flow through a relay; also what the server's samples said.
+fn fetch(change: Change) -> (Result<Outcome, String>, Vec<Sample>) {
+    let running = Running::new(Transport::Tcp, limits());
+    let server = relay(running.address, change);
+    let (token, stop) = (Token::new(TOKEN).unwrap(), AtomicBool::new(false));
+    let mut heard = Vec::new();
+    let slot = Slot { number: 0, seconds: 2, references: 1 };
+    let outcome = client::fetch(&Tcp { server }, &token, &slot, &stop, |_, sample| {
+        if sample.side == Which::Server {
+            heard.push(sample.clone());
+        }
+    });
+    (outcome, heard)
+}
+
+fn as_it_is(line: String) -> Vec<String> {
+    vec![line]
+}
+
+#[test]
+fn a_relay_that_only_passes_on_is_not_noticed() {
+    let (outcome, heard) = fetch(|_, line| as_it_is(line));
+    assert!(outcome.unwrap().complete);
+    assert_eq!(heard.len(), 4); // Two flows, two seconds.
+}
+
+/// Rewritten, repeated, left out, in another order, made up: none of it is believed, and the slot is not complete.
+#[test]
+fn nothing_that_a_relay_writes_is_believed() {
+    let changes: [Change; 5] = [
+        |number, line| {
+            as_it_is(if number == 3 { line.replace("\"rtt_ms\":", "\"rtt_ms\":6666") } else { line })
+        },
+        |number, line| if number == 3 { vec![line.clone(), line] } else { as_it_is(line) },
+        |number, line| if number == 3 { Vec::new() } else { as_it_is(line) },
+        |number, line| as_it_is(if number == 3 { line[..10].to_owned() } else { line }),
+        |number, line| {
+            let forged = format!("{} {{\"tell\":\"end\",\"seconds\":2}}", "0".repeat(64));
+            if number == 2 { vec![forged, line] } else { as_it_is(line) }
+        },
+    ];
+    scope(|scope| {
+        let fetching = changes.map(|change| scope.spawn(move || fetch(change)));
+        for (number, one) in fetching.into_iter().enumerate() {
+            let (outcome, heard) = one.join().unwrap();
+            let refused = outcome.unwrap_err();
+            assert!(refused.ends_with("somebody on the path has changed what the server wrote"), "{refused}");
+            assert!(heard.len() <= 2 && heard.iter().all(|sample| sample.info.rtt_ms < 6666.0), "{number}");
+        }
+    });
+}
+
+/// 400 000 lines in a slot of 2 s used to become a client's log of 106 MB.
+#[test]
+fn a_flood_of_lines_ends_the_slot() {
+    let (outcome, heard) =
+        fetch(|number, line| if number == 2 { vec![line; 400_000] } else { as_it_is(line) });
+    assert!(outcome.is_err());
+    assert_eq!(heard.len(), 1);
+}
+
+/// Tells lines of its own, as a server that knows the token does. The slot is one of 60 s with two flows.
+fn told(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, String>, usize) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = listener.local_addr().unwrap();
+    let token = Token::new(TOKEN).unwrap();
+    let own = token.clone();
+    let mut lines = Some(lines);
+    spawn(move || {
+        let door = ackclock_measure::door::Door::new(8);
+        let mut held = Vec::new();
+        for number in 0..3 {
+            let (stream, address) = listener.accept().unwrap();
+            let asked = wire::hear(&stream, &own, &door.enter(address.ip()).unwrap()).unwrap();
+            let answer = match number {
+                0 => wire::Answer::Session { session: "one".into(), control: "reno".into() },
+                _ => wire::Answer::Flow,
+            };
+            asked.answer(&stream, &own, &answer).unwrap();
+            held.push((stream, asked.marks(&own)));
+        }
+        let (stream, mut marks) = held.remove(0);
+        for line in lines.take().into_iter().flatten() {
+            if wire::write_marked(&stream, &mut marks, &line).is_err() {
+                break;
+            }
+        }
+    });
+    let (slot, stop) = (Slot { number: 0, seconds: 60, references: 1 }, AtomicBool::new(false));
+    let mut heard = 0;
+    let outcome = client::fetch(&Tcp { server }, &token, &slot, &stop, |_, sample| {
+        heard += usize::from(sample.side == Which::Server);
+    });
+    (outcome, heard)
+}
+
+fn of_flow(flow: u32) -> Line {
+    Line::Flow(Told { second: 1.0, flow, info: Info::default() })
+}
+
+/// Whoever knows the token may still be broken: a line per flow and second is what a client takes.
+#[test]
+fn a_server_tells_of_its_flows_once_a_second() {
+    let nonsense = "does not speak the protocol of ackclock measure";
+    let (outcome, heard) = told(std::iter::repeat_with(|| of_flow(1)));
+    assert!(outcome.unwrap_err().ends_with(nonsense));
+    // Two flows, three seconds ahead, and the last line; more only for each second that passed meanwhile.
+    assert!((7..=7 + 2 * 60).contains(&heard), "{heard}");
+    let (outcome, heard) = told([of_flow(0), of_flow(2)].into_iter());
+    assert!(outcome.unwrap_err().ends_with(nonsense));
+    assert_eq!(heard, 1);
+}
+
+/// A mark holds for one line, at one place, of one conversation, by one token.
+#[test]
+fn a_mark_is_good_for_one_line() {
+    let conversation = |last: u8| Conversation { challenges: [[1; 32], [last; 32]], binding: Vec::new() };
+    let marks = |token: &[u8], last| Token::new(token).unwrap().marks(&conversation(last));
+    let mut writing = marks(TOKEN, 1);
+    let (first, second) = (writing.mark("a"), writing.mark("a"));
+    assert_ne!(first, second);
+    let mut reading = marks(TOKEN, 1);
+    assert!(reading.accepts(&first, "a") && reading.accepts(&second, "a"));
+    assert!(!marks(TOKEN, 1).accepts(&second, "a"), "another place");
+    assert!(!marks(TOKEN, 1).accepts(&first, "b"), "another line");
+    assert!(!marks(TOKEN, 2).accepts(&first, "a"), "another conversation");
+    assert!(!marks(OTHER, 1).accepts(&first, "a"), "another token");
+    assert!(!marks(TOKEN, 1).accepts(&first[..16], "a") && !marks(TOKEN, 1).accepts(&[], "a"));
+}
+
+/// A line that never ends is no line, however long its reader would wait.
+#[test]
+fn a_line_has_an_end() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut writing = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (reading, _) = listener.accept().unwrap();
+    let longest = "x".repeat(wire::LONGEST_LINE);
+    writeln!(writing, "{longest}").unwrap();
+    assert_eq!(wire::read_line(&reading, deadline::DEADLINE), Ok(longest));
+    // Without a bound the next would be read for a minute, and come to 1 MB.
+    spawn(move || writing.write_all(&vec![b'x'; 1 << 20]));
+    assert_eq!(Lines::new(&reading).read(deadline::DEADLINE), Err(Fault::Nonsense));
+}
+
+/// Only what `token` makes is a token.
+#[test]
+fn weak_tokens_are_refused() {
+    let hint = "a token is 64 random hexadecimal digits; ackclock measure token FILE creates one";
+    let repeated = [b"0123456".repeat(9), b"a".repeat(64), b"0".repeat(64), b"ab".repeat(32)];
+    let upper = TOKEN.to_ascii_uppercase();
+    for weak in
+        [b"correct horse battery staple".to_vec(), TOKEN[..63].to_vec(), upper].iter().chain(&repeated)
+    {
+        assert_eq!(Token::new(weak).unwrap_err(), hint, "{}", String::from_utf8_lossy(weak));
+    }
+    let file = std::env::temp_dir().join(format!("ackclock-token-{}", std::process::id()));
+    Token::make(&file).unwrap();
+    let ended = [TOKEN, b"\n"].concat();
+    assert!(Token::read(&file).is_ok() && Token::new(&ended).is_ok());
+    std::fs::remove_file(file).unwrap();
+}
