@@ -23,6 +23,7 @@ mod flow;
 mod keys;
 mod link;
 mod model;
+mod paths;
 mod quantity;
 mod read;
 mod schema;
@@ -40,6 +41,7 @@ use ackclock_cc::registry::Catalogue;
 use sha2::{Digest as _, Sha256};
 
 pub use model::*;
+pub use paths::NamedPath;
 pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
 pub use schema::{json_schema, reference};
