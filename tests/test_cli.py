@@ -17,13 +17,13 @@ from conftest import COMMAND, SCENARIO, wait_until
 # The keys of docs and specification, in order; every one must be there and no other.
 SUMMARY_KEYS = [
     "version", "digest", "seed", "run", "duration_s", "measured_from_s",
-    "flows", "links", "jain", "packets_simulated", "wall_s",
+    "flows", "links", "jain", "packets_simulated", "warnings", "wall_s",
 ]  # fmt: skip
 COUNTERS = [
     "sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts",
 ]  # fmt: skip
 FLOW_KEYS = [
-    "id", "name", "controller", "rtt_ms", "goodput_mbps", "mean_window",
+    "id", "name", "controller", "rtt_ms", "goodput_mbps", "mean_window", "max_window",
     "mean_rtt_ms", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
     *COUNTERS, "completion_s", "whole_run", "settings",
 ]  # fmt: skip

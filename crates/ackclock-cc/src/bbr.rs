@@ -8,8 +8,7 @@
 //!
 //! Deviations: the cycle starts with its first gain of 1 instead of a random one, because a control draws no random
 //! numbers; a loss episode leaves the window as it is, without the round trip of packet conservation at its
-//! beginning, because a control must not grow during an episode: what is delivered then counts at its end; the
-//! send quantum is one packet.
+//! beginning; the send quantum is one packet.
 
 use ackclock_units::{PacketRate, Span, Time, Window};
 
@@ -51,7 +50,7 @@ enum Mode {
     Startup,
     Drain,
     ProbeBw { phase: usize, since: Time },
-    ProbeRtt { until: Option<(Time, u64)> },
+    ProbeRtt { until: Option<Time> },
 }
 
 impl Mode {
@@ -101,12 +100,17 @@ pub struct Bbr {
     /// BtlBw when it last grew by a quarter, and round trips since.
     full: (f64, u32),
     filled: bool,
+    /// Packets delivered in total, that total where this round trip ends, and round trips completed.
+    delivered: u64,
+    round_end: u64,
     round: u64,
+    /// A round trip has passed in `ProbeRtt`.
+    round_passed: bool,
+    /// What was sent when this many to this many packets were delivered was limited by `ProbeRtt`.
+    probe_rtt_limited: (u64, u64),
     lost_in_phase: bool,
     /// Window before `ProbeRtt`, to return to.
     saved: f64,
-    /// Packets delivered during a loss episode, for which the window has not grown yet.
-    owed: f64,
     pacing: f64,
     in_flight: f64,
 }
@@ -128,14 +132,34 @@ impl Bbr {
         (self.bandwidth.largest > 0.0).then_some(gain * self.bandwidth.largest * rtprop + QUANTA)
     }
 
+    /// Counts round trips by what is delivered (section 4.1.1.3); whether one has ended. The sender's own count waits for
+    /// cumulative acknowledgements: after a timeout with many losses that takes as many round trips as a window of 4
+    /// needs to repair them all, and ProbeRTT would last as long. Without selective acknowledgements much is sent again
+    /// that has arrived before: such a round trip says nothing about the path, and BtlBw does not grow older with it.
+    fn count_rounds(&mut self, ack: &Ack) -> bool {
+        let Some(sample) = ack.rate else { return false };
+        self.delivered = self.delivered.max(sample.prior_delivered.0 + sample.delivered.0);
+        let ended = sample.prior_delivered.0 >= self.round_end;
+        if ended {
+            self.round_end = self.delivered;
+            self.round_passed = true;
+        }
+        let told = ended && ack.delivered.0 > 0;
+        self.round += u64::from(told);
+        told
+    }
+
     /// BtlBw and RTprop; whether RTprop had grown too old.
     fn update_model(&mut self, now: Time, ack: &Ack) -> bool {
         if let Some(sample) = ack.rate
             && sample.interval > Span::ZERO
+            && ack.delivered.0 > 0
         {
             let rate = sample.delivered.0 as f64 / sample.interval.as_seconds();
-            if !sample.application_limited || rate >= self.bandwidth.largest {
-                self.bandwidth.note(ack.round, rate);
+            let (from, to) = self.probe_rtt_limited;
+            let in_probe_rtt = (from..=to).contains(&sample.prior_delivered.0) && to > 0;
+            if !(sample.application_limited || in_probe_rtt) || rate >= self.bandwidth.largest {
+                self.bandwidth.note(self.round, rate);
             }
         }
         let expired = now.since(self.rtprop_at).as_seconds() > self.params.rtprop_s;
@@ -196,12 +220,16 @@ impl Bbr {
     }
 
     fn probe_rtt(&mut self, now: Time, expired: bool) {
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.probe_rtt_limited.1 = self.delivered.saturating_add(self.in_flight as u64);
+        }
         match self.mode {
             Mode::ProbeRtt { until: None } if self.in_flight <= LEAST => {
                 let end = now + Span::from_seconds_f64(self.params.probe_rtt_ms / 1e3);
-                self.mode = Mode::ProbeRtt { until: Some((end, self.round + 1)) };
+                self.mode = Mode::ProbeRtt { until: Some(end) };
+                (self.round_end, self.round_passed) = (self.delivered, false);
             }
-            Mode::ProbeRtt { until: Some((end, round)) } if now >= end && self.round >= round => {
+            Mode::ProbeRtt { until: Some(end) } if now >= end && self.round_passed => {
                 self.rtprop_at = now;
                 self.base.set(self.base.window().max(self.saved));
                 if self.filled {
@@ -214,6 +242,7 @@ impl Bbr {
             _ if expired => {
                 self.saved = self.base.window();
                 self.mode = Mode::ProbeRtt { until: None };
+                self.probe_rtt_limited.0 = self.delivered;
             }
             _ => {}
         }
@@ -227,12 +256,8 @@ impl Bbr {
     }
 
     fn set_window(&mut self, ack: &Ack) {
-        let delivered = ack.delivered.0 as f64;
-        if ack.growth() > 0.0 {
-            self.grow(delivered);
-        } else if ack.recovering {
-            self.owed += delivered;
-        }
+        // What was sent again in vain delivers nothing, but it is acknowledged.
+        self.grow(ack.credit.max(ack.delivered.0 as f64));
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.base.set(self.base.window().min(LEAST));
         }
@@ -256,6 +281,7 @@ impl Bbr {
 impl Controller for Bbr {
     type Params = BbrParams;
     const WANTS_RATE: bool = true;
+    const WINDOW_IS_A_CAP: bool = true;
 
     fn new(params: BbrParams, start: Start) -> Self {
         let base = Base::new(start);
@@ -270,10 +296,13 @@ impl Controller for Bbr {
             rtprop_at: Time::ZERO,
             full: (0.0, 0),
             filled: false,
+            delivered: 0,
+            round_end: 0,
             round: 0,
+            round_passed: false,
+            probe_rtt_limited: (0, 0),
             lost_in_phase: false,
             saved: 0.0,
-            owed: 0.0,
             pacing: params.high_gain * initial_window / UNKNOWN_RTT,
             in_flight: 0.0,
         }
@@ -282,8 +311,7 @@ impl Controller for Bbr {
     fn on(&mut self, now: Time, signal: Signal) {
         match signal {
             Signal::Ack(ack) => {
-                let new_round = ack.round > self.round;
-                self.round = ack.round;
+                let new_round = self.count_rounds(&ack);
                 self.in_flight = ack.in_flight.0 as f64;
                 if self.rtprop.is_none() {
                     self.rtprop_at = now;
@@ -294,25 +322,13 @@ impl Controller for Bbr {
                 }
                 let expired = self.update_model(now, &ack);
                 self.check_full_pipe(new_round, &ack);
-                let before = self.base.window();
                 self.advance_mode(now, expired, &ack);
-                if ack.growth() == 0.0 {
-                    self.base.set(self.base.window().min(before));
-                }
                 self.set_pacing();
                 self.set_window(&ack);
             }
             Signal::Loss { .. } => {
                 self.lost_in_phase = true;
                 self.base.cut_to(self.base.window());
-            }
-            Signal::Recovered => {
-                let owed = core::mem::take(&mut self.owed);
-                self.grow(owed);
-            }
-            Signal::Timeout { .. } => {
-                self.owed = 0.0;
-                self.base.react(signal, 1.0);
             }
             _ => self.base.react(signal, 1.0),
         }

@@ -248,7 +248,8 @@ impl<V: Version> Bbr3<V> {
         }
         self.bw = self.largest_rate.get().min(self.bst);
         self.pace();
-        self.set_window(acked);
+        // What was sent again in vain delivers nothing, but it is acknowledged.
+        self.set_window(acked.max(ack.credit));
     }
 }
 

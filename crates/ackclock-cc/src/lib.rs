@@ -102,7 +102,7 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// The ECN codepoint of its data.
     const ECN: Ecn = Ecn::AsConfigured;
 
-    /// Whether the window only caps what a model of the path paces, as that of BBR version 3: it may then grow on any
+    /// Whether the window only caps what a model of the path paces, as those of BBR: it may then grow on any
     /// acknowledgement, also during a loss episode and when the application limits sending.
     const WINDOW_IS_A_CAP: bool = false;
 

@@ -100,7 +100,11 @@ impl Controller for Vegas {
                     self.base.slow_start(&ack);
                 }
             }
-            _ => self.base.react(signal, 0.5),
+            _ => {
+                // What is sent again measures no round trip, and the one that would let it grow may be far away.
+                self.grows |= matches!(signal, Signal::Timeout { .. });
+                self.base.react(signal, 0.5);
+            }
         }
     }
 

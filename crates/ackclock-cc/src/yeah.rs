@@ -121,7 +121,9 @@ impl Controller for Yeah {
             Signal::Ack(ack) => {
                 self.measure(&ack);
                 let growth = self.base.slow_start(&ack);
-                let increase = if self.fast { self.params.increase } else { 1.0 / self.base.window() };
+                // Scalable TCP grows more slowly than Reno below 100 packets; Linux takes the faster of the two there.
+                let reno = 1.0 / self.base.window();
+                let increase = if self.fast { self.params.increase.max(reno) } else { reno };
                 self.base.add(growth * increase);
             }
             Signal::Loss { .. } => {

@@ -87,7 +87,7 @@ fn steady(round: u64, in_flight: u64) -> Signal {
         delivered: Packets(100),
         interval: Span::from_millis(100),
         application_limited: false,
-        prior_delivered: Packets(0),
+        prior_delivered: Packets(100 * (round - 1)),
         tx_in_flight: Packets(100),
         lost: Packets(0),
     };

@@ -12,16 +12,19 @@ use crate::read::{Read, Table};
 use crate::tcp::Tcp;
 use crate::topology::Topology;
 use crate::tree::Node;
-use crate::{complete, event, fill, flow};
+use crate::{complete, event, fill, flow, paths};
 
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
 
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
 pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
+    let mut given = given.clone();
+    paths::supply(&mut given);
     let mut tree = given.clone();
     fill::scenario(&mut tree);
     let table = Table::open(&tree, "", file, &FILE)?;
+    let _: Option<paths::NamedPath> = table.get("path")?;
     let run = run(&table.required("run", table.table("run")?)?)?;
     let tcp = table.required("tcp", table.table("tcp")?)?;
     let topology = Topology::read(&table)?;
@@ -57,7 +60,7 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     if flows.is_empty() {
         return Err(table.refuse("flow", "there must be at least one [[flow]]"));
     }
-    let (events, written) = event::events(given, &table, &run, &topology, &flows)?;
+    let (events, written) = event::events(&given, &table, &run, &topology, &flows)?;
     flows.shrink_to_fit();
     let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);

@@ -26,7 +26,8 @@ pub fn scenario(
         }
     }
     if let Content::Table(entries) = &mut root.content {
-        entries.retain(|(name, _)| name != "event");
+        // The dumbbell says all that the name of a path does.
+        entries.retain(|(name, _)| name != "event" && name != "path");
     }
     if !events.is_empty() {
         root.supply("event", || Content::Array(events));

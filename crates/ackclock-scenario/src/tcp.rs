@@ -110,8 +110,11 @@ settings! {
     ack: Bytes = Form::Size(LARGEST_PACKET), "40 B", "an acknowledgement on the wire", tcp_only;
     initial_window: Window = Form::Window(1.0), "2" linux "10", "packets";
     initial_ssthresh: Window = Form::WindowOrUnlimited(2.0), "unlimited", "packets";
-    receive_window: Option<Packets> = Form::PacketsOrUnlimited, "unlimited",
-        "packets in flight that the receiver allows; a sender never has more than 16777216", tcp_only;
+    // In 1000-byte packets: 16 MiB, the half of 32 MiB that tcp_rmem lets a socket have from Linux 6.16 on (commit
+    // 572be9bf9d0d), which is the half that becomes the window (TCP_DEFAULT_SCALING_RATIO).
+    receive_window: Option<Packets> = Form::PacketsOrUnlimited, "unlimited" linux "16777",
+        "packets in flight that the receiver allows (linux: 16 MiB in packets of 1000 B, as without tuning); a sender never has more than 16777216",
+        tcp_only;
     recovery: Recovery = Form::Word(Recovery::WORDS), "sack" linux "rack",
         "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
         tcp_only;

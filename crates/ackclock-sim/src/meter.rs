@@ -24,6 +24,7 @@ pub struct Meter {
     /// Integral of the window over time up to `window_since`, packets times picoseconds.
     window_integral: f64,
     window_since: Time,
+    largest_window: f64,
 }
 
 impl Meter {
@@ -41,6 +42,7 @@ impl Meter {
             rtts: Histogram::default(),
             window_integral: 0.0,
             window_since: start,
+            largest_window: f64::NAN,
         }
     }
 
@@ -61,6 +63,18 @@ impl Meter {
         // Signed numbers become floating-point ones in one instruction, unsigned ones in seven; no span needs the sign.
         self.window_integral += window * now.since(self.window_since).0 as i64 as f64;
         self.window_since = now;
+    }
+
+    /// The window is now `window` packets. To be called at least whenever another whole number of packets fits.
+    #[inline]
+    pub fn note_window(&mut self, window: f64) {
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// The largest window of the whole run, packets; `None` where there is none.
+    #[must_use]
+    pub fn largest_window(&self) -> Option<f64> {
+        Some(self.largest_window).filter(|window| !window.is_nan())
     }
 
     /// The integral of the window from the start to `now`, packets times seconds, when it is `window` packets now.

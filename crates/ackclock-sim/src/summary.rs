@@ -23,6 +23,7 @@ pub fn summarise(
     for _ in 0..scenario.flows.len() {
         flows.push(summarise_flow(scenario, &flows, network, ends, observer, catalogue));
     }
+    let warnings = Vec::from_iter(warn_of_windows(scenario, &flows));
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
     let links = scenario
@@ -42,7 +43,30 @@ pub fn summarise(
         flows,
         links,
         jain: jain(&goodputs),
+        warnings,
     }
+}
+
+/// Bandwidth-delay products above which a window is none that a host would allow.
+const MOST_PRODUCTS: f64 = 100.0;
+
+/// Warns of the flow with the largest window, in products of the rate of its slowest link and its round trip, if that is
+/// beyond all measure.
+fn warn_of_windows(scenario: &Scenario, flows: &[FlowSummary]) -> Option<String> {
+    let product = |flow: &FlowSummary| {
+        let of = &scenario.flows[flow.id as usize];
+        let slowest = of.path.iter().map(|link| scenario.links[*link].rate.0).min()?;
+        Some((slowest as f64 * of.rtt.as_seconds() / (8.0 * of.tcp.packet.0 as f64)).max(1.0))
+    };
+    let windows = flows.iter().filter_map(|flow| Some((flow.max_window? / product(flow)?, flow)));
+    let (times, flow) = windows.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (times > MOST_PRODUCTS).then(|| {
+        let (name, window) = (&flow.name, flow.max_window.unwrap_or_default());
+        format!(
+            "the window of {name} reached {window:.0} packets, {times:.0} times the bandwidth-delay product; \
+             only tcp.receive_window limits what it sends"
+        )
+    })
 }
 
 /// The flow after those that are `done`.
@@ -73,6 +97,7 @@ fn summarise_flow(
         mean_window: seconds
             .map(|seconds| (to.window_integral - from.window_integral) / seconds)
             .filter(|window| !window.is_nan()),
+        max_window: meter.largest_window().map(f64::floor),
         mean_rtt_ms: meter.mean_rtt_ms(),
         rtt_p50_ms: meter.rtt_percentile_ms(0.50),
         rtt_p95_ms: meter.rtt_percentile_ms(0.95),

@@ -29,6 +29,8 @@ pub struct Summary {
     pub jain: Option<f64>,
     /// Data packets put on the wire by senders over the whole run, retransmissions included.
     pub packets_simulated: u64,
+    /// What to know before trusting the numbers.
+    pub warnings: Vec<String>,
 }
 
 /// Counters of a flow.
@@ -75,6 +77,8 @@ pub struct FlowSummary {
     pub goodput_mbps: Option<f64>,
     /// Time average of the control's window, packets.
     pub mean_window: Option<f64>,
+    /// Largest window of the control in the whole run, whole packets.
+    pub max_window: Option<f64>,
     /// Mean of the RTT samples, milliseconds.
     pub mean_rtt_ms: Option<f64>,
     /// Median of the RTT samples, milliseconds.

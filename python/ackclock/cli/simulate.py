@@ -127,6 +127,8 @@ def simulate(
             if as_json:
                 wall_s = round(time.monotonic() - begin, 3)
                 print(json.dumps(result.summary | {"wall_s": wall_s}), flush=True)
+    for warning in dict.fromkeys(one for summary in summaries for one in summary["warnings"]):
+        print(f"ackclock: warning: {warning}", file=sys.stderr)
     if not as_json and not quiet:
         _print_tables(summaries)
     if metrics:

@@ -32,6 +32,7 @@ class FlowSummary(Counters):
     rtt_ms: float
     goodput_mbps: float | None
     mean_window: float | None
+    max_window: float | None
     mean_rtt_ms: float | None
     rtt_p50_ms: float | None
     rtt_p95_ms: float | None
@@ -69,6 +70,7 @@ class Summary(TypedDict):
     links: list[LinkSummary]
     jain: float | None
     packets_simulated: int
+    warnings: list[str]
 
 
 def number(value: float | None) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,59 @@ def _half(values: NDArray[np.float64], level: float) -> float:
     return float(stdtrit(values.size - 1, (1 + level) / 2) * error)
 
 
+def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> Estimate:
+    """Cut off the part of an interval that is impossible.
+
+    The number itself cannot be there, so what remains covers it as often as the whole did.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With an interval or without.
+    least, most : float
+        Smallest and largest possible number, such as 0 and 1 for a share.
+
+    Returns
+    -------
+    Estimate
+        The same value, itself within the bounds, with ends that are possible.
+    """
+    value, low, high = (
+        float(np.clip(one, least, most)) for one in (estimate.value, estimate.low, estimate.high)
+    )
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate a ratio from independent runs, by its logarithm.
+
+    Runs that differ by factors, such as 2 and 1/2, are as far from 1 on either side, and no
+    interval reaches below 0.
+
+    Parameters
+    ----------
+    values : array_like
+        One positive ratio per run; NaN does not count.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        The geometric mean and its interval, Student's of the logarithms.
+
+    Examples
+    --------
+    >>> print(of_ratios([2.0, 2.0, 0.5, 0.5, 1.0]))
+    1 [0.4228, 2.365]
+    """
+    logarithms = over_runs(np.log(np.asarray(values, float)), level)
+    value, low, high = (
+        float(np.exp(one)) for one in (logarithms.value, logarithms.low, logarithms.high)
+    )
+    return replace(logarithms, value=value, low=low, high=high)
+
+
 def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
     """Estimate the mean over independent runs.
 
@@ -66,7 +119,8 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Mean and Student's interval. It warns when all runs are the same.
+        Mean and Student's interval, which knows no bounds (`within` does). It warns when all runs
+        are the same.
 
     Examples
     --------

@@ -58,6 +58,7 @@ def overview(runs: Sequence[Trace]) -> pl.DataFrame:
         no value or no interval.
     """
     found = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
+    found = {name: intervals.within(one, *_possible(*name)) for name, one in found.items()}
     subjects = list(dict.fromkeys(subject for subject, _, _ in found))
     ordered = sorted(found.items(), key=lambda item: subjects.index(item[0][0]))
     rows = [
@@ -74,6 +75,15 @@ def overview(runs: Sequence[Trace]) -> pl.DataFrame:
         for (subject, metric, unit), estimate in ordered
     ]
     return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+SHARES = ("loss rate", "loss-event rate", "utilisation")
+
+
+def _possible(_subject: str, metric: str, _unit: str) -> tuple[float, float]:
+    """Give the smallest and largest number that a metric can have."""
+    is_share = metric in SHARES or metric.startswith(("Jain's index", "congestion events that"))
+    return 0.0, 1.0 if is_share else np.inf
 
 
 def _of_runs(runs: Sequence[Trace]) -> dict[Quantity, Estimate]:

@@ -187,7 +187,7 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "id": flow, "name": name, "controller": own["control"][0],
         "rtt_ms": float(rtt.to_numpy().min()) if rtt.len() else None,
         "goodput_mbps": bits / span * 1e-6 if span > 0 else None,
-        "mean_window": over_time("window"), "mean_rtt_ms": over_time("rtt_ms"),
+        "mean_window": over_time("window"), "max_window": own["window"].max(), "mean_rtt_ms": over_time("rtt_ms"),
         **{f"rtt_p{p}_ms": sampled.quantile(p / 100) for p in (50, 95, 99)},
         "sent_packets": counts["sent_packets"],
         "retransmitted_packets": counts["retransmitted_packets"], "dropped_packets": None,

@@ -84,6 +84,7 @@ impl Sender {
     fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
         let window = self.watched.decided().window.0;
         self.meter.hold_window(context.now, window);
+        self.meter.note_window(window);
         act(self);
         self.drive();
         let after = self.watched.decided().window.0;

@@ -28,6 +28,12 @@ pub static FILE: Section = Section {
     keys: &[
         key("run", Form::Table(&RUN), REQUIRED, "duration, seed and sampling"),
         key("tcp", Form::Table(&TCP), "(the profile's values)", "settings of every TCP flow"),
+        key(
+            "path",
+            Form::Word(crate::NamedPath::WORDS),
+            NONE,
+            "a named path: what [dumbbell] does not say is taken from it",
+        ),
         key("dumbbell", Form::Table(&DUMBBELL), NONE, "one bottleneck; or parking_lot, or link"),
         key(
             "parking_lot",

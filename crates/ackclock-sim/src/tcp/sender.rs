@@ -138,6 +138,7 @@ impl<R: Recovery> Sender<R> {
         let beyond = window - self.whole_window as i64 as f64;
         if !(0.0..1.0).contains(&beyond) {
             self.whole_window = whole(decision.window, self.settings.min_window);
+            self.meter.note_window(window);
         }
     }
 
@@ -222,7 +223,8 @@ impl<R: Recovery> Sender<R> {
         let credit = match (advances, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,
-            (true, true) => outcome.delivered as f64,
+            // Duplicates may have counted all of it: without SACK, after a timeout, that can be hundreds of packets.
+            (true, true) => outcome.delivered.max(1) as f64,
         };
         let told = Ack {
             credit,

@@ -1,0 +1,46 @@
+//! Named paths: each is a dumbbell that can be read, and what the file says comes first.
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_scenario::{Checked, Limit, Loss, NamedPath, Queue, Refusal, read_toml};
+use ackclock_units::{Packets, Rate, Span};
+
+fn read(text: &str) -> Result<Checked, Refusal> {
+    let text = format!("run = {{ duration = \"10 s\" }}\nflow = [{{ controller = \"reno\" }}]\n{text}");
+    read_toml(&text, "test.toml", &[], &BuiltIn)
+}
+
+/// The round trip of a flow is twice the delay, 600 ms; 20 Mbit/s for 600 ms are 1500 packets of 1000 bytes.
+#[test]
+fn a_name_stands_for_a_dumbbell() {
+    for name in NamedPath::WORDS {
+        let checked = read(&format!("path = \"{name}\"")).unwrap();
+        assert_eq!(checked.scenario.flows[0].rtt.0, 2 * checked.scenario.links[0].delay.0, "{name}");
+        // The complete text needs no name, and means the same.
+        let again = read_toml(&checked.toml, "again.toml", &[], &BuiltIn).unwrap();
+        assert_eq!((again.scenario, &again.toml), (checked.scenario, &checked.toml), "{name}");
+        assert!(!checked.toml.contains("path ="), "{name}");
+    }
+    let geo = read("path = \"geo\"").unwrap().scenario;
+    assert_eq!((geo.links[0].rate, geo.flows[0].rtt), (Rate(20_000_000), Span::from_millis(600)));
+    assert_eq!(geo.links[0].queue, Queue::Droptail { limit: Limit::Packets(Packets(1500)) });
+    assert_eq!(geo.links[0].loss, Loss::Bernoulli { probability: 0.001 });
+}
+
+#[test]
+fn what_the_file_says_comes_first() {
+    let scenario = read("path = \"geo\"\ndumbbell = { rate = \"5 Mbit/s\" }").unwrap().scenario;
+    assert_eq!((scenario.links[0].rate, scenario.flows[0].rtt), (Rate(5_000_000), Span::from_millis(600)));
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    let refusal = |text: &str| read(text).unwrap_err().to_string();
+    assert_eq!(
+        refusal("path = \"gee\""),
+        "test.toml:3: path: unknown value \"gee\", did you mean \"geo\"?; allowed: \"geo\", \"leo\", \"4g\", \"5g\", \
+         \"dsl\", \"cable\", \"wifi\", \"datacentre\", \"transatlantic\""
+    );
+    assert!(refusal("path = \"geo\"\ndumbbell = { speed = 3 }").contains("speed"));
+    let two = refusal("path = \"geo\"\nlink = [{ name = \"a\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { kind = \"droptail\", limit = \"9 packets\" } }]");
+    assert!(two.contains("give only one of dumbbell, parking_lot and link"), "{two}");
+}
