@@ -7,7 +7,7 @@ import pytest
 
 import ackclock
 
-LAZY = ("comparison", "engine", "metrics", "models", "predictions", "runs", "sweep")
+LAZY = ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweep")
 HEAVY = ("click", "jinja2", "matplotlib", "numpy", "polars", "rich", "scipy")
 
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ackclock import comparison as comparison
     from ackclock import engine as engine
+    from ackclock import gym as gym
     from ackclock import metrics as metrics
     from ackclock import models as models
     from ackclock import predictions as predictions
@@ -52,7 +53,7 @@ else:
 
     __getattr__, __dir__ = on_demand(
         __name__,
-        ("comparison", "engine", "metrics", "models", "predictions", "runs", "sweep"),
+        ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweep"),
         {
             "ackclock.engine": (
                 "Run", "Scenario", "ScenarioError", "SimulationError", "__version__", "check",

@@ -12,6 +12,7 @@ __all__ = [
     "ENGINE",
     "VERSION",
     "Ack",
+    "Episodes",
     "Loss",
     "Scenario",
     "ScenarioError",
@@ -23,6 +24,7 @@ __all__ = [
     "example",
     "limit",
     "load_library",
+    "observed",
     "page",
     "quantity",
     "register",
@@ -278,6 +280,86 @@ class Scenario:
             When the simulation fails, or the capture cannot be written. What a control written in
             Python raises is raised as it is.
         """
+
+@final
+class Episodes:
+    """Several runs beside each other, each with a flow whose window is set from outside."""
+
+    def __new__(cls, count: int) -> Episodes: ...
+    def start(self, place: int, scenario: Scenario, flow: int, run: int) -> NDArray[np.float32]:
+        """Start a run, up to the first RTT that the flow measures.
+
+        Parameters
+        ----------
+        place : int
+            Where, from 0; a run that was there is given up.
+        scenario : Scenario
+            What is to be run.
+        flow : int
+            Index of the flow; its own control is left out.
+        run : int
+            Number of the run: other random streams of the same seed.
+
+        Returns
+        -------
+        array
+            What was observed until then, as `observed` lists it.
+
+        Raises
+        ------
+        ValueError, SimulationError
+            When there is no such place or flow, or it has no window or measures no RTT.
+        """
+
+    def step(
+        self,
+        actions: NDArray[np.float64],
+        length_s: float,
+        observed: NDArray[np.float32],
+        ended: NDArray[np.bool_],
+    ) -> None:
+        """Advance all runs. A place without a run is left alone.
+
+        Parameters
+        ----------
+        actions : array
+            Two numbers per place: the window, packets, at least 1, which is taken over at the next
+            acknowledgement; and the share of the window that a loss event keeps, 0 to 1.
+        length_s : float
+            Seconds; 0 advances each run by its smoothed round trip.
+        observed : array
+            Where a row per place is written, as `observed` lists it.
+        ended : array
+            Where it is written which runs have ended.
+
+        Raises
+        ------
+        ValueError, SimulationError
+            When an action or the length is refused, or another thread advances the same runs.
+        """
+
+    def finish(self, place: int) -> str | None:
+        """End a run that has come to its end.
+
+        Parameters
+        ----------
+        place : int
+            Where.
+
+        Returns
+        -------
+        str or None
+            Its summary as JSON (`summary_schema`); none when there is no run.
+        """
+
+def observed() -> list[tuple[str, str]]:
+    """Describe what is observed of a step of `Episodes`.
+
+    Returns
+    -------
+    list
+        Name and meaning of each column.
+    """
 
 def register(
     name: str,

@@ -21,6 +21,13 @@ impl Everything {
         let ours = BuiltIn.entries().iter().chain(twin::entries());
         Everything(ours.chain(added().iter()).copied().collect())
     }
+
+    /// The controls as they are now, and one more.
+    pub fn with(entry: Entry) -> Self {
+        let mut all = Everything::now();
+        all.0.push(entry);
+        all
+    }
 }
 
 impl Catalogue for Everything {

@@ -1,6 +1,7 @@
 //! The Python extension: scenarios in, columns out. All logic is in the crates below or in Python above.
 
 mod catalogue;
+mod episodes;
 mod library;
 mod own;
 mod scenario;
@@ -94,6 +95,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Loss>()?;
     module.add_class::<own::Timeout>()?;
     module.add_class::<Scenario>()?;
+    module.add_class::<episodes::Episodes>()?;
+    module.add_function(wrap_pyfunction!(episodes::observed, module)?)?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_library, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;

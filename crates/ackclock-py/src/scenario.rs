@@ -42,6 +42,11 @@ impl Scenario {
         }
         Ok(Scenario { checked: draft.check(&Everything::now()).map_err(refused)? })
     }
+
+    /// What is to be run.
+    pub fn scenario(&self) -> &ackclock_scenario::Scenario {
+        &self.checked.scenario
+    }
 }
 
 #[pymethods]

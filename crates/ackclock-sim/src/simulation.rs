@@ -9,7 +9,7 @@ use ackclock_units::{Span, Time};
 
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
-use crate::endpoint::Ends;
+use crate::endpoint::{Ends, SenderView};
 use crate::network::{Component, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet};
@@ -153,6 +153,29 @@ impl Simulation {
             self.act(end, delivered.then_some(&packet));
         }
         false
+    }
+
+    /// Advances to `time`, or to the end of the run if that comes first: what happens at that instant has happened. Returns
+    /// whether the run has ended.
+    ///
+    /// # Panics
+    /// As [`Simulation::advance`].
+    pub fn advance_to(&mut self, time: Time) -> bool {
+        let end = self.end;
+        self.end = time.max(self.stage.now).min(end);
+        while !self.advance(u64::MAX) {}
+        let ended = self.end == end;
+        self.end = end;
+        ended
+    }
+
+    /// How the sender of a flow is doing.
+    ///
+    /// # Panics
+    /// When the scenario does not have that many flows.
+    #[must_use]
+    pub fn view(&self, flow: usize) -> SenderView<'_> {
+        self.ends[flow].sender.view()
     }
 
     fn observe(&mut self, before: Time) {

@@ -3,6 +3,7 @@
 use ackclock_scenario::read_toml;
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{ColumnKind, summary_schema, tables};
+use ackclock_units::Span;
 use serde_json::Value;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -122,4 +123,24 @@ fn samples_that_are_taken_while_the_run_goes_on_are_those_of_its_end() {
     let (again, left) = watched.finish(&BuiltIn).unwrap();
     assert_eq!(again, summary);
     assert!(left.iter().all(|(_, table)| rows(table).is_empty()));
+}
+
+/// Advanced to times of every kind, among them samples and the end, a run is what it is in one go.
+#[test]
+fn how_a_run_is_cut_changes_nothing() {
+    let file = format!("{ROOT}/scenarios/illinois-figure-8.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let settings = ["run.duration=3 s", "run.warmup=1 s"].map(str::to_owned);
+    let scenario = read_toml(&text, &file, &settings, &BuiltIn).unwrap().scenario;
+    let finished = |step: Span| {
+        let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, 0, true).unwrap();
+        while !simulation.advance_to(simulation.now() + step) {}
+        format!("{:?}", simulation.finish(&BuiltIn).unwrap())
+    };
+    let mut whole = Simulation::new(scenario.clone(), &BuiltIn, 0, true).unwrap();
+    while !whole.advance(u64::MAX) {}
+    let whole = format!("{:?}", whole.finish(&BuiltIn).unwrap());
+    for step in [Span::from_millis(1), Span::from_millis(100), Span(333_333_333_333), Span::from_seconds(5)] {
+        assert!(finished(step) == whole, "steps of {step}");
+    }
 }
