@@ -25,15 +25,16 @@ COUNTERS = [
 FLOW_KEYS = [
     "id", "name", "controller", "rtt_ms", "goodput_mbps", "mean_window", "max_window",
     "mean_rtt_ms", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
-    *COUNTERS, "completion_s", "whole_run", "settings",
+    *COUNTERS, "completion_s", "requests_completed", "request_p50_s", "request_p95_s",
+    "request_p99_s", "start_s", "bytes", "whole_run", "settings",
 ]  # fmt: skip
 LINK_KEYS = [
     "id", "utilisation", "queue_drops", "marks", "random_losses", "mean_queue_packets",
     "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
 ]  # fmt: skip
 FILES = [
-    "events.parquet", "flows.parquet", "queues.parquet", "scenario.toml", "summary.json",
-    "windows.parquet",
+    "events.parquet", "flows.parquet", "queues.parquet", "requests.parquet", "scenario.toml",
+    "summary.json", "windows.parquet",
 ]  # fmt: skip
 
 

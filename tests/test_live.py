@@ -47,7 +47,7 @@ LINES = (
 def test_a_run_of_the_kernel_has_the_columns_of_a_simulated_one() -> None:
     run = run_of(*LINES)
     kinds = {float: pl.Float64, str: pl.String, int: (pl.UInt32, pl.UInt64)}
-    for name in ("windows", "queues", "events"):
+    for name in ("windows", "queues", "events", "requests"):
         table = getattr(run, name)
         for column, kind in engine.columns(name).items():
             expected = kinds[kind]

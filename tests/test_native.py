@@ -126,7 +126,7 @@ def test_a_run_gives_tables_and_progress():
     seen = []
     summary, tables = read().simulate(record=True, progress=lambda *told: seen.append(told))
     assert json.loads(summary)["duration_s"] == 3.0
-    assert set(tables) == {"windows", "queues", "events"}
+    assert set(tables) == {"windows", "queues", "events", "requests"}
     # Three flows, sampled every 100 ms of 3 s, first after 100 ms.
     assert len(tables["windows"]["time_s"]) == 3 * 30
 
@@ -187,7 +187,7 @@ def test_the_engine_is_named_by_its_sources():
 def test_what_a_run_gives_is_described():
     summary, tables = read().simulate(record=True)
     columns = _native.columns()
-    assert list(columns) == ["windows", "queues", "events", "flows", "links"]
+    assert list(columns) == ["windows", "queues", "events", "requests", "flows", "links"]
     for name, table in tables.items():
         described = [column for column, _, _ in columns[name]]
         # Controls add columns of their own to the windows.

@@ -249,7 +249,7 @@ def test_a_cached_run_is_the_run(tmp_path):
     (task,) = Task.all_of(Case(tiny()))
     fresh, again = (tasks.run(task, cache=tmp_path) for _ in range(2))
     assert again.summary == fresh.summary
-    for name in ("windows", "queues", "events"):
+    for name in ("windows", "queues", "events", "requests"):
         assert getattr(again, name).equals(getattr(fresh, name))
 
 

@@ -98,10 +98,12 @@ impl Scenario {
         self.checked.controls()
     }
 
-    /// Name of every flow, and its control, or its source when it has none.
+    /// Name of every flow, and its control, or its source when it has none. Flows that arrive during a run, after the
+    /// others, are one here.
     #[getter]
     fn flows(&self) -> Vec<(String, String)> {
-        let flows = self.checked.scenario.flows.iter();
+        let scenario = &self.checked.scenario;
+        let flows = scenario.flows.iter().chain(scenario.arrivals.iter().map(|arrivals| &arrivals.flow));
         flows.map(|flow| (flow.name.clone(), flow.label.to_string())).collect()
     }
 

@@ -3,19 +3,27 @@
 use std::collections::BTreeSet;
 
 use ackclock_cc::registry::Catalogue;
-use ackclock_units::Span;
+use ackclock_units::{Rate, Span};
 
 use crate::keys::{FILE, MOST_FLOWS};
 use crate::link::LONGEST;
-use crate::model::{Flow, Run, Sample, Scenario};
+use crate::model::{Arrivals, Flow, Run, Sample, Scenario};
 use crate::read::{Read, Table};
 use crate::tcp::Tcp;
 use crate::topology::Topology;
 use crate::tree::Node;
-use crate::{complete, event, fill, flow, paths};
+use crate::{complete, event, fill, flow, paths, traffic};
 
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
+
+/// Where the first flow of a `[[flow]]` is.
+pub enum First {
+    /// Among the flows.
+    Flow(usize),
+    /// Among those that arrive.
+    Arrivals(usize),
+}
 
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
 pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
@@ -30,16 +38,40 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     let topology = Topology::read(&table)?;
     let tcp = Tcp::read(&tcp, None)?;
     let defaults = flow::Defaults { tcp: &tcp, run: &run, topology: &topology, catalogue };
-    let (mut flows, mut firsts): (Vec<Flow>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut flows, mut firsts): (Vec<Flow>, Vec<First>) = (Vec::new(), Vec::new());
+    let mut arrivals: Vec<Arrivals> = Vec::new();
+    let mut expected = 0.0;
     let mut names = BTreeSet::new();
-    for table in table.tables("flow")? {
+    let tables = table.tables("flow")?;
+    for table in &tables {
         let count: u32 = table.need("count")?;
         if flows.len() as u64 + u64::from(count) > MOST_FLOWS {
             return Err(table.refuse("count", format!("there must be at most {MOST_FLOWS} flows in total")));
         }
         let first = flows.len();
-        let flow = flow::flow(&table, &defaults)?;
+        let flow = flow::flow(table, &defaults)?;
         let name: Option<String> = table.get("name")?;
+        let slowest = flow.path.iter().map(|link| topology.links[*link].rate).min_by_key(|rate| rate.0);
+        let slowest = slowest.unwrap_or(Rate(u64::MAX));
+        if let Some(mut some) = traffic::arrivals(table, &flow, run.duration, slowest)? {
+            expected += some.expected();
+            // Six standard deviations: a run never has more.
+            if flows.len() as f64 + expected + 6.0 * expected.sqrt() > MOST_FLOWS as f64 {
+                let problem = format!(
+                    "about {expected:.0} flows would arrive, and there must be at most {MOST_FLOWS} in total: lower the \
+                     load, or raise the sizes"
+                );
+                return Err(table.refuse("arrivals", problem));
+            }
+            some.flow.name = name.unwrap_or_else(|| format!("{}-arrival", *flow.label));
+            if !names.insert(some.flow.name.clone()) {
+                let problem = format!("two flows are named \"{}\"; names must differ", some.flow.name);
+                return Err(table.refuse("name", problem));
+            }
+            firsts.push(First::Arrivals(arrivals.len()));
+            arrivals.push(some);
+            continue;
+        }
         for n in 0..count {
             let mut flow = flow.clone();
             flow.join_group(first, n, count);
@@ -55,14 +87,26 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
             }
             flows.push(flow);
         }
-        firsts.push(first);
+        firsts.push(First::Flow(first));
     }
-    if flows.is_empty() {
+    // Those that arrive are numbered, too.
+    for Arrivals { flow, .. } in &arrivals {
+        let numbered = |name: &&String| {
+            let number = name.strip_prefix(&flow.name).and_then(|rest| rest.strip_prefix('-'));
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if let Some(name) = names.iter().find(numbered) {
+            let problem =
+                format!("flows that arrive are named \"{}-0\" and so on: rename \"{name}\"", flow.name);
+            return Err(table.refuse("flow", problem));
+        }
+    }
+    if flows.is_empty() && arrivals.is_empty() {
         return Err(table.refuse("flow", "there must be at least one [[flow]]"));
     }
     let (events, written) = event::events(&given, &table, &run, &topology, &flows)?;
     flows.shrink_to_fit();
-    let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), events };
+    let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), arrivals, events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);
     Ok((scenario, tree))
 }

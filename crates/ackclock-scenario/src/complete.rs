@@ -3,26 +3,31 @@
 use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 
+use crate::check::First;
 use crate::fill;
 use crate::keys::{FILE, Form, Section};
 use crate::model::{Flow, Limit, Link, Queue, Scenario};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
 
-/// Writes what rules say into a filled tree: `firsts` are the indices of the first flow of each `[[flow]]`, `events`
+/// Writes what rules say into a filled tree: `firsts` says where the first flow of each `[[flow]]`, `events`
 /// the tables of the events. The keys then stand in the order of the documentation.
 pub fn scenario(
     root: &mut Node,
     scenario: &Scenario,
     links: &Topology,
-    firsts: &[usize],
+    firsts: &[First],
     events: Vec<Node>,
     catalogue: &dyn Catalogue,
 ) {
     topology(root, links);
     if let Some(Content::Array(tables)) = root.get_mut("flow").map(|node| &mut node.content) {
         for (table, first) in tables.iter_mut().zip(firsts) {
-            flow(table, &scenario.flows[*first], links, catalogue);
+            let first = match first {
+                First::Flow(place) => &scenario.flows[*place],
+                First::Arrivals(place) => &scenario.arrivals[*place].flow,
+            };
+            flow(table, first, links, catalogue);
         }
     }
     if let Content::Table(entries) = &mut root.content {

@@ -28,9 +28,9 @@ pub struct Defaults<'a> {
 pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     let tcp = tcp(table, defaults)?;
     let source = table.get("source")?;
-    let traffic = traffic::traffic(table, source)?;
-    let entry = controller(table, traffic, defaults.catalogue)?;
-    let transport = transport(table, traffic, entry, &tcp)?;
+    let traffic = traffic::traffic(table, source, defaults.run.duration)?;
+    let entry = controller(table, &traffic, defaults.catalogue)?;
+    let transport = transport(table, &traffic, entry, &tcp)?;
     let (path, back) = defaults.topology.route(table)?;
     let delays =
         |links: &[usize]| links.iter().map(|link| defaults.topology.links[*link].delay.0).sum::<u64>();
@@ -65,8 +65,11 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     if stop.is_some() && bytes.is_some() {
         return Err(table.refuse("bytes", "give either bytes or stop, not both"));
     }
-    if bytes.is_some() && matches!(traffic, Traffic::Web(_) | Traffic::Emultcp(_)) {
+    if bytes.is_some() && matches!(traffic, Traffic::Web(_) | Traffic::Requests(_) | Traffic::Emultcp(_)) {
         return Err(table.refuse("bytes", "does not apply to this source; use stop"));
+    }
+    if table.has("limit") {
+        limited(table, &traffic, entry)?;
     }
     let label = source.unwrap_or_else(|| entry.map_or("", |entry| entry.name));
     Ok(Flow {
@@ -89,9 +92,24 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
         start,
         stop,
         bytes,
+        limit: table.get("limit")?,
         rtt_noise: table.get("rtt_noise")?.unwrap_or(Span::ZERO),
         tcp: tcp.into(),
+        arrival_of: None,
     })
+}
+
+/// Whether an application limit has a meaning.
+fn limited(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>) -> Read<()> {
+    if *traffic != Traffic::Bulk {
+        return Err(table.refuse("limit", "applies only to bulk data: leave out limit or source"));
+    }
+    if let Some(entry) = entry.filter(|entry| entry.kind != Kind::Window) {
+        let problem =
+            format!("\"{}\" is rate-based; an application limit needs a window-based control", entry.name);
+        return Err(table.refuse("limit", problem));
+    }
+    Ok(())
 }
 
 /// The settings of a flow: its own keys over those of `[tcp]`, or over those of its own profile, which begins afresh.
@@ -134,11 +152,11 @@ fn one_per_window(table: &Table<'_>, settings: &Tcp) -> Read<()> {
 const LEAST_QUIC_PACKET: Bytes = Bytes(1228);
 
 /// What carries a flow, and whether it can.
-fn transport(table: &Table<'_>, traffic: Traffic, entry: Option<&Entry>, tcp: &Tcp) -> Read<Transport> {
+fn transport(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>, tcp: &Tcp) -> Read<Transport> {
     if table.need::<Transport>("transport")? == Transport::Tcp {
         return Ok(Transport::Tcp);
     }
-    if traffic != Traffic::Bulk {
+    if *traffic != Traffic::Bulk {
         return Err(table.refuse("transport", "quic carries bulk transfers; leave out source"));
     }
     let built = entry.map(|entry| entry.build(&[], ControlStart::default()));
@@ -172,7 +190,7 @@ fn transport(table: &Table<'_>, traffic: Traffic, entry: Option<&Entry>, tcp: &T
 /// The control of a flow; none for datagrams.
 fn controller<'c>(
     table: &Table<'_>,
-    traffic: Traffic,
+    traffic: &Traffic,
     catalogue: &'c dyn Catalogue,
 ) -> Read<Option<&'c Entry>> {
     let given: Option<String> = table.get("controller")?;
@@ -182,7 +200,9 @@ fn controller<'c>(
         }
         (Traffic::Datagrams(_), None) => return Ok(None),
         (Traffic::Emultcp(_), None) => "reno".to_owned(),
-        (Traffic::Web(_) | Traffic::Bulk, given) => table.required("controller", given)?,
+        (Traffic::Web(_) | Traffic::Requests(_) | Traffic::Bulk, given) => {
+            table.required("controller", given)?
+        }
     };
     let name = name.as_str();
     let entry = catalogue.find(name).ok_or_else(|| {
@@ -190,7 +210,7 @@ fn controller<'c>(
         let hint = did_you_mean(name, names.iter().copied());
         table.refuse("controller", format!("unknown control \"{name}\"{hint}; allowed: {}", names.join(", ")))
     })?;
-    if traffic != Traffic::Bulk && entry.kind != Kind::Window {
+    if *traffic != Traffic::Bulk && entry.kind != Kind::Window {
         return Err(table.refuse(
             "controller",
             format!("\"{name}\" is rate-based; this source needs a window-based control"),

@@ -200,7 +200,8 @@ impl Checked {
     /// implies are among them.
     #[must_use]
     pub fn controls(&self) -> Vec<String> {
-        let controls = self.scenario.flows.iter().map(|flow| flow.control.as_str());
+        let arriving = self.scenario.arrivals.iter().map(|arrivals| &arrivals.flow);
+        let controls = self.scenario.flows.iter().chain(arriving).map(|flow| flow.control.as_str());
         once(controls.filter(|control| !control.is_empty()))
     }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::keys::{
-    AGGREGATION, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT, POLICER,
-    QUEUE, REVERSE, RUN, SQUARE, Section,
+    AGGREGATION, ARRIVALS, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT,
+    POLICER, QUEUE, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
 
@@ -48,6 +48,15 @@ fn of_form(form: Form) -> Value {
         | Form::Limit
         | Form::Sample
         | Form::Text => text(),
+        Form::Sizes => {
+            let share = json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] });
+            let pair =
+                json!({ "type": "array", "prefixItems": [text(), share], "minItems": 2, "maxItems": 2 });
+            json!({ "anyOf": [text(), { "type": "array", "items": pair, "minItems": 1 }] })
+        }
+        Form::Load => {
+            json!({ "anyOf": [text(), { "type": "number", "minimum": 0.0001, "maximum": 10 }] })
+        }
         Form::Fraction => json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] }),
         Form::Whole(minimum, maximum) => json!({ "type": "integer", "minimum": minimum, "maximum": maximum }),
         Form::Window(_) => json!({ "type": "number" }),
@@ -101,6 +110,7 @@ pub fn reference() -> String {
         ("aggregation", &AGGREGATION),
         ("square", &SQUARE),
         ("[[flow]]", &FLOW),
+        ("arrivals", &ARRIVALS),
         ("[[event]]", &EVENT),
     ];
     let mut text = String::new();

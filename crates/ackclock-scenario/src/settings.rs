@@ -28,6 +28,7 @@ impl Flow {
             ("start", shown(self.start)),
             ("stop", json!(self.stop.map(shown))),
             ("bytes", json!(self.bytes.map(|bytes| bytes.to_string()))),
+            ("limit", json!(self.limit.map(|rate| rate.to_string()))),
         ];
         settings.extend(own.map(|(name, value)| (name.to_owned(), value)));
         self.tcp.show(&mut settings);
@@ -35,10 +36,13 @@ impl Flow {
     }
 
     /// Whether [`Flow::settings`] are those of `other`, as they are within a `[[flow]]`: all but the name and, of E-MulTCP,
-    /// the place in the group is the same.
+    /// the place in the group is the same. Flows that arrive have those of their `[[flow]]`.
     #[must_use]
     pub fn has_settings_of(&self, other: &Flow) -> bool {
-        let own = Flow { name: other.name.clone(), traffic: other.traffic, ..self.clone() };
+        if self.arrival_of.is_some() || other.arrival_of.is_some() {
+            return self.arrival_of == other.arrival_of;
+        }
+        let own = Flow { name: other.name.clone(), traffic: other.traffic.clone(), ..self.clone() };
         own == *other
     }
 

@@ -1,10 +1,13 @@
 //! From a tree to what a flow sends: bulk data, web sessions, datagrams.
 
-use crate::model::{Cycle, Datagrams, Emultcp, Flow, Traffic, Web};
+use ackclock_units::{Rate, Span};
+
+use crate::keys::MOST_REQUESTS;
+use crate::model::{Arrivals, Cycle, Datagrams, Emultcp, Flow, Moment, Pause, Requests, Sizes, Traffic, Web};
 use crate::read::{Read, Table};
 
-/// Reads what the flow in `table` sends.
-pub fn traffic(table: &Table<'_>, source: Option<&'static str>) -> Read<Traffic> {
+/// Reads what the flow in `table`, which lives for `duration` at most, sends.
+pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) -> Read<Traffic> {
     Ok(match source {
         None => Traffic::Bulk,
         Some("web") => Traffic::Web(Web {
@@ -13,6 +16,7 @@ pub fn traffic(table: &Table<'_>, source: Option<&'static str>) -> Read<Traffic>
             object: table.need("object")?,
             shape: table.need("shape")?,
         }),
+        Some("requests") => Traffic::Requests(requests(table, duration)?.into()),
         Some("emultcp") => Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 1 }),
         Some("onoff") => {
             let cycle = Cycle { on: table.need("on")?, off: table.need("off")?, shape: table.get("shape")? };
@@ -22,9 +26,60 @@ pub fn traffic(table: &Table<'_>, source: Option<&'static str>) -> Read<Traffic>
     })
 }
 
+fn requests(table: &Table<'_>, duration: Span) -> Read<Requests> {
+    let pause = match (table.get("every")?, table.get("think")?) {
+        (Some(every), None) => Pause::Every(every),
+        (None, Some(think)) => Pause::Think(think),
+        (Some(_), Some(_)) => return Err(table.refuse("think", "give either every or think, not both")),
+        (None, None) => return Err(table.refuse("every", "is required, or think instead")),
+    };
+    if let Pause::Every(every) = pause
+        && duration.0 / every.0 > MOST_REQUESTS
+    {
+        let problem =
+            format!("a flow has at most {MOST_REQUESTS} requests; {duration} every {every} is more");
+        return Err(table.refuse("every", problem));
+    }
+    Ok(Requests {
+        sizes: table.need("size")?,
+        pause,
+        spacing: table.need("spacing")?,
+        count: table.get("requests")?,
+    })
+}
+
 fn datagrams(table: &Table<'_>, poisson: bool, cycle: Option<Cycle>) -> Read<Traffic> {
     let (rate, codepoint) = (table.need("rate")?, table.need("codepoint")?);
     Ok(Traffic::Datagrams(Datagrams { rate, poisson, cycle, codepoint }))
+}
+
+/// Reads how flows like `flow` arrive, if they do; `run` is the run's end, `capacity` the rate of the slowest link.
+pub fn arrivals(table: &Table<'_>, flow: &Flow, end: Span, capacity: Rate) -> Read<Option<Arrivals>> {
+    let Some(arrivals) = table.table("arrivals")? else { return Ok(None) };
+    for key in ["source", "bytes"] {
+        if table.has(key) {
+            return Err(table.refuse(key, "does not apply with arrivals: leave it out"));
+        }
+    }
+    if table.need::<u64>("count")? != 1 {
+        return Err(table.refuse("count", "does not apply with arrivals: leave it out"));
+    }
+    let between = match (flow.start, flow.stop) {
+        (Moment::At(start), None) => (start, end),
+        (Moment::At(start), Some(Moment::At(stop))) => (start, stop.min(end)),
+        (Moment::Uniform(..), _) => {
+            return Err(table.refuse("start", "must be one time with arrivals, which are random themselves"));
+        }
+        (_, Some(Moment::Uniform(..))) => {
+            return Err(table.refuse("stop", "must be one time with arrivals, which are random themselves"));
+        }
+    };
+    let sizes: Sizes = arrivals.need("sizes")?;
+    let load: f64 = arrivals.need("load")?;
+    let bits = sizes.mean_packets(flow.tcp.packet) * flow.tcp.packet.0 as f64 * 8.0;
+    let gap = Span::from_seconds_f64(bits / (load * capacity.0 as f64)).max(Span(1));
+    let flow = Flow { start: Moment::At(between.0), stop: None, ..flow.clone() };
+    Ok(Some(Arrivals { flow, gap, between, sizes }))
 }
 
 impl Flow {

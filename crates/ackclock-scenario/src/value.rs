@@ -4,8 +4,8 @@ use std::fmt;
 
 use ackclock_units::{Bytes, Dimension, Packets, Rate, Span, Window, parse_fraction};
 
-use crate::keys::{Form, MOST_PACKETS};
-use crate::model::{Limit, Moment, Sample};
+use crate::keys::{Form, LARGEST_REQUEST, MOST_PACKETS};
+use crate::model::{Limit, Moment, Sample, Sizes};
 use crate::tree::Content;
 
 /// A type that a key can hold.
@@ -85,6 +85,10 @@ impl Value for Bytes {
     }
 }
 
+/// Bounds of a load.
+const LEAST_LOAD: f64 = 1e-4;
+const MOST_LOAD: f64 = 10.0;
+
 /// A share from 0 to 1, or a number between two others.
 impl Value for f64 {
     fn read(content: &Content, form: Form) -> Result<Self, String> {
@@ -96,6 +100,10 @@ impl Value for f64 {
             return Err(format!("expected a number from {least} to {most}, found {content}"));
         }
         match parsed(content, parse_fraction)? {
+            load if form == Form::Load && !(LEAST_LOAD..=MOST_LOAD).contains(&load) => {
+                Err(format!("must lie between 0.01 % and 1000 %, is {} %", load * 100.0))
+            }
+            load if form == Form::Load => Ok(load),
             share if share > 1.0 => Err(format!("must lie between 0 % and 100 %, is {} %", share * 100.0)),
             share => Ok(share),
         }
@@ -216,6 +224,29 @@ impl Value for Limit {
     }
 }
 
+/// How far from 1 the sum of shares may be: they are written with a few digits.
+const SHARES_TOLERANCE: f64 = 1e-6;
+
+impl Value for Sizes {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        let size = |content: &Content| Bytes::read(content, Form::Size(LARGEST_REQUEST));
+        let Content::Array(entries) = content else { return Ok(Sizes(vec![(size(content)?, 1.0)])) };
+        let mut sizes = Vec::new();
+        for entry in entries {
+            let Content::Array(pair) = &entry.content else { return Err(SIZES.to_owned()) };
+            let [bytes, share] = &pair[..] else { return Err(SIZES.to_owned()) };
+            sizes.push((size(&bytes.content)?, f64::read(&share.content, Form::Fraction)?));
+        }
+        let sum: f64 = sizes.iter().map(|(_, share)| share).sum();
+        if (sum - 1.0).abs() > SHARES_TOLERANCE {
+            return Err(format!("shares must add up to 100 %, are {} %", (sum * 1e6).round() / 1e4));
+        }
+        Ok(Sizes(sizes))
+    }
+}
+
+const SIZES: &str = "expected a size, or a list such as [[\"10 kB\", \"70 %\"], [\"1 MB\", \"30 %\"]]";
+
 impl Value for Sample {
     fn read(content: &Content, _: Form) -> Result<Self, String> {
         if matches!(content, Content::Text(text) if text == "rtt") {
@@ -307,6 +338,8 @@ impl Form {
             Form::Rate => Dimension::Rate.allowed().to_owned(),
             Form::RateOrUnlimited => format!("{}, or \"unlimited\"", Dimension::Rate.allowed()),
             Form::Size(_) => Dimension::Bytes.allowed().to_owned(),
+            Form::Sizes => "a size, or a list of [size, share]".to_owned(),
+            Form::Load => "a share such as \"60 %\" or a number from 0.0001 to 10".to_owned(),
             Form::Fraction => Dimension::Fraction.allowed().to_owned(),
             Form::Whole(least, u64::MAX) => format!("a whole number of at least {least}"),
             Form::Whole(least, most) => format!("a whole number from {least} to {most}"),

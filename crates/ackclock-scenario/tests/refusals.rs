@@ -15,8 +15,8 @@ const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, 
     min_rto, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
     growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn";
 const FILE_KEYS: &str = "run, tcp, path, dumbbell, parking_lot, node, link, flow, event";
-const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, on, off, shape, think, objects, object, params, transport, count, rtt, \
-                         access, direction, from, to, start, stop, bytes, rtt_noise";
+const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, on, off, shape, think, objects, object, size, every, spacing, requests, params, transport, \
+                         count, rtt, access, direction, from, to, start, stop, bytes, arrivals, limit, rtt_noise";
 
 /// The names of the controls, as messages list them.
 fn controls() -> String {

@@ -159,7 +159,7 @@ fn queues_noise_and_sources() {
         ("flow.0.source=cbr".into(), "flow.0.rate: is required"),
         (
             "flow.1.source=cbs".into(),
-            "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?; allowed: \"cbr\", \"poisson\", \"onoff\", \"web\", \"emultcp\"",
+            "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?; allowed: \"cbr\", \"poisson\", \"onoff\", \"web\", \"requests\", \"emultcp\"",
         ),
         ("flow.0.source=emultcp".into(), "flow.0.controller: give either controller or source, not both"),
         (
@@ -173,7 +173,7 @@ fn queues_noise_and_sources() {
         ("flow.0.on=1 s".into(), "flow.0.on: applies only with source = \"onoff\""),
         ("flow.0.off=1 s".into(), "flow.0.off: applies only with source = \"onoff\""),
         ("flow.0.shape=2".into(), "flow.0.shape: applies only with source = \"onoff\" or \"web\""),
-        ("flow.0.think=1 s".into(), "flow.0.think: applies only with source = \"web\""),
+        ("flow.0.think=1 s".into(), "flow.0.think: applies only with source = \"web\" or \"requests\""),
         ("flow.0.objects=1".into(), "flow.0.objects: applies only with source = \"web\""),
         ("flow.0.object=1 kB".into(), "flow.0.object: applies only with source = \"web\""),
         (

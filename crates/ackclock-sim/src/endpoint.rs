@@ -7,6 +7,7 @@ use crate::network::Occurrence;
 use crate::packet::{EndId, Packet, Slab};
 use crate::payload::Payload;
 use crate::stage::Stage;
+use crate::tcp::Request;
 
 /// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next.
 pub trait Endpoint: Send + Sized {
@@ -80,6 +81,11 @@ pub trait SendingEnd: Actor {
 pub trait ReceivingEnd: Actor {
     /// How it is doing.
     fn view(&self) -> ReceiverView;
+
+    /// The requests that the flow carried, in order; none for other flows.
+    fn requests(&self) -> Vec<Request> {
+        Vec::new()
+    }
 }
 
 /// Both ends of a flow.

@@ -5,6 +5,7 @@
 //! comes from a stream named by seed, run and purpose. So the same scenario gives the same bytes anywhere.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod assemble;
 pub mod datagrams;
 pub mod director;

@@ -29,6 +29,8 @@ pub enum Purpose {
     Stop,
     /// What the control of a flow hashes.
     Control,
+    /// Which flows arrive, by their table.
+    Arrivals,
 }
 
 /// A stream of random numbers.

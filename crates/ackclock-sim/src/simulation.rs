@@ -7,6 +7,7 @@ use ackclock_scenario::Scenario;
 use ackclock_trace::{Summary, Table};
 use ackclock_units::{Span, Time};
 
+use crate::arrivals::expand;
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
@@ -15,7 +16,7 @@ use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet};
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
-use crate::summary::summarise;
+use crate::summary::{requests, summarise};
 
 /// One run of a scenario.
 pub struct Simulation {
@@ -49,7 +50,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
+    pub fn with(mut scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
+        expand(&mut scenario, run)?;
         let Parts { network, ends, measured } = assemble(&scenario, makers, run)?;
         let mut schedule = Schedule::new(network.director() as usize + 1);
         let director = Director::new(
@@ -242,7 +244,11 @@ impl Simulation {
         let summary =
             summarise(&self.scenario, self.run, &mut network, &self.ends, &self.observer, catalogue);
         let tables = match journal {
-            Some(journal) => self.observer.take_tables(journal),
+            Some(journal) => {
+                let mut tables = self.observer.take_tables(journal);
+                tables.push(("requests", requests(&self.scenario, &self.ends)));
+                tables
+            }
             None => Vec::new(),
         };
         Ok((summary, tables))

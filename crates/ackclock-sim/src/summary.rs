@@ -1,9 +1,9 @@
 //! The summary of a finished run.
 
 use ackclock_cc::registry::Catalogue;
-use ackclock_scenario::Scenario;
-use ackclock_trace::{FlowSummary, LinkSummary, Summary, jain};
-use ackclock_units::{Span, Time};
+use ackclock_scenario::{Scenario, Traffic};
+use ackclock_trace::{Column, FlowSummary, LinkSummary, Summary, Table, jain};
+use ackclock_units::{Bytes, Span, Time};
 
 use crate::endpoint::Ends;
 use crate::network::Network;
@@ -82,11 +82,23 @@ fn summarise_flow(
     let flow = &scenario.flows[id];
     // The flows of one `[[flow]]` follow each other, and have their settings once.
     let same = done.last().filter(|_| flow.has_settings_of(&scenario.flows[id - 1]));
+    let settings = || match flow.arrival_of {
+        Some(place) => scenario.arrivals[place as usize].flow.settings(catalogue),
+        None => flow.settings(catalogue),
+    };
     let whole_run = mark(Time::ZERO + scenario.run.duration, id as u32, network, ends).counters;
     let (span, from, to) = &observer.flows[id];
     let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
     let Ends { sender, receiver, .. } = &ends[id];
     let meter = sender.view().meter;
+    let mut waited: Vec<_> = receiver
+        .requests()
+        .iter()
+        .filter(|request| request.start >= Time::ZERO + scenario.run.warmup)
+        .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
+        .collect();
+    waited.sort_unstable();
+    let carries_requests = matches!(flow.traffic, Traffic::Web(_) | Traffic::Requests(_));
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
         id: id as u32,
@@ -104,9 +116,21 @@ fn summarise_flow(
         rtt_p99_ms: meter.rtt_percentile_ms(0.99),
         counters: to.counters.since(&from.counters),
         completion_s: receiver.view().completed.map(|completed| completed.since(meter.start()).as_seconds()),
+        requests_completed: carries_requests.then_some(waited.len() as u64),
+        request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
+        request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
+        request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),
+        start_s: meter.start().as_seconds(),
+        bytes: flow.bytes.map(|bytes| bytes.0),
         whole_run,
-        settings: same.map_or_else(|| flow.settings(catalogue).into(), |same| same.settings.clone()),
+        settings: same.map_or_else(|| settings().into(), |same| same.settings.clone()),
     }
+}
+
+/// The least of these ordered values that the share `share` of them does not exceed; `None` without any.
+fn quantile<T: Copy>(ordered: &[T], share: f64) -> Option<T> {
+    let rank = (share * ordered.len() as f64).ceil() as usize;
+    ordered.get(rank.max(1) - 1).copied()
 }
 
 fn summarise_link(
@@ -135,5 +159,35 @@ fn summarise_link(
         queue_delay_p50_ms: percentile(0.50),
         queue_delay_p95_ms: percentile(0.95),
         queue_delay_p99_ms: percentile(0.99),
+    }
+}
+
+/// Every request, page and finite transfer that began before the end of the run, by flow and then by time.
+pub fn requests(scenario: &Scenario, ends: &[Ends]) -> Table {
+    let (mut flows, mut starts, mut sizes, mut completions) = (vec![], vec![], vec![], vec![]);
+    let mut row = |flow: u32, start: Time, bytes: Bytes, completed: Option<Time>| {
+        flows.push(flow);
+        starts.push(start.as_seconds());
+        sizes.push(bytes.0);
+        completions.push(completed.map_or(f64::NAN, |completed| completed.since(start).as_seconds()));
+    };
+    for (id, (flow, Ends { sender, receiver })) in (0..).zip(scenario.flows.iter().zip(ends)) {
+        for request in receiver.requests() {
+            row(id, request.start, request.bytes, request.completed);
+        }
+        let start = sender.view().meter.start();
+        if let Some(bytes) = flow.bytes
+            && start < Time::ZERO + scenario.run.duration
+        {
+            row(id, start, bytes, receiver.view().completed);
+        }
+    }
+    Table {
+        columns: vec![
+            ("flow", Column::Id(flows)),
+            ("start_s", Column::Real(starts)),
+            ("bytes", Column::Whole(sizes)),
+            ("completion_s", Column::Real(completions)),
+        ],
     }
 }

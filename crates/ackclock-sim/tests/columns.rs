@@ -33,7 +33,7 @@ fn a_run_has_the_columns_and_keys_that_are_described() {
 
     let described = tables();
     let names: Vec<_> = described.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["windows", "queues", "events", "flows", "links"]);
+    assert_eq!(names, ["windows", "queues", "events", "requests", "flows", "links"]);
     for (name, table) in &found {
         let (_, wanted) = described.iter().find(|(other, _)| other == name).unwrap();
         let mut columns = table.columns.iter().map(|(name, column)| (*name, column.kind()));
@@ -61,10 +61,10 @@ fn a_run_has_the_columns_and_keys_that_are_described() {
         .chain(keys(&flow["whole_run"]).into_iter().map(|key| format!("whole_run_{key}")))
         .collect();
     columns.sort();
-    let mut wanted: Vec<_> = described[3].1.iter().map(|(name, ..)| name.clone()).collect();
+    let mut wanted: Vec<_> = described[4].1.iter().map(|(name, ..)| name.clone()).collect();
     wanted.sort();
     assert_eq!(columns, wanted);
-    let mut links: Vec<_> = described[4].1.iter().map(|(name, ..)| name.as_str()).collect();
+    let mut links: Vec<_> = described[5].1.iter().map(|(name, ..)| name.as_str()).collect();
     links.sort_unstable();
     assert_eq!(links, keys(&summary["links"][0]));
 }

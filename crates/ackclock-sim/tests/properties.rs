@@ -8,7 +8,7 @@ use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::*;
 use ackclock_sim::loss::LossModel;
 use ackclock_sim::{BuiltIn, Simulation};
-use ackclock_trace::Column;
+use ackclock_trace::{Column, FlowSummary};
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use proptest::prelude::*;
 
@@ -173,6 +173,22 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     )
 }
 
+fn requests() -> impl Strategy<Value = Requests> {
+    let sizes = prop::collection::vec((1_u64..50_000, 0.0..1.0_f64), 1..4)
+        .prop_map(|sizes| Sizes(sizes.into_iter().map(|(bytes, share)| (Bytes(bytes), share)).collect()));
+    let pause = (1_u64..1000, any::<bool>()).prop_map(|(ms, think)| {
+        let time = Span::from_millis(ms);
+        if think { Pause::Think(time) } else { Pause::Every(time) }
+    });
+    let spacing = prop::sample::select(vec![Spacing::Fixed, Spacing::Exponential]);
+    (sizes, pause, spacing, prop::option::of(1_u64..20)).prop_map(|(sizes, pause, spacing, count)| Requests {
+        sizes,
+        pause,
+        spacing,
+        count,
+    })
+}
+
 fn traffic() -> impl Strategy<Value = Traffic> {
     let cycle = (1_u64..500, 1_u64..500, prop::option::of(1.1..3.0_f64)).prop_map(|(on, off, shape)| Cycle {
         on: Span::from_millis(on),
@@ -188,6 +204,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                 think: Span::from_millis(think), objects, object: Bytes(object), shape,
             })
         ),
+        1 => requests().prop_map(|requests| Traffic::Requests(requests.into())),
         1 => Just(Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 4 })),
         1 => datagrams.prop_map(|(rate, poisson, cycle, codepoint)| {
             Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle, codepoint })
@@ -209,32 +226,46 @@ fn flow() -> impl Strategy<Value = Flow> {
         }),
         (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
     ];
-    let access = prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
-    ((controller(), traffic()), (20_u64..200, 0_u64..20), access, 0_usize..2, start, end, tcp()).prop_map(
-        |((controller, traffic), (rtt, noise), access, direction, start, (stop, bytes), tcp)| Flow {
-            bytes: bytes.filter(|_| matches!(traffic, Traffic::Bulk | Traffic::Datagrams(_))),
-            traffic,
-            access,
-            path: vec![direction].into(),
-            back: vec![1 - direction].into(),
-            rtt_noise: Span::from_millis(noise),
-            start,
-            stop,
-            tcp: tcp.into(),
-            ..common::flow(
-                // Only bulk transfers may be rate-based.
-                if traffic == Traffic::Bulk || !is_rate_based(&controller) { &controller } else { "reno" },
-                Span::from_millis(rtt),
-            )
+    let rate = || prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
+    let rates = (rate(), rate());
+    ((controller(), traffic()), (20_u64..200, 0_u64..20), rates, 0_usize..2, start, end, tcp()).prop_map(
+        |((controller, traffic), (rtt, noise), (access, limit), direction, start, (stop, bytes), tcp)| {
+            let by_rate = is_rate_based(&controller);
+            let bulk = traffic == Traffic::Bulk;
+            // Only bulk transfers may be rate-based.
+            let controller = if by_rate && !bulk { "reno" } else { controller.as_str() };
+            Flow {
+                bytes: bytes.filter(|_| bulk || matches!(traffic, Traffic::Datagrams(_))),
+                limit: limit.filter(|_| bulk && !by_rate),
+                traffic,
+                access,
+                path: vec![direction].into(),
+                back: vec![1 - direction].into(),
+                rtt_noise: Span::from_millis(noise),
+                start,
+                stop,
+                tcp: tcp.into(),
+                ..common::flow(controller, Span::from_millis(rtt))
+            }
         },
     )
 }
 
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    let flow = flow().prop_filter("bulk data", |flow| flow.traffic == Traffic::Bulk);
+    (flow, 20_u64..1000, 0_u64..6, 1_u64..200_000).prop_map(|(flow, gap, from, bytes)| Arrivals {
+        flow: Flow { stop: None, ..flow },
+        gap: Span::from_millis(gap),
+        between: (Span::from_seconds(from), Span::from_seconds(6)),
+        sizes: Sizes(vec![(Bytes(bytes), 0.5), (Bytes(2 * bytes), 0.5)]),
+    })
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     let when = prop::option::of(0_u64..5_000);
-    let flows = prop::collection::vec(flow(), 1..5);
+    let flows = (prop::collection::vec(flow(), 1..5), prop::option::weighted(0.3, arrivals()));
     (link(), link(), flows, 0_u64..6_000, (any::<u64>(), when)).prop_map(
-        |((forward, change), (reverse, _), flows, warmup, (seed, when))| Scenario {
+        |((forward, change), (reverse, _), (flows, arrivals), warmup, (seed, when))| Scenario {
             run: Run {
                 duration: Span::from_seconds(6),
                 warmup: Span::from_millis(warmup),
@@ -243,6 +274,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             },
             links: vec![forward, Link { name: "b".to_owned(), ..reverse }],
             flows: flows.into(),
+            arrivals: arrivals.into_iter().collect(),
             events: vec![Event {
                 when: when
                     .map_or(When::RoundTrip { flow: 0, count: 10 }, |at| When::At(Span::from_millis(at))),
@@ -275,6 +307,9 @@ proptest! {
     #[test]
     fn nothing_is_lost_from_sight(scenario in scenario()) {
         let (summary, tables) = common::run_with(&scenario, 0, true, 1000);
+        let completed = |flow: &FlowSummary| flow.request_p50_s.is_none_or(|time| time > 0.0);
+        prop_assert!(summary.flows.iter().all(completed));
+        prop_assert!(summary.flows.len() >= scenario.flows.len());
         for (flow, settings) in summary.flows.iter().zip(scenario.flows.iter()) {
             let whole = flow.whole_run;
             let once = whole.sent_packets - whole.retransmitted_packets;

@@ -12,6 +12,6 @@ mod table;
 pub use digest::Digest;
 pub use histogram::Histogram;
 pub use pcap::{Capture, Segment};
-pub use schema::{ColumnKind, Described, EVENTS, QUEUES, WINDOWS, summary_schema, tables};
+pub use schema::{ColumnKind, Described, EVENTS, QUEUES, REQUESTS, WINDOWS, summary_schema, tables};
 pub use summary::{Counters, FlowSummary, LinkSummary, Summary, jain};
 pub use table::{Column, Table};

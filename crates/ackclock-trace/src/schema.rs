@@ -82,6 +82,18 @@ pub const EVENTS: &[Described<&str>] = &[
     ("window_after", ColumnKind::Real, "the control's window after it, packets"),
 ];
 
+/// Every request, page of a web session and finite transfer.
+pub const REQUESTS: &[Described<&str>] = &[
+    ("flow", ColumnKind::Id, "index of the flow"),
+    ("start_s", ColumnKind::Real, "when the sender was given the data, seconds"),
+    ("bytes", ColumnKind::Whole, "how much it was, bytes"),
+    (
+        "completion_s",
+        ColumnKind::Real,
+        "from then to the delivery of its last packet, seconds; none if that did not come",
+    ),
+];
+
 /// The columns of the tables of a run by name. Those of `flows` and `links`, which are made from the summary, are the
 /// values of [`FlowSummary`] and [`LinkSummary`]; counters of a flow over the whole run have `whole_run_` before their
 /// names.
@@ -97,6 +109,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
         ("windows", owned(WINDOWS)),
         ("queues", owned(QUEUES)),
         ("events", owned(EVENTS)),
+        ("requests", owned(REQUESTS)),
         ("flows", flows()),
         ("links", columns("", &properties(&schema_of::<LinkSummary>()))),
     ]

@@ -92,6 +92,18 @@ pub struct FlowSummary {
     pub counters: Counters,
     /// From start to the delivery of the last packet of a finite transfer, seconds.
     pub completion_s: Option<f64>,
+    /// Requests or pages that began in the measured time and were complete by the end of the run.
+    pub requests_completed: Option<u64>,
+    /// Median of the times from their starts to the delivery of their last packets, seconds.
+    pub request_p50_s: Option<f64>,
+    /// 95th percentile of these times, seconds.
+    pub request_p95_s: Option<f64>,
+    /// 99th percentile of these times, seconds.
+    pub request_p99_s: Option<f64>,
+    /// When it started, seconds.
+    pub start_s: f64,
+    /// How much it was to send, bytes; null without end.
+    pub bytes: Option<u64>,
     /// The same counters from time 0.
     pub whole_run: Counters,
     /// Every effective setting of the flow.

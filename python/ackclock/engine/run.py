@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ackclock.draw.run import Pictures
 
-TABLES = ("flows", "windows", "queues", "events")
+TABLES = ("flows", "windows", "queues", "events", "requests")
 MEASURED = "changes"
 """What only a run has that was measured and not simulated."""
 
@@ -76,6 +76,11 @@ class Run:
         return self._table("events")
 
     @cached_property
+    def requests(self) -> pl.DataFrame:
+        """Requests, pages and finite transfers: flow, start_s, bytes, completion_s."""
+        return self._table("requests")
+
+    @cached_property
     def changes(self) -> pl.DataFrame:
         """Every change of a window, for a run that was measured in the kernel."""
         return self._table("changes")
@@ -124,7 +129,7 @@ class Run:
 
         tables = {
             name: pl.read_parquet(directory / f"{name}.parquet")
-            for name in ("windows", "queues", "events", MEASURED)
+            for name in (*TABLES[1:], MEASURED)
             if (directory / f"{name}.parquet").exists()
         }
         summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
@@ -157,7 +162,7 @@ class Run:
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
 
     def save(self, directory: Path | str, *, csv: bool = False, force: bool = False) -> None:
-        """Write flows, windows, queues, events, summary.json and scenario.toml, or nothing.
+        """Write the tables, summary.json and scenario.toml, or nothing.
 
         Parameters
         ----------

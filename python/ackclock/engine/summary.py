@@ -38,6 +38,12 @@ class FlowSummary(Counters):
     rtt_p95_ms: float | None
     rtt_p99_ms: float | None
     completion_s: float | None
+    requests_completed: int | None
+    request_p50_s: float | None
+    request_p95_s: float | None
+    request_p99_s: float | None
+    start_s: float
+    bytes: int | None
     whole_run: Counters
     settings: dict[str, Any]
 
@@ -98,7 +104,7 @@ def columns(table: str) -> dict[str, type]:
     Parameters
     ----------
     table : str
-        ``flows``, ``links``, ``windows``, ``queues`` or ``events``.
+        ``flows``, ``links``, ``windows``, ``queues``, ``events`` or ``requests``.
 
     Returns
     -------

@@ -95,6 +95,7 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
     tables = {
         "windows": table.select(*first, pl.exclude(first)),
         "queues": engine.empty_table("queues"),
+        "requests": engine.empty_table("requests"),
         "events": pl.concat(events).sort("time_s", maintain_order=True),
         "changes": changes,
     }
@@ -192,7 +193,9 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "sent_packets": counts["sent_packets"],
         "retransmitted_packets": counts["retransmitted_packets"], "dropped_packets": None,
         "loss_events": int((events == "loss").sum()), "timeouts": int((events == "timeout").sum()),
-        "completion_s": None,
+        "completion_s": None, "requests_completed": None,
+        **{f"request_p{p}_s": None for p in (50, 95, 99)},
+        "start_s": float(own["time_s"].to_numpy()[0]), "bytes": None,
         "whole_run": dict(_whole_run(own)),
     }  # fmt: skip
 

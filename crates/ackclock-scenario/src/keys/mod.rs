@@ -2,9 +2,11 @@
 //! made from these tables.
 
 mod conditions;
+mod flows;
 mod sections;
 
 pub use conditions::*;
+pub use flows::*;
 pub use sections::*;
 
 use crate::tree::{Content, Node, read_value};
@@ -29,6 +31,10 @@ pub enum Form {
     RateOrUnlimited,
     /// A size with its unit, at most this many bytes.
     Size(u64),
+    /// A size with its unit, or a list of sizes with their shares.
+    Sizes,
+    /// A share of a link, in per cent or as a number above 0; it may be more than all of it.
+    Load,
     /// A share, in per cent or from 0 to 1.
     Fraction,
     /// A whole number between the two.

@@ -1,10 +1,9 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
 use super::{
-    AGGREGATION, Form, Key, LOSS, MOST_FLOWS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section,
-    key,
+    AGGREGATION, FLOW, Form, Key, LOSS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section, key,
 };
-use crate::model::{Codepoint, Overload, Scheduler, Transport};
+use crate::model::{Overload, Scheduler};
 use crate::tcp::TCP;
 
 /// Queue disciplines.
@@ -13,12 +12,6 @@ const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq
 const RED: &[&str] = &["red", "ared"];
 /// The coupled queues.
 const DUALPI2: &[&str] = &["dualpi2"];
-/// Sources of datagrams.
-const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff"];
-/// Sources.
-const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "emultcp"];
-/// Directions of a flow.
-const DIRECTIONS: &[&str] = &["forward", "reverse"];
 
 /// The whole file.
 pub static FILE: Section = Section {
@@ -252,74 +245,5 @@ pub static QUEUE: Section = Section {
             "when marks are not enough: drop from both queues, or let them overflow",
         )
         .of(DUALPI2),
-    ],
-};
-
-/// `[[flow]]`.
-pub static FLOW: Section = Section {
-    name: "[[flow]]",
-    selector: Some("source"),
-    also: Some(&TCP),
-    keys: &[
-        key("name", Form::Text, "(CONTROLLER-ID)", "with count: NAME-0, NAME-1, ..."),
-        key("controller", Form::Text, "(required, or source)", "a name of `ackclock controllers`")
-            .by(&[("web", "reno")]),
-        key(
-            "source",
-            Form::Word(SOURCES),
-            NONE,
-            "what it sends: datagrams, or a web session under a control",
-        ),
-        key("rate", Form::Rate, REQUIRED, "rate, while on").of(DATAGRAMS),
-        key(
-            "codepoint",
-            Form::Word(Codepoint::WORDS),
-            "not-ect",
-            "their ECN field: ect0 and ect1 can be marked, ect1 goes into dualpi2's queue of low latency",
-        )
-        .of(DATAGRAMS),
-        key("on", Form::PositiveTime, "1 s", "mean time on").of(&["onoff"]),
-        key("off", Form::PositiveTime, "2 s", "mean time off").of(&["onoff"]),
-        key(
-            "shape",
-            Form::Number(1.000_001, 100.0),
-            "(onoff: exponential times)",
-            "Pareto shape: onoff of the times, web of the sizes of objects",
-        )
-        .by(&[("web", "1.2")])
-        .of(&["onoff", "web"]),
-        key("think", Form::Time, "10 s", "mean time between pages, exponential").of(&["web"]),
-        key("objects", Form::Number(1.0, 1e6), "4", "objects per page, mean of a geometric distribution")
-            .of(&["web"]),
-        // Sizes of objects as A. Feldmann et al. measured them (SIGCOMM 1999): Pareto, shape 1.2, mean 12 kB.
-        key("object", Form::Size(1 << 40), "12 kB", "mean size of an object").of(&["web"]),
-        key("params", Form::Params, "(the control's defaults)", "parameters of the control"),
-        key(
-            "transport",
-            Form::Word(Transport::WORDS),
-            "tcp",
-            "quic: quinn's endpoints, with TLS, in simulated time; packets of at least 1228 B",
-        ),
-        key("count", Form::Whole(1, MOST_FLOWS), "1", "as many flows of this kind").by(&[("emultcp", "16")]),
-        key("rtt", Form::Time, "(the links' delays)", "propagation round trip; sets the access delay"),
-        key("access", Form::RateOrUnlimited, "unlimited", "rate of the access link"),
-        key("direction", Form::Word(DIRECTIONS), "(forward)", "dumbbell: which way its data goes"),
-        key("from", Form::Text, "(parking_lot: the first node)", "parking_lot, link: the node that sends"),
-        key("to", Form::Text, "(parking_lot: the last node)", "parking_lot, link: the node that receives"),
-        key("start", Form::Moment, "0 s", "or { uniform = [\"0 s\", \"20 s\"] }"),
-        key(
-            "stop",
-            Form::Moment,
-            "(the end of the run)",
-            "when it stops sending; a random time is drawn between its start, or the first if that is later, and the second",
-        ),
-        key("bytes", Form::Size(u64::MAX), "(no end)", "a finite transfer, instead of stop; whole packets"),
-        key(
-            "rtt_noise",
-            Form::Time,
-            "0 s",
-            "sigma: uniform noise on [0, 2 sigma], on what control and timer measure only",
-        )
-        .tcp_only(),
     ],
 };

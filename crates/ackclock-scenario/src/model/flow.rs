@@ -37,10 +37,35 @@ pub struct Flow {
     pub stop: Option<Moment>,
     /// How much it sends; `None`: without end.
     pub bytes: Option<Bytes>,
+    /// Rate at which the application of a bulk transfer hands its data over; `None`: all of it is there at once.
+    pub limit: Option<Rate>,
     /// Standard deviation of the noise on its RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Settings of its sender and receiver.
     pub tcp: Shared<Tcp>,
+    /// Which of the scenario's [`Arrivals`] it is one of; `None` for a flow of its own.
+    pub arrival_of: Option<u32>,
+}
+
+/// Short flows that arrive as a Poisson process. Which ones do is drawn in each run anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrivals {
+    /// What they have in common; its name is followed by their numbers.
+    pub flow: Flow,
+    /// Mean time between two of them.
+    pub gap: Span,
+    /// When they arrive: from the first to the second.
+    pub between: (Span, Span),
+    /// How much each of them sends.
+    pub sizes: Sizes,
+}
+
+impl Arrivals {
+    /// How many are to be expected.
+    #[must_use]
+    pub fn expected(&self) -> f64 {
+        (self.between.1 - self.between.0).as_seconds() / self.gap.as_seconds()
+    }
 }
 
 /// A parameter's value, owned.
@@ -77,12 +102,14 @@ words! {
 }
 
 /// What a flow sends and when.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// All that its control lets out.
     Bulk,
     /// Pages of a web session over one connection, under its control.
     Web(Web),
+    /// Requests over one connection, under its control.
+    Requests(Shared<Requests>),
     /// Several Reno connections whose number follows the queue (E-MulTCP).
     Emultcp(Emultcp),
     /// Datagrams at a rate that nothing changes.
@@ -100,6 +127,61 @@ pub struct Web {
     pub object: Bytes,
     /// Pareto shape of the sizes, above 1.
     pub shape: f64,
+}
+
+/// Requests over one connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests {
+    /// How large they are.
+    pub sizes: Sizes,
+    /// What the time in between counts from.
+    pub pause: Pause,
+    /// Whether it is always the same.
+    pub spacing: Spacing,
+    /// How many there are; `None`: no end.
+    pub count: Option<u64>,
+}
+
+/// When the next request comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// This long after the start of the one before, whether that is complete or not.
+    Every(Span),
+    /// This long after all of the one before was acknowledged.
+    Think(Span),
+}
+
+words! {
+    /// Whether a time is always the same.
+    Spacing {
+        /// It is.
+        Fixed = "fixed",
+        /// It is the mean of exponential times.
+        Exponential = "exponential",
+    }
+}
+
+/// Sizes with their shares, which add up to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes(pub Vec<(Bytes, f64)>);
+
+impl Sizes {
+    /// The mean, in whole packets of `packet` bytes.
+    #[must_use]
+    pub fn mean_packets(&self, packet: Bytes) -> f64 {
+        self.0.iter().map(|(bytes, share)| share * bytes.0.div_ceil(packet.0) as f64).sum()
+    }
+
+    /// The size at `place`, from 0 to 1, when they lie side by side in the order of the file, each as long as its share.
+    #[must_use]
+    pub fn at(&self, place: f64) -> Bytes {
+        let mut end = 0.0;
+        let within = |(_, share): &&(Bytes, f64)| {
+            end += share;
+            place < end
+        };
+        self.0.iter().find(within).or(self.0.last()).map_or(Bytes(1), |(size, _)| *size)
+    }
 }
 
 /// E-MulTCP (Chen, Zakhor).

@@ -20,6 +20,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The flows, `count` already expanded, in the order of the file; a flow's id is its index.
     pub flows: Shared<Vec<Flow>>,
+    /// Flows that arrive during the run, in the order of the file.
+    pub arrivals: Vec<Arrivals>,
     /// Changes during the run, in the order of the file.
     pub events: Vec<Event>,
 }

@@ -20,7 +20,9 @@ use crate::rate::tfrc_2000::{Tfrc2000, Tfrc2000Params, Tfrc2000Receiver};
 use crate::rate::vivace::{Vivace, VivaceReceiver};
 use crate::rate::{Jitter, RateSender, RateSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
-use crate::tcp::{Application, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer};
+use crate::tcp::{
+    Application, Client, Group, Receiver, ReceiverSettings, RequestLog, Sender, Settings, TIE_BREAK, Timer,
+};
 
 /// Makes the ends of flows that use something other than the simulator's TCP.
 pub trait Transport {
@@ -96,22 +98,15 @@ pub fn make_ends(
         return quic.make_ends(flow, placement, make_control(flow, placement, makers.catalogue)?);
     }
     let total = flow.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(flow.tcp.packet.0));
-    let application = match flow.traffic {
-        Traffic::Datagrams(datagrams) => return Ok(datagram_ends(flow, placement, datagrams, total)),
-        Traffic::Bulk => Application::bulk(total),
-        Traffic::Web(web) => {
-            Application::web(web, flow.tcp.packet.0, placement.stream(Purpose::Application), placement.start)
-        }
-        Traffic::Emultcp(Emultcp { group, place: member, size }) => {
-            let group = groups.entry(group).or_insert_with(|| Arc::new(Group::new(size)));
-            Application::member(group.clone(), member, placement.start)
-        }
-    };
+    if let Traffic::Datagrams(datagrams) = &flow.traffic {
+        return Ok(datagram_ends(flow, placement, *datagrams, total));
+    }
     if matches!(flow.traffic, Traffic::Bulk)
         && let Some(ends) = rate_ends(flow, placement, total)?
     {
         return Ok(ends);
     }
+    let (application, requests) = application(flow, placement, total, groups);
     let control = make_control(flow, placement, makers.catalogue)?;
     let linux_2_6 =
         makers.catalogue.find(&flow.control).map_or_else(Kernel26::default, |entry| entry.linux_2_6);
@@ -125,9 +120,40 @@ pub fn make_ends(
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         tells_marks_at_once: control.wants_marks(),
         total,
-    });
+    })
+    .with_requests(requests);
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
     Ok(Ends { sender, receiver: Box::new(receiver) })
+}
+
+/// What gives a TCP sender its data, and where its requests are written if it has any.
+fn application(
+    flow: &Flow,
+    placement: &Placement,
+    total: u64,
+    groups: &mut Groups,
+) -> (Application, Option<RequestLog>) {
+    let (packet, start) = (flow.tcp.packet.0, placement.start);
+    let stream = || placement.stream(Purpose::Application);
+    match &flow.traffic {
+        Traffic::Web(web) => {
+            let log = RequestLog::default();
+            (Application::web(*web, packet, stream(), start, log.clone()), Some(log))
+        }
+        Traffic::Requests(requests) => {
+            let log = RequestLog::new(requests.count);
+            let client = Client::new((**requests).clone(), packet, stream(), start, log.clone());
+            (Application::requests(client), Some(log))
+        }
+        Traffic::Emultcp(Emultcp { group, place: member, size }) => {
+            let group = groups.entry(*group).or_insert_with(|| Arc::new(Group::new(*size)));
+            (Application::member(group.clone(), *member, start), None)
+        }
+        Traffic::Bulk | Traffic::Datagrams(_) => match flow.limit {
+            Some(rate) => (Application::limited(total, packet as u16, rate, start), None),
+            None => (Application::bulk(total), None),
+        },
+    }
 }
 
 fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total: u64) -> Ends {

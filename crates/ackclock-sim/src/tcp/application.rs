@@ -1,11 +1,14 @@
-//! What gives a TCP sender its data: bulk data, a web session, or membership in an E-MulTCP group.
+//! What gives a TCP sender its data: bulk data at once or at a rate, a web session, requests, or membership in an
+//! E-MulTCP group.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ackclock_scenario::Web;
-use ackclock_units::{Span, Time};
+use ackclock_units::{Bytes, Rate, Span, Time};
 
+use super::requests::{Client, RequestLog, Trickle};
+use crate::pace::Serialiser;
 use crate::random::Stream;
 
 /// How often an E-MulTCP group changes its number of connections.
@@ -24,7 +27,9 @@ pub struct Application {
 #[derive(Debug)]
 enum Kind {
     Bulk,
+    Limited(Trickle),
     Web(Session),
+    Requests(Client),
     Member(Member),
 }
 
@@ -35,10 +40,23 @@ impl Application {
         Application { total, kind: Kind::Bulk }
     }
 
-    /// A web session in packets of `packet_bytes` bytes, from `start` on.
+    /// `total` packets of `packet_bytes` bytes, one after the other at `rate`, from `start` on.
     #[must_use]
-    pub fn web(web: Web, packet_bytes: u64, stream: Stream, start: Time) -> Self {
-        Application { total: 0, kind: Kind::Web(Session { web, packet_bytes, stream, next: start }) }
+    pub fn limited(total: u64, packet_bytes: u16, rate: Rate, start: Time) -> Self {
+        let trickle = Trickle::new(Serialiser::new(rate), packet_bytes, total, start);
+        Application { total: 0, kind: Kind::Limited(trickle) }
+    }
+
+    /// A web session in packets of `packet_bytes` bytes, from `start` on, whose pages are written into `log`.
+    #[must_use]
+    pub fn web(web: Web, packet_bytes: u64, stream: Stream, start: Time, log: RequestLog) -> Self {
+        Application { total: 0, kind: Kind::Web(Session { web, packet_bytes, stream, next: start, log }) }
+    }
+
+    /// The requests of `client`.
+    #[must_use]
+    pub const fn requests(client: Client) -> Self {
+        Application { total: 0, kind: Kind::Requests(client) }
     }
 
     /// Connection number `place` of `group`, from `start` on.
@@ -71,6 +89,8 @@ impl Application {
     pub const fn wakeup(&self) -> Time {
         match &self.kind {
             Kind::Bulk => Time::NEVER,
+            Kind::Limited(trickle) => trickle.next,
+            Kind::Requests(client) => client.next,
             Kind::Web(session) => session.next,
             Kind::Member(member) => member.next,
         }
@@ -82,15 +102,34 @@ impl Application {
         matches!(self.kind, Kind::Member(_))
     }
 
-    /// Does what is due at `now`. Returns whether a new connection begins.
-    pub fn on_timer(&mut self, now: Time) -> bool {
+    /// Does what is due at `now`, while the sender is `sending` or when it has stopped. Returns whether a new connection
+    /// begins.
+    pub fn on_timer(&mut self, now: Time, sending: bool) -> bool {
         if now < self.wakeup() {
             return false;
         }
         match &mut self.kind {
             Kind::Bulk => false,
+            Kind::Limited(Trickle { next, .. }) | Kind::Requests(Client { next, .. }) if !sending => {
+                *next = Time::NEVER;
+                false
+            }
+            Kind::Limited(trickle) => {
+                self.total = trickle.advance(now, self.total);
+                false
+            }
+            Kind::Requests(client) => {
+                while client.next <= now {
+                    self.total += client.begin(now, self.total);
+                }
+                false
+            }
             Kind::Web(session) => {
-                self.total += session.page();
+                let (packets, bytes) = session.page();
+                self.total += packets;
+                if sending {
+                    session.log.begin(now, bytes, self.total);
+                }
                 session.next = Time::NEVER;
                 false
             }
@@ -100,11 +139,15 @@ impl Application {
 
     /// Everything handed over so far has been acknowledged. Returns whether that was all there will ever be.
     pub fn on_all_acknowledged(&mut self, now: Time) -> bool {
-        if let Kind::Web(session) = &mut self.kind {
-            session.next = now + session.think();
-            return false;
+        match &mut self.kind {
+            Kind::Web(session) => {
+                session.next = now + session.think();
+                false
+            }
+            Kind::Requests(client) => client.on_all_acknowledged(now),
+            Kind::Limited(trickle) => self.total == trickle.most,
+            Kind::Bulk | Kind::Member(_) => true,
         }
-        true
     }
 
     /// A round-trip time was measured.
@@ -124,19 +167,22 @@ struct Session {
     stream: Stream,
     /// When the next page is fetched; [`Time::NEVER`] while one is being fetched.
     next: Time,
+    log: RequestLog,
 }
 
 impl Session {
-    /// Packets of the next page.
-    fn page(&mut self) -> u64 {
+    /// Packets and bytes of the next page.
+    fn page(&mut self) -> (u64, Bytes) {
         let objects = self.stream.geometric(self.web.objects);
-        (0..objects)
-            .map(|_| {
-                let bytes = self.web.object.0 as f64 * self.stream.pareto(self.web.shape);
-                // At most a terabyte, so that no draw of a heavy tail overflows a sum.
-                (bytes.min(1e12) as u64).div_ceil(self.packet_bytes).max(1)
-            })
-            .sum()
+        let (mut packets, mut total) = (0, 0);
+        for _ in 0..objects {
+            let bytes = self.web.object.0 as f64 * self.stream.pareto(self.web.shape);
+            // At most a terabyte, so that no draw of a heavy tail overflows a sum.
+            let bytes = (bytes.min(1e12) as u64).max(1);
+            packets += bytes.div_ceil(self.packet_bytes);
+            total += bytes;
+        }
+        (packets, Bytes(total))
     }
 
     fn think(&mut self) -> Span {
@@ -223,7 +269,6 @@ impl Member {
 mod tests {
     use super::*;
     use crate::random::Purpose;
-    use ackclock_units::Bytes;
 
     /// 1, 2, 2.5, 2.9; with congestion 2.175.
     #[test]
@@ -247,7 +292,10 @@ mod tests {
         let mut tick = |rtts: &[u64], second: u64| {
             rtts.iter().for_each(|rtt| members[0].note_rtt(Span::from_millis(*rtt)));
             let now = Time::ZERO + Span::from_seconds(second);
-            members.iter_mut().map(|member| (member.on_timer(now), member.is_open())).collect::<Vec<_>>()
+            members
+                .iter_mut()
+                .map(|member| (member.on_timer(now, true), member.is_open()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(tick(&[100, 110], 10), [(false, true), (true, true)]);
         assert_eq!(tick(&[150], 20), [(false, true), (false, false)]);
@@ -258,11 +306,11 @@ mod tests {
     #[test]
     fn pages_have_their_mean() {
         let web = Web { think: Span::from_seconds(1), objects: 4.0, object: Bytes(12_000), shape: 3.0 };
-        let mut application =
-            Application::web(web, 1000, Stream::new(1, 0, Purpose::Application, 0, 0), Time::ZERO);
+        let stream = Stream::new(1, 0, Purpose::Application, 0, 0);
+        let mut application = Application::web(web, 1000, stream, Time::ZERO, RequestLog::default());
         let mut now = Time::ZERO;
         for _ in 0..10_000 {
-            application.on_timer(now);
+            application.on_timer(now, true);
             assert!(!application.on_all_acknowledged(now));
             now = application.wakeup();
         }

@@ -2,7 +2,7 @@
 
 use ackclock_units::{Span, Time};
 
-use super::SequenceSet;
+use super::{Request, RequestLog, SequenceSet};
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::payload::{Payload, SackBlocks};
@@ -35,6 +35,10 @@ pub struct Receiver {
     duplicate: Option<u64>,
     /// When the last packet of the transfer was delivered.
     completed: Option<Time>,
+    /// Deliveries from this one on are looked at more closely.
+    boundary: u64,
+    /// Of connections that carry requests.
+    requests: Option<RequestLog>,
 }
 
 /// Settings of a receiver.
@@ -78,6 +82,29 @@ impl Receiver {
             newest_marked: false,
             duplicate: None,
             completed: None,
+            boundary: settings.total,
+            requests: None,
+        }
+    }
+
+    /// The same receiver before the start, of a connection that carries requests.
+    #[must_use]
+    pub fn with_requests(mut self, requests: Option<RequestLog>) -> Self {
+        if requests.is_some() {
+            (self.boundary, self.requests) = (0, requests);
+        }
+        self
+    }
+
+    /// Something may be complete at `now`.
+    #[cold]
+    fn complete(&mut self, now: Time) {
+        let is_through = match &self.requests {
+            Some(requests) => requests.deliver(now, self.next),
+            None => true,
+        };
+        if is_through {
+            (self.completed, self.boundary) = (Some(now), u64::MAX);
         }
     }
 
@@ -130,8 +157,8 @@ impl Endpoint for Receiver {
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let at_once = self.take_in(packet.sequence);
-        if self.next >= self.settings.total && self.completed.is_none() {
-            self.completed = Some(context.now);
+        if self.next >= self.boundary {
+            self.complete(context.now);
         }
         self.newest = (packet.sent, packet.is_retransmission());
         let marked = packet.ecn() == Ecn::Marked;
@@ -180,6 +207,10 @@ impl Endpoint for Receiver {
 impl ReceivingEnd for Receiver {
     fn view(&self) -> ReceiverView {
         ReceiverView { delivered: self.next, completed: self.completed }
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        self.requests.as_ref().map_or_else(Vec::new, RequestLog::requests)
     }
 }
 

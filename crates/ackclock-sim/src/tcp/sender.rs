@@ -472,7 +472,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if self.phase == Phase::Stopped {
             self.phase_ends = Time::NEVER;
         }
-        if self.application.on_timer(now)
+        if self.application.on_timer(now, self.phase == Phase::Sending)
             && let Some(fresh) = &self.fresh
         {
             self.control = fresh.duplicate();

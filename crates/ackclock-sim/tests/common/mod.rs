@@ -52,8 +52,10 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
         start: Moment::At(Span::ZERO),
         stop: None,
         bytes: None,
+        limit: None,
         rtt_noise: Span::ZERO,
         tcp: tcp().into(),
+        arrival_of: None,
     }
 }
 
@@ -83,6 +85,7 @@ pub fn scenario(controller: &str) -> Scenario {
         },
         links: vec![link("bottleneck", 100), link("bottleneck-reverse", 1000)],
         flows: vec![flow(controller, Span::from_millis(100))].into(),
+        arrivals: Vec::new(),
         events: Vec::new(),
     }
 }

@@ -1,0 +1,201 @@
+//! What applications send and when they have it: limits, requests, and the times that they take.
+mod common;
+
+use ackclock_scenario::read_toml;
+use ackclock_sim::BuiltIn;
+use ackclock_trace::{Column, Summary, Table};
+
+type Tables = Vec<(&'static str, Table)>;
+
+fn run(text: &str, settings: &[&str]) -> (Summary, Tables) {
+    let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let scenario = read_toml(text, "test", &settings, &BuiltIn).unwrap().scenario;
+    common::run_with(&scenario, 0, true, u64::MAX)
+}
+
+/// The rows of the table of requests: flow, start, bytes, completion.
+fn requests(tables: &Tables) -> Vec<(u32, f64, u64, f64)> {
+    let table = &tables.iter().find(|(name, _)| *name == "requests").unwrap().1;
+    let [Column::Id(flows), Column::Real(starts), Column::Whole(bytes), Column::Real(completions)] =
+        [0, 1, 2, 3].map(|place| table.columns[place].1.clone())
+    else {
+        panic!("flow, start, bytes, completion");
+    };
+    (0..flows.len()).map(|row| (flows[row], starts[row], bytes[row], completions[row])).collect()
+}
+
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found}, not {expected}");
+}
+
+/// 100 Mbit/s and 50 ms each way: a packet of 1000 bytes takes 80 us, an ACK of 40 bytes 3.2 us.
+const PATH: &str = r#"
+run = { duration = "20.5 s" }
+dumbbell = { rate = "100 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "1000 packets" } }
+"#;
+
+/// 5 Mbit/s are 625 packets of 1000 bytes per second, which arrive 50.08 ms later: 12500 between 0.5 s and 20.5 s, whatever
+/// the window could be. Of 100 kB the last of 100 packets is handed over at 99 * 1.6 ms and arrives 50.08 ms later.
+#[test]
+fn an_application_limit_is_the_rate() {
+    let flow = "[[flow]]\ncontroller = \"reno\"\nlimit = \"5 Mbit/s\"\ninitial_window = 100\n";
+    let (summary, _) = run(&format!("{PATH}{flow}"), &["run.warmup=0.5 s"]);
+    near(summary.flows[0].goodput_mbps.unwrap(), 5.0, 5.0 / 12500.0);
+    let (summary, tables) = run(&format!("{PATH}{flow}bytes = \"100 kB\"\n"), &[]);
+    near(summary.flows[0].completion_s.unwrap(), 0.1584 + 0.05008, 1e-9);
+    let [(0, 0.0, 100_000, completion)] = requests(&tables)[..] else { panic!("one transfer") };
+    assert_eq!(Some(completion), summary.flows[0].completion_s);
+}
+
+/// Behind a bottleneck of 1 Mbit/s an application of 5 Mbit/s is as good as bulk data.
+#[test]
+fn a_limit_above_the_bottleneck_is_none() {
+    let goodput = |limit: &[&str]| {
+        let text = format!("{PATH}[[flow]]\ncontroller = \"cubic\"\n");
+        run(&text, &[&["dumbbell.rate=1 Mbit/s"], limit].concat()).0.flows[0].goodput_mbps.unwrap()
+    };
+    near(goodput(&["flow.0.limit=5 Mbit/s"]), goodput(&[]), 0.01);
+}
+
+/// Four packets fit into the initial window, so each request takes half a round trip and 4 * 80 us: 50.32 ms. One every
+/// second makes 21 of them in 20.5 s, the last of which is complete, too.
+#[test]
+fn requests_take_what_their_packets_take() {
+    let flow = "[[flow]]\nsource = \"requests\"\nsize = \"4 kB\"\nevery = \"1 s\"\ninitial_window = 10\n";
+    let (summary, tables) = run(&format!("{PATH}{flow}"), &[]);
+    let rows = requests(&tables);
+    assert_eq!(rows.len(), 21);
+    for (number, (flow, start, bytes, completion)) in rows.iter().enumerate() {
+        assert_eq!((*flow, *start, *bytes), (0, number as f64, 4000));
+        near(*completion, 0.05032, 1e-9);
+    }
+    let flow = &summary.flows[0];
+    assert_eq!(flow.requests_completed, Some(21));
+    assert_eq!(flow.request_p50_s, flow.request_p99_s);
+    assert_eq!(flow.completion_s, None);
+}
+
+/// With a pause of 1 s the next begins when the last ACK is there, 100 ms, 4 * 80 us and 3.2 us after the start, and a second
+/// has passed. The third is the last: with it the flow is complete.
+#[test]
+fn thinking_begins_when_all_is_acknowledged() {
+    let flow = "[[flow]]\nsource = \"requests\"\nsize = \"4 kB\"\nthink = \"1 s\"\nrequests = 3\ninitial_window = 10\n";
+    let (summary, tables) = run(&format!("{PATH}{flow}"), &[]);
+    let period = 1.0 + 0.1 + 4.0 * 80e-6 + 3.2e-6;
+    let rows = requests(&tables);
+    assert_eq!(rows.len(), 3);
+    for (number, (_, start, ..)) in rows.iter().enumerate() {
+        near(*start, number as f64 * period, 1e-9);
+    }
+    near(summary.flows[0].completion_s.unwrap(), 2.0 * period + 0.05032, 1e-9);
+}
+
+/// Two requests at the same connection: 100 packets at 1 Mbit/s take 0.8 s, so that one every 0.4 s waits for those before
+/// it: the k-th, from 0, is complete no sooner than 0.8 (k + 1) s after the first began, 0.4 (k + 2) s after its own start.
+#[test]
+fn requests_queue_behind_each_other() {
+    let flow =
+        "[[flow]]\nsource = \"requests\"\nsize = \"100 kB\"\nevery = \"0.4 s\"\ninitial_window = 100\n";
+    let (_, tables) = run(&format!("{PATH}{flow}"), &["dumbbell.rate=1 Mbit/s"]);
+    let rows = requests(&tables);
+    for (number, (.., completion)) in rows.iter().enumerate().take(10) {
+        near(*completion, 0.4 * (number as f64 + 2.0) + 0.05, 0.01);
+    }
+    assert!(rows.last().unwrap().3.is_nan(), "the last is not complete when the run ends");
+}
+
+/// Sizes of which 70 % are small: of 2000 requests 1400, with a standard deviation of sqrt(2000 * 0.7 * 0.3) = 20.5; five of
+/// those are allowed. Exponential times of 10 ms: 2000 of them last 20 s with a standard error of 10 ms * sqrt(2000) = 0.45 s.
+#[test]
+fn sizes_and_times_are_drawn_as_said() {
+    let flow = "[[flow]]\nsource = \"requests\"\nsize = [[\"1 kB\", \"70 %\"], [\"2 kB\", 0.3]]\nevery = \"10 ms\"\n\
+                spacing = \"exponential\"\nrequests = 2000\n";
+    let (_, tables) = run(&format!("{PATH}{flow}"), &["run.duration=40 s"]);
+    let rows = requests(&tables);
+    assert_eq!(rows.len(), 2000);
+    let small = rows.iter().filter(|row| row.2 == 1000).count() as f64;
+    assert!(rows.iter().all(|row| [1000, 2000].contains(&row.2)));
+    near(small, 1400.0, 5.0 * 20.5);
+    near(rows[1999].1, 20.0, 5.0 * 0.45);
+}
+
+/// Pages of a web session are rows of the same table, of which the summary has the times.
+#[test]
+fn pages_are_requests() {
+    let flow = "[[flow]]\nsource = \"web\"\nthink = \"0.1 s\"\nstop = \"15 s\"\n";
+    let (summary, tables) = run(&format!("{PATH}{flow}"), &["run.warmup=5 s"]);
+    let rows = requests(&tables);
+    assert!(rows.len() > 20 && rows.iter().all(|row| row.1 < 15.0), "{}", rows.len());
+    let flow = &summary.flows[0];
+    let mut measured: Vec<_> =
+        rows.iter().filter(|row| row.1 >= 5.0 && row.3.is_finite()).map(|row| row.3).collect();
+    measured.sort_by(f64::total_cmp);
+    assert_eq!(flow.requests_completed, Some(measured.len() as u64));
+    // The median by its definition: the least that half of them do not exceed.
+    assert_eq!(flow.request_p50_s, Some(measured[measured.len().div_ceil(2) - 1]));
+    // Half a round trip and a packet at least.
+    assert!(measured[0] >= 0.05008);
+}
+
+const ARRIVALS: &str = r#"
+run = { duration = "200 s" }
+dumbbell = { rate = "10 Mbit/s", delay = "10 ms", queue = { kind = "droptail", limit = "1000 packets" } }
+flow = [
+  { name = "short", controller = "reno", arrivals = { load = "20 %", sizes = [["10 kB", "50 %"], ["30 kB", "50 %"]] } },
+  { controller = "cubic", stop = "1 s" },
+]
+"#;
+
+/// 20 % of 10 Mbit/s in flows of 160 kbit on average: 12.5 per second, 2500 in 200 s with a standard deviation of 50, of
+/// which five are allowed; half of them are small (standard deviation of the count 25). What was delivered is what arrived:
+/// 2 Mbit/s, and the link is busy for a fifth of the time.
+#[test]
+fn flows_arrive_at_the_load_that_is_said() {
+    let (summary, tables) = run(ARRIVALS, &[]);
+    assert_eq!(summary.flows[0].name, "cubic-0", "ordinary flows come first and keep their numbers");
+    let arrived = &summary.flows[1..];
+    near(arrived.len() as f64, 2500.0, 5.0 * 50.0);
+    assert_eq!((arrived[0].name.as_str(), arrived[1].name.as_str()), ("short-0", "short-1"));
+    let small = arrived.iter().filter(|flow| flow.bytes == Some(10_000)).count() as f64;
+    near(small, arrived.len() as f64 / 2.0, 5.0 * 25.0);
+    let done = arrived.iter().filter(|flow| flow.completion_s.is_some()).count();
+    assert!(arrived.len() - done < 20, "{done} of {}", arrived.len());
+    // Starts are in order, and of exponential gaps with mean 0.08 s the share e^-1 is longer than that.
+    let starts: Vec<_> = arrived.iter().map(|flow| flow.start_s).collect();
+    let long = starts.windows(2).filter(|pair| pair[1] - pair[0] > 0.08).count() as f64 / starts.len() as f64;
+    near(long, (-1.0_f64).exp(), 0.05);
+    let rows = requests(&tables);
+    assert_eq!(rows.len(), arrived.len());
+    for (row, flow) in rows.iter().zip(arrived) {
+        assert_eq!((row.0, row.1, Some(row.2)), (flow.id, flow.start_s, flow.bytes));
+        assert_eq!(Some(row.3).filter(|time| time.is_finite()), flow.completion_s);
+    }
+    // With settings that they share.
+    assert_eq!(arrived[0].settings["bytes"], serde_json::Value::Null);
+}
+
+/// The first of them on the empty path, with the initial window of 2: 10 packets go as 2, 4 and 4, so that the last comes two
+/// round trips of 20 ms and 0.8 ms of a packet and 0.032 ms of an ACK, half a round trip, and four packets later.
+#[test]
+fn a_short_flow_takes_its_rounds() {
+    let one = ["flow.0.arrivals.sizes=10 kB", "flow.0.arrivals.load=0.1 %", "flow.0.start=2 s"];
+    let (summary, _) = run(ARRIVALS, &one);
+    let round = 0.02 + 0.8e-3 + 0.032e-3;
+    near(summary.flows[1].completion_s.unwrap(), 2.0 * round + 0.01 + 4.0 * 0.8e-3, 1e-9);
+}
+
+/// Which flows arrive depends on seed and run and on nothing else: not on the control.
+#[test]
+fn arrivals_are_those_of_seed_and_run() {
+    let arrived = |number: u64, settings: &[&str]| {
+        let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let scenario = read_toml(ARRIVALS, "test", &settings, &BuiltIn).unwrap().scenario;
+        let summary = common::run_with(&scenario, number, false, u64::MAX).0;
+        let flows = summary.flows.into_iter().skip(1);
+        flows.map(|flow| (flow.start_s.to_bits(), flow.bytes)).collect::<Vec<_>>()
+    };
+    let first = arrived(0, &[]);
+    assert_eq!(first, arrived(0, &["flow.0.controller=vegas", "flow.1.controller=reno"]));
+    assert_ne!(first, arrived(1, &[]));
+    assert_ne!(first, arrived(0, &["run.seed=2"]));
+}
