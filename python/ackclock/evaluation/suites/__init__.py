@@ -4,9 +4,15 @@ from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.criteria import RFC9743
 from ackclock.evaluation.suites.adversaries import ADVERSARIES
 from ackclock.evaluation.suites.c4 import C4
+from ackclock.evaluation.suites.rfc7928 import RFC7928
+from ackclock.evaluation.suites.rfc8867 import RFC8867
+from ackclock.evaluation.suites.tcpeval import TCPEVAL
 
 SUITES: dict[str, tuple[Criterion, ...]] = {
     "rfc9743": RFC9743,
+    "tcpeval": TCPEVAL,
+    "rfc7928": RFC7928,
+    "rfc8867": RFC8867,
     "c4": C4,
     "adversaries": ADVERSARIES,
 }
