@@ -223,7 +223,8 @@ BBR_DRAFT: tuple[Criterion, ...] = (
     ),
     Criterion(
         "bbr-drain", "cases 3, 4", "", "After the start",
-        "The queue and the utilisation from 2 to 6 s, plain and where the rate falls by a tenth when it is full.",
+        "The queue and the utilisation from 2 to 6 s, plain and where the rate falls by a tenth "
+        "when the queue is full.",
         _drain_cells, shown="delay_p95",
     ),
     Criterion(
