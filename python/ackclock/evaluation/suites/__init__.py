@@ -1,11 +1,24 @@
-"""The suites that a control can be put through, by name."""
-
-from __future__ import annotations
+"""The suites of an evaluation, by name."""
 
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.criteria import RFC9743
+from ackclock.evaluation.suites.adversaries import ADVERSARIES
+from ackclock.evaluation.suites.bbr_draft import BBR_DRAFT
+from ackclock.evaluation.suites.c4 import C4
+from ackclock.evaluation.suites.rfc7928 import RFC7928
+from ackclock.evaluation.suites.rfc8867 import RFC8867
+from ackclock.evaluation.suites.tcpeval import TCPEVAL
 
-SUITES: dict[str, tuple[Criterion, ...]] = {"rfc9743": RFC9743}
+SUITES: dict[str, tuple[Criterion, ...]] = {
+    "rfc9743": RFC9743,
+    "bbr-draft": BBR_DRAFT,
+    "tcpeval": TCPEVAL,
+    "rfc7928": RFC7928,
+    "rfc8867": RFC8867,
+    "c4": C4,
+    "adversaries": ADVERSARIES,
+}
+"""What is asked, by the name of the suite."""
 
 
 def criteria(name: str) -> tuple[Criterion, ...]:

@@ -1,0 +1,191 @@
+"""The simulations of draft-huitema-ccwg-c4-test: how long transfers take.
+
+The only suite whose authors publish numbers for CUBIC and BBR (means of 100 runs of picoquic). What
+the draft leaves open, sizes and buffers, is as in the settings published with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ackclock.engine import Run, build
+from ackclock.evaluation import measures
+from ackclock.evaluation.cell import Cell, Criterion, Numbers, one_part, time_margin
+from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
+
+PUBLISHED_CUBIC_S = {
+    "alone": 4.472,
+    "alone_200": 1.146,
+    "alone_1_5M": 21.514,
+    "alone_512k": 16.183,
+    "low_and_up": 8.035,
+    "drop_and_back": 7.630,
+    "short_long": 21.368,
+    "satellite": 6.704,
+    "vs_cubic_lg": 20.903,
+    "vs_cubic_lg2": 20.672,
+}
+"""Mean completion times of CUBIC in the draft of August 2026, seconds; of the main connection."""
+ALONE: dict[str, tuple[Bottleneck, int]] = {
+    "alone": (Bottleneck(20, 80, 1), 10_000_000),
+    "alone_200": (Bottleneck(200, 40, 1), 20_000_000),
+    "alone_1_5M": (Bottleneck(1.5, 40, 1.25), 4_000_000),
+    "alone_512k": (Bottleneck(0.512, 34, 50 / 34), 1_000_000),
+    "satellite": (Bottleneck(250, 600, 1), 100_000_000),
+}
+"""Path and bytes of a transfer that is alone."""
+CHANGING: dict[str, tuple[Bottleneck, int, tuple[tuple[float, str, str], ...]]] = {
+    "low_and_up": (
+        Bottleneck(5, 100, 1.6),
+        7_000_000,
+        ((2.5, "rate", "10 Mbit/s"), (2.5, "queue.limit", "67 packets")),
+    ),
+    "drop_and_back": (
+        Bottleneck(10, 100, 0.8),
+        7_000_000,
+        ((1.5, "rate", "5 Mbit/s"), (3.5, "rate", "10 Mbit/s")),
+    ),
+    # 15 ms, then 100 ms one way; a quarter of the round trip is the access link's.
+    "short_long": (
+        Bottleneck(10, 30, queue_packets=83),
+        20_000_000,
+        ((1.0, "delay", "92.5 ms"), (1.0, "queue.limit", "167 packets")),
+    ),
+}
+"""Path, bytes, and what changes when: seconds, key, value."""
+BESIDE: dict[str, tuple[Bottleneck, int, int, float]] = {
+    "lg": (Bottleneck(20, 80, 1), 30_000_000, 20_000_000, 0.0),
+    "lg2": (Bottleneck(10, 70, 1), 15_000_000, 10_000_000, 1.0),
+}
+"""Path, bytes of the main connection and of the other, and when that one starts (s)."""
+
+
+def completion(run: Run) -> Numbers:
+    """Measure how long the transfer of the judged control took.
+
+    Parameters
+    ----------
+    run : Run
+        A run with one transfer of it.
+
+    Returns
+    -------
+    dict
+        ``completion`` (s; the length of the run when it has not ended) and what `general` gives.
+    """
+    took_s = measures.flows(run, "c")[0]["completion_s"]
+    took_s = run.summary["duration_s"] if took_s is None else took_s
+    return measures.general(run) | {"completion": took_s}
+
+
+def transfer(
+    subject: Subject,
+    path: Bottleneck,
+    size_bytes: int,
+    changes: tuple[tuple[float, str, str], ...] = (),
+) -> Table:
+    """Put one transfer on a path.
+
+    Parameters
+    ----------
+    subject : Subject
+        Its control.
+    path : Bottleneck
+        The path.
+    size_bytes : int
+        What is sent.
+    changes : tuple
+        Times (s), keys of the bottleneck and their new values.
+
+    Returns
+    -------
+    dict
+        A scenario that is ten times as long as the bare transmission, and at least 20 s.
+    """
+    length_s = max(20.0, 10 * size_bytes * 8e-6 / path.rate_mbps)
+    return path.scenario(
+        subject.flow("c", path.rtt_ms, bytes=f"{size_bytes} B", start="0 s"),
+        duration_s=length_s,
+        measured_from_s=0,
+        events=tuple(change(at, f"dumbbell.{key}", to) for at, key, to in changes),
+    )
+
+
+def _competing(
+    subject: Subject, path: Bottleneck, mine: int, theirs: int, delay_s: float, other: str
+) -> Table:
+    return path.scenario(
+        subject.flow("c", path.rtt_ms, bytes=f"{mine} B", start="0 s"),
+        Subject(other).flow("v", path.rtt_ms, bytes=f"{theirs} B", start=build.seconds(delay_s)),
+        duration_s=120,
+        measured_from_s=0,
+    )
+
+
+def _cell(name: str, scenario: Callable[[Subject], Table]) -> Cell:
+    return Cell(
+        name, one_part(scenario, completion), judged=(time_margin("completion"),), drawn=True
+    )
+
+
+def _alone_cells(mode: Mode) -> list[Cell]:
+    return [
+        _cell(name, partial(transfer, path=path, size_bytes=size))
+        for name, (path, size) in ALONE.items()
+        if mode == "full" or name != "satellite"
+    ]
+
+
+def _changing_cells(_: Mode) -> list[Cell]:
+    return [
+        _cell(name, partial(transfer, path=path, size_bytes=size, changes=changes))
+        for name, (path, size, changes) in CHANGING.items()
+    ]
+
+
+def _beside_cells(mode: Mode) -> list[Cell]:
+    return [
+        _cell(
+            f"vs_{other}_{name}",
+            partial(_competing, path=path, mine=mine, theirs=theirs, delay_s=delay_s, other=other),
+        )
+        for other in (("cubic",) if mode == "quick" else ("cubic", "bbr3"))
+        for name, (path, mine, theirs, delay_s) in BESIDE.items()
+    ]
+
+
+C4: tuple[Criterion, ...] = (
+    Criterion(
+        "c4-alone", "Reaction to network events", "", "A transfer alone",
+        "Transfers of 1 to 20 MB over 0.5 to 200 Mbit/s, in full of 100 MB over a geostationary "
+        "satellite, too: the completion time.",
+        _alone_cells, shown="completion",
+    ),
+    Criterion(
+        "c4-changing", "Reaction to network events", "", "A transfer over a path that changes",
+        "The rate doubles, falls to a half and comes back, or the delay grows from 15 to 100 ms "
+        "one way: the completion time.",
+        _changing_cells, shown="completion",
+    ),
+    Criterion(
+        "c4-blackhole", "Reaction to network events", "", "A black hole", "",
+        not_tested="a link cannot stop for two seconds and keep its packets yet",
+    ),
+    Criterion(
+        "c4-competition", "Competition", "", "Beside another transfer",
+        "A transfer of 30 MB beside one of 20 MB that starts with it, and one of 15 MB beside one "
+        "of 10 MB that starts a second later, under CUBIC (in full BBR version 3, too): the "
+        "completion time.",
+        _beside_cells, shown="completion",
+    ),
+    Criterion(
+        "c4-wifi", "Wi-Fi", "", "Wi-Fi", "",
+        not_tested="a scenario cannot have delays like those of Wi-Fi yet",
+    ),
+    Criterion(
+        "c4-media", "Media", "", "Media", "",
+        not_tested="a scenario has no frames of video that a control delays",
+    ),
+)  # fmt: skip
+"""In the order of the draft."""
