@@ -76,7 +76,8 @@ def _sources() -> str:
     """Give a digest of the code that makes numbers of runs."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for file in sorted([here / "measures.py", *here.glob("criteria/*.py")]):
+    measuring = [here / "measures.py", here / "search" / "objectives.py"]
+    for file in sorted([*measuring, *here.glob("criteria/*.py")]):
         digest.update(file.read_bytes())
     for file in sorted((here.parent / "metrics").glob("*.py")):
         digest.update(file.read_bytes())
