@@ -4,7 +4,7 @@ from ackclock.evaluation.search.genomes import GENOMES
 from ackclock.evaluation.search.objectives import OBJECTIVES
 from ackclock.evaluation.search.picture import picture
 from ackclock.evaluation.search.run import BUDGET, Searched, search
-from ackclock.evaluation.search.saved import Adversary, as_json, read, save
+from ackclock.evaluation.search.saved import Adversary, as_json, read, save, save_all
 
 __all__ = [
     "BUDGET",
@@ -16,5 +16,6 @@ __all__ = [
     "picture",
     "read",
     "save",
+    "save_all",
     "search",
 ]

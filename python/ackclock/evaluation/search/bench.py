@@ -100,7 +100,13 @@ class Bench:
         self._kept, self._place, self._limit_s, self._bar = kept, place, limit_s, bar
 
     def measure(
-        self, cells: Sequence[Cell], *, seed: int, runs: int, drawn: bool = False
+        self,
+        cells: Sequence[Cell],
+        *,
+        seed: int,
+        runs: range,
+        drawn: bool = False,
+        alone: bool = False,
     ) -> list[Measured]:
         """Make all runs of cells at once.
 
@@ -110,31 +116,34 @@ class Bench:
             What is run.
         seed : int
             Of the random streams.
-        runs : int
-            How many of each.
+        runs : range
+            Numbers of the runs of each.
         drawn : bool
             Whether curves of the first runs are wanted.
+        alone : bool
+            Whether the candidate alone is measured, without the baselines.
 
         Returns
         -------
         list of Measured
             By cell.
         """
-        jobs = [self._jobs(cell, seed, runs, drawn) for cell in cells]
+        subjects = {CANDIDATE: self.candidate} if alone else self._subjects
+        jobs = [self._jobs(cell, subjects, seed, runs, drawn) for cell in cells]
         wanted = [job for one in jobs for _, _, _, job in one]
         make(wanted, self._kept, self._place, self._limit_s, self._bar)
         return [self._measured(cell, one) for cell, one in zip(cells, jobs, strict=True)]
 
     def _jobs(
-        self, cell: Cell, seed: int, runs: int, drawn: bool
+        self, cell: Cell, subjects: Mapping[str, Subject], seed: int, runs: range, drawn: bool
     ) -> list[tuple[str, int, str, Job]]:
         found = []
-        for name, subject in self._subjects.items():
+        for name, subject in subjects.items():
             for index, (part, described) in enumerate(cell.parts(subject).items()):
                 table = described.scenario
                 scenario = engine.read({**table, "run": {**table["run"], "seed": seed}})
-                for run in range(runs):
-                    curves = drawn and run == 0 and index == 0
+                for run in runs:
+                    curves = drawn and run == runs[0] and index == 0
                     job = Job(scenario, run, described.measure, described.records, curves)
                     found.append((name, run, part, job))
         return found
@@ -154,21 +163,3 @@ class Bench:
             for (name, _), numbers in parts.items():
                 found.numbers.setdefault(name, []).append(cell.numbers(numbers))
         return found
-
-
-def baselines_of(measured: Measured, margin: Margin) -> Mapping[str, float]:
-    """Give the means of the baselines.
-
-    Parameters
-    ----------
-    measured : Measured
-        What came of a cell.
-    margin : Margin
-        Which number.
-
-    Returns
-    -------
-    dict
-        By name.
-    """
-    return {name: measured.mean(name, margin) for name in BASELINES}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from ackclock.evaluation.search.genomes import Genome, Pattern
 
@@ -41,10 +42,7 @@ def smallest(items: Sequence[int], holds: Holds) -> frozenset[int]:
     while kept:
         parts = min(parts, len(kept))
         cuts = [len(kept) * index // parts for index in range(parts + 1)]
-        rests = [
-            frozenset(kept[:first] + kept[last:])
-            for first, last in zip(cuts, cuts[1:], strict=False)
-        ]
+        rests = [frozenset(kept[:first] + kept[last:]) for first, last in pairwise(cuts)]
         found = next((rest for rest, good in zip(rests, holds(rests), strict=True) if good), None)
         if found is not None:
             kept = [item for item in kept if item in found]

@@ -6,6 +6,7 @@ differential evolution of SciPy (Storn and Price, Journal of Global Optimization
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,8 @@ SMALLEST_SIGMA = 0.01
 """Below this step size everything in reach has been seen."""
 CROSSOVER_EVERY = 10
 """Generations."""
+REACH = 4.0
+"""How far differential evolution goes from the middle, in standard deviations of the draws."""
 CMA, EVOLUTION = "CMA-ES", "differential evolution"
 
 
@@ -107,8 +110,7 @@ class _Limited:
 
 
 def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
-    import cma
-
+    cma: Any = importlib.import_module("cma")
     random = np.random.default_rng([seed, 0])
     population = POPULATION
     centre: Vector = np.zeros(size)
@@ -150,7 +152,7 @@ def _children(best: Sequence[tuple[float, Vector]], random: np.random.Generator)
 
 def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
     del crossover
-    from scipy.optimize import differential_evolution
+    from scipy.optimize import Bounds, differential_evolution
 
     random = np.random.default_rng([seed, 0])
 
@@ -160,9 +162,9 @@ def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> i
     while limited.left:
         first = random.standard_normal((min(POPULATION, max(5, limited.left)), size))
         differential_evolution(
-            lambda _: 0.0,
-            [(-4.0, 4.0)] * size,
-            init=np.clip(first, -4, 4),
+            _together_instead,
+            Bounds(np.full(size, -REACH), np.full(size, REACH)),
+            init=np.clip(first, -REACH, REACH),
             maxiter=max(0, -(-limited.left // len(first)) - 1),
             updating="deferred",
             workers=together,
@@ -171,3 +173,8 @@ def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> i
             tol=0,
         )
     return limited.tried
+
+
+def _together_instead(_: object) -> float:
+    """Stand where differential evolution asks for a function of one vector; it is not called."""
+    raise AssertionError

@@ -26,11 +26,15 @@ from ackclock.runs import progress
 
 BUDGET = {"quick": 480, "full": 4000}
 """Patterns that are tried per genome, and as many at random."""
-RUNS = {"quick": 1, "full": 2}
+RUNS = {"quick": 2, "full": 3}
 """Runs of a pattern while it is looked for."""
-MINIMISING_RUNS = 3
 QUICK_GENOMES = 2
 BEST = 5
+SHORTLIST = 20
+CHECKING_RUNS = 5
+"""Runs of those on the shortlist, with other seeds: they say which are the best."""
+CHECKING = 500
+"""Added to the seed for them."""
 APART = 0.3
 """Root mean square of what distinguishes two of the best, in standard deviations of the draws."""
 FRESH = 1000
@@ -112,8 +116,8 @@ def search(
     cache : Path
         Directory in which numbers are kept; an interrupted search goes on from them.
     mode : str
-        ``quick``: a run per pattern, the first two genomes of the objective; ``full``: two runs,
-        all its genomes.
+        ``quick``: two runs per pattern, the first two genomes of the objective; ``full``: three
+        runs, all its genomes.
     budget : int, optional
         Patterns per genome; by default 480 or 4000.
     genomes : sequence of str
@@ -170,7 +174,8 @@ def search(
             parts = 4 if wanted.with_victim else 3
             with bench(2 * parts * count * RUNS[mode]) as made:
                 one.look(made, count, chosen)
-            with bench(parts * FRESH_RUNS * (BEST + 1)) as made:
+            checks = parts * (2 * SHORTLIST * CHECKING_RUNS + FRESH_RUNS * (BEST + 1))
+            with bench(checks) as made:
                 searched = one.confirm(made, count, chosen)
             say(_words(searched))
             found.append(searched)
@@ -212,7 +217,10 @@ class _Search:
                 vectors: Sequence[Vector], known: list[tuple[float, Vector]] = known
             ) -> list[float]:
                 patterns = [self.genome.pattern(one) for one in vectors]
-                values = self.values(bench, patterns, self.runs)
+                # Other runs for every generation: with the same ones a search ends where a
+                # control has bad luck, and not where it is weak.
+                runs = range(len(known) * self.runs, (len(known) + 1) * self.runs)
+                values = self.values(bench, patterns, self.seed, runs)
                 known.extend(zip(values, map(np.array, vectors), strict=True))
                 return values
 
@@ -223,13 +231,15 @@ class _Search:
         if self.failures and all(value == 0 for value, _ in self.searched):
             raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
 
-    def values(self, bench: Bench, patterns: Sequence[Pattern], runs: int) -> list[float]:
-        """Give what is maximised, with the seed of the search; 0 where a run fails."""
+    def values(
+        self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range
+    ) -> list[float]:
+        """Give what is maximised; 0 where a run fails."""
         cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
         found = []
-        for pattern, measured in zip(
-            patterns, bench.measure(cells, seed=self.seed, runs=runs), strict=True
-        ):
+        alone = self.objective.absolute
+        together = bench.measure(cells, seed=seed, runs=runs, alone=alone)
+        for pattern, measured in zip(patterns, together, strict=True):
             value = float(np.mean(self._by_run(pattern, measured))) if not measured.error else 0.0
             if measured.error:
                 self.failures.setdefault(measured.error)
@@ -239,25 +249,33 @@ class _Search:
     def _by_run(self, pattern: Pattern, measured: Measured) -> list[float]:
         margin = self.objective.margin
         scale = self.objective.scale(self.genome, pattern)
-        mine = measured.values(CANDIDATE, margin)
-        others = zip(*(measured.values(name, margin) for name in BASELINES), strict=True)
+        others = [measured.values(name, margin) for name in BASELINES if name in measured.numbers]
         return [
-            self.objective.value(one, beside, scale)
-            for one, beside in zip(mine, others, strict=True)
+            self.objective.value(one, [other[run] for other in others], scale)
+            for run, one in enumerate(measured.values(CANDIDATE, margin))
         ]
+
+    def checked(self, bench: Bench, patterns: Sequence[Pattern]) -> list[float]:
+        """Give values with seeds that the search has not seen."""
+        return self.values(bench, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
+
+    def _shortlisted(self, bench: Bench, tried: Sequence[tuple[float, Vector]]) -> list[Pattern]:
+        """Give the best that are not nearly the same, by their values with other seeds."""
+        patterns = [self.genome.pattern(one) for one in _apart(tried)]
+        values = self.checked(bench, patterns)
+        order = sorted(range(len(patterns)), key=lambda index: -values[index])
+        return [patterns[index] for index in order]
 
     def confirm(self, bench: Bench, budget: int, method: str) -> Searched:
         """Run the best again with fresh seeds, and simplify those that stay what they were."""
-        best = [self.genome.pattern(one) for one in _apart(self.searched)]
-        random = self.genome.pattern(max(self.drawn, key=lambda pair: pair[0])[1])
+        best = self._shortlisted(bench, self.searched)[:BEST]
+        random = self._shortlisted(bench, self.drawn)[0]
         *tried, drawn = self.judged(bench, [*best, random])
         adversaries = []
         for pattern, one in zip(best, tried, strict=True):
             if not one.is_found:
                 continue
-            simple = minimise(
-                self.genome, pattern, lambda some: self.values(bench, some, MINIMISING_RUNS)
-            )
+            simple = minimise(self.genome, pattern, lambda some: self.checked(bench, some))
             again = self.judged(bench, [simple])[0]
             adversaries.append(again if again.is_found else one)
         return Searched(
@@ -279,7 +297,7 @@ class _Search:
         """Run patterns with fresh seeds, and compare."""
         seed = self.seed + FRESH
         cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
-        measured = bench.measure(cells, seed=seed, runs=FRESH_RUNS, drawn=True)
+        measured = bench.measure(cells, seed=seed, runs=range(FRESH_RUNS), drawn=True)
         return [
             self._adversary(bench.candidate, pattern, one, seed)
             for pattern, one in zip(patterns, measured, strict=True)
@@ -327,7 +345,7 @@ def _apart(tried: Sequence[tuple[float, Vector]]) -> list[Vector]:
     for _, vector in sorted(tried, key=lambda pair: -pair[0]):
         if all(np.sqrt(np.mean((vector - other) ** 2)) >= APART for other in found):
             found.append(vector)
-        if len(found) == BEST:
+        if len(found) == SHORTLIST:
             break
     return found
 

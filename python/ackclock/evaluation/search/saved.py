@@ -109,6 +109,33 @@ def save(adversary: Adversary, directory: Path, number: int, command: str) -> Pa
     return file
 
 
+def save_all(
+    adversaries: Sequence[Adversary], directory: Path, command: str
+) -> list[tuple[Path, Adversary]]:
+    """Write adversaries, numbered from 1.
+
+    Parameters
+    ----------
+    adversaries : sequence of Adversary
+        Of one control and one objective.
+    directory, command
+        As for `save`.
+
+    Returns
+    -------
+    list of (Path, Adversary)
+        Files and what is in them.
+
+    Raises
+    ------
+    StorageError
+        As `save`.
+    """
+    return [
+        (save(one, directory, number, command), one) for number, one in enumerate(adversaries, 1)
+    ]
+
+
 def text(adversary: Adversary, name: str, command: str) -> str:
     """Write an adversary as the text of a file.
 
@@ -132,7 +159,7 @@ def text(adversary: Adversary, name: str, command: str) -> str:
     unit = f" {margin.unit}" if margin.unit else ""
     names = {"candidate": adversary.candidate}
     compared = [
-        f"#   {names.get(subject, subject)}: {estimate}{unit}"
+        f"#   {names.get(subject, f'baseline {subject}')}: {estimate}{unit}"
         for subject, estimate in adversary.estimates.items()
     ]
     digest = engine.read(adversary.scenario).digest
