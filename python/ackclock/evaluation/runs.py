@@ -76,7 +76,7 @@ def _sources() -> str:
     """Give a digest of the code that makes numbers of runs."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    modules = [here / "measures.py", here / "timelines.py"]
+    modules = [here / "measures.py", here / "timelines.py", here / "search" / "objectives.py"]
     for file in sorted([*modules, *here.glob("criteria/*.py"), *here.glob("suites/*.py")]):
         digest.update(file.read_bytes())
     for file in sorted((here.parent / "metrics").glob("*.py")):

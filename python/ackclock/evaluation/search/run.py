@@ -1,0 +1,359 @@
+"""A search: many patterns once, the best of them again with fresh seeds, and what remains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ackclock import engine, metrics
+from ackclock.engine import controls
+from ackclock.evaluation import verdicts
+from ackclock.evaluation.runs import Kept, places
+from ackclock.evaluation.search import optimise
+from ackclock.evaluation.search.bench import CANDIDATE, Bench, Measured
+from ackclock.evaluation.search.genomes import GENOMES, Genome, Pattern, Vector
+from ackclock.evaluation.search.minimise import minimise
+from ackclock.evaluation.search.objectives import OBJECTIVES, Objective
+from ackclock.evaluation.search.saved import FRESH_RUNS, Adversary
+from ackclock.evaluation.setting import BASELINES, Mode, Subject
+from ackclock.metrics import Estimate
+from ackclock.runs import progress
+
+BUDGET = {"quick": 480, "full": 4000}
+"""Patterns that are tried per genome, and as many at random."""
+RUNS = {"quick": 2, "full": 3}
+"""Runs of a pattern while it is looked for."""
+QUICK_GENOMES = 2
+BEST = 5
+SHORTLIST = 20
+CHECKING_RUNS = 5
+"""Runs of those on the shortlist, with other seeds: they say which are the best."""
+CHECKING = 500
+"""Added to the seed for them."""
+APART = 0.3
+"""Root mean square of what distinguishes two of the best, in standard deviations of the draws."""
+FRESH = 1000
+"""Added to the seed for runs that no choice was made by."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What came of a search with one genome.
+
+    Attributes
+    ----------
+    objective : Objective
+        What was looked for.
+    genome : Genome
+        What was varied.
+    method : str
+        ``CMA-ES`` or ``differential evolution``.
+    budget : int
+        Patterns tried by the search, and as many again at random.
+    best, best_at_random : float
+        Largest values during the search, on its own seed: flattered by the choice.
+    fresh, fresh_at_random : Estimate
+        Values of the best pattern of the search, and of the best of the random ones, over fresh
+        runs; what the genome takes off for crudeness is off.
+    history : list of float
+        Best value so far by number of patterns tried.
+    adversaries : list of Adversary
+        The best patterns that are past the margin with fresh seeds, simplified.
+    tried : list of Adversary
+        The best patterns, as they were found, past it or not.
+    failures : list of str
+        What went wrong in runs of patterns, each once.
+    """
+
+    objective: Objective
+    genome: Genome
+    method: str
+    budget: int
+    best: float
+    best_at_random: float
+    fresh: Estimate
+    fresh_at_random: Estimate
+    history: list[float]
+    adversaries: list[Adversary]
+    tried: list[Adversary]
+    failures: list[str]
+
+    @property
+    def beats_random(self) -> bool:
+        """Whether its best pattern does more harm, with fresh seeds, than the best random one."""
+        return self.fresh.value > self.fresh_at_random.value
+
+
+def search(
+    candidate: Subject,
+    objective: str,
+    cache: Path,
+    *,
+    mode: Mode = "quick",
+    budget: int | None = None,
+    genomes: Sequence[str] = (),
+    seed: int = 1,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    limit_s: float | None = None,
+    method: str | None = None,
+    shown: bool = True,
+    tell: Callable[[str], Any] | None = None,
+) -> list[Searched]:
+    """Look for scenarios in which a control does worse than CUBIC and Reno.
+
+    Parameters
+    ----------
+    candidate : Subject
+        The control.
+    objective : str
+        One of `OBJECTIVES`.
+    cache : Path
+        Directory in which numbers are kept; an interrupted search goes on from them.
+    mode : str
+        ``quick``: two runs per pattern, the first two genomes of the objective; ``full``: three
+        runs, all its genomes.
+    budget : int, optional
+        Patterns per genome; by default 480 or 4000.
+    genomes : sequence of str
+        Which; by default as the mode says.
+    seed : int
+        Of the choices and of the runs.
+    jobs, cluster, limit_s, shown
+        As for `evaluate`.
+    method : str, optional
+        ``CMA-ES`` or ``differential evolution``; by default CMA-ES if the extra is installed.
+    tell : callable, optional
+        Called with a line about what is done.
+
+    Returns
+    -------
+    list of Searched
+        By genome.
+
+    Raises
+    ------
+    ScenarioError
+        When there is no such objective or genome, the budget is too small, or the candidate cannot
+        be loaded.
+    SimulationError
+        When every run of the candidate fails.
+    StorageError
+        When numbers cannot be kept.
+    """
+    wanted = _named(OBJECTIVES, [objective], "objective")[0]
+    usual = wanted.genomes if mode == "full" else wanted.genomes[:QUICK_GENOMES]
+    varied = _named(GENOMES, genomes or usual, "genome")
+    count = budget or BUDGET[mode]
+    if count < 2 * optimise.POPULATION:
+        raise engine.ScenarioError(
+            f"a search needs a budget of at least {2 * optimise.POPULATION}, not {count}"
+        )
+    say = tell or (lambda _: None)
+    chosen = method or optimise.method()
+    if method is None and chosen != optimise.CMA:
+        say(f"cma is not installed, {chosen} stands in: pip install 'ackclock[search]' for CMA-ES")
+    controls.load_missing([candidate.name])
+    found = []
+    names = [candidate.name, *BASELINES]
+    with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
+        for genome in varied:
+
+            @contextmanager
+            def bench(runs: int, genome: Genome = genome) -> Iterator[Bench]:
+                unit = f"runs with {genome.name}"
+                with progress.Count(runs, unit, shown=shown) as bar:
+                    yield Bench(candidate, kept, place, limit, bar)
+
+            one = _Search(wanted, genome, seed, RUNS[mode])
+            parts = 4 if wanted.with_victim else 3
+            with bench(2 * parts * count * RUNS[mode]) as made:
+                one.look(made, count, chosen)
+            checks = parts * (2 * SHORTLIST * CHECKING_RUNS + FRESH_RUNS * (BEST + 1))
+            with bench(checks) as made:
+                searched = one.confirm(made, count, chosen)
+            say(_words(searched))
+            found.append(searched)
+    return found
+
+
+def _named(known: Any, names: Sequence[str], what: str) -> list[Any]:
+    for name in names:
+        if name not in known:
+            raise engine.ScenarioError(f'no {what} "{name}"; there are {", ".join(known)}')
+    return [known[name] for name in names]
+
+
+def _words(searched: Searched) -> str:
+    count = len(searched.adversaries)
+    outcome = {0: "no adversary found", 1: "adversary found"}.get(count, f"{count} adversaries")
+    beaten = "" if searched.beats_random else "; does not beat random draws"
+    return (
+        f"{searched.objective.name}, {searched.genome.name}: {outcome}; "
+        f"{searched.fresh} with fresh seeds, at random {searched.fresh_at_random}{beaten}"
+    )
+
+
+class _Search:
+    """What has been tried of a genome, and with which value."""
+
+    def __init__(self, objective: Objective, genome: Genome, seed: int, runs: int) -> None:
+        self.objective, self.genome, self.seed, self.runs = objective, genome, seed, runs
+        self.searched: list[tuple[float, Vector]] = []
+        self.drawn: list[tuple[float, Vector]] = []
+        self.failures: dict[str, None] = {}
+
+    def look(self, bench: Bench, budget: int, method: str) -> None:
+        """Try patterns, those that the search wants and as many random ones."""
+        size, crossover = self.genome.size, self.genome.size > optimise.POPULATION
+        for known, how in ((self.searched, method), (self.drawn, None)):
+
+            def together(
+                vectors: Sequence[Vector], known: list[tuple[float, Vector]] = known
+            ) -> list[float]:
+                patterns = [self.genome.pattern(one) for one in vectors]
+                # Other runs for every generation: with the same ones a search ends where a
+                # control has bad luck, and not where it is weak.
+                runs = range(len(known) * self.runs, (len(known) + 1) * self.runs)
+                values = self.values(bench, patterns, self.seed, runs)
+                known.extend(zip(values, map(np.array, vectors), strict=True))
+                return values
+
+            if how is None:
+                optimise.at_random(together, size, budget, self.seed)
+            else:
+                optimise.maximise(together, size, budget, self.seed, crossover=crossover, by=how)
+        if self.failures and all(value == 0 for value, _ in self.searched):
+            raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
+
+    def values(
+        self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range
+    ) -> list[float]:
+        """Give what is maximised; 0 where a run fails."""
+        cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
+        found = []
+        alone = self.objective.absolute
+        together = bench.measure(cells, seed=seed, runs=runs, alone=alone)
+        for pattern, measured in zip(patterns, together, strict=True):
+            value = float(np.mean(self._by_run(pattern, measured))) if not measured.error else 0.0
+            if measured.error:
+                self.failures.setdefault(measured.error)
+            found.append(value - self.genome.penalty(pattern) if np.isfinite(value) else 0.0)
+        return found
+
+    def _by_run(self, pattern: Pattern, measured: Measured) -> list[float]:
+        margin = self.objective.margin
+        scale = self.objective.scale(self.genome, pattern)
+        others = [measured.values(name, margin) for name in BASELINES if name in measured.numbers]
+        return [
+            self.objective.value(one, [other[run] for other in others], scale)
+            for run, one in enumerate(measured.values(CANDIDATE, margin))
+        ]
+
+    def checked(self, bench: Bench, patterns: Sequence[Pattern]) -> list[float]:
+        """Give values with seeds that the search has not seen."""
+        return self.values(bench, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
+
+    def _shortlisted(self, bench: Bench, tried: Sequence[tuple[float, Vector]]) -> list[Pattern]:
+        """Give the best that are not nearly the same, by their values with other seeds."""
+        patterns = [self.genome.pattern(one) for one in _apart(tried)]
+        values = self.checked(bench, patterns)
+        order = sorted(range(len(patterns)), key=lambda index: -values[index])
+        return [patterns[index] for index in order]
+
+    def confirm(self, bench: Bench, budget: int, method: str) -> Searched:
+        """Run the best again with fresh seeds, and simplify those that stay what they were."""
+        best = self._shortlisted(bench, self.searched)[:BEST]
+        random = self._shortlisted(bench, self.drawn)[0]
+        *tried, drawn = self.judged(bench, [*best, random])
+        adversaries = []
+        for pattern, one in zip(best, tried, strict=True):
+            if not one.is_found:
+                continue
+            simple = minimise(self.genome, pattern, lambda some: self.checked(bench, some))
+            again = self.judged(bench, [simple])[0]
+            adversaries.append(again if again.is_found else one)
+        return Searched(
+            objective=self.objective,
+            genome=self.genome,
+            method=method,
+            budget=budget,
+            best=max(value for value, _ in self.searched),
+            best_at_random=max(value for value, _ in self.drawn),
+            fresh=_less(tried[0].value, self.genome.penalty(best[0])),
+            fresh_at_random=_less(drawn.value, self.genome.penalty(random)),
+            history=np.maximum.accumulate([value for value, _ in self.searched]).tolist(),
+            adversaries=_different(adversaries),
+            tried=tried,
+            failures=list(self.failures),
+        )
+
+    def judged(self, bench: Bench, patterns: Sequence[Pattern]) -> list[Adversary]:
+        """Run patterns with fresh seeds, and compare."""
+        seed = self.seed + FRESH
+        cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
+        measured = bench.measure(cells, seed=seed, runs=range(FRESH_RUNS), drawn=True)
+        return [
+            self._adversary(bench.candidate, pattern, one, seed)
+            for pattern, one in zip(patterns, measured, strict=True)
+        ]
+
+    def _adversary(
+        self, candidate: Subject, pattern: Pattern, measured: Measured, seed: int
+    ) -> Adversary:
+        if measured.error:
+            raise engine.SimulationError(measured.error)
+        margin = self.objective.margin
+        values = {name: measured.values(name, margin) for name in (CANDIDATE, *BASELINES)}
+        baseline, compared = verdicts.most_permissive(
+            {name: verdicts.compare(values[CANDIDATE], values[name], margin) for name in BASELINES}
+        )
+        scale = self.objective.scale(self.genome, pattern)
+        beside = zip(values[CANDIDATE], values[baseline], strict=True)
+        scenario = self.genome.scenario(pattern, self.objective.cast(candidate))
+        return Adversary(
+            objective=self.objective,
+            genome=self.genome.name,
+            candidate=candidate.name,
+            scenario={**scenario, "run": {**scenario["run"], "seed": seed}},
+            capacity=self.genome.capacity_mbps(pattern),
+            estimates={name: metrics.over_runs(found) for name, found in values.items()},
+            baseline=baseline,
+            value=metrics.over_runs(
+                [self.objective.value(one, [other], scale) for one, other in beside]
+            ),
+            verdict=compared.verdict,
+            curves=measured.curves,
+            timeline=self.genome.curve(pattern),
+        )
+
+
+def _less(value: Estimate, penalty: float) -> Estimate:
+    return replace(
+        value, value=value.value - penalty, low=value.low - penalty, high=value.high - penalty
+    )
+
+
+def _apart(tried: Sequence[tuple[float, Vector]]) -> list[Vector]:
+    """Give the best vectors that are not nearly the same."""
+    found: list[Vector] = []
+    for _, vector in sorted(tried, key=lambda pair: -pair[0]):
+        if all(np.sqrt(np.mean((vector - other) ** 2)) >= APART for other in found):
+            found.append(vector)
+        if len(found) == SHORTLIST:
+            break
+    return found
+
+
+def _different(adversaries: Sequence[Adversary]) -> list[Adversary]:
+    """Leave out what has become the same by simplifying."""
+    found: list[Adversary] = []
+    for one in adversaries:
+        if all(one.scenario != other.scenario for other in found):
+            found.append(one)
+    return found

@@ -1,0 +1,323 @@
+"""The search for adversaries: what vectors mean, what is found, and what remains of it."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ackclock import engine
+from ackclock.evaluation.evaluate import Asked, evaluate
+from ackclock.evaluation.search import GENOMES, OBJECTIVES, optimise, saved, search
+from ackclock.evaluation.search.genomes import Pattern
+from ackclock.evaluation.search.minimise import minimise, smallest
+from ackclock.evaluation.setting import Subject
+
+BUDGET = 32
+
+
+def vectors(size):
+    return st.lists(st.floats(-50, 50), min_size=size, max_size=size).map(np.array)
+
+
+@given(vectors(24))
+def test_capacity_keeps_its_mean_and_its_bounds(x):
+    # Weights lie within e^-2.5 and e^2.5, so no rate is below e^-5 times the largest, and none is
+    # below 10 e^-5 = 0.067 Mbit/s.
+    pattern = GENOMES["capacity"].pattern(x)
+    assert np.mean(pattern.values) == pytest.approx(10)
+    assert max(pattern.values) <= np.exp(5) * min(pattern.values) * (1 + 1e-9)
+    assert min(pattern.values) >= 10 * np.exp(-5) * (1 - 1e-9)
+
+
+@given(vectors(24))
+def test_losses_are_one_percent_over_all(x):
+    values = GENOMES["loss"].pattern(x).values
+    assert np.mean(values) == pytest.approx(1, abs=1e-6)
+    assert min(values) > 0
+    assert max(values) <= 24
+
+
+@given(vectors(24), st.sampled_from(["delay", "flow-delay"]))
+def test_delays_are_within_half_a_round_trip(x, name):
+    values = GENOMES[name].pattern(x).values
+    assert min(values) >= 0
+    assert max(values) <= 20
+
+
+@given(vectors(4))
+def test_pulses_are_on_for_at_most_half_of_the_time_at_three_times_the_rate(x):
+    period_s, duration_s, rate_mbps, first_s = GENOMES["pulses"].pattern(x).values
+    assert np.exp(-2.3) <= period_s <= np.exp(1.2)
+    assert 0 <= duration_s <= 0.5 * period_s
+    assert 0 <= rate_mbps <= 30
+    assert 1 <= first_s <= 1 + period_s
+
+
+@given(vectors(6))
+def test_ordinary_paths_are_within_their_bounds(x):
+    values = GENOMES["path"].pattern(x).values
+    for value, (low, high) in zip(values, GENOMES["path"].bounds, strict=True):
+        assert low * (1 - 1e-9) <= value <= high * (1 + 1e-9)
+    assert values[3] == round(values[3])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data(), st.sampled_from(sorted(GENOMES)))
+def test_every_vector_is_a_scenario(data, name):
+    genome = GENOMES[name]
+    pattern = genome.pattern(data.draw(vectors(genome.size)))
+    dropped = data.draw(st.frozensets(st.integers(0, genome.size - 1)))
+    simpler = genome.rounded(genome.without(pattern, dropped))
+    for one in (pattern, simpler, replace(simpler, length_s=genome.lengths_s[0])):
+        read = engine.read(genome.scenario(one, [(Subject("reno"), "c", 2)]))
+        assert read.duration_s == one.length_s
+
+
+def test_capacity_of_a_pattern_is_its_mean_over_the_measured_time():
+    # 12 s in slots of half a second, measured from 3 s: the mean of 6 to 23 is 14.5.
+    pattern = Pattern(tuple(map(float, range(24))))
+    assert GENOMES["capacity"].capacity_mbps(pattern) == pytest.approx(14.5)
+    # 6 s, measured from 1.5 s: slots 3 to 11, mean 7.
+    assert GENOMES["capacity"].capacity_mbps(replace(pattern, length_s=6)) == pytest.approx(7)
+
+
+def test_an_unchanged_slot_makes_no_event():
+    genome = GENOMES["delay"]
+    pattern = Pattern(tuple(5.0 if 4 <= slot < 9 else 0.0 for slot in range(24)))
+    made = genome.scenario(pattern, [(Subject("reno"), "c", 1)])
+    assert [(one["at"], one["to"]) for one in made["event"]] == [
+        ("2 s", "15 ms"),
+        ("4.5 s", "10 ms"),
+    ]
+
+
+def test_pulses_leave_what_they_do_not_take():
+    # 0.1 s of every second at 20 of 10 Mbit/s: a load of a fifth.
+    genome = GENOMES["pulses"]
+    assert genome.capacity_mbps(Pattern((1.0, 0.1, 20.0, 1.0))) == pytest.approx(8)
+    # Half of the time at 20: all of it, which is 0.7 more than is fair, at half a point each.
+    assert genome.penalty(Pattern((1.0, 0.5, 20.0, 1.0))) == pytest.approx(0.35)
+
+
+def test_the_more_permissive_baseline_counts():
+    # Goodput 2 of 10 beside 5 and 8: 0.3 behind the worse one. Delay 30 ms beside 10 and 20 ms: a
+    # quarter of the round trip of 40 ms.
+    assert OBJECTIVES["utilisation"].value(2, [5, 8], 10) == pytest.approx(0.3)
+    assert OBJECTIVES["delay"].value(30, [10, 20], 40) == pytest.approx(0.25)
+    assert OBJECTIVES["unused"].value(2, [], 10) == pytest.approx(0.8)
+
+
+@given(st.frozensets(st.integers(0, 30), max_size=6), st.integers(0, 31))
+def test_delta_debugging_leaves_exactly_what_is_needed(needed, count):
+    items = range(max(count, max(needed, default=-1) + 1))
+    assert smallest(items, lambda sets: [needed <= kept for kept in sets]) == needed
+
+
+@given(st.lists(st.frozensets(st.integers(0, 11), min_size=1), min_size=1, max_size=4))
+def test_of_what_remains_nothing_can_be_left_out(ways):
+    def holds(sets):
+        return [any(way <= kept for way in ways) for kept in sets]
+
+    left = smallest(range(12), holds)
+    assert holds([left]) == [True]
+    assert not any(holds([left - {one} for one in left]))
+
+
+def test_minimising_keeps_the_change_that_matters():
+    # A toy: a pattern is worth 1 if the delay is above 10 ms from 5 to 6 s, slots 10 and 11.
+    genome = GENOMES["delay"]
+    noisy = Pattern(tuple(12.3456 + 0.1 * slot for slot in range(24)))
+
+    def values(patterns):
+        return [
+            float(one.length_s >= 6 and all(v > 10 for v in one.values[10:12])) for one in patterns
+        ]
+
+    found = minimise(genome, noisy, values)
+    assert found.length_s == 6
+    made = genome.scenario(found, [(Subject("reno"), "c", 1)])
+    # One change is left, with two digits: 10 + 13 ms or so, at any time up to slot 10.
+    assert len(made["event"]) == 1
+    assert len(str(found.values[11]).replace(".", "").strip("0")) <= 2
+
+
+def test_minimising_leaves_what_is_worth_nothing():
+    pattern = Pattern(tuple(float(slot) for slot in range(24)))
+    assert minimise(GENOMES["delay"], pattern, lambda some: [0.0] * len(some)) == pattern
+
+
+def _sphere(centre):
+    seen = []
+
+    def together(some):
+        seen.extend(some)
+        return [-float(np.sum((one - centre) ** 2)) for one in some]
+
+    return seen, together
+
+
+METHODS = [optimise.CMA, optimise.EVOLUTION]
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    if request.param == optimise.CMA:
+        pytest.importorskip("cma", reason="needs the extra ackclock[search]")
+    return request.param
+
+
+@pytest.mark.parametrize("budget", [32, 100, 333])
+def test_a_search_tries_exactly_as_many_as_random_draws(method, budget):
+    seen, together = _sphere(np.ones(6))
+    assert optimise.maximise(together, 6, budget, 1, crossover=True, by=method) == budget
+    drawn, randomly = _sphere(np.ones(6))
+    assert optimise.at_random(randomly, 6, budget, 1) == budget
+    assert len(seen) == len(drawn) == budget
+
+
+def test_a_search_climbs(method):
+    # Six standard normal numbers are on average 12 away from (1, ..., 1), squared; the best of 480
+    # draws still about 1. A search that does not use what it has seen comes no closer.
+    seen, together = _sphere(np.ones(6))
+    optimise.maximise(together, 6, 480, 1, crossover=False, by=method)
+    assert min(np.sum((one - 1) ** 2) for one in seen) < 0.2
+
+
+def test_a_search_is_repeatable_and_seeds_differ(method):
+    def tried(seed):
+        seen, together = _sphere(np.zeros(24))
+        np.random.default_rng().random()
+        optimise.maximise(together, 24, 240, seed, crossover=True, by=method)
+        return np.array(seen)
+
+    np.testing.assert_array_equal(tried(3), tried(3))
+    assert not np.array_equal(tried(3), tried(4))
+
+
+def test_cma_restarts_with_twice_the_population():
+    pytest.importorskip("cma", reason="needs the extra ackclock[search]")
+    sizes = []
+
+    def together(some):
+        sizes.append(len(some))
+        return [-float(np.sum(one**2)) for one in some]
+
+    optimise.maximise(together, 2, 3000, 1, crossover=False, by=optimise.CMA)
+    assert sizes[0] == 16
+    assert 32 in sizes
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Look for scenarios in which `constant`, which never backs off, loses more than others."""
+    cache = tmp_path_factory.mktemp("numbers")
+    return search(
+        Subject("constant", {"window": 60}), "loss", cache,
+        budget=BUDGET, genomes=["capacity"], jobs=2, shown=False, method=optimise.EVOLUTION,
+    )[0]  # fmt: skip
+
+
+def test_what_never_backs_off_is_found(found):
+    # A window of 60 packets on a path that holds 33 and a queue of 33, of which the rate varies.
+    assert found.adversaries
+    assert all(one.verdict == "worse" for one in found.adversaries)
+    assert found.budget == BUDGET == len(found.history)
+    assert not found.failures
+
+
+def test_a_saved_adversary_gives_its_number_again(found, tmp_path):
+    adversary = found.adversaries[0]
+    [(file, _)] = saved.save_all([adversary], tmp_path, "ackclock evaluate ...")
+    assert file.name == "constant-loss-1.toml"
+    command = [sys.executable, "-m", "ackclock", "simulate", str(file), "--runs", "10", "--json"]
+    lines = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+    shares = []
+    for line in lines:
+        flow = json.loads(line)["flows"][0]
+        shares.append(flow["dropped_packets"] / flow["sent_packets"])
+    assert np.mean(shares) == pytest.approx(adversary.estimates["candidate"].value)
+    assert f"#   constant: {adversary.estimates['candidate']}" in file.read_text()
+
+
+def test_saved_adversaries_are_a_suite(found, tmp_path):
+    saved.save_all(found.adversaries[:1], tmp_path, "ackclock evaluate ...")
+    criterion = saved.read(tmp_path)
+    asked = Asked(Subject("constant", {"window": 60}), (criterion,))
+    again = evaluate(asked, tmp_path / "numbers", jobs=2, shown=False)
+    assert again.results[0].verdict == "worse"
+    asked = Asked(Subject("reno"), (criterion,))
+    assert evaluate(asked, tmp_path / "numbers", jobs=2, shown=False).results[0].verdict == "like"
+
+
+def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
+    again = search(
+        Subject("constant", {"window": 60}), "loss", tmp_path / "numbers",
+        budget=BUDGET, genomes=["capacity"], jobs=1, shown=False, method=optimise.EVOLUTION,
+    )[0]  # fmt: skip
+    texts = [
+        [saved.text(one, "x.toml", "command") for one in each.adversaries]
+        for each in (found, again)
+    ]
+    assert texts[0] == texts[1]
+    assert found.history == again.history
+
+
+def test_a_search_goes_on_from_kept_numbers(tmp_path):
+    told = []
+    arguments = {
+        "budget": BUDGET, "genomes": ["pulses"], "jobs": 1, "shown": False,
+        "method": optimise.EVOLUTION, "tell": told.append,
+    }  # fmt: skip
+    first = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
+    size = (tmp_path / "evaluation.jsonl").stat().st_size
+    second = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
+    assert (tmp_path / "evaluation.jsonl").stat().st_size == size
+    assert first.history == second.history
+    assert told[0] == told[1]
+
+
+def test_a_control_beside_itself_is_no_adversary(tmp_path):
+    # Reno's runs are those of the baseline Reno, bit by bit.
+    outcome = search(
+        Subject("reno"), "utilisation", tmp_path, budget=BUDGET, genomes=["capacity"],
+        jobs=2, shown=False, method=optimise.EVOLUTION,
+    )[0]  # fmt: skip
+    assert not outcome.adversaries
+    assert outcome.best <= 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"objective": "speed"}, 'no objective "speed"; there are utilisation'),
+        ({"objective": "delay", "genomes": ["rate"]}, 'no genome "rate"; there are capacity'),
+        ({"objective": "delay", "budget": 8}, "at least 32, not 8"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_refused(arguments, words, tmp_path):
+    with pytest.raises(engine.ScenarioError, match=words):
+        search(Subject("reno"), cache=tmp_path, shown=False, **arguments)
+
+
+def test_a_folder_that_is_no_suite_is_refused(tmp_path):
+    with pytest.raises(engine.ScenarioError, match="holds no adversaries"):
+        saved.read(tmp_path)
+    file = tmp_path / "a.toml"
+    file.write_text('[run]\nduration = "1 s"\n')
+    with pytest.raises(engine.ScenarioError, match="needs one line # objective: NAME"):
+        saved.read(tmp_path)
+
+
+VALUES = st.text(max_size=5) | st.integers(-1000, 1000) | st.booleans() | st.floats(-1e6, 1e6)
+INNER = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.sampled_from("xy"), VALUES)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.dictionaries(st.sampled_from("xyz"), INNER)))
+def test_toml_is_read_back_as_it_was(table):
+    assert tomllib.loads(saved.toml(table)) == table
