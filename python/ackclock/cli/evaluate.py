@@ -31,11 +31,17 @@ CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
     "--against", metavar="NAMES", help="Further controls to show beside it, as in bbr,bic."
 )
 @click.option("--quick/--full", default=True, help="Minutes, or tens of them.")
-@click.option("--suite", multiple=True, metavar="NAME", help="What is asked; default: rfc9743.")
+@click.option(
+    "--suite", multiple=True, metavar="NAME", help="What is asked, or a folder of adversaries."
+)
 @click.option("--only", metavar="ID,...", help="Only these criteria.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of CONTROL."
 )
+@click.option(
+    "--search", multiple=True, metavar="OBJECTIVE", help="Look for paths on which it does badly."
+)
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns to search, each.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the random streams.")
 @click.option(
     "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go."
@@ -55,6 +61,8 @@ def evaluate(
     suite: tuple[str, ...],
     only: str | None,
     settings: tuple[str, ...],
+    search: tuple[str, ...],
+    budget: int | None,
     seed: int,
     output: Path,
     jobs: int | None,
@@ -71,6 +79,11 @@ def evaluate(
     verdicts.json, all numbers as Parquet, and every scenario. Numbers are kept: an interrupted
     evaluation goes on, and the next control finds the baselines.
 
+    What is asked is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
+    adversaries, or a folder of adversaries that were found. --search varies a path until CONTROL
+    does worse on it than CUBIC and Reno, and leaves what it finds in DIR/found as scenarios; alone
+    it asks nothing else. Objectives: utilisation, delay, starvation, harm, loss, stall.
+
     Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 what --fail-on
     names has occurred; 130 interrupted.
 
@@ -80,8 +93,11 @@ def evaluate(
       ackclock evaluate mine:Gentle --against bbr3 --fail-on worse
       ackclock evaluate cubic --set c=0.8 --only mixed,rtt
       ackclock evaluate bbr3 --full --dry-run
+      ackclock evaluate copa --search starvation --budget 100
+      ackclock evaluate bbr3 --suite results/found
     """
     from ackclock.evaluation import page
+    from ackclock.evaluation import search as adversaries
     from ackclock.evaluation.evaluate import evaluate as run
     from ackclock.evaluation.results import Asked
     from ackclock.evaluation.setting import Subject
@@ -90,7 +106,7 @@ def evaluate(
     limit_s = _limit(limit)
     asked = Asked(
         Subject(control, _parameters(settings)),
-        _criteria(suite or ("rfc9743",), only),
+        _criteria(suite or (() if search and only is None else ("rfc9743",)), only),
         tuple(name.strip() for name in (against or "").split(",") if name.strip()),
         "quick" if quick else "full",
         seed,
@@ -100,14 +116,25 @@ def evaluate(
         _estimate(asked, cache, jobs, as_json)
         return
     tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
-    found = run(asked, cache, jobs=jobs, cluster=cluster, limit_s=limit_s, tell=tell)
-    wall_s = time.monotonic() - begin
+    places: dict[str, Any] = {"jobs": jobs, "cluster": cluster, "limit_s": limit_s, "tell": tell}
     command = f"ackclock {shlex.join(sys.argv[1:])}"
-    place = page.write(found, output, command, wall_s)
+    found = run(asked, cache, **places)
+    searches = []
+    for objective in search:
+        made = adversaries.search(
+            asked.candidate, objective, cache, mode=asked.mode, budget=budget, seed=seed, **places
+        )
+        best = [one for searched in made for one in searched.adversaries]
+        files = adversaries.save_all(best, output / "found", command)
+        searches.append(page.Search(objective, made, files))
+    place = page.write(found, output, command, time.monotonic() - begin, searches)
     if as_json:
         print((place / "verdicts.json").read_text("utf-8"), end="")
     else:
         _print(found, place)
+        for one in searches:
+            for line in page.findings(one):
+                print(line)
     verdicts = {one.verdict for one in found.results}
     if found.failed:
         print(
@@ -189,6 +216,7 @@ def _print(found: Any, place: Path) -> None:
     from ackclock.cli import tables
     from ackclock.evaluation.page import sentence
 
-    tables.print_evaluation(found)
-    print(f"{found.asked.candidate.name}: {sentence(found)}")
+    if found.results:
+        tables.print_evaluation(found)
+        print(f"{found.asked.candidate.name}: {sentence(found)}")
     print(f"{place / 'index.html'}")

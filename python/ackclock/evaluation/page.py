@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,48 @@ from ackclock.engine import storage
 from ackclock.evaluation import pictures, report
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
+from ackclock.evaluation.search import Adversary, Searched, as_json, picture
+from ackclock.evaluation.search.run import summed_up
 from ackclock.evaluation.verdicts import Limit
 from ackclock.metrics import Estimate
 
 MARKER = "verdicts.json"
 NAMES = frozenset({MARKER, "index.html", "cells.parquet", "runs.parquet", "scenarios", "pictures"})
+
+
+@dataclass(frozen=True)
+class Search:
+    """What came of the searches for one objective.
+
+    Attributes
+    ----------
+    objective : str
+        What was looked for.
+    searched : list of Searched
+        By what was varied.
+    files : list of (Path, Adversary)
+        Adversaries, and where they are.
+    """
+
+    objective: str
+    searched: Sequence[Searched]
+    files: Sequence[tuple[Path, Adversary]]
+
+
+def findings(search: Search) -> list[str]:
+    """Say what a search has found.
+
+    Parameters
+    ----------
+    search : Search
+        The searches for one objective.
+
+    Returns
+    -------
+    list of str
+        A line per genome, and one per file.
+    """
+    return [summed_up(one) for one in search.searched] + [str(file) for file, _ in search.files]
 
 
 def folder(output: Path, name: str) -> Path:
@@ -164,7 +202,13 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
     return shown
 
 
-def write(evaluation: Evaluation, output: Path, command: str, wall_s: float) -> Path:
+def write(
+    evaluation: Evaluation,
+    output: Path,
+    command: str,
+    wall_s: float,
+    searches: Sequence[Search] = (),
+) -> Path:
     """Write the folder of an evaluation, whole or not at all.
 
     Parameters
@@ -177,6 +221,8 @@ def write(evaluation: Evaluation, output: Path, command: str, wall_s: float) -> 
         What makes it again.
     wall_s : float
         How long it took, seconds.
+    searches : sequence of Search
+        What was looked for besides.
 
     Returns
     -------
@@ -195,7 +241,8 @@ def write(evaluation: Evaluation, output: Path, command: str, wall_s: float) -> 
         return storage.holds_only(directory, NAMES, MARKER)
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
-        report.write(evaluation, directory, wall_s)
+        adversaries = [one for search in searches for one in search.files]
+        report.write(evaluation, directory, wall_s, as_json(adversaries))
         (directory / "pictures").mkdir()
         shown = []
         for index, result in enumerate(evaluation.results):
@@ -212,12 +259,36 @@ def write(evaluation: Evaluation, output: Path, command: str, wall_s: float) -> 
             others=list(evaluation.others),
             tested=[one for one in shown if one["verdict"] != "not tested"],
             not_tested=[one for one in shown if one["verdict"] == "not tested"],
+            searches=[_searched(search, directory) for search in searches],
             packets=evaluation.packets,
             command=command,
             version=engine.__version__,
         )
         storage.write(directory / "index.html", text.encode())
     return place
+
+
+def _searched(search: Search, directory: Path) -> dict[str, Any]:
+    shown = []
+    for file, adversary in search.files:
+        with plots.in_style():
+            plots.save(picture(adversary), directory / "pictures", file.stem)
+        estimates = [interval(one) for one in adversary.estimates.values()]
+        shown.append(
+            {
+                "name": file.stem,
+                "file": f"../found/{file.name}",
+                "metric": words(adversary.objective.margin.metric),
+                "unit": adversary.objective.margin.unit,
+                "estimates": estimates,
+                "genome": adversary.genome,
+            }
+        )
+    return {
+        "objective": search.objective,
+        "lines": [summed_up(one) for one in search.searched],
+        "adversaries": shown,
+    }
 
 
 def _pictures(result: CriterionResult, name: str, directory: Path) -> list[tuple[str, str]]:

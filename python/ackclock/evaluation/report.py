@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ackclock.evaluation.results import (
     Evaluation,
     Judged,
 )
+from ackclock.evaluation.runs import as_json as as_finite
 from ackclock.evaluation.schema import SCHEMA
 from ackclock.evaluation.setting import BASELINES
 from ackclock.evaluation.verdicts import Limit
@@ -146,7 +148,9 @@ def _criterion(result: CriterionResult) -> dict[str, Any]:
     }
 
 
-def verdicts(evaluation: Evaluation, wall_s: float) -> dict[str, Any]:
+def verdicts(
+    evaluation: Evaluation, wall_s: float, adversaries: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
     """Give the verdicts as ``verdicts.json`` has them.
 
     Parameters
@@ -155,6 +159,8 @@ def verdicts(evaluation: Evaluation, wall_s: float) -> dict[str, Any]:
         What was found.
     wall_s : float
         How long it took, seconds.
+    adversaries : sequence of dict
+        What a search has found, as `search.as_json` gives it.
 
     Returns
     -------
@@ -180,7 +186,7 @@ def verdicts(evaluation: Evaluation, wall_s: float) -> dict[str, Any]:
             name: {one.criterion.id: one.verdict for one in results}
             for name, results in evaluation.others.items()
         },
-        "adversaries": [],
+        "adversaries": [as_finite(one) for one in adversaries],
         "not_tested": [
             {"id": one.criterion.id, "reason": one.criterion.not_tested}
             for one in evaluation.results
@@ -294,7 +300,12 @@ def runs(evaluation: Evaluation) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
 
 
-def write(evaluation: Evaluation, directory: Path, wall_s: float) -> dict[str, Any]:
+def write(
+    evaluation: Evaluation,
+    directory: Path,
+    wall_s: float,
+    adversaries: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
     """Write verdicts, numbers and scenarios.
 
     Parameters
@@ -305,6 +316,8 @@ def write(evaluation: Evaluation, directory: Path, wall_s: float) -> dict[str, A
         Where to.
     wall_s : float
         How long it took, seconds.
+    adversaries : sequence of dict
+        What a search has found, as `search.as_json` gives it.
 
     Returns
     -------
@@ -325,6 +338,6 @@ def write(evaluation: Evaluation, directory: Path, wall_s: float) -> dict[str, A
                 storage.write(place, scenario.toml().encode())
     storage.write_table(cells(evaluation), directory, "cells")
     storage.write_table(runs(evaluation), directory, "runs")
-    found = verdicts(evaluation, wall_s)
+    found = verdicts(evaluation, wall_s, adversaries)
     storage.write(directory / "verdicts.json", (json.dumps(found, indent=1) + "\n").encode())
     return found

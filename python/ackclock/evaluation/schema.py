@@ -63,6 +63,22 @@ def schema() -> dict[str, Any]:
             "errors": {"type": "array", "items": _TEXT},
         }
     )
+    regret = _object({"value": _NUMBER, "low": _NUMBER, "high": _NUMBER})
+    adversary = _object(
+        {
+            "file": _TEXT,
+            "objective": _TEXT,
+            "genome": _TEXT,
+            "metric": _TEXT,
+            "unit": _TEXT,
+            "value": _NUMBER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "baseline": {"type": "object", "additionalProperties": _NUMBER},
+            "regret": regret,
+            "verdict": {"enum": ["better", "like", "unclear", "worse"]},
+        }
+    )
     control = _object({"name": _TEXT, "params": {"type": "object"}, "digest": _TEXT})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -84,7 +100,7 @@ def schema() -> dict[str, Any]:
                         "additionalProperties": {"enum": list(VERDICTS)},
                     },
                 },
-                "adversaries": {"type": "array", "items": {"type": "object"}},
+                "adversaries": {"type": "array", "items": adversary},
                 "not_tested": {
                     "type": "array",
                     "items": _object({"id": _TEXT, "reason": _TEXT}),

@@ -177,7 +177,7 @@ def search(
             checks = parts * (2 * SHORTLIST * CHECKING_RUNS + FRESH_RUNS * (BEST + 1))
             with bench(checks) as made:
                 searched = one.confirm(made, count, chosen)
-            say(_words(searched))
+            say(summed_up(searched))
             found.append(searched)
     return found
 
@@ -189,7 +189,19 @@ def _named(known: Any, names: Sequence[str], what: str) -> list[Any]:
     return [known[name] for name in names]
 
 
-def _words(searched: Searched) -> str:
+def summed_up(searched: Searched) -> str:
+    """Say what a search has found.
+
+    Parameters
+    ----------
+    searched : Searched
+        What came of it.
+
+    Returns
+    -------
+    str
+        A line, with the value over fresh seeds beside that of random draws.
+    """
     count = len(searched.adversaries)
     outcome = {0: "no adversary found", 1: "adversary found"}.get(count, f"{count} adversaries")
     beaten = "" if searched.beats_random else "; does not beat random draws"

@@ -1,7 +1,10 @@
 """The suites of an evaluation, by name."""
 
+from pathlib import Path
+
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.criteria import RFC9743
+from ackclock.evaluation.search import saved
 from ackclock.evaluation.suites.adversaries import ADVERSARIES
 from ackclock.evaluation.suites.bbr_draft import BBR_DRAFT
 from ackclock.evaluation.suites.c4 import C4
@@ -27,7 +30,7 @@ def criteria(name: str) -> tuple[Criterion, ...]:
     Parameters
     ----------
     name : str
-        A key of `SUITES`.
+        A key of `SUITES`, or a folder of adversaries that a search has left.
 
     Returns
     -------
@@ -38,7 +41,11 @@ def criteria(name: str) -> tuple[Criterion, ...]:
     ------
     KeyError
         When there is no such suite; its argument is one line for people.
+    ScenarioError
+        When a folder holds no adversaries, or something else.
     """
-    if name not in SUITES:
-        raise KeyError(f"no suite {name}; choose of {', '.join(SUITES)}")
-    return SUITES[name]
+    if name in SUITES:
+        return SUITES[name]
+    if Path(name).is_dir():
+        return (saved.read(Path(name)),)
+    raise KeyError(f"no suite {name}; choose of {', '.join(SUITES)}, or a folder")
