@@ -110,3 +110,23 @@ def test_progress_is_told_and_can_end_the_run():
         ackclock.simulate(long, record=False, progress=tell)
     assert told == sorted(told)
     assert len(told) == 3
+
+
+def test_requests_reach_python_and_disk(tmp_path):
+    """Four packets of a request go at once: half a round trip of 100 ms and four times 80 us."""
+    scenario = ackclock.scenario(
+        ackclock.dumbbell(rate="100 Mbit/s", delay="50 ms", queue="1000 packets"),
+        ackclock.flow(source="requests", size="4 kB", every="1 s", initial_window=10),
+        ackclock.flow("reno", arrivals={"load": "1 %", "sizes": "10 kB"}),
+        duration="5.5 s",
+    )
+    run = ackclock.simulate(scenario)
+    own = run.requests.filter(pl.col("flow") == 0)
+    assert own.columns == ["flow", "start_s", "bytes", "completion_s"]
+    assert own["start_s"].to_list() == [0, 1, 2, 3, 4, 5]
+    assert own["bytes"].to_list() == [4000] * 6
+    assert own["completion_s"].min() == pytest.approx(0.05032, abs=1e-6)
+    arrived = run.flows.filter(pl.col("name").str.starts_with("reno-arrival-"))
+    assert arrived.height == run.requests["flow"].n_unique() - 1 > 10
+    run.save(tmp_path / "kept")
+    assert ackclock.engine.run.Run.read(tmp_path / "kept").requests.equals(run.requests)

@@ -18,8 +18,8 @@ crate::parameters! {
     pub struct LedbatParams {
         /// queueing delay to keep, milliseconds (TARGET)
         target_ms: f64 = 100.0, Domain::Number { minimum: 0.1, maximum: 100.0 };
-        /// largest growth, packets per round trip (GAIN)
-        gain: f64 = 1.0, Domain::Number { minimum: 1e-3, maximum: 1.0 };
+        /// largest growth, packets per round trip (GAIN; the RFC allows at most 1)
+        gain: f64 = 1.0, Domain::Number { minimum: 1e-3, maximum: 100.0 };
         /// minutes for which the smallest delay is remembered (BASE_HISTORY)
         base_history: f64 = 10.0, Domain::Number { minimum: 1.0, maximum: 10.0 };
         /// samples of which the smallest counts (CURRENT_FILTER)

@@ -68,6 +68,8 @@ fn direction(reverse: &mut Node, link: &Link) {
         reverse.supply("rate", || text(link.rate));
     }
     reverse.supply("delay", || text(link.delay));
+    reverse.supply("up", || Content::Flag(link.up));
+    reverse.supply("outage", || text(link.outage.name()));
     let limit = match link.queue.limit() {
         Limit::Packets(packets) => text(packets),
         Limit::Bytes(bytes) => text(bytes),

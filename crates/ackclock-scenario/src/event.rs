@@ -1,15 +1,18 @@
 //! From a tree to checked events: changes of links during a run.
 
+mod repeat;
+
 use ackclock_units::Span;
 
 use crate::keys::FILE;
 use crate::link::Square;
 use crate::model::{Change, Event, Flow, Link, Run, When};
-use crate::read::{Read, Table};
+use crate::read::{Read, Refusal, Table};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
-use crate::value::did_you_mean;
+use crate::value::{NO_RATE, did_you_mean};
 use crate::{complete, fill};
+use repeat::{Asked, Repeats};
 
 /// Most changes of a run, those of square waves included.
 const MOST_EVENTS: u64 = 1_000_000;
@@ -36,37 +39,93 @@ pub fn events(
     let mut tree = filled(&changed);
     complete::topology(&mut tree, topology);
     let mut links = topology.links.clone();
-    for event in table.tables("event")? {
-        let when = when(&event, run, flows)?;
-        let path: String = event.need("set")?;
-        let value = event.required("to", event.node("to"))?;
-        let path = resolve(&event, &path, topology)?;
-        let place = changed.place(&path, &value.origin).map_err(|problem| event.refuse("set", problem))?;
-        place.content = value.content.clone();
-        place.mark(&value.origin);
-        let mut after_tree = filled(&changed);
-        let after = Topology::read(&Table::open(&after_tree, "", table.file(), &FILE)?)?;
-        complete::topology(&mut after_tree, &after);
-        let same = after.links.len() == topology.links.len()
-            && after.squares == topology.squares
-            && after.links.iter().zip(&topology.links).all(|(a, b)| {
-                let fixed = |link: &Link| (link.policer, link.aggregation);
-                a.name == b.name && a.trace == b.trace && fixed(a) == fixed(b)
-            });
-        if !same {
-            return Err(event.refuse("set", "this key cannot change during a run"));
+    let tables = table.tables("event")?;
+    let asked = tables.iter().map(|event| Asked::read(event, run, topology)).collect::<Read<Vec<_>>>()?;
+    let mut repeats = Repeats::default();
+    for (event, asked) in tables.iter().zip(&asked).filter(|(_, asked)| asked.is_special()) {
+        let mut probes = Vec::new();
+        for value in &asked.values {
+            let mut other = changed.clone();
+            asked.set(event, &mut other, value)?;
+            probes.push(state(&other, event, table.file(), topology)?);
         }
-        for (link, (new, old)) in after.links.iter().zip(&links).enumerate() {
-            events.extend(changes(new, old).into_iter().map(|change| Event { when, link, change }));
+        repeats.add(asked, &State { tree: tree.clone(), links: links.clone() }, &probes);
+    }
+    for (event, asked) in tables.iter().zip(&asked) {
+        let when = when(event, run, flows, asked.every)?;
+        let before = State { tree, links };
+        let mut after = Vec::new();
+        for value in &asked.values {
+            asked.set(event, &mut changed, value)?;
+            after.push(state(&changed, event, table.file(), topology)?);
         }
         let at = event.required("at", event.node("at"))?;
-        written.extend(differences(&tree, &after_tree, &links).into_iter().map(|(set, to)| {
-            let entries = [("at", at.clone()), ("set", Node::text(set)), ("to", to)];
-            Node::table(entries.map(|(key, node)| (key.to_owned(), node)).into(), &at.origin)
-        }));
-        (tree, links) = (after_tree, after.links);
+        let others = repeats.related(event, asked)?;
+        if let ([after], true) = (&after[..], repeats.is_empty()) {
+            for (link, (new, old)) in after.links.iter().zip(&before.links).enumerate() {
+                events.extend(changes(new, old).into_iter().map(|change| Event { when, link, change }));
+            }
+            written.extend(differences(&before.tree, &after.tree, &before.links).into_iter().map(
+                |(set, to)| {
+                    let entries = [("at", at.clone()), ("set", Node::text(set)), ("to", to)];
+                    Node::table(entries.map(|(key, node)| (key.to_owned(), node)).into(), &at.origin)
+                },
+            ));
+        } else {
+            let mut probes = vec![&before];
+            probes.extend(&after);
+            let mut others_after = Vec::new();
+            for value in others {
+                let mut other = changed.clone();
+                asked.set(event, &mut other, value)?;
+                others_after.push(state(&other, event, table.file(), topology)?);
+            }
+            probes.extend(&others_after);
+            for (link, change) in repeat::changes(event, asked, &probes, &after)? {
+                events.push(Event { when, link, change });
+            }
+            written.extend(repeat::written(event, asked, &probes, &after)?);
+        }
+        let count: u64 = events.iter().map(|event| event.when.count()).sum();
+        if count > MOST_EVENTS {
+            let problem = format!("a run has at most {MOST_EVENTS} changes; with this event it has {count}");
+            return Err(event.refuse("every", problem));
+        }
+        State { tree, links } = after.pop().unwrap_or(before);
     }
     Ok((events, written))
+}
+
+/// Who wants no rate at all wants an outage.
+fn hint_at_up(mut refusal: Refusal) -> Refusal {
+    if refusal.problem == NO_RATE {
+        refusal.problem += "; to stop the link, set its key up to false";
+    }
+    refusal
+}
+
+/// Links as an event leaves them, and the complete tree that says so.
+struct State {
+    tree: Node,
+    links: Vec<Link>,
+}
+
+/// Reads the links of a changed scenario again, for `event`.
+fn state(changed: &Node, event: &Table<'_>, file: &str, topology: &Topology) -> Read<State> {
+    let mut tree = filled(changed);
+    let after = Table::open(&tree, "", file, &FILE).and_then(|table| Topology::read(&table));
+    let after = after.map_err(hint_at_up)?;
+    complete::topology(&mut tree, &after);
+    let same = after.links.len() == topology.links.len()
+        && after.squares == topology.squares
+        && after.links.iter().zip(&topology.links).all(|(a, b)| {
+            let fixed = |link: &Link| (link.policer, link.aggregation, link.outage);
+            a.name == b.name && a.trace == b.trace && fixed(a) == fixed(b)
+        });
+    if !same {
+        return Err(event.refuse("set", "this key cannot change during a run"));
+    }
+    Ok(State { tree, links: after.links })
 }
 
 fn filled(given: &Node) -> Node {
@@ -113,7 +172,7 @@ fn difference(path: String, old: &Node, new: &Node) -> Option<(String, Node)> {
     }
 }
 
-fn when(event: &Table<'_>, run: &Run, flows: &[Flow]) -> Read<When> {
+fn when(event: &Table<'_>, run: &Run, flows: &[Flow], every: Option<(Span, Span)>) -> Read<When> {
     let expected = "expected a time, or { flow = \"a\", rtt = 1000 }";
     let Some(node) = event.node("at") else { return Err(event.refuse("at", "is required")) };
     let Content::Table(entries) = &node.content else {
@@ -122,8 +181,14 @@ fn when(event: &Table<'_>, run: &Run, flows: &[Flow]) -> Read<When> {
             let problem = format!("must lie before the end of the run ({}), is {at}", run.duration);
             return Err(event.refuse("at", problem));
         }
-        return Ok(When::At(at));
+        return Ok(match every {
+            Some((every, until)) => When::Every { first: at, every, until },
+            None => When::At(at),
+        });
     };
+    if every.is_some() {
+        return Err(event.refuse("every", "needs a time in at"));
+    }
     let find = |name: &str| entries.iter().find(|(key, _)| key == name).map(|(_, node)| &node.content);
     let (Some(Content::Text(name)), Some(Content::Whole(count)), 2) =
         (find("flow"), find("rtt"), entries.len())
@@ -173,6 +238,9 @@ fn changes(new: &Link, old: &Link) -> Vec<Change> {
     }
     if new.loss != old.loss {
         changes.push(Change::Loss(new.loss.clone()));
+    }
+    if new.up != old.up {
+        changes.push(Change::Up(new.up));
     }
     if new.noise != old.noise {
         changes.push(Change::Noise(new.noise));

@@ -4,7 +4,8 @@ use ackclock_cc::Start as ControlStart;
 use ackclock_cc::registry::{Catalogue, Entry, Kind};
 use ackclock_units::{Bytes, Span};
 
-use crate::model::{Flow, Moment, ParamValue, Run, Traffic, Transport};
+use crate::link::noise_of;
+use crate::model::{Flow, Lies, Moment, ParamValue, Run, Traffic, Transport};
 use crate::read::{Read, Table};
 use crate::tcp::{Profile, Recovery, RttSampling, Tcp};
 use crate::topology::Topology;
@@ -68,6 +69,14 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
     if bytes.is_some() && matches!(traffic, Traffic::Web(_) | Traffic::Requests(_) | Traffic::Emultcp(_)) {
         return Err(table.refuse("bytes", "does not apply to this source; use stop"));
     }
+    traffic::check_frames(table, &traffic, tcp.packet)?;
+    if bytes.is_some() && matches!(traffic, Traffic::Media(_)) {
+        return Err(table.refuse("bytes", "does not apply to this source; use stop"));
+    }
+    if table.has("receiver") && entry.is_none_or(|entry| entry.kind != Kind::Window) {
+        let problem = "needs a window-based control, whose sender it can lie to: leave it out";
+        return Err(table.refuse("receiver", problem));
+    }
     if table.has("limit") {
         limited(table, &traffic, entry)?;
     }
@@ -93,6 +102,16 @@ pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
         stop,
         bytes,
         limit: table.get("limit")?,
+        delay_noise: noise_of(table, "delay_noise")?,
+        reverse_noise: noise_of(table, "reverse_noise")?,
+        lies: match table.table("receiver")? {
+            Some(receiver) => Lies {
+                split: receiver.need("split")?,
+                advance: receiver.need("advance")?,
+                ignore_marks: receiver.need("ignore_marks")?,
+            },
+            None => Lies::NONE,
+        },
         rtt_noise: table.get("rtt_noise")?.unwrap_or(Span::ZERO),
         tcp: tcp.into(),
         arrival_of: None,
@@ -195,10 +214,10 @@ fn controller<'c>(
 ) -> Read<Option<&'c Entry>> {
     let given: Option<String> = table.get("controller")?;
     let name = match (traffic, given) {
-        (Traffic::Datagrams(_) | Traffic::Emultcp(_), Some(_)) => {
+        (Traffic::Datagrams(_) | Traffic::Media(_) | Traffic::Emultcp(_), Some(_)) => {
             return Err(table.refuse("controller", "give either controller or source, not both"));
         }
-        (Traffic::Datagrams(_), None) => return Ok(None),
+        (Traffic::Datagrams(_) | Traffic::Media(_), None) => return Ok(None),
         (Traffic::Emultcp(_), None) => "reno".to_owned(),
         (Traffic::Web(_) | Traffic::Requests(_) | Traffic::Bulk, given) => {
             table.required("controller", given)?

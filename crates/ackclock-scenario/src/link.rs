@@ -21,6 +21,10 @@ const OPPORTUNITY_BITS: u64 = 1500 * 8;
 /// DualPI2's probability does not move more often: each step costs time in a simulation, too.
 const SHORTEST_UPDATE: Span = Span::from_micros(100);
 
+/// Means of Wi-Fi's delay: below it only the short part is left, above it the long one would come more often than always.
+const LEAST_WIFI: Span = Span::from_millis(1);
+const MOST_WIFI: Span = Span::from_millis(91);
+
 /// A rate that alternates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Square {
@@ -51,6 +55,8 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         noise: noise(table)?,
         policer: policer(table)?,
         aggregation: aggregation(table)?,
+        up: table.need("up")?,
+        outage: table.need("outage")?,
     };
     let default = Link {
         name: format!("{name}-reverse"),
@@ -75,6 +81,8 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         noise: noise(&reverse)?,
         policer: policer(&reverse)?,
         aggregation: aggregation(&reverse)?,
+        up: reverse.get("up")?.unwrap_or(default.up),
+        outage: reverse.get("outage")?.unwrap_or(default.outage),
         name: default.name,
     };
     Ok([forward, (link, square(&reverse)?)])
@@ -251,8 +259,20 @@ fn aggregation(table: &Table<'_>) -> Read<Option<Aggregation>> {
 }
 
 fn noise(table: &Table<'_>) -> Read<Option<Noise>> {
-    let Some(noise) = table.table("delay_noise")? else { return Ok(None) };
+    noise_of(table, "delay_noise")
+}
+
+/// Reads the noise under `key`.
+pub fn noise_of(table: &Table<'_>, key: &str) -> Read<Option<Noise>> {
+    let Some(noise) = table.table(key)? else { return Ok(None) };
     let kind = match noise.need("kind")? {
+        "wifi" => {
+            let mean: Span = noise.need("mean")?;
+            if !(LEAST_WIFI..=MOST_WIFI).contains(&mean) {
+                return Err(noise.refuse("mean", format!("must lie between 1 ms and 91 ms, is {mean}")));
+            }
+            NoiseKind::Wifi(mean)
+        }
         "uniform" => NoiseKind::Uniform(noise.need("range")?),
         _ => NoiseKind::Gaussian(noise.need("sigma")?),
     };

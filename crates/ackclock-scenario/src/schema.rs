@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{
     AGGREGATION, ARRIVALS, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT,
-    POLICER, QUEUE, REVERSE, RUN, SQUARE, Section,
+    POLICER, PULSE, QUEUE, RECEIVER, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
 
@@ -111,6 +111,8 @@ pub fn reference() -> String {
         ("square", &SQUARE),
         ("[[flow]]", &FLOW),
         ("arrivals", &ARRIVALS),
+        ("pulse", &PULSE),
+        ("receiver", &RECEIVER),
         ("[[event]]", &EVENT),
     ];
     let mut text = String::new();

@@ -57,7 +57,7 @@ words! {
 }
 
 /// Headers of a data packet, bytes: IPv4 and TCP. A packet must have room for them and one byte.
-const HEADERS: u64 = 40;
+pub(crate) const HEADERS: u64 = 40;
 /// Bounds of a gain of pacing.
 const LEAST_GAIN: f64 = 0.01;
 const MOST_GAIN: f64 = 100.0;
@@ -125,7 +125,7 @@ settings! {
     rtt_sampling: RttSampling = Form::Word(RttSampling::WORDS), "every_ack",
         "round trips that the retransmission timer measures; one_per_window: of one packet at a time (Karn), in ticks of clock",
         tcp_only;
-    delayed_ack: u64 = Form::Whole(1, 2), "1" linux "2", "packets per acknowledgement", tcp_only;
+    delayed_ack: u64 = Form::Whole(1, 64), "1" linux "2", "packets per acknowledgement", tcp_only;
     delayed_ack_timer: Span = Form::PositiveTime, "100 ms" linux "40 ms",
         "how long an acknowledgement is held back", tcp_only;
     limited_transmit: bool = Form::Flag, "true", "new packets on the first two duplicate ACKs (RFC 3042)", tcp_only;

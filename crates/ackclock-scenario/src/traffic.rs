@@ -1,10 +1,13 @@
 //! From a tree to what a flow sends: bulk data, web sessions, datagrams.
 
-use ackclock_units::{Rate, Span};
+use ackclock_units::{Bytes, Rate, Span};
 
 use crate::keys::MOST_REQUESTS;
-use crate::model::{Arrivals, Cycle, Datagrams, Emultcp, Flow, Moment, Pause, Requests, Sizes, Traffic, Web};
+use crate::model::{
+    Arrivals, Cycle, Datagrams, Emultcp, Flow, Media, Moment, Pause, Pulse, Requests, Sizes, Traffic, Web,
+};
 use crate::read::{Read, Table};
+use crate::tcp::HEADERS;
 
 /// Reads what the flow in `table`, which lives for `duration` at most, sends.
 pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) -> Read<Traffic> {
@@ -22,6 +25,7 @@ pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) 
             let cycle = Cycle { on: table.need("on")?, off: table.need("off")?, shape: table.get("shape")? };
             datagrams(table, false, Some(cycle))?
         }
+        Some("media") => Traffic::Media(media(table)?),
         Some(source) => datagrams(table, source == "poisson", None)?,
     })
 }
@@ -50,7 +54,45 @@ fn requests(table: &Table<'_>, duration: Span) -> Read<Requests> {
 
 fn datagrams(table: &Table<'_>, poisson: bool, cycle: Option<Cycle>) -> Read<Traffic> {
     let (rate, codepoint) = (table.need("rate")?, table.need("codepoint")?);
-    Ok(Traffic::Datagrams(Datagrams { rate, poisson, cycle, codepoint }))
+    let pulse = match table.table("pulse")? {
+        None => None,
+        Some(pulse) => {
+            let (on, every): (Span, Span) = (pulse.need("on")?, pulse.need("every")?);
+            if on > every {
+                return Err(pulse.refuse("on", format!("must be at most every ({every}), is {on}")));
+            }
+            Some(Pulse { on, every })
+        }
+    };
+    let deadline = table.get("deadline")?;
+    Ok(Traffic::Datagrams(Datagrams { rate, poisson, cycle, codepoint, pulse, deadline }))
+}
+
+fn media(table: &Table<'_>) -> Read<Media> {
+    Ok(Media {
+        rate: table.need("rate")?,
+        frame_rate: table.need("frame_rate")?,
+        key_every: table.need("key_every")?,
+        key_ratio: table.need("key_ratio")?,
+        codepoint: table.need("codepoint")?,
+        deadline: table.get("deadline")?,
+    })
+}
+
+/// Frames are sent in whole packets, so that each must have one.
+pub fn check_frames(table: &Table<'_>, traffic: &Traffic, packet: Bytes) -> Read<()> {
+    if let Traffic::Media(media) = traffic
+        && media.frame_bytes() < packet.0 as f64
+    {
+        let bytes = media.frame_bytes().floor().max(HEADERS as f64 + 1.0);
+        let problem = format!(
+            "a frame that is no key frame has {:.0} B, less than a packet ({packet}): set packet to at most {bytes} B, or \
+             raise the rate",
+            media.frame_bytes()
+        );
+        return Err(table.refuse("rate", problem));
+    }
+    Ok(())
 }
 
 /// Reads how flows like `flow` arrive, if they do; `run` is the run's end, `capacity` the rate of the slowest link.

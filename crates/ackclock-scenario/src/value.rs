@@ -58,10 +58,13 @@ impl Value for Span {
     }
 }
 
+/// What is said of a rate of zero.
+pub(crate) const NO_RATE: &str = "must be above 0 bit/s";
+
 impl Value for Rate {
     fn read(content: &Content, _: Form) -> Result<Self, String> {
         match parsed(content, str::parse)? {
-            Rate(0) => Err("must be above 0 bit/s".to_owned()),
+            Rate(0) => Err(NO_RATE.to_owned()),
             rate => Ok(rate),
         }
     }

@@ -83,6 +83,14 @@ fn every_key_is_written() {
     flow.sort();
     let none = [
         "arrivals",
+        "deadline",
+        "delay_noise",
+        "frame_rate",
+        "key_every",
+        "key_ratio",
+        "pulse",
+        "receiver",
+        "reverse_noise",
         "bytes",
         "codepoint",
         "every",
@@ -102,6 +110,8 @@ fn every_key_is_written() {
         "think",
         "to",
     ];
+    let mut none = none.to_vec();
+    none.sort_unstable();
     assert_eq!(flow, none);
     assert_eq!(complete["flow"][1]["params"]["alpha_min"], 0.1, "the default of the control");
     let profile = read_toml(EXAMPLE, "a.toml", &["flow.0.profile=linux".to_owned()], &all()).unwrap();
@@ -235,6 +245,8 @@ const EXTRAS: &[&str] = &[
     "square = { rate = \"3 Mbit/s\", period = \"4 s\" }",
     "policer = { rate = \"4 Mbit/s\", burst = \"20 kB\" }",
     "aggregation = { every = \"2 ms\" }",
+    "up = false",
+    "outage = \"drop\"",
 ];
 const REVERSE: &[&str] = &[
     "rate = \"2.000001 Mbit/s\"",
@@ -244,6 +256,7 @@ const REVERSE: &[&str] = &[
     "policer = { rate = \"1 Mbit/s\", burst = \"9 kB\" }",
     "aggregation = { every = \"10 ms\", thin_acks = true }",
     "delay_noise = { kind = \"gaussian\", sigma = \"1 ms\", reorder = true, hold = \"2 s\" }",
+    "up = true",
 ];
 
 /// The keys of a link.
@@ -281,6 +294,10 @@ const FLOWS: &[&str] = &[
     "source = \"emultcp\"",
     "source = \"requests\"\nsize = [[\"10 kB\", \"70 %\"], [\"1 MB\", 0.3]]\nthink = \"2 s\"\nrequests = 5",
     "source = \"requests\"\ncontroller = \"cubic\"\nsize = \"3 kB\"\nevery = \"0.3 s\"\nspacing = \"exponential\"",
+    "source = \"media\"\nrate = \"2 Mbit/s\"\nkey_ratio = 7\ndeadline = \"150 ms\"",
+    "source = \"cbr\"\nrate = \"1 Mbit/s\"\ndeadline = \"99 ms\"\npulse = { on = \"0.1 s\", every = \"1 s\" }",
+    "controller = \"reno\"\nreceiver = { split = 9, advance = true }\ndelay_noise = { kind = \"wifi\", mean = \"7 ms\" }",
+    "controller = \"reno\"\nreceiver = { ignore_marks = true }\nreverse_noise = { kind = \"uniform\", range = \"7 ms\" }",
     "controller = \"cubic\"\nlimit = \"2 Mbit/s\"",
     "controller = \"cubic\"\narrivals = { load = \"110 %\", sizes = [[\"10 kB\", 0.7], [\"1 MB\", \"30 %\"]] }\nstop = \"9 s\"",
     "controller = \"reno\"\nstart = { uniform = [\"0 s\", \"2 s\"] }\nstop = { uniform = [\"1 s\", \"7.5 s\"] }",
@@ -304,6 +321,12 @@ const EVENTS: &[&str] = &[
     "set = \"LINK.reverse.delay\"\nto = \"6 ms\"",
     "set = \"LINK.delay_noise.range\"\nto = \"2 ms\"",
     "set = \"LINK.delay_noise.hold\"\nto = \"0.5 s\"",
+    "set = \"LINK.up\"\nto = false",
+    "set = \"LINK.rate\"\nto = [\"9 Mbit/s\", \"10 Mbit/s\"]\nevery = \"1 s\"\nuntil = \"8 s\"",
+    "set = \"LINK.reverse.delay\"\nto = { uniform = [\"9 ms\", \"2 ms\"] }\nevery = \"0.3 s\"",
+    "set = \"LINK.up\"\nto = [true, false]\nevery = \"0.7 s\"",
+    "set = \"LINK.loss.rate\"\nto = { uniform = [\"1 %\", \"2 %\"] }",
+    "set = \"LINK.queue\"\nto = [{ kind = \"codel\", limit = \"9 packets\" }, { kind = \"droptail\", limit = \"9 kB\" }]\nevery = \"1 s\"",
 ];
 
 fn scenario() -> impl Strategy<Value = String> {

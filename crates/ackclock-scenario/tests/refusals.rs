@@ -15,8 +15,9 @@ const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, 
     min_rto, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
     growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn";
 const FILE_KEYS: &str = "run, tcp, path, dumbbell, parking_lot, node, link, flow, event";
-const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, on, off, shape, think, objects, object, size, every, spacing, requests, params, transport, \
-                         count, rtt, access, direction, from, to, start, stop, bytes, arrivals, limit, rtt_noise";
+const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, deadline, pulse, frame_rate, key_every, key_ratio, on, off, shape, think, objects, object, size, every, spacing, requests, params, transport, \
+                         count, rtt, access, direction, from, to, start, stop, bytes, arrivals, limit, delay_noise, reverse_noise, \
+                         receiver, rtt_noise";
 
 /// The names of the controls, as messages list them.
 fn controls() -> String {
@@ -87,7 +88,7 @@ fn values() {
             "flow.0.initial_ssthresh=endless",
             "expected a number of packets from 2 to 1000000000 or \"unlimited\", found \"endless\"".into(),
         ),
-        ("flow.0.delayed_ack=3", "expected a whole number from 1 to 2, found 3".into()),
+        ("flow.0.delayed_ack=65", "expected a whole number from 1 to 64, found 65".into()),
         ("flow.0.min_rto=2 min", "must not exceed max_rto (64 s), is 120 s".into()),
         ("flow.0.min_rto=0 s", "must be longer than 0 s".into()),
         (

@@ -1,4 +1,4 @@
-//! What is refused of applications, receivers and the noise of single flows: each with its place and what is allowed.
+//! What is refused of applications, receivers, the noise of single flows and events: each with its place and what is allowed.
 
 mod common;
 
@@ -95,4 +95,104 @@ fn arrivals() {
          sizes = \"1 kB\" } }]",
         "flow: flows that arrive are named \"a-0\" and so on: rename \"a-7\"",
     );
+}
+
+#[test]
+fn events() {
+    let event = |keys: &str, problem: &str| ends(&format!("event=[{keys}]"), problem);
+    let rate = "set = \"dumbbell.rate\"";
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = \"0 Mbit/s\" }}"),
+        "must be above 0 bit/s; to stop the link, set its key up to false",
+    );
+    event(
+        "{ at = \"1 s\", set = \"dumbbell.outage\", to = \"drop\" }",
+        "event.0.set: this key cannot change during a run",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = [\"1 Mbit/s\", \"2 Mbit/s\"] }}"),
+        "event.0.to: a list of 2 values needs every: how often the next one comes",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = [], every = \"1 s\" }}"),
+        "event.0.to: expected at least one value",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = {{ uniform = [\"1 Mbit/s\"] }} }}"),
+        "event.0.to: expected two values, such as { uniform = [\"40 ms\", \"80 ms\"] }",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = \"1 Mbit/s\", until = \"2 s\" }}"),
+        "event.0.until: applies only with every",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = \"1 Mbit/s\", every = \"1 us\" }}"),
+        "event.0.every: a run has at most 1000000 changes; with this event it has 18000000",
+    );
+    event(
+        &format!("{{ at = {{ flow = \"reno-1\", rtt = 2 }}, {rate}, to = \"1 Mbit/s\", every = \"1 s\" }}"),
+        "event.0.every: needs a time in at",
+    );
+    event(
+        &format!("{{ at = \"1 s\", {rate}, to = {{ uniform = [\"1 Mbit/s\", \"2 Mbit/s\"] }} }}"),
+        "event.0.set: sets several things at once, which would be equally random: give the other direction, or the other \
+         links, values of their own",
+    );
+    event(
+        "{ at = \"1 s\", set = \"dumbbell.reverse\", to = {}, every = \"1 s\" }",
+        "event.0.set: an event that repeats or is random, and any beside it, sets one key of a link, such as dumbbell.rate",
+    );
+    event(
+        "{ at = \"1 s\", set = \"dumbbell.up\", to = { uniform = [true, false] } }",
+        "event.0.to: only rates, delays, the rate of a bernoulli loss, the limit of a droptail queue and the size of delay \
+         noise can be random",
+    );
+    event(
+        &format!(
+            "{{ at = \"1 s\", {rate}, to = \"1 Mbit/s\", every = \"1 s\" }}, {{ at = \"2 s\", set = \"dumbbell.reverse.rate\", \
+             to = \"2 Mbit/s\" }}"
+        ),
+        "event.1.set: an event that repeats or is random changes this, too, by dumbbell.rate: set the same key",
+    );
+}
+
+#[test]
+fn datagrams_and_media() {
+    let cbr = |keys: &str, problem: &str| {
+        ends(&format!("flow.0={{ source = \"cbr\", rate = \"1 Mbit/s\", {keys} }}"), problem);
+    };
+    cbr("pulse = { on = \"1 s\" }", "flow.0.pulse.every: is required");
+    cbr("pulse = { on = \"2 s\", every = \"1 s\" }", "flow.0.pulse.on: must be at most every (1 s), is 2 s");
+    cbr("deadline = \"0 ms\"", "flow.0.deadline: must be longer than 0 s");
+    cbr("frame_rate = 20", "flow.0.frame_rate: applies only with source = \"media\"");
+    let media =
+        |keys: &str, problem: &str| ends(&format!("flow.0={{ source = \"media\", {keys} }}"), problem);
+    media("frame_rate = 30", "flow.0.rate: is required");
+    // 150 kbit/s at 30 frames per second are 625 B; of 60 frames with one of four times the size each other has 60/63 of that.
+    media(
+        "rate = \"150 kbit/s\", packet = \"1000 B\"",
+        "flow.0.rate: a frame that is no key frame has 595 B, less than a packet (1 kB): set packet to at most 595 B, or \
+         raise the rate",
+    );
+    media(
+        "rate = \"1.5 Mbit/s\", packet = \"1000 B\", bytes = \"1 MB\"",
+        "flow.0.bytes: does not apply to this source; use stop",
+    );
+    ends(
+        "flow.0.pulse={ on = \"1 s\", every = \"1 s\" }",
+        "flow.0.pulse: applies only with source = \"cbr\"",
+    );
+}
+
+#[test]
+fn noise_and_receivers() {
+    let wifi = |mean: &str| format!("flow.0.delay_noise={{ kind = \"wifi\", mean = \"{mean}\" }}");
+    for (mean, is) in [("0.5 ms", "500 us"), ("92 ms", "92 ms")] {
+        ends(&wifi(mean), &format!("flow.0.delay_noise.mean: must lie between 1 ms and 91 ms, is {is}"));
+    }
+    ends("flow.0.reverse_noise={ kind = \"uniform\" }", "flow.0.reverse_noise.range: is required");
+    ends("flow.0.receiver.split=0", "flow.0.receiver.split: expected a whole number from 1 to 64, found 0");
+    ends("flow.0.receiver.lies=true", "unknown key; allowed: split, advance, ignore_marks");
+    let needs = "flow.0.receiver: needs a window-based control, whose sender it can lie to: leave it out";
+    ends("flow.0={ source = \"cbr\", rate = \"1 Mbit/s\", receiver = { split = 2 } }", needs);
 }

@@ -122,7 +122,7 @@ fn queues_noise_and_sources() {
         ),
         (
             "flow.0.codepoint=ect1".into(),
-            "flow.0.codepoint: applies only with source = \"cbr\" or \"poisson\" or \"onoff\"",
+            "flow.0.codepoint: applies only with source = \"cbr\" or \"poisson\" or \"onoff\" or \"media\"",
         ),
         (
             "flow.0={ source = \"cbr\", rate = \"1 Mbit/s\", codepoint = \"ect2\" }".into(),
@@ -136,7 +136,7 @@ fn queues_noise_and_sources() {
         ),
         (
             noise("kind = \"gauss\""),
-            "delay_noise.kind: unknown value \"gauss\", did you mean \"gaussian\"?; allowed: \"uniform\", \"gaussian\"",
+            "delay_noise.kind: unknown value \"gauss\", did you mean \"gaussian\"?; allowed: \"uniform\", \"gaussian\", \"wifi\"",
         ),
         (
             noise("kind = \"uniform\", range = \"1 ms\", reorder = 1"),
@@ -159,7 +159,7 @@ fn queues_noise_and_sources() {
         ("flow.0.source=cbr".into(), "flow.0.rate: is required"),
         (
             "flow.1.source=cbs".into(),
-            "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?; allowed: \"cbr\", \"poisson\", \"onoff\", \"web\", \"requests\", \"emultcp\"",
+            "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?; allowed: \"cbr\", \"poisson\", \"onoff\", \"media\", \"web\", \"requests\", \"emultcp\"",
         ),
         ("flow.0.source=emultcp".into(), "flow.0.controller: give either controller or source, not both"),
         (
@@ -168,7 +168,7 @@ fn queues_noise_and_sources() {
         ),
         (
             "flow.0.rate=1 Mbit/s".into(),
-            "flow.0.rate: applies only with source = \"cbr\" or \"poisson\" or \"onoff\"",
+            "flow.0.rate: applies only with source = \"cbr\" or \"poisson\" or \"onoff\" or \"media\"",
         ),
         ("flow.0.on=1 s".into(), "flow.0.on: applies only with source = \"onoff\""),
         ("flow.0.off=1 s".into(), "flow.0.off: applies only with source = \"onoff\""),
@@ -342,7 +342,7 @@ fn events() {
         ),
         (
             "at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"",
-            "unknown key, did you mean \"rate\"?; allowed: rate, rate_trace, square, delay, queue, loss, delay_noise, policer, aggregation, reverse",
+            "unknown key, did you mean \"rate\"?; allowed: rate, rate_trace, square, delay, queue, loss, delay_noise, policer, aggregation, up, outage, reverse",
         ),
         (
             "at = \"5 s\"\nset = \"dumbbell.rate\"\nto = 5",

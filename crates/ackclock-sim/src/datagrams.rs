@@ -1,8 +1,9 @@
 //! Datagrams at a rate that nothing changes, and where they end.
 
-use ackclock_scenario::{Codepoint, Cycle, Datagrams};
+use ackclock_scenario::{Codepoint, Cycle, Datagrams, Pulse};
 use ackclock_units::{Span, Time};
 
+use crate::delays::Delays;
 use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::pace::Serialiser;
@@ -85,6 +86,12 @@ impl Source {
                 self.on_until = begin + self.duration(cycle.on, cycle);
             }
         }
+        if let Some(Pulse { on, every }) = self.settings.datagrams.pulse {
+            let since = self.next.since(self.settings.start).0;
+            if since % every.0 >= on.0 {
+                self.next = self.settings.start + every.saturating_mul(since / every.0 + 1);
+            }
+        }
         if self.next >= self.settings.stop || self.meter.counters.sent_packets >= self.settings.total {
             self.next = Time::NEVER;
         }
@@ -113,11 +120,7 @@ impl Endpoint for Source {
             context.write(flow, "stop", f64::NAN, f64::NAN);
         }
         let mut packet = Packet::new(Kind::Data, flow, route, sequence, context.now, packet_bytes);
-        packet.set_ecn(match self.settings.datagrams.codepoint {
-            Codepoint::NotEct => Ecn::NotCapable,
-            Codepoint::Ect0 => Ecn::Capable,
-            Codepoint::Ect1 => Ecn::Ect1,
-        });
+        packet.set_ecn(codepoint(self.settings.datagrams.codepoint));
         Some(packet)
     }
 
@@ -139,24 +142,36 @@ impl SendingEnd for Source {
     }
 }
 
-/// Counts what arrives.
+/// The ECN field of a packet that is sent with `codepoint`.
+#[must_use]
+pub const fn codepoint(codepoint: Codepoint) -> Ecn {
+    match codepoint {
+        Codepoint::NotEct => Ecn::NotCapable,
+        Codepoint::Ect0 => Ecn::Capable,
+        Codepoint::Ect1 => Ecn::Ect1,
+    }
+}
+
+/// Counts what arrives, and how long it took.
 #[derive(Debug)]
 pub struct Sink {
     total: u64,
     delivered: u64,
     completed: Option<Time>,
+    delays: Delays,
 }
 
 impl Sink {
-    /// A sink that expects `total` packets; `u64::MAX` for no end.
+    /// A sink that expects `total` packets, `u64::MAX` for no end, and measures their delays.
     #[must_use]
-    pub const fn new(total: u64) -> Self {
-        Sink { total, delivered: 0, completed: None }
+    pub const fn new(total: u64, delays: Delays) -> Self {
+        Sink { total, delivered: 0, completed: None, delays }
     }
 }
 
 impl Endpoint for Sink {
-    fn on_packet(&mut self, _: &Packet, context: &mut Context<'_>) {
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        self.delays.record(context.now, packet.sent);
         self.delivered += 1;
         if self.delivered == self.total {
             self.completed = Some(context.now);
@@ -178,6 +193,10 @@ impl ReceivingEnd for Sink {
     fn view(&self) -> ReceiverView {
         ReceiverView { delivered: self.delivered, completed: self.completed }
     }
+
+    fn delays(&self) -> Option<(&Delays, Option<f64>)> {
+        Some((&self.delays, self.delays.late()))
+    }
 }
 
 #[cfg(test)]
@@ -189,7 +208,18 @@ mod tests {
 
     /// Times at which packets go in the first `seconds`, at 8 Mbit/s: 1000 packets of 1000 bytes per second.
     fn times(poisson: bool, cycle: Option<Cycle>, seconds: u64) -> Vec<f64> {
-        let datagrams = Datagrams { rate: Rate(8_000_000), poisson, cycle, codepoint: Codepoint::NotEct };
+        times_with(poisson, cycle, None, seconds)
+    }
+
+    fn times_with(poisson: bool, cycle: Option<Cycle>, pulse: Option<Pulse>, seconds: u64) -> Vec<f64> {
+        let datagrams = Datagrams {
+            rate: Rate(8_000_000),
+            poisson,
+            cycle,
+            codepoint: Codepoint::NotEct,
+            pulse,
+            deadline: None,
+        };
         let settings = SourceSettings {
             flow: 0,
             route: 0,
@@ -216,6 +246,15 @@ mod tests {
     fn a_constant_rate_is_exact() {
         let times = times(false, None, 10);
         assert_eq!((times.len(), times[1], times[9999]), (10_000, 0.001, 9.999));
+    }
+
+    /// Pulses of 100 ms every second: 100 packets each, the first of them as the second begins.
+    #[test]
+    fn pulses_begin_on_time() {
+        let pulse = Pulse { on: Span::from_millis(100), every: Span::from_seconds(1) };
+        let times = times_with(false, None, Some(pulse), 10);
+        assert_eq!(times.len(), 1000);
+        assert_eq!((times[99], times[100], times[101], times[900]), (0.099, 1.0, 1.001, 9.0));
     }
 
     /// 1000 per second: in 100 s 100 000, with a standard deviation of 316; a gap exceeds 2 ms with probability e^-2.

@@ -2,6 +2,7 @@
 
 use ackclock_units::Time;
 
+use crate::delays::Delays;
 use crate::meter::Meter;
 use crate::network::Occurrence;
 use crate::packet::{EndId, Packet, Slab};
@@ -81,6 +82,11 @@ pub trait SendingEnd: Actor {
 pub trait ReceivingEnd: Actor {
     /// How it is doing.
     fn view(&self) -> ReceiverView;
+
+    /// The one-way delays that it measured, and the share of what came late; none for flows with round trips.
+    fn delays(&self) -> Option<(&Delays, Option<f64>)> {
+        None
+    }
 
     /// The requests that the flow carried, in order; none for other flows.
     fn requests(&self) -> Vec<Request> {

@@ -8,10 +8,12 @@
 mod arrivals;
 mod assemble;
 pub mod datagrams;
+pub mod delays;
 pub mod director;
 pub mod endpoint;
 pub mod link;
 pub mod loss;
+pub mod media;
 pub mod meter;
 mod network;
 mod observe;

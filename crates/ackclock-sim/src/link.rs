@@ -1,6 +1,6 @@
 //! A link: random loss, a policer, then a queue, serialisation at a rate, and propagation.
 
-use ackclock_scenario::{self as scenario, Loss};
+use ackclock_scenario::{self as scenario, Loss, Outage};
 use ackclock_trace::Histogram;
 use ackclock_units::{Rate, Span, Time};
 
@@ -17,7 +17,7 @@ mod transmitter;
 
 use level::Level;
 use line::Line;
-use transmitter::{Drops, Transmitter};
+use transmitter::{Drops, Service, Transmitter};
 
 /// A change of a link during the run.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub enum LinkChange {
     Loss(Loss),
     /// Other delay noise, or none.
     Noise(Option<NoiseModel>),
+    /// It goes down, or comes up again. The packet in transmission keeps its finish time.
+    Up(bool),
 }
 
 /// Counters of a link since the start of the run.
@@ -43,7 +45,7 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// Packets lost at random.
     pub random_losses: u64,
-    /// Packets dropped by the queue or the policer, and acknowledgements that were thinned out.
+    /// Packets dropped by the queue, the policer or an outage, and acknowledgements that were thinned out.
     pub queue_drops: u64,
     /// Bits transmitted.
     pub bits: u64,
@@ -63,6 +65,7 @@ pub struct Link {
     loss: LossModel,
     /// Only where nothing is planned.
     policer: Option<Box<Policer>>,
+    outage: Outage,
     way: Way,
     counters: LinkCounters,
     dropped: Vec<Packet>,
@@ -90,7 +93,14 @@ impl Link {
             }
             Some((pace, queue)) => Way::Transmitted(Box::new(Transmitter::new(pace, queue, wire))),
         };
-        Link { loss, policer: None, way, counters: LinkCounters::default(), dropped: Vec::new() }
+        Link {
+            loss,
+            policer: None,
+            outage: Outage::Hold,
+            way,
+            counters: LinkCounters::default(),
+            dropped: Vec::new(),
+        }
     }
 
     /// The same link before the start, with a policer if one is given.
@@ -99,6 +109,16 @@ impl Link {
         if let Some(policer) = policer {
             self.give_up_plan(Time::ZERO);
             self.policer = Some(Box::new(Policer::new(policer)));
+        }
+        self
+    }
+
+    /// The same link before the start, with what becomes of its packets while it is down, as it may be already.
+    #[must_use]
+    pub fn with_outage(mut self, up: bool, outage: Outage) -> Self {
+        self.outage = outage;
+        if !up {
+            self.change(Time::ZERO, LinkChange::Up(false));
         }
         self
     }
@@ -217,6 +237,9 @@ impl Link {
             (LinkChange::Queue(queue), Way::Transmitted(transmitter)) => {
                 self.counters.marks += transmitter.change_queue(now, queue, drops);
             }
+            (LinkChange::Up(up), Way::Transmitted(transmitter)) => {
+                transmitter.switch(now, Service::of(up, self.outage), drops);
+            }
             (change, Way::Unlimited(wire)) => change_wire(wire, change),
             (change, Way::Transmitted(transmitter)) => change_wire(&mut transmitter.wire, change),
             (_, Way::Planned(_)) => {}
@@ -318,7 +341,7 @@ fn change_wire(wire: &mut Wire, change: LinkChange) {
     match change {
         LinkChange::Delay(delay) => wire.delay = delay,
         LinkChange::Noise(noise) => wire.set_noise(noise),
-        LinkChange::Rate(_) | LinkChange::Queue(_) | LinkChange::Loss(_) => {}
+        LinkChange::Rate(_) | LinkChange::Queue(_) | LinkChange::Loss(_) | LinkChange::Up(_) => {}
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Pace {
     /// Bits times picoseconds per second that could be sent before `since`.
     capacity: u128,
     since: Time,
+    /// Nothing could be sent since then.
+    paused: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ impl Pace {
     /// At a rate.
     #[must_use]
     pub fn of_rate(rate: Rate) -> Self {
-        Pace { kind: Kind::Rate(rate, Serialiser::new(rate)), capacity: 0, since: Time::ZERO }
+        Pace { kind: Kind::Rate(rate, Serialiser::new(rate)), capacity: 0, since: Time::ZERO, paused: false }
     }
 
     /// At the opportunities of a trace.
@@ -74,7 +76,7 @@ impl Pace {
     pub fn of_trace(trace: &RateTrace) -> Self {
         let opportunities =
             Opportunities { times: trace.milliseconds.clone(), cycle: 0, next: 0, left: None };
-        Pace { kind: Kind::Trace(opportunities), capacity: 0, since: Time::ZERO }
+        Pace { kind: Kind::Trace(opportunities), capacity: 0, since: Time::ZERO, paused: false }
     }
 
     /// When a packet of `bytes` bytes whose transmission begins at `now` is sent.
@@ -105,16 +107,33 @@ impl Pace {
 
     /// The rate changes to `rate` at `now`.
     pub fn change(&mut self, now: Time, rate: Rate) {
-        self.capacity += self.of_rate_since(now);
-        self.since = now;
+        self.settle(now);
         self.kind = Kind::Rate(rate, Serialiser::new(rate));
     }
 
+    /// From `now` on nothing can be sent, or something can again; a packet that is being sent keeps its finish time.
+    pub fn pause(&mut self, now: Time, paused: bool) {
+        self.settle(now);
+        self.paused = paused;
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.capacity += self.of_rate_since(now);
+        self.since = now;
+    }
+
     fn of_rate_since(&self, now: Time) -> u128 {
+        if self.paused {
+            return 0;
+        }
         match &self.kind {
             Kind::Rate(rate, _) => u128::from(rate.0) * u128::from(now.0 - self.since.0),
             Kind::Trace(opportunities) => {
-                let bits = u128::from(opportunities.before(now)) * u128::from(OPPORTUNITY * 8);
+                let before = match self.since {
+                    Time::ZERO => 0,
+                    since => opportunities.before(since),
+                };
+                let bits = u128::from(opportunities.before(now) - before) * u128::from(OPPORTUNITY * 8);
                 bits * u128::from(PICOSECONDS_PER_SECOND)
             }
         }

@@ -7,6 +7,8 @@ use ackclock_units::Span;
 pub enum Payload {
     /// On an acknowledgement of TCP.
     Sack(SackBlocks),
+    /// On an acknowledgement of TCP that acknowledges a part of a packet.
+    Part,
     /// On data of a rate-based control.
     Header(Header),
     /// On an acknowledgement of a rate-based control.

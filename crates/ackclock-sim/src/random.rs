@@ -31,6 +31,12 @@ pub enum Purpose {
     Control,
     /// Which flows arrive, by their table.
     Arrivals,
+    /// The value of an event that is random (first index), each time that it happens (a number).
+    Event,
+    /// Delay noise that meets a flow alone (second index), there or back (first index).
+    FlowNoise,
+    /// The same, held for an interval (a number), by flow and direction (first index).
+    HeldFlowNoise,
 }
 
 /// A stream of random numbers.
@@ -83,6 +89,17 @@ impl Stream {
             return 1;
         }
         1 + (libm::log(1.0 - self.unit()) / libm::log(1.0 - 1.0 / mean)) as u64
+    }
+
+    /// A number of events that come at exponential times, in `mean` of their mean times: Poisson.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        let mut left = mean - self.exponential();
+        let mut count = 0;
+        while left > 0.0 {
+            left -= self.exponential();
+            count += 1;
+        }
+        count
     }
 
     /// A Gaussian number with mean 0 and standard deviation 1: the inverse transform, by P. Acklam's rational

@@ -99,6 +99,8 @@ fn summarise_flow(
         .collect();
     waited.sort_unstable();
     let carries_requests = matches!(flow.traffic, Traffic::Web(_) | Traffic::Requests(_));
+    let (delays, late) = receiver.delays().map_or((None, None), |(delays, late)| (Some(delays), late));
+    let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
     let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
     FlowSummary {
         id: id as u32,
@@ -120,6 +122,10 @@ fn summarise_flow(
         request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
         request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
         request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),
+        delay_p50_ms: delay(0.50),
+        delay_p95_ms: delay(0.95),
+        delay_p99_ms: delay(0.99),
+        late,
         start_s: meter.start().as_seconds(),
         bytes: flow.bytes.map(|bytes| bytes.0),
         whole_run,

@@ -17,6 +17,8 @@ pub struct NoiseModel {
     pub noise: Noise,
     /// One stream per flow: the n-th packet of a flow meets the same noise whatever the others do.
     pub streams: Vec<Stream>,
+    /// The flow of the first of them.
+    first: u32,
     /// Of noise that is held.
     held: Held,
 }
@@ -26,24 +28,24 @@ pub struct NoiseModel {
 struct Held {
     seed: u64,
     run: u64,
-    link: u32,
+    place: (Purpose, u32),
     /// The interval of the last packet and the untouched stream of it.
     current: (u64, Stream),
 }
 
 impl Held {
-    fn new(seed: u64, run: u64, link: u32) -> Self {
-        Held { seed, run, link, current: (0, Held::stream(seed, run, link, 0)) }
+    fn new(seed: u64, run: u64, place: (Purpose, u32)) -> Self {
+        Held { seed, run, place, current: (0, Held::stream(seed, run, place, 0)) }
     }
 
-    fn stream(seed: u64, run: u64, link: u32, interval: u64) -> Stream {
-        Stream::numbered(seed, run, Purpose::HeldNoise, link, interval)
+    fn stream(seed: u64, run: u64, (purpose, component): (Purpose, u32), interval: u64) -> Stream {
+        Stream::numbered(seed, run, purpose, component, interval)
     }
 
     /// The stream of `interval`, from its beginning: whoever draws from it draws the same.
     fn of(&mut self, interval: u64) -> Stream {
         if self.current.0 != interval {
-            self.current = (interval, Held::stream(self.seed, self.run, self.link, interval));
+            self.current = (interval, Held::stream(self.seed, self.run, self.place, interval));
         }
         self.current.1.clone()
     }
@@ -54,14 +56,22 @@ impl NoiseModel {
     #[must_use]
     pub fn new(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> Self {
         let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
-        NoiseModel { noise, streams, held: Held::new(seed, run, link) }
+        NoiseModel { noise, streams, first: 0, held: Held::new(seed, run, (Purpose::HeldNoise, link)) }
+    }
+
+    /// Noise that meets one flow alone, on the way there or back, in run `run` of `seed`.
+    #[must_use]
+    pub fn of_flow(noise: Noise, flow: u32, back: bool, seed: u64, run: u64) -> Self {
+        let stream = Stream::new(seed, run, Purpose::FlowNoise, u32::from(back), flow);
+        let held = Held::new(seed, run, (Purpose::HeldFlowNoise, 2 * flow + u32::from(back)));
+        NoiseModel { noise, streams: vec![stream], first: flow, held }
     }
 
     /// The delay of the next packet of `flow`, sent at `sent`, where it would be `delay`.
     fn apply(&mut self, sent: Time, flow: u32, delay: Span) -> Span {
         let mut held;
         let stream = match self.noise.hold {
-            None => &mut self.streams[flow as usize],
+            None => &mut self.streams[(flow - self.first) as usize],
             Some(hold) => {
                 held = self.held.of(sent.0 / hold.0);
                 &mut held
@@ -69,12 +79,25 @@ impl NoiseModel {
         };
         match self.noise.kind {
             NoiseKind::Uniform(range) => delay + stream.span(range),
+            NoiseKind::Wifi(mean) => delay + wifi(stream, mean),
             NoiseKind::Gaussian(sigma) => {
                 let picoseconds = delay.0 as f64 + stream.gaussian() * sigma.0 as f64;
                 Span(picoseconds.max(0.0) as u64)
             }
         }
     }
+}
+
+/// A delay as over Wi-Fi: some slots of a millisecond, and now and then a dozen of 7.5 ms.
+fn wifi(stream: &mut Stream, mean: Span) -> Span {
+    const MILLISECOND: f64 = 1e-3;
+    let slots = stream.poisson(1.0);
+    let part = if slots > 0 { stream.unit() } else { 0.0 };
+    let mut seconds = (slots as f64 - part) * MILLISECOND;
+    if stream.unit() < (mean.as_seconds() - MILLISECOND) / (90.0 * MILLISECOND) {
+        seconds += stream.poisson(12.0) as f64 * 7.5 * MILLISECOND;
+    }
+    Span::from_seconds_f64(seconds)
 }
 
 /// Packets in transmission or propagation, by arrival at the far end.

@@ -199,3 +199,68 @@ fn arrivals_are_those_of_seed_and_run() {
     assert_ne!(first, arrived(1, &[]));
     assert_ne!(first, arrived(0, &["run.seed=2"]));
 }
+
+/// 1000 bytes every 0.8 ms over a link of 8 Mbit/s, 50 ms long: 1 ms each, so that the k-th packet from 0 waits 0.2 k ms, and
+/// is 51 + 0.2 k ms under way. Of the 500 packets of 0.4 s the 250th has 100.8 ms, the 475th 145.8; later than 100 ms are those
+/// with k > 245: 254.
+#[test]
+fn datagrams_have_delays() {
+    let text = r#"
+run = { duration = "10 s" }
+dumbbell = { rate = "8 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "1000 packets" } }
+flow = [{ source = "cbr", rate = "10 Mbit/s", bytes = "500 kB", deadline = "100 ms" }, { controller = "reno", start = "9 s" }]
+"#;
+    let (summary, _) = run(text, &[]);
+    let flow = &summary.flows[0];
+    // Histograms have steps of less than 1 %.
+    near(flow.delay_p50_ms.unwrap() / 100.8, 1.0, 0.01);
+    near(flow.delay_p95_ms.unwrap() / 145.8, 1.0, 0.01);
+    near(flow.late.unwrap(), 254.0 / 500.0, 1e-12);
+    let tcp = &summary.flows[1];
+    assert_eq!((tcp.delay_p50_ms, tcp.late, flow.rtt_p50_ms), (None, None, None));
+}
+
+/// Pulses of 8 Mbit/s, 100 ms of every second, of which the first begins with the flow at 0.5 s: 100 packets each, 9.5 pulses.
+#[test]
+fn pulses_are_sent() {
+    let text = PATH.replace("20.5 s", "10 s")
+        + "[[flow]]\nsource = \"cbr\"\nrate = \"8 Mbit/s\"\nstart = \"0.5 s\"\npulse = { on = \"100 ms\", every = \"1 s\" }\n";
+    assert_eq!(run(&text, &[]).0.flows[0].whole_run.sent_packets, 1000);
+}
+
+const MEDIA: &str = r#"
+run = { duration = "20 s", warmup = "5 s" }
+dumbbell = { rate = "10 Mbit/s", delay = "50 ms", queue = { kind = "droptail", limit = "1000 packets" } }
+[[flow]]
+source = "media"
+rate = "1.6 Mbit/s"
+frame_rate = 25
+key_every = 25
+key_ratio = 6
+packet = "1000 B"
+deadline = "58 ms"
+"#;
+
+/// 8000 bytes per frame on average: 25 frames are 30 units, so a plain frame has 6666.7 bytes, 6 or 7 packets, and a key
+/// frame 40. A packet takes 0.8 ms, so frames take 54.8 or 55.6 ms and key frames 82 ms: of the 374 frames whose deadlines are
+/// measured, from 5 s to 19.942 s, 15 are key frames and late. 25 frames a second have 200 packets, 1.6
+/// Mbit/s; a key frame of 40 goes as the run ends.
+#[test]
+fn frames_have_delays() {
+    let (summary, _) = run(MEDIA, &[]);
+    let flow = &summary.flows[0];
+    near(flow.goodput_mbps.unwrap(), 1.6, 0.03);
+    near(flow.delay_p50_ms.unwrap() / 55.6, 1.0, 0.01);
+    near(flow.delay_p99_ms.unwrap() / 82.0, 1.0, 0.01);
+    near(flow.late.unwrap(), 15.0 / 374.0, 1e-12);
+    assert_eq!(flow.whole_run.sent_packets, 4040);
+}
+
+/// A frame that has lost a packet is never complete. At 2 % of 200 packets per second, in plain frames of 6.67 packets of
+/// which the share 1 - 0.98^6.67 = 12.6 % loses one: with 24 of 25 such frames and a key frame that is late anyway,
+/// 0.04 + 0.96 * 0.126 = 16.1 % are late; standard error over 374 frames 1.8 %.
+#[test]
+fn frames_with_losses_are_late() {
+    let (summary, _) = run(MEDIA, &["dumbbell.loss={ kind = \"bernoulli\", rate = \"2 %\" }"]);
+    near(summary.flows[0].late.unwrap(), 0.161, 5.0 * 0.018);
+}

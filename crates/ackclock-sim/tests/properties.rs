@@ -48,9 +48,13 @@ fn random_loss() -> impl Strategy<Value = Loss> {
 }
 
 fn noise() -> impl Strategy<Value = Option<Noise>> {
-    let kind = (0_u64..50, any::<bool>()).prop_map(|(milliseconds, gaussian)| {
+    let kind = (1_u64..50, 0_u8..3).prop_map(|(milliseconds, kind)| {
         let size = Span::from_millis(milliseconds);
-        if gaussian { NoiseKind::Gaussian(size) } else { NoiseKind::Uniform(size) }
+        match kind {
+            0 => NoiseKind::Gaussian(size),
+            1 => NoiseKind::Wifi(size),
+            _ => NoiseKind::Uniform(size),
+        }
     });
     let hold = prop::option::of((1_u64..2_000).prop_map(Span::from_millis));
     let noise = (kind, any::<bool>(), hold).prop_map(|(kind, reorder, hold)| Noise { kind, reorder, hold });
@@ -120,19 +124,38 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
         queue().prop_map(Change::Queue),
         loss().prop_map(Change::Loss),
         noise().prop_map(Change::Noise),
+        any::<bool>().prop_map(Change::Up),
+        (100_000_u64..50_000_000, 100_000_u64..50_000_000)
+            .prop_map(|(a, b)| Change::Between(Box::new([Change::Rate(Rate(a)), Change::Rate(Rate(b))]))),
+        prop::collection::vec(queue().prop_map(Change::Queue), 1..4).prop_map(Change::InTurn),
+        Just(Change::InTurn(vec![Change::Up(false), Change::Up(true)])),
     ];
+    let outage = (prop::bool::weighted(0.9), prop::sample::select(vec![Outage::Hold, Outage::Drop]));
     let policer = (100_000_u64..50_000_000, 1_600_u64..100_000)
         .prop_map(|(rate, burst)| Policer { rate: Rate(rate), burst: Bytes(burst) });
     let aggregation = (1_u64..20_000, any::<bool>())
         .prop_map(|(us, thin_acks)| Aggregation { every: Span::from_micros(us), thin_acks });
-    let more = (prop::option::weighted(0.2, policer), prop::option::weighted(0.2, aggregation));
+    let more = (prop::option::weighted(0.2, policer), prop::option::weighted(0.2, aggregation), outage);
     let spec = (100_000_u64..50_000_000, queue(), loss(), noise(), prop::option::weighted(0.2, trace));
-    (spec, more, change).prop_map(|((rate, queue, loss, noise, trace), (policer, aggregation), change)| {
-        let (rate, delay) = (Rate(rate), Span::from_millis(10));
-        let link =
-            Link { rate, trace, delay, queue, loss, noise, policer, aggregation, ..common::link("a", 1) };
-        (link, change)
-    })
+    (spec, more, change).prop_map(
+        |((rate, queue, loss, noise, trace), (policer, aggregation, (up, outage)), change)| {
+            let (rate, delay) = (Rate(rate), Span::from_millis(10));
+            let link = Link {
+                rate,
+                trace,
+                delay,
+                queue,
+                loss,
+                noise,
+                policer,
+                aggregation,
+                up,
+                outage,
+                ..common::link("a", 1)
+            };
+            (link, change)
+        },
+    )
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
@@ -149,28 +172,39 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
     let flags = any::<[bool; 5]>();
     let pacing = (0.5..3.0_f64, 0.5..3.0_f64, 1_u64..4);
-    ((recovery, growth, window, burst), (0_u64..3_000, 1_u64..3, 41_u64..1500), pacing, flags).prop_map(
-        |((recovery, growth, receive_window, max_burst), (overhead, delayed_ack, packet), pacing, flags)| {
-            Tcp {
-                recovery,
-                growth,
-                receive_window,
-                max_burst,
-                overhead: Span::from_micros(overhead),
-                delayed_ack,
-                packet: Bytes(packet),
-                limited_transmit: flags[0],
-                pacing: flags[1],
-                pacing_gain: pacing.0,
-                slow_start_gain: pacing.1,
-                min_window: Packets(pacing.2),
-                hystart: flags[2],
-                ecn: flags[3],
-                rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
-                ..common::tcp()
-            }
-        },
+    (
+        (recovery, growth, window, burst),
+        (0_u64..3_000, prop_oneof![3 => 1_u64..3, 1 => 3_u64..65], 41_u64..1500),
+        pacing,
+        flags,
     )
+        .prop_map(
+            |(
+                (recovery, growth, receive_window, max_burst),
+                (overhead, delayed_ack, packet),
+                pacing,
+                flags,
+            )| {
+                Tcp {
+                    recovery,
+                    growth,
+                    receive_window,
+                    max_burst,
+                    overhead: Span::from_micros(overhead),
+                    delayed_ack,
+                    packet: Bytes(packet),
+                    limited_transmit: flags[0],
+                    pacing: flags[1],
+                    pacing_gain: pacing.0,
+                    slow_start_gain: pacing.1,
+                    min_window: Packets(pacing.2),
+                    hystart: flags[2],
+                    ecn: flags[3],
+                    rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
+                    ..common::tcp()
+                }
+            },
+        )
 }
 
 fn requests() -> impl Strategy<Value = Requests> {
@@ -196,7 +230,13 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         shape,
     });
     let codepoint = prop::sample::select(vec![Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1]);
-    let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle), codepoint);
+    let pulse = (1_u64..500, 0_u64..500)
+        .prop_map(|(on, off)| Pulse { on: Span::from_millis(on), every: Span::from_millis(on + off) });
+    let deadline = || prop::option::of((1_u64..200).prop_map(Span::from_millis));
+    let more = (prop::option::of(pulse), deadline());
+    // At least a packet in a frame that is no key frame, at packets of 1500 B and the least share of a key frame.
+    let media = (1.0..100.0_f64, 1_u64..100, 1.0..10.0_f64, 1.0..20.0_f64, deadline());
+    let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle), codepoint, more);
     prop_oneof![
         6 => Just(Traffic::Bulk),
         1 => (0_u64..2000, 1.0..5.0_f64, 100_u64..50_000, 1.1..3.0_f64).prop_map(
@@ -206,10 +246,24 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         ),
         1 => requests().prop_map(|requests| Traffic::Requests(requests.into())),
         1 => Just(Traffic::Emultcp(Emultcp { group: 0, place: 0, size: 4 })),
-        1 => datagrams.prop_map(|(rate, poisson, cycle, codepoint)| {
-            Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle, codepoint })
+        1 => media.prop_map(|(frame_rate, key_every, key_ratio, packets, deadline)| {
+            let rate = Rate((12_000.0 * packets * key_ratio * frame_rate) as u64);
+            let codepoint = Codepoint::NotEct;
+            Traffic::Media(Media { rate, frame_rate, key_every, key_ratio, codepoint, deadline })
+        }),
+        1 => datagrams.prop_map(|(rate, poisson, cycle, codepoint, (pulse, deadline))| {
+            Traffic::Datagrams(Datagrams { rate: Rate(rate), poisson, cycle, codepoint, pulse, deadline })
         }),
     ]
+}
+
+fn lies() -> impl Strategy<Value = Lies> {
+    let some = (1_u64..20, any::<[bool; 2]>()).prop_map(|(split, [advance, ignore_marks])| Lies {
+        split,
+        advance,
+        ignore_marks,
+    });
+    prop_oneof![3 => Just(Lies::NONE), 1 => some]
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
@@ -227,9 +281,17 @@ fn flow() -> impl Strategy<Value = Flow> {
         (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
     ];
     let rate = || prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
-    let rates = (rate(), rate());
+    let rates = ((rate(), rate()), (noise(), noise(), lies()));
     ((controller(), traffic()), (20_u64..200, 0_u64..20), rates, 0_usize..2, start, end, tcp()).prop_map(
-        |((controller, traffic), (rtt, noise), (access, limit), direction, start, (stop, bytes), tcp)| {
+        |(
+            (controller, traffic),
+            (rtt, noise),
+            ((access, limit), (delay_noise, reverse_noise, lies)),
+            direction,
+            start,
+            (stop, bytes),
+            tcp,
+        )| {
             let by_rate = is_rate_based(&controller);
             let bulk = traffic == Traffic::Bulk;
             // Only bulk transfers may be rate-based.
@@ -239,6 +301,9 @@ fn flow() -> impl Strategy<Value = Flow> {
                 limit: limit.filter(|_| bulk && !by_rate),
                 traffic,
                 access,
+                delay_noise,
+                reverse_noise,
+                lies,
                 path: vec![direction].into(),
                 back: vec![1 - direction].into(),
                 rtt_noise: Span::from_millis(noise),
@@ -262,7 +327,15 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
 }
 
 fn scenario() -> impl Strategy<Value = Scenario> {
-    let when = prop::option::of(0_u64..5_000);
+    let when = prop_oneof![
+        Just(When::RoundTrip { flow: 0, count: 10 }),
+        (0_u64..5_000).prop_map(|at| When::At(Span::from_millis(at))),
+        (0_u64..5_000, 50_u64..2_000, 0_u64..9_000).prop_map(|(first, every, until)| When::Every {
+            first: Span::from_millis(first),
+            every: Span::from_millis(every),
+            until: Span::from_millis(until),
+        }),
+    ];
     let flows = (prop::collection::vec(flow(), 1..5), prop::option::weighted(0.3, arrivals()));
     (link(), link(), flows, 0_u64..6_000, (any::<u64>(), when)).prop_map(
         |((forward, change), (reverse, _), (flows, arrivals), warmup, (seed, when))| Scenario {
@@ -275,12 +348,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             links: vec![forward, Link { name: "b".to_owned(), ..reverse }],
             flows: flows.into(),
             arrivals: arrivals.into_iter().collect(),
-            events: vec![Event {
-                when: when
-                    .map_or(When::RoundTrip { flow: 0, count: 10 }, |at| When::At(Span::from_millis(at))),
-                link: 0,
-                change,
-            }],
+            events: vec![Event { when, link: 0, change }],
         },
     )
 }
@@ -325,7 +393,15 @@ proptest! {
         for (id, (link, settings)) in summary.links.iter().zip(&scenario.links).enumerate() {
             // A packet counts when it is sent: one may have begun before the measured time, at another rate.
             let one_packet = 1500.0 * 8.0 / (settings.rate.0.min(100_000) as f64 * seconds);
-            prop_assert!(link.utilisation.unwrap() <= 1.0 + one_packet, "{:?}", link.utilisation);
+            // A link that is down all the time has no capacity; one that goes down still sends the packet in transmission.
+            let goes_down = |change: &Change| match change {
+                Change::InTurn(values) => values.contains(&Change::Up(false)),
+                change => *change == Change::Up(false),
+            };
+            let down = !settings.up || scenario.events.iter().any(|event| goes_down(&event.change));
+            let utilisation = link.utilisation.unwrap_or(0.0);
+            prop_assert!(down || link.utilisation.is_some());
+            prop_assert!(down || utilisation <= 1.0 + one_packet, "{:?}", link.utilisation);
             if let (Limit::Packets(limit), false) = (settings.queue.limit(), changed(id)) {
                 prop_assert!(link.max_queue_packets <= limit.0);
             }
@@ -435,7 +511,7 @@ proptest! {
             scenario.links[0].queue = Queue::Droptail { limit: Limit::Packets(Packets(1 << 20)) };
             scenario.links[0].loss = loss.clone();
             // 1000 bytes in 10 ms.
-            let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None, codepoint: Codepoint::NotEct };
+            let datagrams = Datagrams { rate: Rate(800_000), poisson: false, cycle: None, codepoint: Codepoint::NotEct, pulse: None, deadline: None };
             // They leave half way between the samples.
             let start = Moment::At(Span::from_millis(5));
             let other = common::flow(control, Span::from_millis(100));
@@ -499,7 +575,7 @@ fn digests_are_those_on_file() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let path = format!("{root}/tests/digests.txt");
     let mut found = String::new();
-    for name in ["example", "illinois-figure-8", "lossy-path", "cellular", "mixed-traffic"] {
+    for name in ["example", "illinois-figure-8", "lossy-path", "cellular", "mixed-traffic", "handovers"] {
         let text = std::fs::read_to_string(format!("{root}/scenarios/{name}.toml")).unwrap();
         let file = format!("{root}/scenarios/{name}.toml");
         let scenario = read_toml(&text, &file, &[], &BuiltIn).unwrap().scenario;

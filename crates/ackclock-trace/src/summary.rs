@@ -100,6 +100,15 @@ pub struct FlowSummary {
     pub request_p95_s: Option<f64>,
     /// 99th percentile of these times, seconds.
     pub request_p99_s: Option<f64>,
+    /// Of datagrams, median of the one-way delays of those that arrived, milliseconds; of media, of complete frames.
+    pub delay_p50_ms: Option<f64>,
+    /// 95th percentile of these delays, milliseconds.
+    pub delay_p95_ms: Option<f64>,
+    /// 99th percentile of these delays, milliseconds.
+    pub delay_p99_ms: Option<f64>,
+    /// Share of the datagrams that arrived which were later than the deadline; of media, share of the frames that were not
+    /// complete by it, lost or late.
+    pub late: Option<f64>,
     /// When it started, seconds.
     pub start_s: f64,
     /// How much it was to send, bytes; null without end.
@@ -117,7 +126,7 @@ pub struct LinkSummary {
     pub id: String,
     /// Bits sent over the integral of the rate.
     pub utilisation: Option<f64>,
-    /// Packets dropped by the queue or a policer, and acknowledgements that were thinned out.
+    /// Packets dropped by the queue, a policer or an outage, and acknowledgements that were thinned out.
     pub queue_drops: u64,
     /// Packets marked by the queue.
     pub marks: u64,

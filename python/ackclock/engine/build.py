@@ -116,7 +116,7 @@ def dumbbell(
         Length of a droptail queue, such as ``"100 packets"``, or a queue as in a scenario file:
         ``{"kind": "codel", "limit": "1000 packets"}``.
     **more
-        Other keys of ``[dumbbell]``: ``loss``, ``delay_noise``, ``reverse`` and so on.
+        Other keys of ``[dumbbell]``: ``loss``, ``delay_noise``, ``reverse``, ``outage`` and so on.
 
     Returns
     -------
@@ -139,7 +139,8 @@ def flow(controller: str | None = None, *, rtt: str | None = None, **more: Any) 
         Propagation round trip, such as ``"80 ms"``; by default that of the links.
     **more
         Other keys of ``[[flow]]``: ``params``, ``start``, ``count``, ``name``, ``recovery``,
-        ``source`` and so on.
+        ``source``, ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``,
+        ``receiver={"split": 10}`` and so on.
 
     Returns
     -------

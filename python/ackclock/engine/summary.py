@@ -42,6 +42,10 @@ class FlowSummary(Counters):
     request_p50_s: float | None
     request_p95_s: float | None
     request_p99_s: float | None
+    delay_p50_ms: float | None
+    delay_p95_ms: float | None
+    delay_p99_ms: float | None
+    late: float | None
     start_s: float
     bytes: int | None
     whole_run: Counters

@@ -195,6 +195,7 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "loss_events": int((events == "loss").sum()), "timeouts": int((events == "timeout").sum()),
         "completion_s": None, "requests_completed": None,
         **{f"request_p{p}_s": None for p in (50, 95, 99)},
+        **{f"delay_p{p}_ms": None for p in (50, 95, 99)}, "late": None,
         "start_s": float(own["time_s"].to_numpy()[0]), "bytes": None,
         "whole_run": dict(_whole_run(own)),
     }  # fmt: skip

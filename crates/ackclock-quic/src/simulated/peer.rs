@@ -77,6 +77,16 @@ fn lock(datagrams: &Mutex<Datagrams>) -> MutexGuard<'_, Datagrams> {
     datagrams.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Looks at what quinn says of the connection of `flow`.
+///
+/// # Panics
+/// When it has given the connection up: there is no time limit here, so a run must not go on as if the flow were idle.
+pub fn check(flow: u32, event: &Event) {
+    if let Event::ConnectionLost { reason } = event {
+        panic!("flow {flow}: its QUIC connection was lost: {reason}");
+    }
+}
+
 fn transport(flow: &Flow) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport

@@ -1,5 +1,7 @@
 //! The end that receives.
 
+use std::collections::BTreeMap;
+
 use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
 use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
@@ -7,19 +9,22 @@ use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, StreamId};
 
-use super::peer::{HEADERS, Peer};
+use super::peer::{HEADERS, Peer, check};
 
 /// What a full packet carries besides data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
 /// frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
 const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
 
-/// Accepts, and reads all that comes, in order.
+/// Accepts, and reads all that comes as it comes: what waits for bytes before it would be kept by quinn, which gives a
+/// connection up when there are too many gaps, as after the end of slow start on a long path.
 pub struct Receiver {
     peer: Peer,
     flow: u32,
     route: u32,
     stream: Option<StreamId>,
+    /// Bytes that have come without a gap, and stretches that have come beyond one, from start to end.
     bytes: u64,
+    early: BTreeMap<u64, u64>,
     /// Data of the stream in a full packet, bytes.
     segment: u64,
     completed: Option<Time>,
@@ -39,6 +44,7 @@ impl Receiver {
             route: placement.ack_route,
             stream: None,
             bytes: 0,
+            early: BTreeMap::new(),
             segment,
             completed: None,
             due,
@@ -47,17 +53,22 @@ impl Receiver {
 
     /// The application's part.
     fn read(&mut self, now: Time) {
-        while self.peer.poll().is_some() {}
+        while let Some(event) = self.peer.poll() {
+            check(self.flow, &event);
+        }
         let Some(connection) = self.peer.connection() else { return };
         if self.stream.is_none() {
             self.stream = connection.streams().accept(Dir::Uni);
         }
         let (Some(id), None) = (self.stream, self.completed) else { return };
         let mut stream = connection.recv_stream(id);
-        let Ok(mut chunks) = stream.read(true) else { return };
+        let Ok(mut chunks) = stream.read(false) else { return };
         loop {
             match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => self.bytes += chunk.bytes.len() as u64,
+                Ok(Some(chunk)) => {
+                    let end = chunk.offset + chunk.bytes.len() as u64;
+                    take_in(&mut self.bytes, &mut self.early, chunk.offset, end);
+                }
                 Ok(None) => {
                     self.completed = Some(now);
                     break;
@@ -66,6 +77,24 @@ impl Receiver {
             }
         }
         let _ = chunks.finalize();
+    }
+}
+
+/// Takes in the bytes from `start` to `end`, which have not come before.
+fn take_in(whole: &mut u64, early: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
+    if start > *whole {
+        // Stretches that touch are one.
+        let before =
+            early.range(..=start).next_back().filter(|(_, end)| **end == start).map(|(start, _)| *start);
+        let end = early.remove(&end).unwrap_or(end);
+        early.insert(before.unwrap_or(start), end);
+        return;
+    }
+    *whole = end;
+    while let Some(first) = early.first_entry()
+        && *first.key() <= *whole
+    {
+        *whole = first.remove().max(*whole);
     }
 }
 
@@ -97,5 +126,22 @@ impl Endpoint for Receiver {
 impl ReceivingEnd for Receiver {
     fn view(&self) -> ReceiverView {
         ReceiverView { delivered: self.bytes / self.segment, completed: self.completed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes 0-9, then 20-29, 30-39 and 50-59, 40-49 between them: 20-59 are one stretch; with 10-19 all 60 are there.
+    #[test]
+    fn stretches_become_one() {
+        let (mut whole, mut early) = (0, BTreeMap::new());
+        for (start, seen) in [(0, 10), (20, 10), (30, 10), (50, 10), (40, 10), (10, 60)] {
+            take_in(&mut whole, &mut early, start, start + 10);
+            assert_eq!(whole, seen);
+            assert!(early.len() <= 2);
+        }
+        assert!(early.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, Event, StreamId};
 
-use super::peer::Peer;
+use super::peer::{Peer, check};
 use super::watched::{OneFactory, Watched};
 
 /// Bytes that the application writes at once.
@@ -58,6 +58,7 @@ impl Sender {
     /// The application's part: opens the stream once connected, and writes while there is room.
     fn drive(&mut self) {
         while let Some(event) = self.peer.poll() {
+            check(self.flow, &event);
             if matches!(event, Event::Connected)
                 && let Some(connection) = self.peer.connection()
             {

@@ -6,7 +6,7 @@ use super::{Form, NONE, REQUIRED, Section, key};
 const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
 const GILBERT: &[&str] = &["gilbert_elliott"];
 /// Distributions of delay noise.
-const NOISES: &[&str] = &["uniform", "gaussian"];
+const NOISES: &[&str] = &["uniform", "gaussian", "wifi"];
 
 /// A square wave.
 pub static SQUARE: Section = Section {
@@ -39,6 +39,13 @@ pub static NOISE: Section = Section {
         )
         .of(&["gaussian"]),
         key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
+        key(
+            "mean",
+            Form::PositiveTime,
+            REQUIRED,
+            "from 1 ms to 91 ms; about a third of a millisecond more than the mean that comes out",
+        )
+        .of(&["wifi"]),
         key("reorder", Form::Flag, "false", "packets may overtake each other"),
         key(
             "hold",

@@ -1,13 +1,14 @@
 //! The table of a flow, and those in it.
 
-use super::{Form, MOST_FLOWS, NONE, REQUIRED, Section, key};
+use super::{Form, MOST_FLOWS, NOISE, NONE, REQUIRED, Section, key};
 use crate::model::{Codepoint, Spacing, Transport};
 use crate::tcp::TCP;
 
 /// Sources of datagrams.
-const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff"];
+const DATAGRAMS: &[&str] = &["cbr", "poisson", "onoff", "media"];
+const MEDIA: &[&str] = &["media"];
 /// Sources.
-const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "web", "requests", "emultcp"];
+const SOURCES: &[&str] = &["cbr", "poisson", "onoff", "media", "web", "requests", "emultcp"];
 const REQUESTS: &[&str] = &["requests"];
 /// Directions of a flow.
 const DIRECTIONS: &[&str] = &["forward", "reverse"];
@@ -27,6 +28,34 @@ pub static ARRIVALS: Section = Section {
     ],
 };
 
+/// How a receiver lies.
+pub static RECEIVER: Section = Section {
+    name: "receiver",
+    selector: None,
+    also: None,
+    keys: &[
+        key("split", Form::Whole(1, 64), "1", "acknowledgements in place of one, each for a part of it"),
+        key(
+            "advance",
+            Form::Flag,
+            "false",
+            "acknowledges everything up to the newest packet, so that losses stay hidden and are not repaired",
+        ),
+        key("ignore_marks", Form::Flag, "false", "tells the sender of no mark"),
+    ],
+};
+
+/// Pulses.
+pub static PULSE: Section = Section {
+    name: "pulse",
+    selector: None,
+    also: None,
+    keys: &[
+        key("on", Form::PositiveTime, REQUIRED, "how long a pulse lasts"),
+        key("every", Form::PositiveTime, REQUIRED, "from the start of one to that of the next"),
+    ],
+};
+
 /// `[[flow]]`.
 pub static FLOW: Section = Section {
     name: "[[flow]]",
@@ -42,7 +71,7 @@ pub static FLOW: Section = Section {
             NONE,
             "what it sends: datagrams, or a web session or requests under a control",
         ),
-        key("rate", Form::Rate, REQUIRED, "rate, while on").of(DATAGRAMS),
+        key("rate", Form::Rate, REQUIRED, "rate, while on; media: on average").of(DATAGRAMS),
         key(
             "codepoint",
             Form::Word(Codepoint::WORDS),
@@ -50,6 +79,19 @@ pub static FLOW: Section = Section {
             "their ECN field: ect0 and ect1 can be marked, ect1 goes into dualpi2's queue of low latency",
         )
         .of(DATAGRAMS),
+        key(
+            "deadline",
+            Form::PositiveTime,
+            NONE,
+            "delay beyond which a packet (media: a frame) is late, for the summary",
+        )
+        .of(DATAGRAMS),
+        key("pulse", Form::Table(&PULSE), NONE, "it sends in pulses, the first of which begins at its start")
+            .of(&["cbr"]),
+        key("frame_rate", Form::Number(0.1, 1000.0), "30", "frames per second").of(MEDIA),
+        key("key_every", Form::Whole(1, 1_000_000), "60", "every so many frames there is a key frame, the first one too")
+            .of(MEDIA),
+        key("key_ratio", Form::Number(1.0, 1000.0), "4", "size of a key frame over that of another").of(MEDIA),
         key("on", Form::PositiveTime, "1 s", "mean time on").of(&["onoff"]),
         key("off", Form::PositiveTime, "2 s", "mean time off").of(&["onoff"]),
         key(
@@ -117,6 +159,20 @@ pub static FLOW: Section = Section {
             Form::Rate,
             NONE,
             "bulk data under a window-based control: rate at which the application hands it over, a packet at a time",
+        )
+        .tcp_only(),
+        key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay of its data on the access link"),
+        key(
+            "reverse_noise",
+            Form::Table(&NOISE),
+            NONE,
+            "random changes of the delay of what comes back to its sender",
+        ),
+        key(
+            "receiver",
+            Form::Table(&RECEIVER),
+            "(an honest one)",
+            "how its receiver lies, under a window-based control",
         )
         .tcp_only(),
         key(

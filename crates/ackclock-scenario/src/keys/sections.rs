@@ -3,7 +3,7 @@
 use super::{
     AGGREGATION, FLOW, Form, Key, LOSS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section, key,
 };
-use crate::model::{Overload, Scheduler};
+use crate::model::{Outage, Overload, Scheduler};
 use crate::tcp::TCP;
 
 /// Queue disciplines.
@@ -65,6 +65,18 @@ const POLICED: Key = key(
 const AGGREGATED: Key =
     key("aggregation", Form::Table(&AGGREGATION), NONE, "packets reach the far end in groups");
 
+/// As the other direction has it.
+const LINKS_OWN: &str = "(the link's)";
+/// It may be down,
+const UP: Key = key("up", Form::Flag, "true", "whether it sends at all; an event changes that");
+/// and then loses packets or not.
+const OUTAGE: Key = key(
+    "outage",
+    Form::Word(Outage::WORDS),
+    "hold",
+    "what becomes of packets while it is down: hold keeps them in the queue, drop loses what waits and what arrives",
+);
+
 /// Keys that every link has.
 const LINK_KEYS: &[Key] = &[
     key("rate", Form::Rate, "(required, or rate_trace)", "its rate"),
@@ -81,6 +93,8 @@ const LINK_KEYS: &[Key] = &[
     key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
     POLICED,
     AGGREGATED,
+    UP,
+    OUTAGE,
     key("reverse", Form::Table(&REVERSE), NONE, "what differs in the other direction"),
 ];
 
@@ -136,7 +150,15 @@ pub static EVENT: Section = Section {
             REQUIRED,
             "a key of a link: dumbbell.loss.rate, dumbbell.reverse.rate, parking_lot.rate, link.NAME.delay",
         ),
-        key("to", Form::Any, REQUIRED, "its new value"),
+        key(
+            "to",
+            Form::Any,
+            REQUIRED,
+            "its new value; with every also a list of values that it has in turn; a random one between two: \
+             { uniform = [\"40 ms\", \"80 ms\"] }",
+        ),
+        key("every", Form::PositiveTime, NONE, "how often it happens again, from at on"),
+        key("until", Form::PositiveTime, "(the end of the run)", "from when on it does not happen again"),
     ],
 };
 
@@ -160,6 +182,8 @@ pub static REVERSE: Section = Section {
         key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
         POLICED,
         AGGREGATED,
+        Key { default: LINKS_OWN, ..UP },
+        Key { default: LINKS_OWN, ..OUTAGE },
     ],
 };
 

@@ -3,7 +3,7 @@
 use ackclock_cc::Value;
 use ackclock_units::{Bytes, Rate, Span};
 
-use super::Shared;
+use super::{Noise, Shared};
 use crate::tcp::Tcp;
 use crate::words::words;
 
@@ -39,6 +39,12 @@ pub struct Flow {
     pub bytes: Option<Bytes>,
     /// Rate at which the application of a bulk transfer hands its data over; `None`: all of it is there at once.
     pub limit: Option<Rate>,
+    /// Random changes of the delay of its data, on its access link.
+    pub delay_noise: Option<Noise>,
+    /// The same of what comes back to its sender.
+    pub reverse_noise: Option<Noise>,
+    /// How its receiver lies.
+    pub lies: Lies,
     /// Standard deviation of the noise on its RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Settings of its sender and receiver.
@@ -66,6 +72,22 @@ impl Arrivals {
     pub fn expected(&self) -> f64 {
         (self.between.1 - self.between.0).as_seconds() / self.gap.as_seconds()
     }
+}
+
+/// How a receiver lies to a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lies {
+    /// Acknowledgements in place of one that acknowledges something new.
+    pub split: u64,
+    /// It acknowledges everything up to the newest packet, whatever is missing.
+    pub advance: bool,
+    /// It tells of no mark.
+    pub ignore_marks: bool,
+}
+
+impl Lies {
+    /// An honest receiver.
+    pub const NONE: Lies = Lies { split: 1, advance: false, ignore_marks: false };
 }
 
 /// A parameter's value, owned.
@@ -114,6 +136,8 @@ pub enum Traffic {
     Emultcp(Emultcp),
     /// Datagrams at a rate that nothing changes.
     Datagrams(Datagrams),
+    /// Frames of audio or video.
+    Media(Media),
 }
 
 /// A web session: think, fetch a page, think.
@@ -206,6 +230,46 @@ pub struct Datagrams {
     pub cycle: Option<Cycle>,
     /// Their ECN field.
     pub codepoint: Codepoint,
+    /// It sends in pulses; `None`: all the time, or as its cycle says.
+    pub pulse: Option<Pulse>,
+    /// Delay beyond which a packet is late.
+    pub deadline: Option<Span>,
+}
+
+/// Pulses of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pulse {
+    /// How long one lasts.
+    pub on: Span,
+    /// From the start of one to that of the next; the first begins with the flow.
+    pub every: Span,
+}
+
+/// Frames of audio or video that nothing slows down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Media {
+    /// Rate on average.
+    pub rate: Rate,
+    /// Frames per second.
+    pub frame_rate: f64,
+    /// Every so many frames there is a key frame, the first one too.
+    pub key_every: u64,
+    /// Size of a key frame over that of another.
+    pub key_ratio: f64,
+    /// Their ECN field.
+    pub codepoint: Codepoint,
+    /// Delay beyond which a frame is late.
+    pub deadline: Option<Span>,
+}
+
+impl Media {
+    /// Bytes of a frame that is no key frame.
+    #[must_use]
+    pub fn frame_bytes(&self) -> f64 {
+        let mean = self.rate.0 as f64 / 8.0 / self.frame_rate;
+        let frames = self.key_every as f64;
+        mean * frames / (frames - 1.0 + self.key_ratio)
+    }
 }
 
 words! {

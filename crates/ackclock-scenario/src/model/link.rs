@@ -25,6 +25,20 @@ pub struct Link {
     pub policer: Option<Policer>,
     /// Packets reach the far end in groups.
     pub aggregation: Option<Aggregation>,
+    /// Whether it sends, at the start of the run.
+    pub up: bool,
+    /// What becomes of packets while it does not.
+    pub outage: Outage,
+}
+
+words! {
+    /// What becomes of the packets of a link that is down. The one in transmission when it goes down arrives.
+    Outage {
+        /// They wait in the queue, as far as they fit.
+        Hold = "hold",
+        /// Those that wait and those that arrive are dropped.
+        Drop = "drop",
+    }
 }
 
 /// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
@@ -71,6 +85,9 @@ pub enum NoiseKind {
     Uniform(Span),
     /// Gaussian with mean zero and this standard deviation; a delay that would be negative is zero.
     Gaussian(Span),
+    /// As C. Huitema models Wi-Fi (draft-huitema-ccwg-c4-test): N1 of 1 ms, N1 ~ Poisson(1), less a uniform part of one
+    /// unless N1 is 0; and with probability (mean - 1 ms)/90 ms N2 of 7.5 ms, N2 ~ Poisson(12).
+    Wifi(Span),
 }
 
 /// A queue discipline.

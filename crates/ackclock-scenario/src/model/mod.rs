@@ -8,7 +8,7 @@ pub use flow::*;
 pub use link::*;
 pub use shared::Shared;
 
-use ackclock_units::{Rate, Span};
+use ackclock_units::{Bytes, Packets, Rate, Span};
 
 /// What is to be run.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,15 @@ pub enum When {
         /// Its round trips.
         count: u64,
     },
+    /// Again and again: at `first`, and then every `every` until `until`, which is no such time any more.
+    Every {
+        /// The first time.
+        first: Span,
+        /// From one time to the next.
+        every: Span,
+        /// The end.
+        until: Span,
+    },
 }
 
 /// What an event changes at a link.
@@ -86,4 +95,55 @@ pub enum Change {
     Loss(Loss),
     /// Its delay noise.
     Noise(Option<Noise>),
+    /// Whether it sends.
+    Up(bool),
+    /// One of these after the other, over and over.
+    InTurn(Vec<Change>),
+    /// A random one, uniform between the two, drawn for each time and run anew.
+    Between(Box<[Change; 2]>),
+}
+
+/// The number at `place`, from 0 to 1, of the way from one to the other.
+fn between(from: u64, to: u64, place: f64) -> u64 {
+    let way = (from.abs_diff(to) as f64 * place) as u64;
+    if from <= to { from + way } else { from - way }
+}
+
+impl Change {
+    /// The change at `place`, from 0 to 1, of the way from this one to `other`; none if there is no such thing between the
+    /// two.
+    #[must_use]
+    pub fn towards(&self, other: &Change, place: f64) -> Option<Change> {
+        let span = |a: Span, b: Span| Span(between(a.0, b.0, place));
+        Some(match (self, other) {
+            (Change::Rate(a), Change::Rate(b)) => Change::Rate(Rate(between(a.0, b.0, place))),
+            (Change::Delay(a), Change::Delay(b)) => Change::Delay(span(*a, *b)),
+            (
+                Change::Loss(Loss::Bernoulli { probability: a }),
+                Change::Loss(Loss::Bernoulli { probability: b }),
+            ) => Change::Loss(Loss::Bernoulli { probability: a + (b - a) * place }),
+            (Change::Queue(Queue::Droptail { limit: a }), Change::Queue(Queue::Droptail { limit: b })) => {
+                let limit = match (a, b) {
+                    (Limit::Packets(a), Limit::Packets(b)) => {
+                        Limit::Packets(Packets(between(a.0, b.0, place)))
+                    }
+                    (Limit::Bytes(a), Limit::Bytes(b)) => Limit::Bytes(Bytes(between(a.0, b.0, place))),
+                    _ => return None,
+                };
+                Change::Queue(Queue::Droptail { limit })
+            }
+            (Change::Noise(Some(a)), Change::Noise(Some(b)))
+                if (a.reorder, a.hold) == (b.reorder, b.hold) =>
+            {
+                let kind = match (a.kind, b.kind) {
+                    (NoiseKind::Uniform(a), NoiseKind::Uniform(b)) => NoiseKind::Uniform(span(a, b)),
+                    (NoiseKind::Gaussian(a), NoiseKind::Gaussian(b)) => NoiseKind::Gaussian(span(a, b)),
+                    (NoiseKind::Wifi(a), NoiseKind::Wifi(b)) => NoiseKind::Wifi(span(a, b)),
+                    _ => return None,
+                };
+                Change::Noise(Some(Noise { kind, ..*a }))
+            }
+            _ => return None,
+        })
+    }
 }

@@ -10,7 +10,9 @@ use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Reco
 use ackclock_units::{Span, Time};
 
 use crate::datagrams::{Sink, Source, SourceSettings};
+use crate::delays::Delays;
 use crate::endpoint::{Ends, SendingEnd};
+use crate::media::{Frames, MediaSettings, MediaSink, MediaSource};
 use crate::meter::Meter;
 use crate::packet::Ecn;
 use crate::random::{Purpose, Stream};
@@ -101,6 +103,13 @@ pub fn make_ends(
     if let Traffic::Datagrams(datagrams) = &flow.traffic {
         return Ok(datagram_ends(flow, placement, *datagrams, total));
     }
+    if let Traffic::Media(media) = &flow.traffic {
+        let frames = Frames::new(*media, flow.tcp.packet.0 as u16, placement.start);
+        let Placement { id, data_route, stop, measured, .. } = *placement;
+        let source =
+            MediaSource::new(MediaSettings { flow: id, route: data_route, stop }, frames, placement.meter());
+        return Ok(Ends::new(source, MediaSink::new(frames, measured, stop)));
+    }
     if matches!(flow.traffic, Traffic::Bulk)
         && let Some(ends) = rate_ends(flow, placement, total)?
     {
@@ -120,6 +129,7 @@ pub fn make_ends(
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         tells_marks_at_once: control.wants_marks(),
         total,
+        lies: flow.lies,
     })
     .with_requests(requests);
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
@@ -149,7 +159,7 @@ fn application(
             let group = groups.entry(*group).or_insert_with(|| Arc::new(Group::new(*size)));
             (Application::member(group.clone(), *member, start), None)
         }
-        Traffic::Bulk | Traffic::Datagrams(_) => match flow.limit {
+        Traffic::Bulk | Traffic::Datagrams(_) | Traffic::Media(_) => match flow.limit {
             Some(rate) => (Application::limited(total, packet as u16, rate, start), None),
             None => (Application::bulk(total), None),
         },
@@ -167,7 +177,7 @@ fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total
         stop: placement.stop,
     };
     let source = Source::new(settings, placement.stream(Purpose::Application), placement.meter());
-    Ends::new(source, Sink::new(total))
+    Ends::new(source, Sink::new(total, Delays::new(placement.measured, datagrams.deadline)))
 }
 
 /// The ends of a rate-based control; none if the flow has another.

@@ -65,7 +65,14 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         let end = Time::ZERO + scenario.run.duration;
         let window = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
         measured.push(window);
-        let (data_route, ack_route) = topology.routes(flow, &scenario.links);
+        let (data_route, ack_route) = topology.routes(
+            flow,
+            &scenario.links,
+            [
+                flow.delay_noise.map(|noise| NoiseModel::of_flow(noise, id, false, seed, run)),
+                flow.reverse_noise.map(|noise| NoiseModel::of_flow(noise, id, true, seed, run)),
+            ],
+        );
         let placement = Placement { id, seed, run, data_route, ack_route, start, stop, measured: window };
         ends.push(make_ends(flow, &placement, makers, &mut groups)?);
     }
@@ -88,5 +95,5 @@ pub fn make_link(link: &scenario::Link, id: u32, flows: u32, seed: u64, run: u64
     let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
     let queue = Discipline::new(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
     let wire = Wire::new(link.delay, noise).with_aggregation(link.aggregation);
-    Link::new(wire, loss, Some((pace, queue))).with_policer(link.policer)
+    Link::new(wire, loss, Some((pace, queue))).with_policer(link.policer).with_outage(link.up, link.outage)
 }

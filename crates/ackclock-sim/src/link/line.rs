@@ -11,7 +11,7 @@ use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
 use super::level::Level;
-use super::transmitter::Transmitter;
+use super::transmitter::{Service, Transmitter};
 use crate::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Droptail, InService, Queued};
@@ -186,6 +186,7 @@ impl Line {
             queue: Discipline::Droptail(queue),
             wire,
             in_service,
+            service: Service::Running,
             finish: self.finish,
             bits: self.bits,
             level: self.level,

@@ -1,5 +1,6 @@
 //! Transmission over a link: a queue, and a packet at a time onto the wire.
 
+use ackclock_scenario::Outage;
 use ackclock_trace::Histogram;
 use ackclock_units::Time;
 
@@ -9,6 +10,29 @@ use crate::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::{Discipline, InService, Queue, Queued};
 use crate::wire::Wire;
+
+/// Whether a link sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// It does.
+    Running,
+    /// It is down, and its packets wait.
+    Held,
+    /// It is down, and its packets are dropped.
+    Off,
+}
+
+impl Service {
+    /// Of a link that is up or down.
+    #[must_use]
+    pub const fn of(up: bool, outage: Outage) -> Self {
+        match (up, outage) {
+            (true, _) => Service::Running,
+            (false, Outage::Hold) => Service::Held,
+            (false, Outage::Drop) => Service::Off,
+        }
+    }
+}
 
 /// A link that finds out packet by packet what its queue sends, and when.
 ///
@@ -25,6 +49,8 @@ pub struct Transmitter {
     pub wire: Wire,
     /// What is being transmitted.
     pub in_service: InService,
+    /// Whether it sends.
+    pub service: Service,
     /// When the transmission under way ends; [`Time::NEVER`] when there is none.
     pub finish: Time,
     /// Bits transmitted.
@@ -65,6 +91,7 @@ impl Transmitter {
             queue,
             wire,
             in_service: InService::default(),
+            service: Service::Running,
             finish: Time::NEVER,
             bits: 0,
             level: Level::default(),
@@ -76,6 +103,10 @@ impl Transmitter {
     /// A packet arrives at `now`, when everything before was worked off.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: &Packet, mut drops: Drops<'_>) {
+        if self.service == Service::Off {
+            drops.count(|dropped| dropped.push(*packet));
+            return;
+        }
         drops.count(|dropped| self.queue.enqueue(now, packet, self.in_service, dropped));
         if self.finish == Time::NEVER {
             self.start(now, &mut drops);
@@ -96,7 +127,9 @@ impl Transmitter {
     /// The next transmission begins at `now`, if a packet waits.
     #[inline]
     fn start(&mut self, now: Time, drops: &mut Drops<'_>) {
-        if let Some(Queued { packet, since }) = drops.count(|dropped| self.queue.dequeue(now, dropped)) {
+        if self.service == Service::Running
+            && let Some(Queued { packet, since }) = drops.count(|dropped| self.queue.dequeue(now, dropped))
+        {
             if self.measured {
                 self.delays.record(now.since(since));
             }
@@ -108,6 +141,24 @@ impl Transmitter {
             self.in_service = InService::default();
         }
         self.note_level(now);
+    }
+
+    /// From `now` on it sends or not; the packet in transmission is not affected.
+    pub fn switch(&mut self, now: Time, service: Service, mut drops: Drops<'_>) {
+        self.pace.pause(now, service != Service::Running);
+        self.service = service;
+        match service {
+            Service::Running if self.finish == Time::NEVER => self.start(now, &mut drops),
+            Service::Off => {
+                drops.count(|dropped| {
+                    while let Some(queued) = self.queue.dequeue(now, dropped) {
+                        dropped.push(queued.packet);
+                    }
+                });
+                self.note_level(now);
+            }
+            Service::Running | Service::Held => {}
+        }
     }
 
     /// Another queue takes over the waiting packets at `now`. Returns how many packets the old one has marked.

@@ -1,5 +1,6 @@
 //! The receiving side of TCP: cumulative, selective and delayed acknowledgements.
 
+use ackclock_scenario::Lies;
 use ackclock_units::{Span, Time};
 
 use super::{Request, RequestLog, SequenceSet};
@@ -37,6 +38,11 @@ pub struct Receiver {
     completed: Option<Time>,
     /// Deliveries from this one on are looked at more closely.
     boundary: u64,
+    /// Packets that a liar has acknowledged although they have not arrived.
+    missed: u64,
+    /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
+    told: u64,
+    parts: u64,
     /// Of connections that carry requests.
     requests: Option<RequestLog>,
 }
@@ -50,7 +56,7 @@ pub struct ReceiverSettings {
     pub route: u32,
     /// Size of an acknowledgement on the wire.
     pub ack_bytes: u16,
-    /// Packets per acknowledgement, 1 or 2.
+    /// Packets per acknowledgement.
     pub delayed_ack: u64,
     /// How long an acknowledgement is held back.
     pub delayed_ack_timer: Span,
@@ -62,6 +68,8 @@ pub struct ReceiverSettings {
     pub tells_marks_at_once: bool,
     /// Packets of the whole transfer; `u64::MAX` for no end.
     pub total: u64,
+    /// How it lies.
+    pub lies: Lies,
 }
 
 impl Receiver {
@@ -83,6 +91,9 @@ impl Receiver {
             duplicate: None,
             completed: None,
             boundary: settings.total,
+            missed: 0,
+            told: 0,
+            parts: 0,
             requests: None,
         }
     }
@@ -121,12 +132,20 @@ impl Receiver {
 
     /// Takes in a data packet; true when it must be acknowledged at once (RFC 5681, section 4.2).
     #[inline]
-    fn take_in(&mut self, sequence: u64) -> bool {
+    fn take_in(&mut self, sequence: u64, again: bool) -> bool {
         if sequence < self.next {
+            if self.settings.lies.advance && !again {
+                self.missed = self.missed.saturating_sub(1);
+            }
             self.duplicate = Some(sequence);
             return true;
         }
         if sequence > self.next {
+            if self.settings.lies.advance {
+                self.missed += sequence - self.next;
+                self.next = sequence + 1;
+                return false;
+            }
             if self.early.insert(sequence) {
                 self.note_block(sequence);
             } else {
@@ -143,6 +162,19 @@ impl Receiver {
         fills_gap
     }
 
+    /// The next part of an acknowledgement that is split, if it is not the last of them.
+    #[cold]
+    fn part(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let ReceiverSettings { flow, route, ack_bytes, lies, .. } = self.settings;
+        if self.next == self.told || self.parts + 1 >= lies.split {
+            (self.told, self.parts) = (self.next, 0);
+            return None;
+        }
+        self.parts += 1;
+        let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest.0, ack_bytes);
+        Some(part.with_handle(context.payloads.insert(Payload::Part)))
+    }
+
     /// A report of a packet that came twice, if there is one, then what arrived early.
     fn blocks(&self, duplicate: Option<u64>) -> SackBlocks {
         let mut blocks = [(0, 0); 3];
@@ -156,19 +188,19 @@ impl Receiver {
 impl Endpoint for Receiver {
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
-        let at_once = self.take_in(packet.sequence);
+        let at_once = self.take_in(packet.sequence, packet.is_retransmission());
         if self.next >= self.boundary {
             self.complete(context.now);
         }
         self.newest = (packet.sent, packet.is_retransmission());
-        let marked = packet.ecn() == Ecn::Marked;
+        let marked = packet.ecn() == Ecn::Marked && !self.settings.lies.ignore_marks;
         // With counts of marks the first after an unmarked packet is told at once (RFC 9768, section 3.2.2.5.1).
         let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
         self.held_back += 1;
         if at_once || self.held_back >= self.settings.delayed_ack {
             self.answers = true;
-        } else {
+        } else if self.deadline == Time::NEVER {
             self.deadline = context.now + self.settings.delayed_ack_timer;
         }
     }
@@ -181,9 +213,15 @@ impl Endpoint for Receiver {
 
     #[inline]
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        if !std::mem::take(&mut self.answers) {
+        if !self.answers {
             return None;
         }
+        if self.settings.lies.split > 1
+            && let Some(part) = self.part(context)
+        {
+            return Some(part);
+        }
+        self.answers = false;
         self.held_back = 0;
         self.deadline = Time::NEVER;
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
@@ -206,7 +244,7 @@ impl Endpoint for Receiver {
 
 impl ReceivingEnd for Receiver {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.next, completed: self.completed }
+        ReceiverView { delivered: self.next - self.missed, completed: self.completed }
     }
 
     fn requests(&self) -> Vec<Request> {
@@ -250,6 +288,7 @@ mod tests {
             reports_duplicates: false,
             tells_marks_at_once: false,
             total: u64::MAX,
+            lies: Lies::NONE,
         })
     }
 

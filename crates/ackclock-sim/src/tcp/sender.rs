@@ -185,6 +185,7 @@ impl<R: Recovery> Sender<R> {
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
         let blocks = match context.payloads.remove(ack.handle()) {
             Some(&Payload::Sack(blocks)) => Some(blocks),
+            Some(Payload::Part) => return self.on_part(context.now),
             _ => None,
         };
         let advances = ack.sequence > self.flight.oldest;
@@ -254,6 +255,28 @@ impl<R: Recovery> Sender<R> {
         if advances && self.flight.oldest >= self.application.total() {
             self.on_all_acknowledged(context);
         }
+    }
+
+    /// A part of a packet was acknowledged: all that a sender which counts acknowledgements sees is one more of them.
+    #[cold]
+    fn on_part(&mut self, now: Time) {
+        if self.flight.outstanding() == 0 {
+            return;
+        }
+        let told = Ack {
+            credit: if self.settings.growth_per_packet { 0.0 } else { 1.0 },
+            delivered: Packets(0),
+            rtt: None,
+            in_flight: Packets(self.recovery.in_flight(self.flight)),
+            window_limited: self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window()),
+            round: self.round,
+            recovering: self.recovery.recovering(),
+            rate: None,
+            lost: Packets(0),
+            marked: Packets(0),
+            round_limited: self.full_round + 1 >= self.round,
+        };
+        self.tell(now, Signal::Ack(told));
     }
 
     fn on_all_acknowledged(&mut self, context: &mut Context<'_>) {

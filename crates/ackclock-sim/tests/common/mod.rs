@@ -53,6 +53,9 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
         stop: None,
         bytes: None,
         limit: None,
+        delay_noise: None,
+        reverse_noise: None,
+        lies: Lies::NONE,
         rtt_noise: Span::ZERO,
         tcp: tcp().into(),
         arrival_of: None,
@@ -71,6 +74,8 @@ pub fn link(name: &str, limit: u64) -> Link {
         noise: None,
         policer: None,
         aggregation: None,
+        up: true,
+        outage: Outage::Hold,
     }
 }
 
