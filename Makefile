@@ -100,7 +100,7 @@ lab: lab/node_modules/.package-lock.json
 	cp lab/dist/lab.html $(LAB_PAGE)
 
 # The page as people use it, in Chromium, and its digests beside those of the engine outside of it.
-lab-test: lab/node_modules/.package-lock.json
+lab-test: setup lab/node_modules/.package-lock.json
 	@$(LAB_IS_BUILT) || { echo "make lab-test: there is no page; make lab builds it" >&2; exit 1; }
 	cd lab && npm test --silent
 

@@ -28,6 +28,8 @@ export class Engine {
   #ready = false;
   #newest = 0;
   #running = false;
+  /** The newest run, while the worker may still be busy with one before it. */
+  #overtakes: ToWorker | undefined;
   #watch: ReturnType<typeof setTimeout> | undefined;
 
   constructor(listener: Listener) {
@@ -42,8 +44,10 @@ export class Engine {
    */
   run(request: Request): number {
     this.#newest += 1;
+    const message: ToWorker = { kind: "run", id: this.#newest, ...request };
+    this.#overtakes = this.#running ? message : undefined;
     this.#running = true;
-    this.#tell({ kind: "run", id: this.#newest, ...request });
+    this.#tell(message);
     this.#expect();
     return this.#newest;
   }
@@ -84,6 +88,7 @@ export class Engine {
     } else if (message.kind === "ended" || message.kind === "refused" || message.kind === "thrown") {
       if (message.id === this.#newest) this.#running = false;
     }
+    if ("id" in message && message.id === this.#newest) this.#overtakes = undefined;
     this.#expect();
     this.#listener.heard(message);
   }
@@ -93,8 +98,15 @@ export class Engine {
     clearTimeout(this.#watch);
     if (!this.#running || !this.#ready) return;
     this.#watch = setTimeout(() => {
-      this.#running = false;
       this.#replace();
+      const overtakes = this.#overtakes;
+      this.#overtakes = undefined;
+      if (overtakes) {
+        // It was the run before that did not answer; this one gets a worker and a budget of its own.
+        this.#tell(overtakes);
+        return;
+      }
+      this.#running = false;
       this.#listener.stopped(this.#newest);
     }, BUDGET_MS);
   }

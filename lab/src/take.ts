@@ -72,3 +72,21 @@ export function svg(panel: Panel, from: number, to: number): string {
     `<text x="${(left + width - right) / 2}" y="${height - 2}" text-anchor="middle">time (s)</text></svg>\n`,
   ].join("\n");
 }
+
+/** The phase plane as SVG: pairs of values, the names of both axes, and the line on which both are the same. */
+export function plane(points: readonly (readonly [number, number])[], names: readonly [string, string], colour: string): string {
+  const [side, margin] = [420, 44];
+  const most = points.reduce((largest, [a, b]) => Math.max(largest, a, b), 1e-9) * 1.05;
+  const scale = (side - 2 * margin) / most;
+  const path = points.map(([a, b]) => `${(margin + a * scale).toFixed(1)},${(side - margin - b * scale).toFixed(1)}`).join(" ");
+  const [near, far] = [margin, side - margin];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${side} ${side}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${side}" height="${side}" fill="#fff"/><path d="M${near} ${far}L${far} ${near}" stroke="#ddd"/>`,
+    `<path d="M${near} ${near}V${far}H${far}" fill="none" stroke="#333"/>`,
+    `<polyline fill="none" stroke="${colour}" points="${path}"/>`,
+    `<text x="${near}" y="${side - 12}">${escaped(names[0])}</text>`,
+    `<text x="${far}" y="${far + 14}" text-anchor="end">${Number(most.toPrecision(3))}</text>`,
+    `<text transform="translate(16 ${far}) rotate(-90)">${escaped(names[1])}</text></svg>\n`,
+  ].join("\n");
+}

@@ -211,7 +211,11 @@ test("6. a control of one's own runs beside the others, with errors at their lin
   await editor.fill(reno.replace("onAck(ack) {", "onAck(ack) {\n    for (;;);"));
   await act();
   await alert.filter({ hasText: "the control was stopped" }).waitFor();
-  // The page lives.
+  // The page lives, and a run that was asked for while the one before hung is not what is stopped.
+  await act();
+  await page.waitForTimeout(300);
+  await editor.fill(reno);
+  await rerun(page, act);
   await page.getByRole("button", { name: "Illinois", exact: true }).click();
   await rerun(page, act);
   assert.ok((await page.getByLabel("inside the controls").locator("option").allTextContents()).includes("alpha"));
@@ -231,7 +235,9 @@ test("7. take it along: TOML both ways, link, CSV, pictures, commands", async ()
   // 10 s in samples of 50 ms for two flows, and the heading.
   assert.equal(csv.length, 2 * 200 + 1);
   assert.match(await download("Queue as SVG"), /^<svg .*<\/svg>\n$/s);
+  assert.match(await download("Phase plane as SVG"), /^<svg .*one: goodput.*<\/svg>\n$/s);
   assert.match(await download("Queue as PNG"), /PNG/);
+  assert.match(await download("Phase plane as PNG"), /PNG/);
   await write(page, SHORT.replace('"50 packets"', '"50 parcels"'));
   await page.locator("p.wrong", { hasText: /^scenario:10: / }).waitFor();
   assert.equal(await page.locator(".editor pre .wrong").first().textContent(), "10\n");

@@ -1,6 +1,6 @@
 // A control that is written in the page.
 
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { EXAMPLES } from "../examples.ts";
 import { flows, set, text } from "../scenario.ts";
 import * as state from "../state.ts";
@@ -36,6 +36,10 @@ export function Asks() {
 /** The editor of the control. */
 export function Control() {
   const written = useSignal(state.control.value ?? EXAMPLES["AIMD(a, b)"] ?? "");
+  // What a link brings stands in the editor, too.
+  useSignalEffect(() => {
+    if (state.control.value !== null) written.value = state.control.value;
+  });
   const wrong = state.problem.value?.place === "control" ? state.problem.value : null;
   return (
     <section aria-labelledby="control">

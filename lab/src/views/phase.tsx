@@ -4,29 +4,39 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { colour, dark, grid, ink } from "../colours.ts";
 import { revision, shown_s, trace, zoom } from "../state.ts";
-import { at } from "../trace.ts";
+import { plane, save } from "../take.ts";
+import { at, type Trace } from "../trace.ts";
 import { digits } from "../units.ts";
 
 const COLUMNS = { rate_mbps: "goodput (Mbit/s)", window: "window (packets)" } as const;
 type Column = keyof typeof COLUMNS;
 const MARGIN = 40;
 
+/** Pairs of values up to what is shown, within what is looked at. */
+function pairs(seen: Trace, x: number, y: number, column: Column): [number, number][] {
+  const [first, second] = [seen.flows[x], seen.flows[y]];
+  if (!first || !second) return [];
+  const [from, to] = zoom.value ?? [0, Infinity];
+  const until = Math.min(to, shown_s.value);
+  return first.time.flatMap((time, row): [number, number][] => {
+    const [own, other] = [first.columns.get(column)?.[row], at(second, column, time)];
+    return time >= from && time <= until && own !== undefined && other !== undefined ? [[own, other]] : [];
+  });
+}
+
+const labels = (seen: Trace, x: number, y: number, column: Column): [string, string] => [
+  `${seen.outline.flows[x]?.name ?? ""}: ${COLUMNS[column]}`,
+  `${seen.outline.flows[y]?.name ?? ""}: ${COLUMNS[column]}`,
+];
+
 function draw(canvas: HTMLCanvasElement, x: number, y: number, column: Column): void {
   const seen = trace.value;
   const context = canvas.getContext("2d");
-  const [first, second] = [seen?.flows[x], seen?.flows[y]];
-  if (!seen || !context || !first || !second) return;
+  if (!seen || !context) return;
   const side = canvas.clientWidth;
   canvas.width = canvas.height = side * devicePixelRatio;
   context.scale(devicePixelRatio, devicePixelRatio);
-  const [from, to] = zoom.value ?? [0, Infinity];
-  const until = Math.min(to, shown_s.value);
-  const points: [number, number][] = [];
-  first.time.forEach((time, row) => {
-    const other = at(second, column, time);
-    const own = first.columns.get(column)?.[row];
-    if (time >= from && time <= until && own !== undefined && other !== undefined) points.push([own, other]);
-  });
+  const points = pairs(seen, x, y, column);
   const most = points.reduce((largest, [a, b]) => Math.max(largest, a, b), 1) * 1.05;
   const [left, bottom] = [MARGIN, side - MARGIN];
   const place = ([a, b]: readonly [number, number]): [number, number] => [
@@ -53,14 +63,14 @@ function draw(canvas: HTMLCanvasElement, x: number, y: number, column: Column): 
     context.arc(...place(last), 5, 0, 7);
     context.fill();
   }
-  const names = [seen.outline.flows[x]?.name ?? "", seen.outline.flows[y]?.name ?? ""];
-  context.fillText(`${names[0]}: ${COLUMNS[column]}`, left, side - 10);
+  const [across, up] = labels(seen, x, y, column);
+  context.fillText(across, left, side - 10);
   context.textAlign = "right";
   context.fillText(digits(most), bottom, bottom + 14);
   context.textAlign = "left";
   context.save();
   context.rotate(-Math.PI / 2);
-  context.fillText(`${names[1]}: ${COLUMNS[column]}`, -bottom, 16);
+  context.fillText(up, -bottom, 16);
   context.restore();
 }
 
@@ -74,6 +84,13 @@ export function Phase() {
   useEffect(() => {
     if (canvas.current) draw(canvas.current, x.value, y.value, column.value);
   }, state);
+  const vector = (): void => {
+    const seen = trace.value;
+    if (!seen) return;
+    const text = plane(pairs(seen, x.value, y.value, column.value), labels(seen, x.value, y.value, column.value), colour(x.value));
+    save("phase.svg", new Blob([text], { type: "image/svg+xml" }));
+  };
+  const pixels = (): void => canvas.current?.toBlob((blob) => blob && save("phase.png", blob));
   if (names.length < 2) return <p class="hint">The phase plane needs two flows.</p>;
   const pick = (of: typeof x, label: string) => (
     <label>
@@ -99,6 +116,8 @@ export function Phase() {
               ))}
             </select>
           </label>
+          <button type="button" onClick={vector} aria-label="Phase plane as SVG">SVG</button>
+          <button type="button" onClick={pixels} aria-label="Phase plane as PNG">PNG</button>
         </span>
       </figcaption>
       <canvas ref={canvas} role="img" aria-label="Phase plane: one flow against the other; on the diagonal both have the same" />

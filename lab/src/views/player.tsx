@@ -46,9 +46,10 @@ export function Legend() {
   const seen = state.trace.value;
   if (!seen) return null;
   const time = state.hover_s.value;
+  const queue = seen.links[0] && at(seen.links[0], "max_packets", time ?? state.shown_s.value);
   return (
     <div class="legend" role="group" aria-label="Flows that are shown">
-      <span class="time">{time === null ? `${digits(state.shown_s.value, 4)} s` : `at ${digits(time, 4)} s`}</span>
+      <span class="time">{time === null ? `${digits(state.shown_s.value, 4)} s` : `at ${digits(time, 4)} s`}{`, queue ${digits(queue)}`}</span>
       {seen.flows.map((flow, index) => {
         const name = seen.outline.flows[index]?.name ?? "";
         const now = time ?? state.shown_s.value;
