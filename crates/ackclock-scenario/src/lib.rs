@@ -18,6 +18,7 @@
 mod check;
 mod complete;
 mod event;
+pub mod files;
 mod fill;
 mod flow;
 mod keys;
