@@ -192,6 +192,40 @@ def test_only_the_runs_that_end_their_worker_fail(
     assert sorted(mortal.tried) == sorted([*deadly, *deadly])
 
 
+@pytest.mark.parametrize("always", [False, True])
+def test_a_worker_of_a_cluster_that_dies_costs_at_most_its_run(place: Path, always: bool) -> None:
+    """Killed once: nothing is lost. Killed by a run each time: that run fails."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    if always:
+        _bad("os._exit(1)")
+    else:
+        _bad(f"""died = {str(place / "died")!r}
+        if not os.path.exists(died):
+            open(died, "w").close()
+            os._exit(1)
+        self.window = max(2.0, self.window / 2)""")
+    (place / "sweep.toml").write_text(SWEEP.replace("count = 2", "count = 1"))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+    ):
+        address = cluster.scheduler_address
+        outcome = sweep.run(place / "sweep.toml", place / "dask", cluster=address)
+    assert (outcome.runs, outcome.failed) == (3, int(always))
+    table = pl.read_parquet(outcome.directory)
+    failed = table.filter(pl.col("error").is_not_null())
+    assert failed["control"].to_list() == ["bad:Bad"] * always
+    assert all("its worker died twice" in error for error in failed["error"])
+    if not always:
+        assert (place / "died").exists()
+        alone = sweep.run(place / "sweep.toml", place / "here", jobs=1)
+        assert pl.read_parquet(alone.directory).equals(table)
+
+
 def test_workers_that_cannot_begin_are_no_fault_of_the_runs(place: Path) -> None:
     # Each process begins with the script itself, which finds the sweep at work and fails.
     (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit"))

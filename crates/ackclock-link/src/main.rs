@@ -15,6 +15,7 @@ use ackclock_link::hosts::{Host, Hosts};
 use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
 use ackclock_link::report::Report;
+use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_units::Span;
 use clap::Parser;
@@ -129,7 +130,7 @@ impl Arguments {
             None => (PATH.to_owned(), "the path".to_owned()),
             Some(path) => {
                 let file = path.display().to_string();
-                (fs::read_to_string(path).map_err(|error| refuse(format!("{file}: {error}")))?, file)
+                (read_text(path).map_err(|problem| refuse(format!("{file}: {problem}")))?, file)
             }
         };
         let mut settings = Vec::new();

@@ -209,7 +209,10 @@ fn bad_input_is_one_line() {
         &["--rate", "fast"],
         "ackclock-link: --set dumbbell.rate=fast: dumbbell.rate: not a number; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)\n",
     );
-    refuse(&["none.toml"], "ackclock-link: none.toml: No such file or directory (os error 2)\n");
+    refuse(
+        &["none.toml"],
+        "ackclock-link: none.toml: cannot be read: No such file or directory (os error 2)\n",
+    );
     refuse(
         &["--delay", "30ms", "--port-rtts", "5201=50ms"],
         "ackclock-link: --port-rtts: port 5201: must be at least the round-trip delay of the path (60 ms), is 50 ms\n",

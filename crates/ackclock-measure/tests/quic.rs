@@ -170,6 +170,28 @@ fn a_stranger_who_stays_is_shown_out() {
     stand.wait_for("does not speak the protocol of ackclock measure");
 }
 
+/// A connection stays with its address (migration is off): who moves is not heard any more, and whoever steals a flow's
+/// keys cannot point it at others.
+#[test]
+fn a_connection_stays_with_its_address() {
+    let stand = Stand::new("moves", &["--quic"]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let said = runtime.block_on(async {
+        let endpoint = Endpoint::client("127.0.0.5:0".parse().unwrap()).unwrap();
+        let connecting =
+            endpoint.connect_with(stand.trust(), stand.socket_address(), "ackclock-measure").unwrap();
+        let connection = connecting.await.unwrap();
+        let (mut sending, _receiving) = connection.accept_bi().await.unwrap();
+        endpoint.rebind(UdpSocket::bind("127.0.0.6:0").unwrap()).unwrap();
+        sending.write_all(b"{}\n").await.unwrap();
+        // Heard, it would be called nonsense at once.
+        timeout(DEADLINE, connection.closed()).await
+    });
+    stand.wait_for("did not answer in time");
+    assert!(!stand.server_log().contains("does not speak the protocol"), "{said:?}");
+    stand.still_serves();
+}
+
 #[test]
 fn an_identity_is_made_once_and_read_by_nobody_else() {
     let file = std::env::temp_dir().join(format!("ackclock-once-{}", std::process::id()));

@@ -36,9 +36,14 @@ impl Catalogue for Everything {
     }
 }
 
+/// Whether a control is built in or the kernel's, not one that was added.
+pub fn is_ours(name: &str) -> bool {
+    BuiltIn.find(name).is_some() || twin::entries().iter().any(|one| one.name == name)
+}
+
 /// Adds a control, or replaces one that was added under its name; false if that name is built in.
 pub fn add(entry: Entry) -> bool {
-    if BuiltIn.find(entry.name).is_some() || twin::entries().iter().any(|one| one.name == entry.name) {
+    if is_ours(entry.name) {
         return false;
     }
     let mut added = added();

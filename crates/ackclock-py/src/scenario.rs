@@ -1,10 +1,15 @@
 //! A scenario for Python: read once, checked, and run as often as one likes.
 
+use std::any::Any;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::BufWriter;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{Checked, Draft};
@@ -15,7 +20,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::catalogue::Everything;
+use crate::catalogue::{self, Everything};
 use crate::own::caught;
 use crate::{ScenarioError, SimulationError};
 
@@ -31,16 +36,50 @@ pub struct Scenario {
     checked: Checked,
 }
 
+/// Length of a text, bytes, and number of flows from which on reading and building are waited for: they take longer than
+/// somebody who presses Ctrl-C does.
+const LONG_TEXT: usize = 200_000;
+const MANY_FLOWS: usize = 5_000;
+/// How often Ctrl-C is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(50);
+/// Stack of a thread that is waited for, bytes: that of a main thread.
+const STACK: usize = 8 << 20;
+
+/// Does `work` on a thread of its own, and gives it up at Ctrl-C. It must not use Python, which may end before it.
+fn waited_for<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    type Done<T> = Result<T, Box<dyn Any + Send>>;
+    let (sender, mut receiver) = channel::<Done<T>>();
+    thread::Builder::new().stack_size(STACK).spawn(move || {
+        // Without a receiver nobody waits any more.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+    })?;
+    loop {
+        let done = py.detach(|| {
+            let receiver = &mut receiver;
+            receiver.recv_timeout(LOOK)
+        });
+        match done {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(payload)) => resume_unwind(payload),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(SimulationError::new_err("a thread was lost")),
+        }
+    }
+}
+
 fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
     ScenarioError::new_err(refusal.to_string())
 }
 
 impl Scenario {
-    fn check(draft: Draft, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn check(py: Python<'_>, draft: Draft, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         if let Some(prepare) = prepare {
             prepare.call1((draft.controls(),))?;
         }
-        Ok(Scenario { checked: draft.check(&Everything::now()).map_err(refused)? })
+        let is_long = draft.flow_table_count() > MANY_FLOWS;
+        let check = move || draft.check(&Everything::now());
+        let checked = if is_long { waited_for(py, check)? } else { check() };
+        Ok(Scenario { checked: checked.map_err(refused)? })
     }
 
     /// What is to be run.
@@ -58,20 +97,31 @@ impl Scenario {
         text_signature = "(text, file, settings=(), is_json=False, prepare=None)"
     )]
     fn read(
-        text: &str,
-        file: &str,
+        py: Python<'_>,
+        text: String,
+        file: String,
         settings: Vec<String>,
         is_json: bool,
         prepare: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let draft = if is_json { Draft::from_json(text, file) } else { Draft::from_toml(text, file) };
-        Scenario::check(draft.and_then(|draft| draft.set(&settings)).map_err(refused)?, prepare)
+        let is_long = text.len() > LONG_TEXT;
+        let read = move || {
+            let draft = if is_json { Draft::from_json(&text, &file) } else { Draft::from_toml(&text, &file) };
+            draft.and_then(|draft| draft.set(&settings))
+        };
+        let draft = if is_long { waited_for(py, read)? } else { read() };
+        Scenario::check(py, draft.map_err(refused)?, prepare)
     }
 
     /// The same scenario with changes to what was written.
     #[pyo3(signature = (settings, prepare=None))]
-    fn with_settings(&self, settings: Vec<String>, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Scenario::check(self.checked.draft().clone().set(&settings).map_err(refused)?, prepare)
+    fn with_settings(
+        &self,
+        py: Python<'_>,
+        settings: Vec<String>,
+        prepare: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        Scenario::check(py, self.checked.draft().clone().set(&settings).map_err(refused)?, prepare)
     }
 
     /// Simulated time, seconds.
@@ -147,11 +197,17 @@ impl Scenario {
         qlog: Option<PathBuf>,
     ) -> PyResult<Finished<'py>> {
         let catalogue = Everything::now();
-        let quic = Quic { qlog };
-        let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
         let scenario = self.checked.scenario.clone();
-        let mut simulation =
-            caught(|| Simulation::with(scenario, makers, run, record))?.map_err(SimulationError::new_err)?;
+        // Controls in Python are made by Python, which notices Ctrl-C itself.
+        let is_long = scenario.flows.len() > MANY_FLOWS
+            && self.checked.controls().iter().all(|name| catalogue::is_ours(name));
+        let build = move || {
+            let (catalogue, quic) = (Everything::now(), Quic { qlog });
+            let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
+            Simulation::with(scenario, makers, run, record)
+        };
+        let simulation = if is_long { caught(|| waited_for(py, build))?? } else { caught(build)? };
+        let mut simulation = simulation.map_err(SimulationError::new_err)?;
         if let Some(path) = &pcap {
             let failed = |error: std::io::Error| PyOSError::new_err(format!("cannot write {path}: {error}"));
             let file = File::create(path).map_err(failed)?;

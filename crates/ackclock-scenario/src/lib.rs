@@ -19,7 +19,7 @@ mod check;
 mod complete;
 mod describe;
 mod event;
-mod files;
+pub mod files;
 mod fill;
 mod flow;
 mod keys;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ackclock_units::{Packets, Rate, Span};
 
+use crate::files::read_text;
 use crate::model::{
     Aggregation, Codel, DualPi2, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace, Red,
     Threshold,
@@ -14,8 +15,6 @@ use crate::read::{Read, Table};
 const REVERSE_PACKETS: u64 = 1000;
 /// Longest delay of a link.
 pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
-/// Largest file that a scenario may name, bytes.
-const LARGEST_FILE: u64 = 100_000_000;
 /// What one opportunity of a rate trace sends, bits.
 const OPPORTUNITY_BITS: u64 = 1500 * 8;
 /// DualPI2's probability does not move more often: each step costs time in a simulation, too.
@@ -133,15 +132,7 @@ fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
     let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
     let path = folder.join(file);
     let refuse = |problem: String| table.refuse(key, format!("{}: {problem}", path.display()));
-    let metadata = std::fs::metadata(&path).map_err(|error| refuse(format!("cannot be read: {error}")))?;
-    // A device or a pipe might never end.
-    if !metadata.is_file() {
-        return Err(refuse("is not a file".to_owned()));
-    }
-    if metadata.len() > LARGEST_FILE {
-        return Err(refuse(format!("must be at most {LARGEST_FILE} B, is {} B", metadata.len())));
-    }
-    std::fs::read_to_string(&path).map_err(|error| refuse(format!("cannot be read: {error}")))
+    read_text(&path).map_err(refuse)
 }
 
 fn square(table: &Table<'_>) -> Read<Option<Square>> {

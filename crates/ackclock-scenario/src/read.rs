@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::keys::{Form, Section};
 use crate::tree::{Content, Node, Origin};
-use crate::value::{Value, did_you_mean};
+use crate::value::{Value, did_you_mean, is_hidden};
 
 /// Why a scenario was refused: one line that says where, what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,17 +18,15 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = if self.file == "-" { "standard input" } else { &self.file };
-        match &self.origin {
-            Origin::Line(0) | Origin::Data => write!(f, "{file}: ")?,
-            Origin::Line(line) => write!(f, "{file}:{line}: ")?,
-            Origin::Setting(setting) => write!(f, "--set {setting}: ")?,
-        }
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        // One line whatever a file contains.
-        for c in self.problem.chars() {
-            if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+        let place = match &self.origin {
+            Origin::Line(0) | Origin::Data => format!("{file}: "),
+            Origin::Line(line) => format!("{file}:{line}: "),
+            Origin::Setting(setting) => format!("--set {setting}: "),
+        };
+        let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        // One line whatever a file contains, and what it says.
+        for c in [&place, &path, &self.problem].into_iter().flat_map(|part| part.chars()) {
+            if is_hidden(c) { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
         }
         Ok(())
     }

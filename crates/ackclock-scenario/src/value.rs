@@ -184,6 +184,10 @@ impl Value for bool {
 impl Value for String {
     fn read(content: &Content, _: Form) -> Result<Self, String> {
         match content {
+            // Names and paths are written to terminals, where these would give orders or turn what follows around.
+            Content::Text(text) if text.contains(is_hidden) => {
+                Err("must not contain control characters".to_owned())
+            }
             Content::Text(text) => Ok(text.clone()),
             other => Err(format!("expected a text, found {}", other.kind())),
         }
@@ -374,4 +378,12 @@ pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| format!(", did you mean \"{name}\"?"))
         .unwrap_or_default()
+}
+
+/// Whether a character is not seen by itself: control characters, and those that join, mark or turn text (Unicode's
+/// categories Cc and, of Cf, Zl and Zp, what is in use).
+pub(crate) fn is_hidden(one: char) -> bool {
+    one.is_control()
+        || matches!(one, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -172,6 +172,8 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _complain(message: str, status: int) -> int:
+    # Names of files and of what they name may hold anything; a terminal obeys control characters.
+    shown = "".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in message)
     with contextlib.suppress(OSError):
-        print(message, file=sys.stderr)
+        print(shown, file=sys.stderr)
     return status

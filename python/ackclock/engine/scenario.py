@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copyreg
 import json
+import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,11 +110,30 @@ def text_of(path: Path) -> str:
         When it cannot be read or is not text in UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        content = _content_of(path)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(content) > LARGEST_FILE:
+        raise ScenarioError(f"{path}: must be at most {LARGEST_FILE} B")
+    try:
+        return content.decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file; expected TOML in UTF-8") from error
+
+
+LARGEST_FILE = 100_000_000
+"""Most bytes that are read of a file that a person has named, as in the engine."""
+
+
+def _content_of(path: Path) -> bytes:
+    """Read a file until its end, or one byte more than is allowed."""
+    # A pipe that nobody writes to would not even open; some files of the system, like /proc/kmsg,
+    # would wait. From a pipe that somebody writes to, as a shell makes it, the text may come later.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.set_blocking(descriptor, True)
+        return file.read(LARGEST_FILE + 1) or b""
 
 
 def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:

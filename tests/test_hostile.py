@@ -1,0 +1,138 @@
+"""What a person names may be hostile: one line at once, and no orders for the terminal."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ackclock as package
+from ackclock.engine import scenario as scenarios
+from conftest import BOTTLENECK, Finished
+
+PATH = f"""
+[run]
+duration = "1 s"
+{BOTTLENECK}
+[[flow]]
+controller = "reno"
+rtt = "20 ms"
+"""
+
+
+def _refused(done: Finished) -> str:
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert all(one.isprintable() for one in done.stderr.rstrip("\n")), done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def kinds(tmp_path: Path) -> dict[str, Path]:
+    """Give a path of every kind that used to hang, or to be read until memory ends."""
+    os.mkfifo(tmp_path / "pipe.toml")
+    with (tmp_path / "large.toml").open("wb") as large:
+        large.truncate(10 * 10**9)
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    there = {name: tmp_path / f"{name}.toml" for name in ("pipe", "large", "loop")}
+    there |= {"folder": tmp_path, "endless": Path("/dev/zero"), "waits": Path("/proc/kmsg")}
+    return {name: path for name, path in there.items() if path.exists() or path.is_symlink()}
+
+
+def test_a_scenario_of_any_kind_ends_in_one_line(
+    ackclock: Callable[..., Finished], kinds: dict[str, Path]
+) -> None:
+    for path in kinds.values():
+        assert str(path) in _refused(ackclock("check", path)) or path.is_char_device()
+
+
+def test_a_file_that_a_scenario_names_ends_in_one_line(
+    ackclock: Callable[..., Finished], kinds: dict[str, Path], tmp_path: Path
+) -> None:
+    for path in kinds.values():
+        text = PATH.replace('rate = "10 Mbit/s"', f'rate_trace = "{path}"')
+        (tmp_path / "trace.toml").write_text(text)
+        assert "dumbbell.rate_trace: " in _refused(ackclock("check", "trace.toml"))
+
+
+def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "path.toml").write_text(PATH)
+    later = f"{sys.executable} -m ackclock check <(sleep 0.3; cat path.toml)"
+    done = subprocess.run(
+        ["bash", "-c", later], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_that_says_less_than_it_has_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scenarios, "LARGEST_FILE", len(PATH) - 1)
+    (tmp_path / "path.toml").write_text(PATH)
+    with pytest.raises(package.ScenarioError, match="must be at most"):
+        scenarios.read(tmp_path / "path.toml")
+
+
+HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b",
+          "\\u2028", "\\u007f"]  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_names_give_a_terminal_no_orders(
+    ackclock: Callable[..., Finished], tmp_path: Path, hidden: str
+) -> None:
+    written = {
+        "name": PATH + f'name = "a{hidden}b"\n',
+        "key": PATH + f'"a{hidden}b" = 1\n',
+        "control": PATH.replace("reno", f"a{hidden}b"),
+        "trace": PATH.replace('rate = "10 Mbit/s"', f'rate_trace = "a{hidden}b"'),
+    }
+    for name, text in written.items():
+        (tmp_path / "path.toml").write_text(text)
+        refused = _refused(ackclock("check", "path.toml"))
+        assert name == "key" or "must not contain control characters" in refused
+    # The name of a file, and a setting.
+    raw = hidden.encode().decode("unicode_escape")
+    _refused(ackclock("check", f"a{raw}b.toml"))
+    (tmp_path / "path.toml").write_text(PATH)
+    _refused(ackclock("check", "path.toml", "--set", f"flow.0.a{raw}b=1"))
+
+
+INTERRUPTED = """
+import os, signal
+from ackclock._native import Scenario
+def stop(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, stop)
+text = open("path.toml").read()
+{before}
+threads = len(os.listdir("/proc/self/task"))
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    {work}
+except KeyboardInterrupt:
+    print("interrupted,", len(os.listdir("/proc/self/task")) - threads, "at work", flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "tables", "before", "work"),
+    [
+        (1, 150_000, "pass", "Scenario.read(text, 'x')"),
+        (100_000, 1, "read = Scenario.read(text, 'x')", "read.simulate()"),
+    ],
+)
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_ctrl_c_is_noticed_while_flows_are_read_and_built(
+    tmp_path: Path, count: int, tables: int, before: str, work: str
+) -> None:
+    """What was given up is still at work: nobody has waited for its end."""
+    head, flow = PATH.split("[[flow]]")
+    text = head + f"[[flow]]\ncount = {count}{flow}" * tables
+    (tmp_path / "path.toml").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED.format(before=before, work=work)],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == "interrupted, 1 at work\n", done.stderr
