@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from ackclock import comparison, runs, simulate
-from ackclock.comparison import answers, page, path, questions
+from ackclock.comparison import answers, conclusion, page, path, quantities, questions
 from ackclock.metrics import Estimate
 from ackclock.runs import Task
 
-SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3)
+SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_estimates_in_words(estimate: Estimate, text: str) -> None:
     ("text", "value"), [("100mbit", 100.0), ("1 Gbit/s", 1000.0), ("56kbps", 0.056), ("1e7bit", 10)]
 )
 def test_rates_as_people_write_them(text: str, value: float) -> None:
-    assert path.rate_mbps(text) == pytest.approx(value)
+    assert quantities.rate_mbps(text) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,10 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
         (["reno", "--rate", "fast"], "not a rate: 'fast'; write e.g. 100mbit"),
         (["reno", "--rtt", "80"], "not a time: '80'; write e.g. 80ms"),
         (["reno", "--loss", "150%"], "not a loss rate: '150%'"),
+        (["reno", "--loss", "0.5"], "write 50% if that is meant, or 0.5%"),
+        (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),
+        (["reno", "--path", "moon"], 'unknown value "moon"'),
+        (["reno", "--path", "geo", "--scenario", "a.toml"], "give one of them"),
         (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
         (["nowhere:Mine"], "module not found: nowhere"),
     ],
@@ -152,3 +156,85 @@ def test_the_command_prints_every_answer(tmp_path: Path) -> None:
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
     assert (tmp_path / "results" / "comparison" / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "packets"),
+    [
+        # 20 Mbit/s for 600 ms are 12 Mbit: 1500 packets of 8000 bits. 100 ms of it are 250.
+        ("1bdp", 1500), ("2 BDP", 3000), ("0.5bdp", 750), ("100ms", 250), ("0.1 s", 250),
+        ("3MB", 3000), ("1500 kB", 1500), ("250", 250), ("250 packets", 250),
+    ],
+)  # fmt: skip
+def test_buffers_as_people_write_them(text: str, packets: int) -> None:
+    assert quantities.buffer_packets(text, 20.0, 600.0) == packets
+
+
+def test_a_path_by_its_name(tmp_path: Path) -> None:
+    given: dict[str, Any] = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
+    geo = path.of_scenario({"path": "geo"}, "geo", **given, runs=2)
+    assert (geo.rate_mbps, geo.rtt_ms, geo.buffer_packets) == (20.0, 600.0, 1500)
+    assert geo.loss == 0.001
+    assert geo.profile == "linux"
+    # A host tuned for the path would allow 4 * (1500 + 1500) packets; one that is not allows more.
+    assert geo.receive_window == 16_777
+    assert "random loss 0.1 %" in geo.describe()
+    file = tmp_path / "wifi.toml"
+    file.write_text(
+        'path = "wifi"\nrun = { duration = "30 s" }\n'
+        '[[flow]]\ncontroller = "reno"\nrtt = "50 ms"\n'
+        '[[flow]]\nsource = "cbr"\nrate = "1 Mbit/s"\n'
+    )
+    wifi = path.of_file(file, **given | {"buffer": "100ms"}, flows=3)
+    scenario = questions.scenarios(wifi, "cubic")["beside Reno"]
+    # 100 Mbit/s for 100 ms are 1250 packets.
+    assert scenario["dumbbell"]["queue"]["limit"] == "1250 packets"
+    assert scenario["dumbbell"]["queue"]["kind"] == "fq_codel"
+    assert [flow.get("count", 1) for flow in scenario["flow"]] == [3, 3, 1]
+    assert (wifi.run_s, wifi.rtt_ms) == (30.0, 50.0)
+
+
+def test_flows_are_counted_together() -> None:
+    setting = comparison.Setting(10.0, 40.0, duration_s=20.0, runs=2, flows=4)
+    several = comparison.compare(setting, ["reno"])
+    # Four flows fill the link as one does.
+    assert 9.0 < several.estimates["goodput"]["reno"].value <= 10.0
+    assert 0.5 < several.estimates["itself"]["reno"].value <= 1.0
+
+
+def _compared(**goodputs: list[float]) -> comparison.Comparison:
+    setting = comparison.Setting(10.0, 40.0, duration_s=30.0, runs=5)
+    values = {
+        question.key: {name: goodputs[name] for name in goodputs}
+        for question in comparison.QUESTIONS
+    }
+    estimates = {
+        question.key: {name: question.estimate(one) for name, one in values[question.key].items()}
+        for question in comparison.QUESTIONS
+    }
+    return comparison.Comparison(setting, tuple(goodputs), estimates, values, (), {}, {})
+
+
+def test_the_conclusion_says_only_what_intervals_decide() -> None:
+    # Student's interval of 9, 10, 11, 9, 11 is 10 +- 1.24: 5 +- 0 is outside, 9.5 +- 1.24 not.
+    text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[5, 5, 5, 5, 5.0001]))
+    assert text[0] == "a carries most alone: 10 Mbit/s; b 5."
+    text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[8.5, 9.5, 10.5, 8.5, 10.5]))
+    assert text[0] == "Undecided in goodput: between a and b."
+    assert "This rests on 5 runs of 30 s" in text[-1]
+
+
+def test_intervals_hold_nothing_impossible(found: comparison.Comparison) -> None:
+    for question in comparison.QUESTIONS:
+        for one in found.estimates[question.key].values():
+            for end in (one.low, one.high):
+                assert not end < question.least
+                assert not end > question.most
+    # Of two runs Student's interval is 12.7 standard errors wide: 0.6 +- 3.8 would leave 0 to 1.
+    itself = next(one for one in comparison.QUESTIONS if one.key == "itself")
+    assert (itself.estimate([0.3, 0.9]).low, itself.estimate([0.3, 0.9]).high) == (0.0, 1.0)
+    assert page.words(itself.estimate([0.3, 0.9]), itself) == "0.6 (too few runs to say)"
+    # Ratios of 2 and 1/2 are 1 on average, and no interval of them reaches 0.
+    ratio = next(one for one in comparison.QUESTIONS if one.is_ratio)
+    assert ratio.estimate([2.0, 0.5]).value == pytest.approx(1.0)
+    assert ratio.estimate([2.0, 0.5]).low > 0.0

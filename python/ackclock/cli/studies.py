@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -174,15 +175,27 @@ def plot(
     metavar="CONTROL...",
     help="Names; module:Class or library.so:name for your own.",
 )
-@click.option("--rate", default="100mbit", metavar="RATE", help="Rate of the bottleneck.")
-@click.option("--rtt", default="100ms", metavar="TIME", help="Propagation round trip.")
+@click.option("--rate", metavar="RATE", help="Rate of the bottleneck; by default 100mbit.")
+@click.option("--rtt", metavar="TIME", help="Propagation round trip; by default 100ms.")
 @click.option(
     "--buffer",
-    type=click.IntRange(min=2),
-    metavar="PACKETS",
-    help="Packets of 1000 bytes; by default the bandwidth-delay product.",
+    metavar="SIZE",
+    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product.",
 )
-@click.option("--loss", default="0", metavar="SHARE", help="Random loss rate, as in 1% or 0.01.")
+@click.option("--loss", metavar="SHARE", help="Random loss rate, as in 1% or 0.01.")
+@click.option("--queue", metavar="KIND", help="droptail, red, ared, codel, pie or fq_codel.")
+@click.option("--path", "named", metavar="NAME", help="Start from a named path, such as geo.")
+@click.option(
+    "--scenario", type=Path, metavar="FILE", help="Start from the path of a scenario file."
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["linux", "ns2"]),
+    help="Settings of the senders; by default linux.",
+)
+@click.option(
+    "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Flows of each control."
+)
 @click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
 @click.option(
     "--runs",
@@ -203,10 +216,15 @@ def plot(
 @options.as_json
 def compare(
     controls: tuple[str, ...],
-    rate: str,
-    rtt: str,
-    buffer: int | None,
-    loss: str,
+    rate: str | None,
+    rtt: str | None,
+    buffer: str | None,
+    loss: str | None,
+    queue: str | None,
+    named: str | None,
+    scenario: Path | None,
+    profile: str | None,
+    flows: int,
     duration: str | None,
     runs: int,
     output: Path,
@@ -219,31 +237,52 @@ def compare(
     RTT fairness; recovery after a step. Finished runs are kept in DIR/.cache.
 
     \b
+    Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
+
+    \b
     Examples:
       ackclock compare illinois fit cubic
-      ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 60 fit reno my_module:Mine
+      ackclock compare --path geo cubic bbr hybla
+      ackclock compare --path wifi --flows 20 cubic bbr
+      ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
+      ackclock compare --scenario wifi.toml --queue codel cubic bbr
     """
     import shlex
 
+    # Before anything that is slow to import or to run, so that a typing error costs no time.
+    for control in controls:
+        _known(control)
     from ackclock import comparison
     from ackclock.cli import tables
-    from ackclock.comparison import page, path
+    from ackclock.comparison import conclusion, page, path, quantities
 
+    if named is not None and scenario is not None:
+        raise click.ClickException("--path and --scenario are two paths; give one of them")
+    given: dict[str, Any] = {
+        "rate": rate,
+        "rtt": rtt,
+        "buffer": buffer,
+        "loss": loss,
+        "queue": None if queue is None else {"kind": queue},
+        "profile": profile,
+        "flows": flows,
+        "runs": runs,
+    }
     try:
-        setting = comparison.Setting(
-            path.rate_mbps(rate),
-            path.time_ms(rtt),
-            buffer,
-            path.share(loss),
-            None if duration is None else path.time_ms(duration) / 1e3,
-            runs,
-        )
+        given["duration_s"] = None if duration is None else quantities.time_ms(duration) / 1e3
+        if scenario is not None:
+            setting = path.of_file(scenario, **given)
+        elif named is not None:
+            setting = path.of_scenario({"path": named}, named, **given)
+        else:
+            setting = path.of_numbers(**given)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    if setting.loss > path.MUCH_LOSS:
+        print(f"random loss of {100 * setting.loss:g} % of all packets", file=sys.stderr)
     for control in controls:
-        # Before the first run, so that a typing error costs no time.
-        for scenario in comparison.questions.scenarios(setting, control).values():
-            engine.check(scenario)
+        for one in comparison.questions.scenarios(setting, control).values():
+            engine.check(one)
     found = comparison.compare(setting, controls, jobs, output / ".cache")
     page.write(found, output, shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
@@ -251,14 +290,40 @@ def compare(
         return
     print(setting.describe())
     print()
+    for sentence in conclusion.sentences(found):
+        print(sentence)
+    print()
     rows = [
-        [question.title, *(page.words(found.estimates[question.key][one]) for one in controls)]
+        [
+            question.title,
+            *(page.words(found.estimates[question.key][one], question) for one in found.controls),
+        ]
         for question in comparison.QUESTIONS
     ]
-    tables.print_rows(["", *controls], rows)
+    tables.print_rows(["", *found.controls], rows)
     if setting.run_s < setting.reno_cycle_s:
         print(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
             "use a longer --duration"
         )
     print(f"\n{output / 'index.html'}")
+
+
+def _known(control: str) -> None:
+    """Refuse a control that cannot be loaded."""
+    try:
+        engine.check({**ANY_PATH, "flow": [{"controller": control}]})
+    except engine.ScenarioError as error:
+        # The place in a scenario that nobody has written helps nobody.
+        message = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.controller: ")
+        raise click.ClickException(message) from error
+
+
+ANY_PATH = {
+    "run": {"duration": "1 s"},
+    "dumbbell": {
+        "rate": "1 Mbit/s",
+        "delay": "1 ms",
+        "queue": {"kind": "droptail", "limit": "2 packets"},
+    },
+}

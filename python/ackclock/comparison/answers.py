@@ -13,7 +13,7 @@ import polars as pl
 from ackclock.comparison.path import Setting
 from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
 from ackclock.engine import Run
-from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
+from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Task, each
 
 OTHERS = ("reno", "cubic")
@@ -46,6 +46,10 @@ class Comparison:
         In the order given.
     estimates : dict
         By question and control.
+    values : dict
+        The number of each run, by question and control.
+    warnings : tuple of str
+        What the runs warn of, each once.
     curves : dict
         Window curve by control.
     scenarios : dict
@@ -55,6 +59,8 @@ class Comparison:
     setting: Setting
     controls: tuple[str, ...]
     estimates: dict[str, dict[str, Estimate]]
+    values: dict[str, dict[str, list[float]]]
+    warnings: tuple[str, ...]
     curves: dict[str, Curve]
     scenarios: dict[tuple[str, str], dict[str, Any]]
 
@@ -119,12 +125,22 @@ def compare(
     cases = {
         key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()
     }
-    numbers, curves = _measured(setting, cases, jobs, cache)
+    numbers, curves, warnings = _measured(setting, cases, jobs, cache)
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
+    found: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
     for control in dict.fromkeys(controls):
-        for key, values in _answers(numbers, control).items():
-            estimates[key][control] = over_runs(values) if _is_finite(values) else _never(values)
-    return Comparison(setting, tuple(dict.fromkeys(controls)), estimates, curves, wanted)
+        answers = _answers(numbers, control)
+        for question in QUESTIONS:
+            values = answers[question.key]
+            found[question.key][control] = values
+            estimates[question.key][control] = (
+                question.estimate(values) if _is_finite(values) else _never(values)
+            )
+        # Packets that wait for a hole before them count when it is filled, which may be later.
+        alone = estimates["goodput"][control]
+        estimates["goodput"][control] = within(alone, 0.0, setting.most_mbps)
+    names = tuple(dict.fromkeys(controls))
+    return Comparison(setting, names, estimates, found, warnings, curves, wanted)
 
 
 def _measured(
@@ -132,18 +148,22 @@ def _measured(
     cases: dict[tuple[str, str], Case],
     jobs: int | None,
     cache: Path | None,
-) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve]]:
+) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve], tuple[str, ...]]:
     tasks = {key: Task.all_of(case) for key, case in cases.items()}
     owners: dict[Task, list[tuple[str, str]]] = {}
     for key, of_key in tasks.items():
         for task in of_key:
             owners.setdefault(task, []).append(key)
+    order = {key: place for place, key in enumerate(tasks)}
     found: dict[tuple[Task, str], Numbers] = {}
     curves: dict[str, Curve] = {}
+    warnings: dict[tuple[int, int, str], str] = {}
 
     def work(task: Task, run: Run) -> None:
         # Reno against itself is Reno beside Reno: one run answers two questions.
         for name, control in owners[task]:
+            if run.summary["warnings"]:
+                warnings[order[name, control], task.run, control] = run.summary["warnings"][0]
             found[task, name] = MEASURES[name](run, setting)
             if name == "alone" and task.run == 0:
                 windows = run.windows.filter(pl.col("flow") == 0)
@@ -155,7 +175,10 @@ def _measured(
         if error is not None:
             raise error
     numbers = {key: [found[task, key[0]] for task in of_key] for key, of_key in tasks.items()}
-    return numbers, curves
+    # One per control, of its first scenario: which thread is the first must not matter.
+    first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}
+    told = tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))
+    return numbers, curves, told
 
 
 def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dict[str, list[float]]:

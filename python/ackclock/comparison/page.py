@@ -11,28 +11,35 @@ from matplotlib.figure import Figure
 
 from ackclock import engine
 from ackclock.comparison.answers import Comparison
-from ackclock.comparison.questions import QUESTIONS
+from ackclock.comparison.conclusion import sentences
+from ackclock.comparison.questions import QUESTIONS, Question
 from ackclock.draw import lab, plots
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.metrics import Estimate
 
+LOPSIDED = 0.05
+"""Difference of the two sides of an interval, over half of it, from which both ends are written."""
 COLUMNS = 3
 """Panels side by side."""
 
 
-def words(estimate: Estimate) -> str:
+def words(estimate: Estimate, question: Question | None = None) -> str:
     """Write an estimate for people.
 
     Parameters
     ----------
     estimate : Estimate
         An answer.
+    question : Question, optional
+        What was asked: an interval that says nothing about it is not written.
 
     Returns
     -------
     str
-        Value and half of the interval; "never" with the number of runs when it is infinite.
+        Value and half of the interval, or both ends where they are not as far away; "never" with
+        the number of runs when it is infinite; "too few runs to say" after a value whose interval
+        is too wide.
     """
     if np.isinf(estimate.value):
         return f"never ({estimate.warning})"
@@ -40,13 +47,20 @@ def words(estimate: Estimate) -> str:
         return "-"
     if np.isnan(estimate.low):
         return f"{estimate.value:.3g}"
-    half = (estimate.high - estimate.low) / 2
+    if question is not None and not question.says(estimate):
+        return f"{estimate.value:.3g} (too few runs to say)"
+    up, down = estimate.high - estimate.value, estimate.value - estimate.low
+    half = (up + down) / 2
     if half == 0:
         return f"{estimate.value:.4g} ± 0"
     # Two digits of the interval say how many of the value mean something; more than four are noise.
     largest = max(abs(estimate.value), half)
     places = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
     places = max(0, places)
+    if abs(up - down) > half * LOPSIDED:
+        return (
+            f"{estimate.value:.{places}f} [{estimate.low:.{places}f}, {estimate.high:.{places}f}]"
+        )
     return f"{estimate.value:.{places}f} ± {half:.{places}f}"
 
 
@@ -63,6 +77,9 @@ def _answers(comparison: Comparison) -> Figure:
         for index, (panel, question) in enumerate(zip(panels, QUESTIONS, strict=False)):
             for place, name in enumerate(names):
                 found = comparison.estimates[question.key][name]
+                values = np.asarray(comparison.values[question.key][name], float)
+                values = values[np.isfinite(values)]
+                panel.plot(values, np.full(values.size, place), ".", color="0.6", markersize=3)
                 if np.isfinite(found.value):
                     plots.errors(
                         panel, [found.value], [place], [found.low], [found.high], index=place,
@@ -85,6 +102,30 @@ def _answers(comparison: Comparison) -> Figure:
     return figure
 
 
+def _goodput_and_delay(comparison: Comparison) -> Figure:
+    """Draw goodput against queueing delay, one flow alone: every run, and their mean."""
+    with plots.in_style():
+        figure, (panel,) = plots.panels(1, height=2.6)
+        for index, name in enumerate(comparison.controls):
+            color = plots.style(index)["color"]
+            answers = {key: comparison.estimates[key][name] for key in ("delay", "goodput")}
+            x, y = answers["delay"], answers["goodput"]
+            runs = (comparison.values["delay"][name], comparison.values["goodput"][name])
+            panel.plot(*runs, ".", color=color, alpha=0.4, markersize=4)
+            if np.isfinite(x.value) and np.isfinite(y.value):
+                across = None if np.isnan(x.low) else [[x.value - x.low], [x.high - x.value]]
+                up = None if np.isnan(y.low) else [[y.value - y.low], [y.high - y.value]]
+                panel.errorbar(
+                    [x.value], [y.value], xerr=across, yerr=up, color=color,
+                    marker=plots.style(index).get("marker", "o"), markersize=5, label=name,
+                )  # fmt: skip
+        panel.set(xlabel="queueing delay alone, mean (ms)", ylabel="goodput alone (Mbit/s)")
+        panel.set_xlim(left=0)
+        panel.set_ylim(0, 1.05 * comparison.setting.rate_mbps)
+        panel.legend(fontsize=7)
+    return figure
+
+
 def _windows(comparison: Comparison) -> Figure:
     """Draw the window of each control alone: a panel per control, packets against seconds."""
     with plots.in_style():
@@ -100,7 +141,11 @@ def _windows(comparison: Comparison) -> Figure:
 
 NAMES = frozenset(
     {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"}
-    | {f"{one}.{ending}" for one in ("answers", "windows") for ending in ("pdf", "png")}
+    | {
+        f"{one}.{ending}"
+        for one in ("answers", "goodput-delay", "windows")
+        for ending in ("pdf", "png")
+    }
 )
 
 
@@ -135,6 +180,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             links.setdefault(control, []).append((name, file, lab.NAME + lab.fragment(scenario)))
         with plots.in_style():
             for name, figure in (
+                ("goodput-delay", _goodput_and_delay(comparison)),
                 ("answers", _answers(comparison)),
                 ("windows", _windows(comparison)),
             ):
@@ -148,8 +194,15 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             "comparison.html",
             controls=comparison.controls,
             path=comparison.setting.describe(),
+            conclusion=sentences(comparison),
             rows=[
-                (one, [words(comparison.estimates[one.key][name]) for name in comparison.controls])
+                (
+                    one,
+                    [
+                        words(comparison.estimates[one.key][name], one)
+                        for name in comparison.controls
+                    ],
+                )
                 for one in QUESTIONS
             ],
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,

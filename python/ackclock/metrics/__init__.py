@@ -20,7 +20,17 @@ from ackclock.metrics.congestion import (
     synchronisation,
     used_share,
 )
-from ackclock.metrics.intervals import Estimate, bootstrap, of_batches, over_batches, over_runs
+from ackclock.metrics.intervals import (
+    Estimate,
+    bootstrap,
+    difference,
+    of_batches,
+    of_ratios,
+    over_batches,
+    over_runs,
+    sign,
+    within,
+)
 from ackclock.metrics.overview import overview
 from ackclock.metrics.rates import (
     cov,
@@ -53,6 +63,7 @@ __all__ = [
     "curvature",
     "delay_percentiles_ms",
     "delta_fair_time",
+    "difference",
     "epochs",
     "goodput",
     "halving_round_trips",
@@ -62,6 +73,7 @@ __all__ = [
     "losing_flows",
     "loss_rate",
     "of_batches",
+    "of_ratios",
     "over_batches",
     "over_intervals",
     "over_runs",
@@ -69,6 +81,7 @@ __all__ = [
     "round_trips",
     "rtt_unfairness_exponent",
     "settling_round_trips",
+    "sign",
     "smooth",
     "synchronisation",
     "throughput_degradation",
@@ -76,5 +89,6 @@ __all__ = [
     "time_mean",
     "used_share",
     "utilisation",
+    "within",
     "worst_mean",
 ]
