@@ -34,6 +34,9 @@ VERBS = {
         "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals "
         "over runs.",
     },
+    "difference": {
+        "diff": "Say what is different between two results: scenarios, numbers, windows.",
+    },
     "programs": {
         "link": "Set up an emulated path between two network namespaces, in real time "
         "(link --help).",
