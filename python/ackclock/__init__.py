@@ -14,8 +14,9 @@
 ['time_s', 'flow', 'window', 'ssthresh']
 >>> figure = run.plot.window()
 
-Everything is imported when it is first used, `metrics`, `models`, `predictions`, `comparison`,
-`runs` and `sweep` too:
+What the command line does is here as functions, too: `compare`, `sweep`, `plot`, `predict`,
+`reproduce`, `diff`. Everything is imported when it is first used, `metrics`, `models`,
+`predictions`, `comparison`, `runs`, `sweep` and `gym` too:
 
 >>> float(ackclock.metrics.jain([1.0, 1.0]))
 1.0
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ackclock.engine.build import dumbbell, flow, scenario
     from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout, register
     from ackclock.engine.storage import StorageError
+    from ackclock.verbs import Difference, compare, diff, plot, predict, reproduce
 else:
     from ackclock._lazy import on_demand
 
@@ -62,12 +64,16 @@ else:
             "ackclock.engine.build": ("dumbbell", "flow", "scenario"),
             "ackclock.engine.controls": ("Ack", "Control", "Loss", "Start", "Timeout", "register"),
             "ackclock.engine.storage": ("StorageError",),
+            "ackclock.verbs": (
+                "Difference", "compare", "diff", "plot", "predict", "reproduce",
+            ),
         },
     )  # fmt: skip
 
 __all__ = [
     "Ack",
     "Control",
+    "Difference",
     "Loss",
     "Run",
     "Scenario",
@@ -78,12 +84,17 @@ __all__ = [
     "Timeout",
     "__version__",
     "check",
+    "compare",
     "controllers",
+    "diff",
     "dumbbell",
     "example",
     "explain",
     "flow",
+    "plot",
+    "predict",
     "register",
+    "reproduce",
     "scenario",
     "schema",
     "simulate",

@@ -40,6 +40,9 @@ VERBS = {
     "lab": {
         "lab": "Open the laboratory in a browser: the simulator in a web page, without a server.",
     },
+    "difference": {
+        "diff": "Say what is different between two results: scenarios, numbers, windows.",
+    },
     "programs": {
         "link": "Set up an emulated path between two network namespaces, in real time "
         "(link --help).",

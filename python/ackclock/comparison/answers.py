@@ -12,6 +12,9 @@ import polars as pl
 
 from ackclock.comparison.path import Setting
 from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
+from ackclock.comparison.words import words
+from ackclock.draw import latex
+from ackclock.draw.card import card
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Task, each
@@ -34,7 +37,7 @@ class Curve:
     window: np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Answers for several controls on one path.
 
@@ -63,6 +66,28 @@ class Comparison:
     warnings: tuple[str, ...]
     curves: dict[str, Curve]
     scenarios: dict[tuple[str, str], dict[str, Any]]
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.controls)}: {self.setting.describe()}>"
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [one.title, *(words(self.estimates[one.key][control]) for control in self.controls)]
+            for one in QUESTIONS
+        ]
+
+    def _repr_html_(self) -> str:
+        return card("Comparison", [self.setting.describe()], ["", *self.controls], self._rows())
+
+    def to_latex(self) -> str:
+        """Write the answers as a table for LaTeX, with the rules of booktabs.
+
+        Returns
+        -------
+        str
+            A tabular: a row per question, a column per control.
+        """
+        return latex.table(["", *self.controls], self._rows())
 
     @property
     def table(self) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -33,9 +34,20 @@ STYLE: dict[str, Any] = {
 }
 WIDTH = 6.5
 """Inches: the text width of a page."""
+SCREEN_DPI = 130
+"""Of a picture in a notebook: the text width of most of them."""
 
 
-def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Figure, list[Axes]]:
+class Picture(Figure):
+    """A figure that a notebook shows when it is the value of a cell."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=SCREEN_DPI)
+        return buffer.getvalue()
+
+
+def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Picture, list[Axes]]:
     """Make a picture of stacked panels.
 
     Parameters
@@ -50,7 +62,7 @@ def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Figure,
     Figure, list of Axes
         The picture and its panels, row by row.
     """
-    figure = Figure(figsize=(WIDTH, rows * height), layout="constrained")
+    figure = Picture(figsize=(WIDTH, rows * height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [panel for row in axes for panel in row]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Flows = Sequence[str] | str | None
+Seconds = tuple[float, float] | None
+Drawing = Callable[["Axes", list[Mapping[str, Any]]], None]
 MOST_CURVES = 20
 """More flows are drawn alike, without a legend."""
 
@@ -35,7 +38,10 @@ class Recorded(Protocol):
 
 
 class Pictures:
-    """What `Run.plot` offers; each method gives a Matplotlib figure, to be shown or saved.
+    """What `Run.plot` offers; each method gives a Matplotlib figure, which a notebook shows.
+
+    All take ``ax``, a panel of one's own to draw into; ``flows``, the names of those to be shown;
+    and ``time``, the first and last second.
 
     Parameters
     ----------
@@ -46,84 +52,164 @@ class Pictures:
     def __init__(self, run: Recorded) -> None:
         self._run = run
 
-    def window(self) -> Figure:
+    def __repr__(self) -> str:
+        offered = ", ".join(name for name in vars(type(self)) if not name.startswith("_"))
+        return f"<Pictures: {offered}>"
+
+    def _repr_png_(self) -> bytes:
+        return self.overview()._repr_png_()
+
+    def window(
+        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
+    ) -> Figure:
         """Draw the congestion windows over time.
+
+        Parameters
+        ----------
+        ax, flows, time
+            As for all pictures.
 
         Returns
         -------
         Figure
             Packets against seconds, a curve per flow.
         """
-        return self._over_time("window", "window (packets)")
+        return self._one(self._draw_window, ax, flows, time)
 
-    def rtt(self) -> Figure:
+    def rtt(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the round-trip times over time.
+
+        Parameters
+        ----------
+        ax, flows, time
+            As for all pictures.
 
         Returns
         -------
         Figure
             Milliseconds against seconds, a curve per flow.
         """
-        return self._over_time("rtt_ms", "RTT (ms)")
+        return self._one(self._draw_rtt, ax, flows, time)
 
-    def shares(self) -> Figure:
+    def shares(
+        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
+    ) -> Figure:
         """Draw the goodput of the flows over time, means of a hundred parts of the run.
+
+        Data that waits for a lost packet counts when it is handed over in order, so that a curve
+        may stand above the rate of the link after a repair.
+
+        Parameters
+        ----------
+        ax, flows, time
+            As for all pictures.
 
         Returns
         -------
         Figure
             Mbit/s against seconds, a curve per flow.
         """
-        with plots.in_style():
-            figure, (panel,) = plots.panels(1, height=2.6)
-            edges = np.linspace(0.0, self._run.summary["duration_s"], 101)
-            for index, flow in enumerate(self._run.summary["flows"]):
-                samples = self._run.windows.filter(pl.col("flow") == flow["id"])
-                time_s = np.concatenate([[0.0], samples["time_s"].to_numpy()])
-                received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
-                rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
-                panel.plot(edges[1:], rate, label=flow["name"], **plots.style(index))
-            return self._finished(figure, panel, "goodput (Mbit/s)")
+        return self._one(self._draw_shares, ax, flows, time)
 
-    def queue(self) -> Figure:
+    def queue(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the queues over time.
+
+        Parameters
+        ----------
+        ax, flows, time
+            As for all pictures; a queue belongs to no flow.
 
         Returns
         -------
         Figure
             Packets against seconds, a curve per link that has ever queued one.
         """
-        with plots.in_style():
-            figure, (panel,) = plots.panels(1, height=2.6)
-            queues = self._run.queues
-            shown = 0
-            for index, link in enumerate(self._run.summary["links"]):
-                samples = queues.filter(pl.col("link") == index)
-                if index and not samples["mean_packets"].fill_null(0.0).to_numpy().any():
-                    continue
-                panel.plot(
-                    samples["time_s"],
-                    samples["mean_packets"],
-                    label=link["id"],
-                    **plots.style(shown),
-                )
-                shown += 1
-            return self._finished(figure, panel, "queue (packets)")
+        return self._one(self._draw_queue, ax, flows, time)
 
-    def _over_time(self, column: str, label: str) -> Figure:
-        with plots.in_style():
-            figure, (panel,) = plots.panels(1, height=2.6)
-            for index, flow in enumerate(self._run.summary["flows"]):
-                samples = self._run.windows.filter(pl.col("flow") == flow["id"])
-                values = samples[column].cast(pl.Float64).to_numpy()
-                panel.plot(samples["time_s"], values, label=flow["name"], **plots.style(index))
-            return self._finished(figure, panel, label)
+    def overview(self, *, flows: Flows = None, time: Seconds = None) -> plots.Picture:
+        """Draw windows, round-trip times, queues and goodput below each other.
 
-    def _finished(self, figure: Figure, panel: Axes, label: str) -> Figure:
-        panel.set(
-            xlabel="time (s)", ylabel=label, xlim=(0, self._run.summary["duration_s"]),
-            ylim=(0, None),
-        )  # fmt: skip
-        if 1 < len(panel.lines) <= MOST_CURVES:
-            plots.legend(panel, 4)
+        Parameters
+        ----------
+        flows, time
+            As for all pictures.
+
+        Returns
+        -------
+        Figure
+            Four panels over the same time; one legend names the flows.
+        """
+        drawn = (self._draw_window, self._draw_rtt, self._draw_queue, self._draw_shares)
+        with plots.in_style():
+            figure, panels = plots.panels(len(drawn), height=1.5)
+            for place, (draw, panel) in enumerate(zip(drawn, panels, strict=True)):
+                draw(panel, self._chosen(flows))
+                self._finish(panel, time, legend=place == 0)
+                if panel is not panels[-1]:
+                    panel.set_xlabel("")
+                    panel.tick_params(labelbottom=False)
         return figure
+
+    def _one(self, draw: Drawing, ax: Axes | None, flows: Flows, time: Seconds) -> Figure:
+        chosen = self._chosen(flows)
+        if ax is not None:
+            draw(ax, chosen)
+            self._finish(ax, time, legend=len(ax.lines) > 1)
+            return cast("Figure", ax.get_figure(root=True))
+        with plots.in_style():
+            figure, (panel,) = plots.panels(1, height=2.6)
+            draw(panel, chosen)
+            self._finish(panel, time, legend=len(panel.lines) > 1)
+        return figure
+
+    def _chosen(self, flows: Flows) -> list[Mapping[str, Any]]:
+        every = self._run.summary["flows"]
+        names = [flow["name"] for flow in every]
+        wanted = [flows] if isinstance(flows, str) else flows
+        unknown = [] if wanted is None else [name for name in wanted if name not in names]
+        if unknown:
+            raise ValueError(f"there is no flow {unknown[0]}; there are {', '.join(names)}")
+        return [flow for flow in every if wanted is None or flow["name"] in wanted]
+
+    def _draw_window(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+        self._draw_column(panel, flows, "window")
+        panel.set_ylabel("window (packets)")
+
+    def _draw_rtt(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+        self._draw_column(panel, flows, "rtt_ms")
+        panel.set_ylabel("RTT (ms)")
+
+    def _draw_column(self, panel: Axes, flows: list[Mapping[str, Any]], column: str) -> None:
+        for index, flow in enumerate(flows):
+            samples = self._run.windows.filter(pl.col("flow") == flow["id"])
+            values = samples[column].cast(pl.Float64).to_numpy()
+            panel.plot(samples["time_s"], values, label=flow["name"], **plots.style(index))
+
+    def _draw_shares(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+        edges = np.linspace(0.0, self._run.summary["duration_s"], 101)
+        for index, flow in enumerate(flows):
+            samples = self._run.windows.filter(pl.col("flow") == flow["id"])
+            time_s = np.concatenate([[0.0], samples["time_s"].to_numpy()])
+            received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
+            rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
+            panel.plot(edges[1:], rate, label=flow["name"], **plots.style(index))
+        panel.set_ylabel("goodput (Mbit/s)")
+
+    def _draw_queue(self, panel: Axes, _: list[Mapping[str, Any]]) -> None:
+        queues = self._run.queues
+        shown = 0
+        for index, link in enumerate(self._run.summary["links"]):
+            samples = queues.filter(pl.col("link") == index)
+            if index and not samples["mean_packets"].fill_null(0.0).to_numpy().any():
+                continue
+            panel.plot(
+                samples["time_s"], samples["mean_packets"], label=link["id"], **plots.style(shown)
+            )
+            shown += 1
+        panel.set_ylabel("queue (packets)")
+
+    def _finish(self, panel: Axes, time: Seconds, *, legend: bool) -> None:
+        panel.set(xlabel="time (s)", xlim=time or (0, self._run.summary["duration_s"]))
+        panel.set_ylim(0, None)
+        if legend and 0 < len(panel.lines) <= MOST_CURVES:
+            plots.legend(panel, 4)

@@ -127,8 +127,74 @@ def dumbbell(
     return {"dumbbell": {"rate": rate, "delay": delay, "queue": kept, **more}}
 
 
-def flow(controller: str | None = None, *, rtt: str | None = None, **more: Any) -> Table:
+def flow(
+    controller: str | None = None,
+    *,
+    rtt: str | None = None,
+    start: Any = None,
+    stop: Any = None,
+    name: Any = None,
+    count: Any = None,
+    params: Any = None,
+    bytes: Any = None,  # noqa: A002
+    access: Any = None,
+    direction: Any = None,
+    to: Any = None,
+    transport: Any = None,
+    rtt_noise: Any = None,
+    source: Any = None,
+    rate: Any = None,
+    codepoint: Any = None,
+    on: Any = None,
+    off: Any = None,
+    shape: Any = None,
+    think: Any = None,
+    objects: Any = None,
+    object: Any = None,  # noqa: A002
+    arrivals: Any = None,
+    limit: Any = None,
+    delay_noise: Any = None,
+    reverse_noise: Any = None,
+    receiver: Any = None,
+    deadline: Any = None,
+    pulse: Any = None,
+    frame_rate: Any = None,
+    key_every: Any = None,
+    key_ratio: Any = None,
+    size: Any = None,
+    every: Any = None,
+    spacing: Any = None,
+    requests: Any = None,
+    profile: Any = None,
+    packet: Any = None,
+    ack: Any = None,
+    initial_window: Any = None,
+    initial_ssthresh: Any = None,
+    receive_window: Any = None,
+    recovery: Any = None,
+    min_rto: Any = None,
+    max_rto: Any = None,
+    initial_rto: Any = None,
+    clock: Any = None,
+    rtt_sampling: Any = None,
+    delayed_ack: Any = None,
+    delayed_ack_timer: Any = None,
+    limited_transmit: Any = None,
+    max_burst: Any = None,
+    overhead: Any = None,
+    growth: Any = None,
+    pacing: Any = None,
+    pacing_gain: Any = None,
+    slow_start_gain: Any = None,
+    min_window: Any = None,
+    hystart: Any = None,
+    ecn: Any = None,
+    **more: Any,
+) -> Table:
     """Describe a flow, or several of a kind.
+
+    Every key of ``[[flow]]`` is an argument, so that an editor can complete it; docs/scenario.md
+    says what each means and what holds without it.
 
     Parameters
     ----------
@@ -137,17 +203,32 @@ def flow(controller: str | None = None, *, rtt: str | None = None, **more: Any) 
         ``"library.so:name"``.
     rtt : str, optional
         Propagation round trip, such as ``"80 ms"``; by default that of the links.
+    start, stop, name, count, params, bytes, access, direction, to, transport, rtt_noise
+        When it runs, how many there are, what its control is given, and where it goes.
+    source, rate, codepoint, on, off, shape, think, objects, object
+        What it sends, when it is no bulk transfer.
+    size, every, spacing, requests, limit, arrivals
+        Requests over one connection, an application's rate, and short flows that arrive at random:
+        ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``.
+    pulse, deadline, frame_rate, key_every, key_ratio
+        Datagrams in pulses, when they are late, and frames of media.
+    delay_noise, reverse_noise, receiver
+        Delay of its own packets and ACKs, and how its receiver lies: ``receiver={"split": 10}``.
+    profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto
+        Settings of its sender and receiver, as in ``[tcp]``.
+    max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
+        More of them.
+    max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
+        The rest of them.
     **more
-        Other keys of ``[[flow]]``: ``params``, ``start``, ``count``, ``name``, ``recovery``,
-        ``source``, ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``,
-        ``receiver={"split": 10}`` and so on.
+        Keys that are words of Python, such as ``from``: ``**{"from": "a"}``.
 
     Returns
     -------
     dict
         To be given to `scenario`.
     """
-    given = {"controller": controller, "rtt": rtt, **more}
+    given = {key: value for key, value in locals().items() if key != "more"} | more
     return {key: value for key, value in given.items() if value is not None}
 
 

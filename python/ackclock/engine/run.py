@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from ackclock.draw.run import Pictures
 
 TABLES = ("flows", "windows", "queues", "events", "requests")
+MOST_ROWS = 20
+"""Flows in what a notebook shows of a run."""
 MEASURED = "changes"
 """What only a run has that was measured and not simulated."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished run.
 
@@ -42,6 +44,46 @@ class Run:
     summary: Summary
     scenario: str
     tables: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Run of {self._about()}, digest {self.digest}>"
+
+    def _about(self) -> str:
+        from collections import Counter
+
+        counts = Counter(flow["controller"] for flow in self.summary["flows"])
+        flows = ", ".join(f"{count} {name}" for name, count in list(counts.items())[:4])
+        more = ", ..." if len(counts) > 4 else ""
+        return f"{self.summary['duration_s']:g} s: {flows}{more}"
+
+    def _repr_html_(self) -> str:
+        """Give what a notebook shows: the flows, and the pictures that there are."""
+        from ackclock.draw.card import card
+
+        shown = ("name", "controller", "goodput_mbps", "mean_window", "mean_rtt_ms", "loss_events")
+        flows = self.summary["flows"]
+        rows = [[flow.get(key) for key in shown] for flow in flows[:MOST_ROWS]]
+        left = len(flows) - len(rows)
+        lines = [f"{left} more flows are in run.flows"] if left else []
+        if self.tables:
+            lines.append("run.plot.overview() draws it; run.metrics has every metric")
+        heads = ["flow", "control", "Mbit/s", "mean window", "mean RTT, ms", "loss events"]
+        return card(f"Run of {self._about()}", lines, heads, rows)
+
+    def to_latex(self) -> str:
+        """Write the flows as a table for LaTeX, with the rules of booktabs.
+
+        Returns
+        -------
+        str
+            A tabular: goodput (Mbit/s), mean window (packets), mean RTT (ms), loss events.
+        """
+        from ackclock.draw import latex
+
+        shown = ("name", "controller", "goodput_mbps", "mean_window", "mean_rtt_ms", "loss_events")
+        heads = ["flow", "control", "Mbit/s", "window", "RTT (ms)", "loss events"]
+        rows = [[flow.get(key) for key in shown] for flow in self.summary["flows"]]
+        return latex.table(heads, rows)
 
     @property
     def digest(self) -> str:

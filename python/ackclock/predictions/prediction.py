@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from numpy.typing import ArrayLike
 
-from ackclock.draw import plots
+from ackclock.draw import latex, plots
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models.laws import Array
 from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:
-    import matplotlib.figure
-
     from ackclock.engine import Run
 
 
@@ -99,7 +97,7 @@ class Simulation:
         return [missing if one is None else next(found)[0] for one in scenarios]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """Numbers of a model, and of the simulation beside them.
 
@@ -133,12 +131,29 @@ class Prediction:
     log_y: bool = False
     notes: tuple[str, ...] = ()
 
-    def draw(self) -> matplotlib.figure.Figure:
+    def __repr__(self) -> str:
+        return f"<Prediction: {self.title}; {self.points.height} points>"
+
+    def _repr_png_(self) -> bytes:
+        with plots.in_style():
+            return self.draw()._repr_png_()
+
+    def to_latex(self) -> str:
+        """Write the points as a table for LaTeX, with the rules of booktabs.
+
+        Returns
+        -------
+        str
+            A tabular.
+        """
+        return latex.table(self.points.columns, self.points.rows())
+
+    def draw(self) -> plots.Picture:
         """Draw the predicted curves and the simulated points with their intervals.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        Figure
             One panel.
         """
         figure, (panel,) = plots.panels(1, height=4.0)

@@ -15,7 +15,6 @@ from ackclock.sweep import parts, rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DECADES_FOR_LOG = 1.5
 """A numeric axis that spans more is logarithmic."""
@@ -241,7 +240,7 @@ def label(name: str) -> str:
     return name.replace("_", " ")
 
 
-def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> Figure:
+def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.Picture:
     """Draw a metric against a parameter with 95 % intervals.
 
     Parameters

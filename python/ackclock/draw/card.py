@@ -1,0 +1,44 @@
+"""What a notebook shows of a result: a heading, what it is, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def card(
+    heading: str, lines: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[object]]
+) -> str:
+    """Write a card.
+
+    Parameters
+    ----------
+    heading : str
+        Its first line.
+    lines : sequence of str
+        What follows, a line each.
+    heads : sequence of str
+        Over the columns of the table.
+    rows : iterable of sequences
+        Its cells: texts, numbers (four digits), or None.
+
+    Returns
+    -------
+    str
+        HTML in which every text is escaped, and whose colours are the notebook's.
+    """
+    body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    about = "".join(f"<div>{escape(line)}</div>" for line in lines)
+    return (
+        f"<div><strong>{escape(heading)}</strong>{about}"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(cell: object) -> str:
+    if cell is None:
+        return "<td></td>"
+    if isinstance(cell, int | float):
+        return f'<td style="text-align: right">{cell:.4g}</td>'
+    return f'<td style="text-align: left">{escape(str(cell))}</td>'

@@ -1,0 +1,205 @@
+"""What is different between two results: the scenarios, the numbers, the windows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.engine.run import Run
+from ackclock.engine.scenario import ScenarioError, parse
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ackclock.draw.plots import Picture
+
+NUMBERS = (
+    "goodput_mbps", "mean_window", "mean_rtt_ms", "rtt_p95_ms", "sent_packets",
+    "retransmitted_packets", "dropped_packets", "loss_events", "timeouts", "completion_s",
+)  # fmt: skip
+Result = Run | Sequence[Run] | Path | str
+
+
+@dataclass(frozen=True, repr=False)
+class Difference:
+    """What is different between the results ``a`` and ``b``.
+
+    Attributes
+    ----------
+    scenario : polars.DataFrame
+        One row per key that differs: key, a, b (as texts; null where there is none).
+    numbers : polars.DataFrame
+        One row per flow and number: flow, quantity, a, b (means over the runs), change (b - a) and,
+        when both have several runs, low and high, the 95 % interval of the change (Welch).
+    same : bool
+        Whether everything that happened was the same, packet by packet.
+    runs : tuple
+        The runs of both.
+    """
+
+    scenario: pl.DataFrame
+    numbers: pl.DataFrame
+    same: bool
+    runs: tuple[tuple[Run, ...], tuple[Run, ...]]
+
+    def __repr__(self) -> str:
+        return f"<Difference: {self.words()}>"
+
+    def words(self) -> str:
+        """Say in a line how much differs.
+
+        Returns
+        -------
+        str
+            One line.
+        """
+        if self.same:
+            return "nothing: the same, packet by packet"
+        import polars as pl
+
+        changed = self.numbers.filter(pl.col("change") != 0).height
+        keys, numbers = self.scenario.height, self.numbers.height
+        return f"{keys} keys of the scenario, {changed} of {numbers} numbers"
+
+    def _repr_html_(self) -> str:
+        from ackclock.draw.card import card
+
+        keys = card("Scenario", [], self.scenario.columns, self.scenario.rows())
+        return keys + card("Numbers", [self.words()], self.numbers.columns, self.numbers.rows())
+
+    def to_latex(self) -> str:
+        """Write the numbers as a table for LaTeX, with the rules of booktabs.
+
+        Returns
+        -------
+        str
+            A tabular.
+        """
+        from ackclock.draw import latex
+
+        return latex.table(self.numbers.columns, self.numbers.rows())
+
+    def draw(self) -> Picture:
+        """Draw the windows of both, one above the other, in the first run.
+
+        Returns
+        -------
+        Figure
+            Two panels with the same axes.
+
+        Raises
+        ------
+        ValueError
+            When a run was not recorded.
+        """
+        from ackclock.draw import plots
+        from ackclock.draw.run import Pictures
+
+        with plots.in_style():
+            figure, panels = plots.panels(2, height=2.2)
+            for panel, title, runs in zip(panels, "ab", self.runs, strict=True):
+                Pictures(runs[0]).window(ax=panel)
+                panel.set_title(title, loc="left")
+            highest = max(panel.get_ylim()[1] for panel in panels)
+            last = max(panel.get_xlim()[1] for panel in panels)
+            for panel in panels:
+                panel.set(xlim=(0, last), ylim=(0, highest))
+        return figure
+
+
+def diff(a: Result, b: Result) -> Difference:
+    """Say what is different between two results.
+
+    Parameters
+    ----------
+    a, b : Run, sequence of Run, Path or str
+        Runs, or the directory that `Run.save` or ``ackclock simulate -o`` wrote.
+
+    Returns
+    -------
+    Difference
+        Flows are matched by their place.
+
+    Raises
+    ------
+    ScenarioError
+        When a directory does not hold a result.
+    """
+    import polars as pl
+
+    first, second = _runs(a), _runs(b)
+    read = [parse(runs[0].scenario, "<result>").as_json() for runs in (first, second)]
+    trees = [dict(_flat(json.loads(text))) for text in read]
+    keys = [
+        {"key": key, "a": trees[0].get(key), "b": trees[1].get(key)}
+        for key in dict.fromkeys([*trees[0], *trees[1]])
+        # "60 ms" and "60ms" are the same.
+        if "".join(trees[0].get(key, "-").split()) != "".join(trees[1].get(key, "-").split())
+    ]
+    digests = [[run.digest for run in runs] for runs in (first, second)]
+    texts = dict.fromkeys(("key", "a", "b"), pl.String)
+    columns: dict[str, Any] = dict.fromkeys(("flow", "quantity"), pl.String)
+    columns |= dict.fromkeys(("a", "b", "change", "low", "high"), pl.Float64)
+    return Difference(
+        pl.DataFrame(keys, schema=texts),
+        pl.DataFrame(list(_numbers(first, second)), schema=columns),
+        digests[0] == digests[1],
+        (first, second),
+    )
+
+
+def _runs(given: Result) -> tuple[Run, ...]:
+    if isinstance(given, Run):
+        return (given,)
+    if not isinstance(given, Path | str):
+        return tuple(given)
+    place = Path(given)
+    several = sorted(place.glob("run-*"))
+    try:
+        return tuple(Run.read(one) for one in several or [place])
+    except OSError as error:
+        raise ScenarioError(
+            f"{place}: holds no result ({Path(error.filename or place).name}: {error.strerror}); "
+            "ackclock simulate FILE -o DIR writes one"
+        ) from error
+
+
+def _flat(tree: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Give every value of nested mappings and lists as a text, by the key that --set takes."""
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from _flat(value, f"{key}.{name}" if key else name)
+    elif isinstance(tree, list) and any(isinstance(one, Mapping) for one in tree):
+        for index, value in enumerate(tree):
+            yield from _flat(value, f"{key}.{index}")
+    else:
+        yield key, tree if isinstance(tree, str) else json.dumps(tree)
+
+
+def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[str, Any]]:
+    flows = [runs[0].summary["flows"] for runs in (first, second)]
+    for place in range(min(map(len, flows))):
+        names = dict.fromkeys(one[place]["name"] for one in flows)
+        for quantity in NUMBERS:
+            values: Any = [
+                [run.summary["flows"][place].get(quantity) for run in runs]
+                for runs in (first, second)
+            ]
+            known = [[value for value in one if value is not None] for one in values]
+            if all(known):
+                yield {"flow": " / ".join(names), "quantity": quantity} | _change(*known)
+
+
+def _change(a: list[float], b: list[float]) -> dict[str, float | None]:
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    found: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": mean_b - mean_a}
+    spread = len({*a}) > 1 or len({*b}) > 1
+    if len(a) > 1 and len(b) > 1 and spread:
+        from scipy.stats import ttest_ind
+
+        interval = ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+        found |= {"low": float(interval.low), "high": float(interval.high)}
+    return found

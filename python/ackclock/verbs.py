@@ -1,0 +1,226 @@
+"""What the command line does, as functions: their values show themselves in a notebook.
+
+>>> import ackclock
+>>> ackclock.predict("response", ["reno"], loss=[0.01]).points.columns
+['control', 'p', 'predicted']
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.engine.difference import Difference, diff
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ackclock.comparison import Comparison
+    from ackclock.draw.plots import Picture
+    from ackclock.predictions import Prediction
+
+__all__ = ["Difference", "compare", "diff", "plot", "predict", "reproduce"]
+
+SUBJECTS = {
+    "response": "response.predict",
+    "unfairness": "unfairness.predict",
+    "divergence": "unfairness.diverge",
+    "period": "period.predict",
+    "curves": "illinois.predict_curves",
+    "gain": "illinois.predict_gain",
+    "noise": "illinois.predict_noise",
+    "share": "share.predict",
+    "matrix": "matrix.predict",
+    "fit": "fit.predict",
+    "smoothness": "smoothness.predict",
+    "processes": "smoothness.predict_processes",
+    "timeouts": "timeouts.predict",
+    "step": "step.predict",
+}
+"""What can be predicted: module and function of `ackclock.predictions`."""
+
+
+def compare(
+    *controls: str,
+    rate: str = "100mbit",
+    rtt: str = "100ms",
+    buffer: int | None = None,
+    loss: str = "0",
+    duration: str | None = None,
+    runs: int = 5,
+    jobs: int | None = None,
+    cache: Path | str | None = None,
+) -> Comparison:
+    """Compare congestion controls on one path: the questions that everybody asks.
+
+    Parameters
+    ----------
+    *controls : str
+        Names; one's own as ``module:Class``, ``library.so:name``, or as registered.
+    rate, rtt, loss : str
+        Of the bottleneck, as on the command line.
+    buffer : int, optional
+        Packets of 1000 bytes; by default the bandwidth-delay product.
+    duration : str, optional
+        Length of a run; by default four cycles of Reno.
+    runs : int
+        How many; each uses different random streams.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    cache : Path or str, optional
+        Where finished runs are kept, for the next time.
+
+    Returns
+    -------
+    Comparison
+        The answers: `table` is a frame, `to_latex` a table for a paper.
+
+    Raises
+    ------
+    ValueError
+        When the path cannot be read, or there is no control.
+    ScenarioError, SimulationError
+        As `simulate`.
+    """
+    from ackclock import comparison
+    from ackclock.comparison import path
+
+    if not controls:
+        raise ValueError('name at least one control, as in compare("reno", "cubic")')
+    duration_s = None if duration is None else path.time_ms(duration) / 1e3
+    setting = comparison.Setting(
+        path.rate_mbps(rate), path.time_ms(rtt), buffer, path.share(loss), duration_s, runs
+    )
+    return comparison.compare(setting, controls, jobs, None if cache is None else Path(cache))
+
+
+def plot(
+    results: Path | str,
+    x: str,
+    y: str,
+    hue: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Picture:
+    """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
+
+    Parameters
+    ----------
+    results : Path or str
+        A dataset or part of one.
+    x, y : str
+        Columns; a name may be shortened, ``goodput`` for ``goodput_mbps``.
+    hue : str, optional
+        One curve per value of this column.
+    where : mapping, optional
+        Use only the rows in which these columns have these values.
+
+    Returns
+    -------
+    Figure
+        Which a notebook shows.
+
+    Raises
+    ------
+    ValueError
+        When there are no results, or a column or value is not in them.
+    """
+    from ackclock.sweep import picture
+
+    picture.refuse_damaged(results)
+    table = picture.scan(results)
+    across, up = picture.column(table, x), picture.column(table, y)
+    kept = None if hue is None else picture.column(table, hue)
+    if not table.collect_schema()[up].is_numeric():
+        raise ValueError(f"not a column of numbers: {up}; choose another y")
+    chosen = {name: str(value) for name, value in (where or {}).items()}
+    drawn: Picture = picture.draw(picture.chosen(table, chosen), across, up, kept)
+    return drawn
+
+
+def predict(subject: str, *arguments: Any, simulate: int = 0, **settings: Any) -> Prediction:
+    """Predict by the papers' formulas, beside the simulation if it is asked for.
+
+    Parameters
+    ----------
+    subject : str
+        One of `SUBJECTS`; the arguments are those of its function in `ackclock.predictions`.
+    *arguments
+        Of that function.
+    simulate : int
+        Runs of each point beside the formula; 0 simulates nothing.
+    **settings
+        Of that function.
+
+    Returns
+    -------
+    Prediction
+        Its points are a frame; a notebook shows the picture.
+
+    Raises
+    ------
+    ValueError
+        When there is no such subject.
+    """
+    if subject not in SUBJECTS:
+        raise ValueError(f"there is no subject {subject}; there are {', '.join(SUBJECTS)}")
+    module, function = SUBJECTS[subject].split(".")
+    calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
+    if simulate:
+        from ackclock.predictions import Simulation
+
+        settings["simulation"] = Simulation(simulate)
+    made: Prediction = calculate(*arguments, **settings)
+    return made
+
+
+def reproduce(
+    *targets: str,
+    quick: bool = True,
+    output: Path | str = "results",
+    jobs: int | None = None,
+) -> pl.DataFrame:
+    """Reproduce figures and tables of papers, with a verdict for every claim.
+
+    Parameters
+    ----------
+    *targets : str
+        As ``"bic"`` or ``"fit/table-iii"``; by default everything.
+    quick : bool
+        Only headlines, with fewer seeds and shorter runs; or everything in full.
+    output : Path or str
+        Where the page goes, and the runs that are kept for the next time.
+    jobs : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per claim: artefact, verdict of the artefact, claim, verdict of the claim.
+
+    Raises
+    ------
+    LookupError
+        When there is no such paper or artefact; the message suggests one.
+    """
+    import polars as pl
+
+    from ackclock.reproduction import make, numbers
+    from ackclock_papers import PAPERS
+
+    chosen = make.select(PAPERS, targets, headlines=quick)
+    effort = numbers.QUICK if quick else numbers.FULL
+    records = make.reproduce(chosen, Path(output), effort, jobs, papers=PAPERS.values())
+    rows = [
+        {
+            "artefact": f"{record['paper']}/{record['name']}",
+            "verdict": record["verdict"],
+            "claim": claim.get("claim"),
+            "claim_verdict": claim.get("verdict"),
+        }
+        for record in records
+        for claim in record.get("claims") or [{}]
+    ]
+    texts = dict.fromkeys(("artefact", "verdict", "claim", "claim_verdict"), pl.String)
+    return pl.DataFrame(rows, schema=texts)
