@@ -196,10 +196,10 @@ def test_virtual_renos_take_as_much(evaluate: Evaluate, n: int) -> None:
 
 
 # 6: Vegas keeps at most beta packets in a queue, CUBIC and Reno keep it more than half full: a
-# share of about beta/(mean queue + beta), less than 3/(84 + 3) = 3.4 % of the standard path and 0.9 %
-# with four times its buffer. Below the threshold that a loss in slow start sets it does not yield,
-# however, so that on the standard path, where that threshold is a large part of what fits, single
-# runs have up to 11 %: below 6 % is asked where the buffer is long.
+# share of about beta/(mean queue + beta), less than 3/(84 + 3) = 3.4 % of the standard path and
+# 0.9 % with four times its buffer. Below the threshold that a loss in slow start sets it does not
+# yield, however, so that on the standard path, where that threshold is a large part of what fits,
+# single runs have up to 11 %: below 6 % is asked where the buffer is long.
 def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
     standard = "standard path, beside cubic"
     long = ("buffer 4 BDP, beside cubic", "buffer 4 BDP, beside reno")
