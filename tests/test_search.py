@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ackclock import engine
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.search import GENOMES, OBJECTIVES, optimise, saved, search
-from ackclock.evaluation.search.genomes import Pattern
+from ackclock.evaluation.search.genome import Pattern
 from ackclock.evaluation.search.minimise import minimise, smallest
 from ackclock.evaluation.setting import Subject
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ackclock.evaluation.search.genomes import Genome, Pattern
+from ackclock.evaluation.search.genome import Genome, Pattern
 
 STAYS = 0.8
 """Share of what was found that must be left."""

@@ -27,7 +27,7 @@ from ackclock.evaluation.cell import (
     harm_margin,
 )
 from ackclock.evaluation.criteria.sharing import harm_of
-from ackclock.evaluation.search.genomes import Cast, Genome, Pattern
+from ackclock.evaluation.search.genome import Cast, Genome, Pattern
 from ackclock.evaluation.setting import Subject, Table
 from ackclock.evaluation.verdicts import Margin
 

@@ -16,7 +16,8 @@ from ackclock.evaluation import verdicts
 from ackclock.evaluation.runs import Kept, places
 from ackclock.evaluation.search import optimise
 from ackclock.evaluation.search.bench import CANDIDATE, Bench, Measured
-from ackclock.evaluation.search.genomes import GENOMES, Genome, Pattern, Vector
+from ackclock.evaluation.search.genome import Genome, Pattern, Vector
+from ackclock.evaluation.search.genomes import GENOMES
 from ackclock.evaluation.search.minimise import minimise
 from ackclock.evaluation.search.objectives import OBJECTIVES, Objective
 from ackclock.evaluation.search.saved import FRESH_RUNS, Adversary

@@ -207,8 +207,8 @@ def _inline(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {_inline(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_inline, value)) + "]"
-    # Texts, numbers and truth values are written as in JSON.
-    return json.dumps(value)
+    # Texts, numbers and truth values are written as in JSON, but for one character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(directory: Path) -> Criterion:
