@@ -65,7 +65,7 @@ else:
             "ackclock.engine.controls": ("Ack", "Control", "Loss", "Start", "Timeout", "register"),
             "ackclock.engine.storage": ("StorageError",),
             "ackclock.verbs": (
-                "Difference", "compare", "diff", "plot", "predict", "reproduce",
+                "Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce",
             ),
         },
     )  # fmt: skip
@@ -88,6 +88,7 @@ __all__ = [
     "controllers",
     "diff",
     "dumbbell",
+    "evaluate",
     "example",
     "explain",
     "flow",

@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.engine.difference import Difference, diff
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from ackclock.comparison import Comparison
     from ackclock.draw.plots import Picture
+    from ackclock.evaluation.results import Evaluation
     from ackclock.predictions import Prediction
 
-__all__ = ["Difference", "compare", "diff", "plot", "predict", "reproduce"]
+__all__ = ["Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"]
 
 SUBJECTS = {
     "response": "response.predict",
@@ -44,10 +45,15 @@ SUBJECTS = {
 
 def compare(
     *controls: str,
-    rate: str = "100mbit",
-    rtt: str = "100ms",
-    buffer: int | None = None,
-    loss: str = "0",
+    rate: str | None = None,
+    rtt: str | None = None,
+    buffer: str | int | None = None,
+    loss: str | None = None,
+    queue: str | None = None,
+    path: str | None = None,
+    scenario: Path | str | None = None,
+    profile: str | None = None,
+    flows: int = 1,
     duration: str | None = None,
     runs: int = 5,
     jobs: int | None = None,
@@ -59,10 +65,22 @@ def compare(
     ----------
     *controls : str
         Names; one's own as ``module:Class``, ``library.so:name``, or as registered.
-    rate, rtt, loss : str
-        Of the bottleneck, as on the command line.
-    buffer : int, optional
-        Packets of 1000 bytes; by default the bandwidth-delay product.
+    rate, rtt, loss : str, optional
+        Of the bottleneck, as on the command line; by default 100 Mbit/s, 100 ms and no loss, or
+        those of `path` or `scenario`.
+    buffer : str or int, optional
+        Such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets of 1000 bytes; by default the
+        bandwidth-delay product.
+    queue : str, optional
+        Its discipline, such as ``"codel"``.
+    path : str, optional
+        A named path, such as ``"geo"``.
+    scenario : Path or str, optional
+        A scenario file with a dumbbell.
+    profile : str, optional
+        ``"linux"``, unless told otherwise, or ``"ns2"``.
+    flows : int
+        How many where a question has one.
     duration : str, optional
         Length of a run; by default four cycles of Reno.
     runs : int
@@ -85,15 +103,99 @@ def compare(
         As `simulate`.
     """
     from ackclock import comparison
-    from ackclock.comparison import path
+    from ackclock.comparison import path as paths
+    from ackclock.comparison import quantities
 
     if not controls:
         raise ValueError('name at least one control, as in compare("reno", "cubic")')
-    duration_s = None if duration is None else path.time_ms(duration) / 1e3
-    setting = comparison.Setting(
-        path.rate_mbps(rate), path.time_ms(rtt), buffer, path.share(loss), duration_s, runs
-    )
+    if path is not None and scenario is not None:
+        raise ValueError("path and scenario are two paths; give one of them")
+    given: dict[str, Any] = {
+        "rate": rate,
+        "rtt": rtt,
+        "buffer": None if buffer is None else str(buffer),
+        "loss": loss,
+        "queue": None if queue is None else {"kind": queue},
+        "profile": profile,
+        "flows": flows,
+        "runs": runs,
+        "duration_s": None if duration is None else quantities.time_ms(duration) / 1e3,
+    }
+    if scenario is not None:
+        setting = paths.of_file(Path(scenario), **given)
+    elif path is not None:
+        setting = paths.of_scenario({"path": path}, path, **given)
+    else:
+        setting = paths.of_numbers(**given)
     return comparison.compare(setting, controls, jobs, None if cache is None else Path(cache))
+
+
+def evaluate(
+    control: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    against: Sequence[str] = (),
+    suites: Sequence[str] = ("rfc9743",),
+    only: Sequence[str] = (),
+    full: bool = False,
+    seed: int = 1,
+    output: Path | str = "results",
+    jobs: int | None = None,
+    cluster: str | None = None,
+) -> Evaluation:
+    """Judge a congestion control by what RFC 9743 asks of a new one, beside CUBIC and Reno.
+
+    Parameters
+    ----------
+    control : str
+        A name; one's own as ``module:Class``, ``library.so:name``, or as registered.
+    params : mapping, optional
+        Its parameters where they are not the defaults.
+    against : sequence of str
+        Further controls to show beside it.
+    suites : sequence of str
+        What is asked: see ``ackclock evaluate --help``.
+    only : sequence of str
+        Only these criteria.
+    full : bool
+        The long version.
+    seed : int
+        Of the random streams.
+    output : Path or str
+        Where the page goes, and the numbers that are kept for the next time.
+    jobs : int, optional
+        Runs at once; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler.
+
+    Returns
+    -------
+    Evaluation
+        Verdicts and numbers: `table` is a frame.
+
+    Raises
+    ------
+    KeyError
+        When there is no such suite or criterion.
+    ScenarioError, SimulationError, StorageError
+        As `evaluation.evaluate`.
+    """
+    import time
+
+    from ackclock.evaluation import evaluate as judging
+    from ackclock.evaluation import page
+    from ackclock.evaluation.results import Asked
+    from ackclock.evaluation.setting import Subject
+    from ackclock.evaluation.suites import chosen
+
+    begin = time.monotonic()
+    candidate = Subject(control, dict(params or {}))
+    mode: Literal["quick", "full"] = "full" if full else "quick"
+    asked = Asked(candidate, chosen(suites, only), tuple(against), mode, seed)
+    place = Path(output)
+    found = judging.evaluate(asked, place / ".cache", jobs=jobs, cluster=cluster)
+    page.write(found, place, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
+    return found
 
 
 def plot(

@@ -171,20 +171,13 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _criteria(suites: tuple[str, ...], only: str | None) -> tuple[Criterion, ...]:
-    from ackclock.evaluation.suites import criteria
+    from ackclock.evaluation.suites import chosen
 
+    wanted = [one.strip() for one in (only or "").split(",") if one.strip()]
     try:
-        found = tuple(one for name in suites for one in criteria(name))
+        return chosen(suites, wanted)
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from error
-    if only is None:
-        return found
-    wanted = [one.strip() for one in only.split(",") if one.strip()]
-    known = [one.id for one in found]
-    for one in wanted:
-        if one not in known:
-            raise click.ClickException(f"--only: no criterion {one}; choose of {', '.join(known)}")
-    return tuple(one for one in found if one.id in wanted)
 
 
 def _estimate(asked: Asked, cache: Path, jobs: int | None, as_json: bool) -> None:

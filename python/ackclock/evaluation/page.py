@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ackclock import engine
-from ackclock.draw import plots
+from ackclock.draw import lab, plots
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.evaluation import pictures, report
@@ -22,7 +23,9 @@ from ackclock.evaluation.verdicts import Limit
 from ackclock.metrics import Estimate
 
 MARKER = "verdicts.json"
-NAMES = frozenset({MARKER, "index.html", "cells.parquet", "runs.parquet", "scenarios", "pictures"})
+NAMES = frozenset(
+    {MARKER, "index.html", lab.NAME, "cells.parquet", "runs.parquet", "scenarios", "pictures"}
+)
 
 
 @dataclass(frozen=True)
@@ -164,23 +167,32 @@ def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any
     }
 
 
+def _address(cell: CellResult) -> str:
+    """Give where the laboratory opens a cell; empty for controls that it does not have."""
+    scenario = cell.measured[CANDIDATE].scenario
+    if scenario is None or any(":" in name for name in scenario.controls):
+        return ""
+    return lab.NAME + lab.fragment(tomllib.loads(scenario.toml()))
+
+
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for cell in result.cells:
         place = report.scenario_name(result.criterion.id, cell.cell.name)
+        links = {"scenario": place, "lab": _address(cell)}
         candidate = cell.measured[CANDIDATE]
         if candidate.refusal or candidate.errors:
             reason = candidate.refusal or candidate.errors[0]
             rows.append({"cell": cell.cell.name, "reason": reason, "verdict": cell.verdict})
             continue
         for one in cell.judged:
-            rows.append(_row(cell, one, one.compared.verdict) | {"scenario": place})
+            rows.append(_row(cell, one, one.compared.verdict) | links)
             if one.compared.identical:
                 rows[-1]["note"] = "the runs do not differ"
             elif one.compared.runs_needed:
                 rows[-1]["note"] = f"about {one.compared.runs_needed} runs would tell"
         for limit, holds in cell.limits:
-            rows.append(_row(cell, limit, "holds" if holds else "fails") | {"scenario": place})
+            rows.append(_row(cell, limit, "holds" if holds else "fails") | links)
     return rows
 
 
@@ -250,6 +262,9 @@ def write(
             one = _result(result, beside)
             one["pictures"] = _pictures(result, name, directory)
             shown.append(one)
+        laboratory = lab.page()
+        if laboratory is not None:
+            storage.write(directory / lab.NAME, laboratory.encode())
         text = html(
             "evaluation.html",
             name=name,
@@ -261,6 +276,7 @@ def write(
             not_tested=[one for one in shown if one["verdict"] == "not tested"],
             searches=[_searched(search, directory) for search in searches],
             packets=evaluation.packets,
+            has_lab=laboratory is not None,
             command=command,
             version=engine.__version__,
         )

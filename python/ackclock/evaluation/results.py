@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers
 from ackclock.evaluation.setting import BASELINES, Mode, Subject
 from ackclock.evaluation.verdicts import Compared, Limit, Margin
 from ackclock.metrics import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
 
 STEADY_EPOCHS = 3
 """With fewer loss events of Reno alone a cell says nothing about the long run."""
@@ -208,7 +213,7 @@ class CriterionResult:
         return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """An evaluation.
 
@@ -228,6 +233,38 @@ class Evaluation:
     results: Sequence[CriterionResult]
     others: Mapping[str, Sequence[CriterionResult]]
     packets: int
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per criterion: its verdict, the cell that decides, and the number there."""
+        import polars as pl
+
+        rows = []
+        for one in self.results:
+            cell, found = one.worst or (None, None)
+            asked = found.margin if isinstance(found, Judged) else found
+            value = cell.measured[CANDIDATE].estimate(asked.metric) if cell and asked else None
+            rows.append(
+                {
+                    "section": one.criterion.section,
+                    "criterion": one.criterion.id,
+                    "verdict": one.verdict,
+                    "cell": cell.cell.name if cell else None,
+                    "metric": asked.metric if asked else None,
+                    "value": value.value if value else None,
+                    "low": value.low if value else None,
+                    "high": value.high if value else None,
+                }
+            )
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        count = Counter(one.verdict for one in self.results)
+        words = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
+        return f"<Evaluation of {self.asked.candidate.name}: {words}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.table._repr_html_())
 
     @property
     def failed(self) -> int:

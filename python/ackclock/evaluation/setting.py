@@ -191,7 +191,7 @@ STANDARD = Bottleneck()
 """50 Mbit/s, 40 ms, a buffer of one bandwidth-delay product: 167 packets."""
 
 
-def change(at_s: float, key: str, to: str) -> Table:
+def change(at_s: float, key: str, to: str | bool, every_s: float | None = None) -> Table:
     """Describe a change of a path.
 
     Parameters
@@ -200,12 +200,15 @@ def change(at_s: float, key: str, to: str) -> Table:
         When, seconds.
     key : str
         Such as ``dumbbell.rate``.
-    to : str
+    to : str or bool
         Its new value.
+    every_s : float, optional
+        How often it happens again, seconds.
 
     Returns
     -------
     dict
         An ``[[event]]``.
     """
-    return {"at": build.seconds(at_s), "set": key, "to": to}
+    again = {} if every_s is None else {"every": build.seconds(every_s)}
+    return {"at": build.seconds(at_s), "set": key, "to": to, **again}

@@ -22,6 +22,7 @@ RFC9743: tuple[Criterion, ...] = (
     sharing.ITSELF,
     sharing.ROUND_TRIPS,
     traffic.SHORT,
+    traffic.LIMITED,
     sharing.MIXED,
     traffic.REAL_TIME,
     paths.WIRED,

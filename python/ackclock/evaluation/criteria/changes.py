@@ -18,7 +18,16 @@ from ackclock.evaluation.cell import (
     one_part,
     time_margin,
 )
-from ackclock.evaluation.setting import STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock.evaluation.criteria.sharing import harm_cell
+from ackclock.evaluation.setting import (
+    BASELINES,
+    STANDARD,
+    Bottleneck,
+    Mode,
+    Subject,
+    Table,
+    change,
+)
 from ackclock.evaluation.verdicts import Margin
 
 
@@ -41,21 +50,27 @@ def pulses(
     Returns
     -------
     list of dict
-        One flow per pulse.
+        One flow, of datagrams.
     """
-    count = int((duration_s - 2) / period_s)
     return [
         {
             "source": "cbr",
-            "name": f"pulse-{index}",
+            "name": "pulses",
             "rate": build.mbps(2 * path.rate_mbps),
             "packet": f"{path.packet_bytes} B",
             "rtt": build.milliseconds(path.rtt_ms),
-            "start": build.seconds(round(2 + index * period_s, 6)),
-            "stop": build.seconds(round(2 + index * period_s + on_s, 6)),
+            "pulse": {"on": build.seconds(on_s), "every": build.seconds(period_s)},
+            "start": "2 s",
+            "stop": build.seconds(duration_s),
         }
-        for index in range(count)
     ]
+
+
+LIARS: dict[str, Table] = {
+    "a receiver that splits ACKs": {"split": 10},
+    "a receiver that acknowledges what is missing": {"advance": True},
+}
+"""Savage, Cardwell, Wetherall, Anderson, CCR 29(5), 1999."""
 
 
 def _misbehaving_cells(mode: Mode) -> list[Cell]:
@@ -70,7 +85,7 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
             tcp={"min_rto": "1 s"},
         )
 
-    return [
+    cells = [
         Cell(
             f"pulses every {period:g} s",
             one_part(partial(scenario, period_s=period), measures.general),
@@ -79,6 +94,13 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
         )
         for period in periods
     ]
+    if mode == "full":
+        cells += [
+            harm_cell(f"{words}, beside {victim}", STANDARD, victim, 60, {}, receiver=receiver)
+            for words, receiver in LIARS.items()
+            for victim in BASELINES
+        ]
+    return cells
 
 
 def _transient_cells(_: Mode) -> list[Cell]:
@@ -110,6 +132,15 @@ def _transient_cells(_: Mode) -> list[Cell]:
             subject.flow("c", 40), cross, duration_s=60, measured_from_s=10, sample_s=0.25
         )
 
+    def dark(subject: Subject) -> Table:
+        return STANDARD.scenario(
+            subject.flow("c", 40),
+            duration_s=40,
+            measured_from_s=10,
+            sample_s=0.25,
+            events=(change(20, "dumbbell.up", False), change(22, "dumbbell.up", True)),
+        )
+
     def burst(subject: Subject) -> Table:
         web = Subject("cubic").flow("burst", 40, count=50, bytes="100 kB", start="20 s")
         return STANDARD.scenario(
@@ -117,6 +148,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
         )
 
     back = partial(timelines.recovery, at_s=40.0, least_mbps=0.9 * fast.rate_mbps)
+    lit = partial(timelines.recovery, at_s=22.0, least_mbps=0.9 * STANDARD.rate_mbps)
     after = partial(timelines.recovery, at_s=40.0, least_mbps=0.9 * STANDARD.rate_mbps)
     return [
         Cell(
@@ -132,6 +164,11 @@ def _transient_cells(_: Mode) -> list[Cell]:
             "three quarters taken for good",
             one_part(partial(crossed, off_s=60.0), _cross_traffic),
             judged=(replace(LOSS, metric="cross_loss"), DELAY),
+        ),
+        Cell(
+            "the link is down for 2 s",
+            one_part(dark, lit, records=True),
+            judged=(time_margin("recovery"), LOSS), drawn=True,
         ),
         Cell(
             "50 short CUBIC flows at once", one_part(burst, _burst),
@@ -200,15 +237,17 @@ def _path_cells(mode: Mode) -> list[Cell]:
 MISBEHAVING = Criterion(
     "misbehaving", "7.6", "SHOULD", "Misbehaving nodes",
     "Pulses of datagrams, twice the rate of the link for 100 ms (Kuzmanovic and Knightly, 2003), "
-    "with a least retransmission timeout of 1 s: the goodput that is left.",
+    "with a least retransmission timeout of 1 s: the goodput that is left. In full also what a "
+    "receiver gains that lies, at the cost of a CUBIC or Reno flow.",
     _misbehaving_cells, axis="period_s", shown="goodput",
 )  # fmt: skip
 
 
 TRANSIENTS = Criterion(
     "transients", "7.8", "SHOULD", "Transient events",
-    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams; fifty "
-    "short flows come at once: time to nine tenths of what is free, delay and loss, and what the "
+    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams; the "
+    "link is down, and what waits stays in its queue; fifty short flows come at once: "
+    "time to nine tenths of what is free, delay and loss, and what the "
     "others suffer.",
     _transient_cells, shown="recovery",
 )  # fmt: skip

@@ -75,8 +75,22 @@ def _wireless_cells(mode: Mode) -> list[Cell]:
         grouped = {"every": f"{every} ms"}
         path = STANDARD.with_link(aggregation=grouped, reverse={"aggregation": grouped})
         cells.append(_cell(f"aggregation over {every} ms", path, mode))
-    noise = {"kind": "gaussian", "sigma": "7 ms"}
-    cells.append(_cell("jitter of 7 ms", STANDARD.with_link(delay_noise=noise), mode))
+    noise = {"kind": "wifi", "mean": "7 ms"}
+    cells.append(_cell("Wi-Fi's jitter, mean 7 ms", STANDARD.with_link(delay_noise=noise), mode))
+
+    def gaps(subject: Subject) -> Table:
+        events = (change(2.0, "dumbbell.up", False, 2.0), change(2.2, "dumbbell.up", True, 2.0))
+        flow = subject.flow("c", STANDARD.rtt_ms)
+        return STANDARD.scenario(flow, duration_s=LONG_S[mode], events=events)
+
+    cells.append(
+        Cell(
+            "down for 200 ms every 2 s",
+            one_part(gaps, measures.general),
+            judged=(GOODPUT, DELAY),
+            drawn=True,
+        )
+    )
     return cells
 
 
@@ -271,7 +285,7 @@ WIRED = Criterion(
 WIRELESS = Criterion(
     "wireless", "6.4", "", "Wireless paths",
     "The standard path with random loss from 0.01 to 3 %, with loss in bursts, with packets and "
-    "ACKs that come in groups, and with jitter.",
+    "ACKs that come in groups, with jitter as of Wi-Fi, and down for 200 ms every 2 s.",
     _wireless_cells, axis="loss_percent", shown="goodput",
 )  # fmt: skip
 BREAKERS = Criterion(

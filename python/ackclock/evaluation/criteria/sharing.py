@@ -113,6 +113,7 @@ def harm_cell(
     duration_s: float,
     parameters: Mapping[str, float | str],
     counts: tuple[int, int] = (1, 1),
+    receiver: Table | None = None,
 ) -> Cell:
     """Give the cell in which a victim is beside the judged control.
 
@@ -130,6 +131,8 @@ def harm_cell(
         Of the cell.
     counts : tuple of int
         Flows of the judged control, and of the victim.
+    receiver : dict, optional
+        How the receiver of the judged control lies.
 
     Returns
     -------
@@ -141,7 +144,9 @@ def harm_cell(
 
     def parts(subject: Subject) -> Parts:
         left = Subject(victim).flow("v", rtt_ms, count=others)
-        beside = path.scenario(subject.flow("c", rtt_ms, count=mine), left, duration_s=duration_s)
+        beside = path.scenario(
+            subject.flow("c", rtt_ms, count=mine, receiver=receiver), left, duration_s=duration_s
+        )
         solo = path.scenario(left, duration_s=duration_s)
         return {
             "run": Part(beside, _beside, records=True),

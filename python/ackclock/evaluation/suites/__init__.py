@@ -1,5 +1,6 @@
 """The suites of an evaluation, by name."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.evaluation.cell import Criterion
@@ -49,3 +50,33 @@ def criteria(name: str) -> tuple[Criterion, ...]:
     if Path(name).is_dir():
         return (saved.read(Path(name)),)
     raise KeyError(f"no suite {name}; choose of {', '.join(SUITES)}, or a folder")
+
+
+def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, ...]:
+    """Give criteria of several suites.
+
+    Parameters
+    ----------
+    suites : sequence of str
+        As for `criteria`.
+    only : sequence of str
+        Ids of those that are wanted; by default all.
+
+    Returns
+    -------
+    tuple of Criterion
+        In the order of the suites.
+
+    Raises
+    ------
+    KeyError
+        When there is no such suite or criterion; its argument is one line for people.
+    ScenarioError
+        As `criteria`.
+    """
+    found = tuple(one for name in suites for one in criteria(name))
+    known = [one.id for one in found]
+    for one in only:
+        if one not in known:
+            raise KeyError(f"no criterion {one}; choose of {', '.join(known)}")
+    return tuple(one for one in found if not only or one.id in only)
