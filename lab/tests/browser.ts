@@ -18,6 +18,7 @@ const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  "--enable-precise-memory-info",
 ];
 /** How long anything may take on a busy machine, milliseconds. */
 export const PATIENCE_MS = 60_000;

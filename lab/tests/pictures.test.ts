@@ -35,6 +35,7 @@ test("lab-compare", async () => {
   const first = page.locator("fieldset.flow").first();
   await rerun(page, () => first.getByLabel("control", { exact: true }).selectOption("illinois"));
   await page.setViewportSize({ width: 1400, height: 1500 });
+  await page.evaluate(() => scrollTo(0, 0));
   await page.waitForTimeout(300);
   await page.screenshot({ path: join(folder, "lab-compare.png") });
   await page.close();

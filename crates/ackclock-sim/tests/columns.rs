@@ -105,7 +105,7 @@ fn samples_that_are_taken_while_the_run_goes_on_are_those_of_its_end() {
     let mut taken: Vec<Vec<String>> = vec![Vec::new(); at_the_end.len()];
     let mut looks = 0;
     loop {
-        let ended = watched.advance(997);
+        let ended = watched.advance(97);
         for (index, (name, table)) in watched.take_tables().iter().enumerate() {
             assert_eq!(*name, at_the_end[index].0);
             taken[index].extend(rows(table));
