@@ -1,11 +1,11 @@
 # make run: set up the checkout, reproduce the figures.  make test: everything that must hold; what this machine cannot
-# run is listed at the end, and with COMPLETE=1 an error.
+# run is listed at the end, and with REQUIRE_ALL=1 an error.
 PYTHON ?= python3
 BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data
+.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data
 
 setup: .venv/extension
 
@@ -16,11 +16,11 @@ run: setup
 
 test: setup
 	cargo fmt --all --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	cargo test --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
-	cargo clippy --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
-	cargo test --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
+	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
+	cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/lint-imports --no-logo --no-cache
@@ -36,34 +36,55 @@ test: setup
 	else $(MAKE) --no-print-directory kernel-test || exit 1; fi; \
 	if $(CAN_COUNT); then $(MAKE) --no-print-directory instructions || exit 1; \
 	else not_run="$$not_run - instructions per packet: need valgrind, on x86-64|"; fi; \
-	$(LAB_IS_BUILT) || echo "make test: the laboratory in a web page was not tested: make lab-deps lab lab-test"; \
+	if $(CAN_DENY); then $(MAKE) --no-print-directory deny || exit 1; \
+	else not_run="$$not_run - licences and sources of crates: need cargo-deny|"; fi; \
+	if ! command -v tshark > /dev/null; then not_run="$$not_run - packet captures beside another reader: need tshark|"; fi; \
+	$(LAB_IS_BUILT) || not_run="$$not_run - the laboratory in a web page: make lab-deps lab lab-test|"; \
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
-	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(COMPLETE)"; fi
+	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(REQUIRE_ALL)"; fi
+
+# Licences, sources and duplicates of all crates, as deny.toml allows them. Advisories need a database from the network,
+# which a build must not depend on: make deny ADVISORIES=1 fetches it.
+deny:
+	cargo deny --locked --workspace check bans licenses sources $(if $(ADVISORIES),advisories)
+	cargo deny --locked --manifest-path fuzz/Cargo.toml check --config deny.toml licenses sources
+
+# The versions of Python's packages that development and CI install, with their hashes, from the lists of pyproject.toml.
+lock:
+	{ $(PYTHON) -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"]))'; } \
+		| uv pip compile pyproject.toml - --extra development --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --quiet --output-file requirements.txt
+
+# What a release is made of, as CycloneDX: the crates of each program and of the extension, and Python's packages.
+sbom:
+	cargo cyclonedx --format json --all
+	cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-file ackclock-python.cdx.json
 
 # Whether this machine lets tests make network namespaces with TUN devices; the one made here goes away at once.
 CAN_EMULATE := { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1
 CAN_BUILD_LOADER := { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
 CAN_LOAD := { test -e /sys/kernel/btf/vmlinux && command -v iperf3; } > /dev/null 2>&1
+CAN_DENY := cargo deny --version > /dev/null 2>&1
 CAN_COUNT := { test "$$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1
 
 # The tests that need a machine of their own kind fail where it is another; make test decides whether to run them.
 link-test:
-	cargo test --quiet --package ackclock-link --test live -- --ignored
+	cargo test --locked --quiet --package ackclock-link --test live -- --ignored
 
 kernel-build-test:
-	cargo clippy --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
-	cargo test --quiet --package ackclock-kernel --features load --test live
+	cargo clippy --locked --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
+	cargo test --locked --quiet --package ackclock-kernel --features load --test live
 
 kernel-test:
-	cargo test --quiet --package ackclock-kernel --features load --test live -- --ignored
+	cargo test --locked --quiet --package ackclock-kernel --features load --test live -- --ignored
 
 # The emulated path and the campaigns: programs of their own.
 measure:
-	cargo build --quiet --release --package ackclock-link --package ackclock-measure
+	cargo build --locked --quiet --release --package ackclock-link --package ackclock-measure
 
 # With the controls in the kernel's TCP, which need clang and libelf to be built.
 kernel: measure
-	cargo build --quiet --release --package ackclock-kernel --features load
+	cargo build --locked --quiet --release --package ackclock-kernel --features load
 
 kernel-deps:
 	apt-get install --yes --quiet clang-19 libelf-dev zlib1g-dev pkg-config iproute2 iperf3 \
@@ -115,7 +136,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 # Naming the target keeps the flags away from build scripts.
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 fuzz:
-	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --target $(HOST) --target-dir ../target/fuzz
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --locked --quiet --release --target $(HOST) --target-dir ../target/fuzz
 	mkdir -p target/fuzz/corpus-controls target/fuzz/corpus-scenarios
 	cp scenarios/*.toml target/fuzz/corpus-scenarios
 	cd target/fuzz && ./$(HOST)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
@@ -128,7 +149,7 @@ instructions: setup
 # What profile-guided optimisation gains: the extension built with a profile of the repository's scenarios, and its counts
 # beside those kept. As long as two builds from scratch.
 PGO := $(CURDIR)/target/pgo
-PGO_BUILD := cargo build --quiet --release --package ackclock-py --target $(HOST) --target-dir $(PGO)
+PGO_BUILD := cargo build --locked --quiet --release --package ackclock-py --target $(HOST) --target-dir $(PGO)
 PGO_EXTENSION := $(PGO)/$(HOST)/release/lib_native.so
 pgo: .venv/dependencies
 	rustup component add llvm-tools
@@ -175,7 +196,7 @@ inference: setup
 		cp -rT $$paper python/ackclock_papers/$$(basename $$(dirname $$paper))/inferred || exit 1; done
 
 docs: setup
-	UPDATE_DOCS=1 cargo test --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
+	UPDATE_DOCS=1 cargo test --locked --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
 	$(BIN)/python docs/make.py
 
 clean:
@@ -183,12 +204,11 @@ clean:
 	rm -f python/ackclock/*.so
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 
-# The interpreter and the tools: made again only when the list of dependencies changes.
-.venv/dependencies: pyproject.toml
+# The interpreter and the tools, in the versions of requirements.txt: made again only when that changes.
+.venv/dependencies: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
-	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(project["build-system"]["requires"] + project["project"]["dependencies"] + project["project"]["optional-dependencies"]["development"]))' > .venv/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r .venv/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	@touch $@
 
 # The package, editable, with the extension in release mode: made again when any Rust file changes.

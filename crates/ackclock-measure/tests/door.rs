@@ -2,12 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use ackclock_measure::clock;
 use ackclock_measure::door::{Door, Permit, Wrong};
+use proptest::prelude::*;
 
 fn four(last: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, 0, 0, last))
@@ -257,4 +258,87 @@ fn who_floods_takes_places_from_floods_alone() {
         count.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(shut.load(Ordering::Relaxed), 1);
+}
+
+/// Something that happens at the door, to one of four hosts.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enter,
+    Leave,
+    Judge(bool),
+    Fault(Wrong),
+    Wait(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u8, Step)>> {
+    let step = prop_oneof![
+        4 => Just(Step::Enter),
+        1 => Just(Step::Leave),
+        2 => any::<bool>().prop_map(Step::Judge),
+        1 => Just(Step::Fault(Wrong::Nonsense)),
+        1 => Just(Step::Fault(Wrong::Gone)),
+        1 => (1..70_usize).prop_map(Step::Wait),
+    ];
+    prop::collection::vec((0..4_u8, step), 1..200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Everything at the door happens under one lock, so that what threads do is one order of these steps. Whatever the
+    /// order: places and shares are never exceeded, and no host gets a sixth guess without a pause of a minute.
+    #[test]
+    fn no_order_of_steps_exceeds_a_bound(steps in steps(), most in 2..9_usize) {
+        let (door, seconds) = clocked(most);
+        // Open permits, each with whether its place was taken away.
+        let mut open: Vec<(u8, Permit, Arc<AtomicBool>)> = Vec::new();
+        let (mut known, mut guesses) = ([false; 4], [(0, 0); 4]);
+        for (host, step) in steps {
+            let now = seconds.load(Ordering::Relaxed);
+            let mine = open.iter().position(|(owner, ..)| *owner == host);
+            match (step, mine) {
+                (Step::Enter, _) => {
+                    if let Some(permit) = enter(&door, host) {
+                        let gone = Arc::new(AtomicBool::new(false));
+                        let own = Arc::clone(&gone);
+                        permit.when_needed(move || own.store(true, Ordering::Relaxed));
+                        open.push((host, permit, gone));
+                    }
+                }
+                (Step::Leave, Some(place)) => drop(open.remove(place)),
+                (Step::Judge(right), Some(place)) => {
+                    let (count, last) = &mut guesses[usize::from(host)];
+                    if now - *last >= 60 {
+                        *count = 0;
+                    }
+                    let verdict = open[place].1.judge(|| right);
+                    prop_assert_eq!(verdict, (*count < 5).then_some(right));
+                    if verdict == Some(false) {
+                        (*count, *last) = (*count + 1, now);
+                    }
+                    known[usize::from(host)] |= verdict == Some(true);
+                }
+                (Step::Fault(wrong), Some(place)) => {
+                    open[place].1.note_fault(wrong);
+                }
+                (Step::Wait(more), _) => {
+                    seconds.fetch_add(more, Ordering::Relaxed);
+                }
+                _ => {}
+            }
+            let held = || open.iter().filter(|(.., gone)| !gone.load(Ordering::Relaxed));
+            prop_assert!(held().count() <= most);
+            for host in 0..4 {
+                prop_assert!(held().filter(|(owner, ..)| *owner == host).count() <= most.div_ceil(2));
+            }
+            // Within the hours of a test nobody is forgotten but by time.
+            if seconds.load(Ordering::Relaxed) < 3600 {
+                let strangers = held().filter(|(owner, ..)| !known[usize::from(*owner)]).count();
+                prop_assert!(strangers <= most - most / 4);
+            }
+        }
+        drop(open);
+        seconds.fetch_add(60, Ordering::Relaxed);
+        prop_assert!(enter(&door, 9).is_some(), "all places are given back");
+    }
 }
