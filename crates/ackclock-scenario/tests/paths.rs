@@ -41,6 +41,8 @@ fn what_is_wrong_is_refused() {
          \"dsl\", \"cable\", \"wifi\", \"datacentre\", \"transatlantic\""
     );
     assert!(refusal("path = \"geo\"\ndumbbell = { speed = 3 }").contains("speed"));
-    let two = refusal("path = \"geo\"\nlink = [{ name = \"a\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { kind = \"droptail\", limit = \"9 packets\" } }]");
+    let two = refusal(
+        "path = \"geo\"\nlink = [{ name = \"a\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { kind = \"droptail\", limit = \"9 packets\" } }]",
+    );
     assert!(two.contains("give only one of dumbbell, parking_lot and link"), "{two}");
 }

@@ -72,7 +72,8 @@ class Pictures:
         Returns
         -------
         Figure
-            Mbit/s against seconds, a curve per flow.
+            Mbit/s against seconds, a curve per flow. Packets that wait for a hole before them
+            count when it is filled, so that a curve can rise above the rate of the link.
         """
         with plots.in_style():
             figure, (panel,) = plots.panels(1, height=2.6)
@@ -83,7 +84,7 @@ class Pictures:
                 received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
                 rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
                 panel.plot(edges[1:], rate, label=flow["name"], **plots.style(index))
-            return self._finished(figure, panel, "goodput (Mbit/s)")
+            return self._finished(figure, panel, "delivered in order (Mbit/s)")
 
     def queue(self) -> Figure:
         """Draw the queues over time.
