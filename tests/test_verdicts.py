@@ -37,6 +37,12 @@ def test_two_digits():
     )
 
 
+def verdict(judged):
+    """Write whether a claim holds; three seeds often leave both answers open."""
+    said = "holds" if judged.holds else "does not hold"
+    return f"undecided ({said} on average)" if judged.undecided else said
+
+
 def test_verdicts_are_those_that_were_kept():
     chosen = make.select(PAPERS, headlines=True)
     found = {}
@@ -45,7 +51,7 @@ def test_verdicts_are_those_that_were_kept():
         paper, artefact = chosen[index]
         assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
         found[index] = [
-            f"{paper.name}/{artefact.name} | {'holds' if judged.holds else 'does not hold'} | "
+            f"{paper.name}/{artefact.name} | {verdict(judged)} | "
             f"{claim.sentence} | {two_digits(judged.measured)}"
             for claim, judged in judgement.claims
         ]

@@ -1,6 +1,6 @@
 //! The defaults of the keys, written into the tree before it is read: what a file leaves out is read like the rest.
 
-use crate::keys::{FILE, Form, Key, Section};
+use crate::keys::{FILE, Form, Key, LOSS, Section};
 use crate::tree::{Content, Node};
 
 /// Writes the defaults that keys have into a whole scenario. What a rule says, such as the round trip of a flow, is
@@ -12,6 +12,10 @@ pub fn scenario(root: &mut Node) {
 
 /// Writes the defaults of a table and of the tables in it.
 pub fn section(node: &mut Node, section: &'static Section) {
+    // A loss rate alone is that of independent losses, as `--set dumbbell.loss.rate=1%` means it.
+    if section.name == LOSS.name && node.get("rate").is_some() {
+        node.supply("kind", || Content::Text("bernoulli".to_owned()));
+    }
     let Some(word) = section.word(node.entries()).map(str::to_owned) else { return };
     for key in section.keys.iter().filter(|key| key.applies(&word)) {
         fill_key(node, key, &word);

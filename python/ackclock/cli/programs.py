@@ -48,7 +48,13 @@ def program(name: str) -> Path:
         if candidate.is_file():
             return candidate
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
-    raise engine.SimulationError(f"program not found: {name}; build it with make {target}")
+    variable = name.upper().replace("-", "_")
+    if (checkout.parents[2] / "Makefile").is_file():
+        raise engine.SimulationError(f"program not found: {name}; build it with make {target}")
+    raise engine.SimulationError(
+        f"program not found: {name}; it is built in a checkout of ackclock by make {target}: "
+        f"put it on the PATH or name it in {variable}"
+    )
 
 
 def become(name: str, arguments: list[str]) -> NoReturn:

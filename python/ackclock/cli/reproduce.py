@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import importlib.util
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,13 +73,13 @@ def reproduce(
       ackclock reproduce illinois bic/table-2 -o results
       ackclock reproduce --infer bic --settings 32
     """
+    _refuse_unknown(targets)
     from ackclock.cli import tables
     from ackclock.reproduction import make, numbers
+    from ackclock.runs import progress
     from ackclock_papers import PAPERS
 
-    def tell(line: str) -> None:
-        if sys.stderr.isatty():
-            print(line, file=sys.stderr)
+    tell = progress.Lines()
 
     if settings is not None and not infer:
         raise click.UsageError("--settings belongs to --infer", click.get_current_context())
@@ -98,6 +99,19 @@ def reproduce(
         tables.print_verdicts(records)
     if any(record["verdict"] == "failed" for record in records):
         raise click.exceptions.Exit(1)
+
+
+def _refuse_unknown(targets: tuple[str, ...]) -> None:
+    """Refuse papers that do not exist, before the import of those that do, which takes seconds."""
+    found = importlib.util.find_spec("ackclock_papers")
+    places = [] if found is None else found.submodule_search_locations or []
+    names = sorted(file.parent.name for one in places for file in Path(one).glob("*/paper.toml"))
+    for target in targets:
+        name = target.partition("/")[0]
+        if names and name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise click.ClickException(f"there is no {name}: {hint}")
 
 
 def _infer(

@@ -54,7 +54,9 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Set run.seed.")
 @_settings
-@click.option("--pcap", type=Path, metavar="FILE", help="Write the packets to FILE.")
+@click.option(
+    "--pcap", type=Path, metavar="FILE", help="Write the packets to FILE; - is standard output."
+)
 @click.option(
     "--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."
 )
@@ -83,11 +85,17 @@ def simulate(
       ackclock simulate first.toml --set flow.0.rtt=80ms --json
       ackclock simulate first.toml --runs 10 -o results/first
       ackclock example | ackclock simulate -
+      ackclock simulate first.toml --pcap - | tshark -r -
     """
     if pcap is not None and runs > 1:
         raise click.ClickException("--pcap writes one run; leave out --runs")
     if qlog is not None and runs > 1:
         raise click.ClickException("--qlog writes one run; leave out --runs")
+    if pcap is not None and str(pcap) == "-":
+        if as_json or metrics:
+            raise click.ClickException("--pcap - writes packets to standard output: nothing else")
+        # A special file is written through; tables would be in the middle of the packets.
+        pcap, quiet = Path("/dev/stdout"), True
     begin = time.monotonic()
     changes = list(settings) + ([] if seed is None else [f"run.seed={seed}"])
     scenario = _read(file, changes)

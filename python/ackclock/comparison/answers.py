@@ -17,7 +17,7 @@ from ackclock.draw import latex
 from ackclock.draw.card import card
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
-from ackclock.runs import Case, Task, each
+from ackclock.runs import Case, Task, each, progress
 
 OTHERS = ("reno", "cubic")
 """The controls that every control is compared with on a shared link."""
@@ -196,9 +196,12 @@ def _measured(
                     windows["time_s"].to_numpy(), windows["window"].cast(pl.Float64).to_numpy()
                 )
 
-    for _, error in each([task for key in tasks.values() for task in key], work, jobs, cache):
-        if error is not None:
-            raise error
+    wanted = [task for key in tasks.values() for task in key]
+    with progress.Count(len(set(wanted)), "runs") as bar:
+        for _, error in each(wanted, work, jobs, cache):
+            if error is not None:
+                raise error
+            bar.advance(1)
     numbers = {key: [found[task, key[0]] for task in of_key] for key, of_key in tasks.items()}
     # One per control, of its first scenario: which thread is the first must not matter.
     first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}

@@ -107,7 +107,8 @@ class Pictures:
         Returns
         -------
         Figure
-            Mbit/s against seconds, a curve per flow.
+            Mbit/s against seconds, a curve per flow. Packets that wait for a hole before them
+            count when it is filled, so that a curve can rise above the rate of the link.
         """
         return self._one(self._draw_shares, ax, flows, time)
 

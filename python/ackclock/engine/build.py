@@ -122,7 +122,14 @@ def dumbbell(
     -------
     dict
         To be given to `scenario`.
+
+    Raises
+    ------
+    ValueError
+        When `queue` is a number, which has no unit.
     """
+    if isinstance(queue, int):
+        raise ValueError(f'queue: the unit is missing; write e.g. "{queue} packets"')
     kept = {"kind": "droptail", "limit": queue} if isinstance(queue, str) else dict(queue)
     return {"dumbbell": {"rate": rate, "delay": delay, "queue": kept, **more}}
 

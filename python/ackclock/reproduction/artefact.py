@@ -41,12 +41,16 @@ class Judged:
         none.
     error : float
         Its standard error, 0 where none is known; relative for a logarithmic target.
+    undecided : bool
+        Whether the 95 % interval holds numbers of both kinds: `holds` is then what the mean says,
+        and more runs could turn it round.
     """
 
     measured: str
     holds: bool
     value: float = math.nan
     error: float = 0.0
+    undecided: bool = False
 
 
 class Target(NamedTuple):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from scipy.special import stdtrit
 
+from ackclock import metrics
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
@@ -121,9 +123,19 @@ def _judge(
     def judge(numbers: Numbers) -> Judged:
         found = number(numbers)
         good = target.low <= found.value <= target.high
-        return Judged(text(found, unit), good, found.value, _error(found, target.logarithmic))
+        error = _error(found, target.logarithmic)
+        return Judged(text(found, unit), good, found.value, error, _straddles(found, target))
 
     return judge
+
+
+def _straddles(found: Estimate, target: Target) -> bool:
+    """Tell whether an interval lies neither within a target nor outside of it."""
+    if math.isnan(found.low) or math.isnan(found.high):
+        return False
+    inside = target.low <= found.low and found.high <= target.high
+    outside = found.high < target.low or found.low > target.high
+    return not inside and not outside
 
 
 def _error(estimate: Estimate, relative: bool) -> float:
@@ -228,11 +240,22 @@ def ordered(
         closest = int(np.argmin(relative))
         more, less, _ = pairs[closest]
         error = math.hypot(_error(more, False), _error(less, False)) / (sizes[closest] or 1.0)
-        return Judged(
-            f"{words} {unit}".strip(), all(gap > 0 for *_, gap in pairs), relative[closest], error
-        )
+        signs = [
+            metrics.sign(metrics.difference(more, _scaled(less, 1 + margin)))
+            for more, less, _ in pairs
+            if not (math.isnan(more.low) or math.isnan(less.low))
+        ]
+        # One neighbour that is certainly not above the next decides it, whatever the others are.
+        undecided = None in signs and not any(sign is not None and sign <= 0 for sign in signs)
+        good = all(gap > 0 for *_, gap in pairs)
+        return Judged(f"{words} {unit}".strip(), good, relative[closest], error, undecided)
 
     return Claim(sentence, paper, why, judge, GAP, finding)
+
+
+def _scaled(estimate: Estimate, factor: float) -> Estimate:
+    ends = (estimate.low * factor, estimate.high * factor)
+    return replace(estimate, value=estimate.value * factor, low=ends[0], high=ends[1])
 
 
 GAP = Target(0.0, math.inf)

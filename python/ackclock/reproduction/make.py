@@ -223,6 +223,7 @@ def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> di
         paper.trials,
         paper.relevant(artefact),
         claim.contradicted,
+        judged.undecided,
     )
     return {
         "claim": claim.sentence,
@@ -235,11 +236,11 @@ def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> di
         "holding_settings": verdict.holding,
         "tried_settings": verdict.tried,
         "depends_on": verdict.why,
-        "finding": "" if judged.holds else claim.finding,
+        "finding": "" if judged.holds or judged.undecided else claim.finding,
     }
 
 
-WORST = ("not found", "differs", "contradicted", "depends", "reproduced")
+WORST = ("not found", "differs", "contradicted", "depends", "undecided", "reproduced")
 """Verdicts of claims, the worst first: that of an artefact is the worst of its claims."""
 
 

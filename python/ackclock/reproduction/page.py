@@ -196,6 +196,7 @@ def explained(claim: Mapping[str, Any]) -> str:
         "reproduced": f"Holds at {holding} of {settings} plausible settings{on}."
         if settings
         else "",
+        "undecided": "The 95 % interval holds both answers: more runs would tell.",
         "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
         "not found": f"Not found in {settings} settings.",
         "contradicted": "The paper contradicts itself.",

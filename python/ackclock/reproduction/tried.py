@@ -163,9 +163,10 @@ def _rows(file: Traversable) -> list[list[str]]:
     return list(csv.reader(io.StringIO(file.read_text(encoding="utf-8"))))
 
 
-Kind = Literal["reproduced", "depends", "contradicted", "not found", "differs"]
-"""Of a claim: it holds; it holds at other plausible settings; the paper contradicts itself; it
-holds at none of those tried; it does not hold, and nothing else was tried."""
+Kind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
+"""Of a claim: it holds; its interval holds both answers; it holds at other plausible settings; the
+paper contradicts itself; it holds at none of those tried; it does not hold, and nothing else was
+tried."""
 
 
 class Verdict(NamedTuple):
@@ -198,6 +199,7 @@ def judge(
     trials: Sequence[Trial],
     items: Sequence[Item],
     contradicted: bool = False,
+    undecided: bool = False,
 ) -> Verdict:
     """Say what is known of a claim.
 
@@ -213,6 +215,8 @@ def judge(
         The setting of the paper.
     contradicted : bool
         Whether it is proved that it cannot hold together with the rest of the paper.
+    undecided : bool
+        Whether its interval at the paper's setting holds both answers.
 
     Returns
     -------
@@ -224,7 +228,9 @@ def judge(
     holding = sum(one.outcomes[key].holds for one in fair)
     found = any(one.outcomes[key].holds for one in everywhere)
     kind: Kind
-    if holds:
+    if undecided:
+        kind = "undecided"
+    elif holds:
         kind = "reproduced"
     elif contradicted:
         kind = "contradicted"

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import rich.progress
 
 
+LINE_EVERY_S = 10.0
+"""How often a count says how far it is when nobody sees a bar."""
+
+
 def _open(total: float) -> rich.progress.Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -118,12 +122,14 @@ class Count(_Shown):
     unit : str
         What they are.
     shown : bool
-        False to stay silent; without a terminal it stays silent anyway.
+        False to stay silent; without a terminal there is a line every ten seconds.
     """
 
     def __init__(self, total: int, unit: str, *, shown: bool = True) -> None:
         self._total, self._unit = total, unit
         self._shown = shown and sys.stderr.isatty()
+        self._lines = shown and not self._shown
+        self._told = time.monotonic()
         self._done = 0
 
     def advance(self, done: int = 0, *, left_out: int = 0) -> None:
@@ -138,6 +144,9 @@ class Count(_Shown):
         """
         self._done += done
         self._total -= left_out
+        if self._lines and time.monotonic() - self._told >= LINE_EVERY_S:
+            self._told = time.monotonic()
+            print(f"{self._done} of {self._total} {self._unit}", file=sys.stderr, flush=True)
         if self._bar is not None:
             status = f"{self._done} of {self._total} {self._unit}"
             task = self._bar.task_ids[0]
@@ -147,3 +156,22 @@ class Count(_Shown):
         if self._shown:
             self._bar = _open(self._total)
         return self
+
+
+class Lines:
+    """Lines about what is being done: all for somebody who looks, else one in ten seconds."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        """Write a line on standard error.
+
+        Parameters
+        ----------
+        line : str
+            What is being done.
+        """
+        if sys.stderr.isatty() or time.monotonic() - self._told >= LINE_EVERY_S:
+            self._told = time.monotonic()
+            print(line, file=sys.stderr, flush=True)

@@ -240,6 +240,10 @@ def label(name: str) -> str:
     return name.replace("_", " ")
 
 
+HEADROOM = 1.05
+"""Upper end of an axis over what is drawn."""
+
+
 def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.Picture:
     """Draw a metric against a parameter with 95 % intervals.
 
@@ -276,7 +280,11 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
             panel.set_xticks(list(ticks.values()), [str(value) for value in ticks])
         _maybe_log(panel, "y", found["value"])
         if panel.get_yscale() == "linear":
-            panel.set_ylim(0, None)
+            drawn = found.select(pl.col("value", "low", "high").cast(pl.Float64)).to_numpy()
+            drawn = drawn[np.isfinite(drawn)]
+            # From 0, unless that would squeeze the curves into the upper half.
+            if drawn.size and 0 <= drawn.min() <= drawn.max() / 2:
+                panel.set_ylim(0, HEADROOM * drawn.max())
         if hue is not None:
             plots.legend(panel, 5)
     return figure

@@ -1,0 +1,69 @@
+"""The third verdict: where the 95 % interval holds both answers, nothing is decided."""
+
+import pytest
+
+from ackclock import metrics
+from ackclock.metrics import Estimate
+from ackclock.reproduction import claims, tried
+
+
+def said(claim):
+    return claim.judge(None)
+
+
+def number(value, half):
+    return lambda _: Estimate(value, value - half, value + half, 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "holds", "undecided"),
+    [
+        # The target is 0.9 to 1.1.
+        (1.0, 0.05, True, False),
+        (1.08, 0.05, True, True),
+        (1.13, 0.05, False, True),
+        (1.3, 0.05, False, False),
+        # Around all of the target: it may be inside or outside.
+        (1.0, 0.5, True, True),
+    ],
+)
+def test_a_number_beside_its_target(value, half, holds, undecided):
+    claim = claims.near("a", number(value, half), 1.0, within=0.1, why="round")
+    found = said(claim)
+    assert (found.holds, found.undecided) == (holds, undecided)
+
+
+def test_an_order():
+    def order(*numbers):
+        named = [(str(place), one) for place, one in enumerate(numbers)]
+        found = said(claims.ordered("falls", named))
+        return found.holds, found.undecided
+
+    # 3 +- 0.5 and 1 +- 0.5 differ by 2 +- 0.71; 2 and 1.5 by 0.5 +- 0.71.
+    assert order(number(3, 0.5), number(1, 0.5)) == (True, False)
+    assert order(number(2, 0.5), number(1.5, 0.5)) == (True, True)
+    assert order(number(1.5, 0.5), number(2, 0.5)) == (False, True)
+    # One neighbour that is certainly the wrong way round decides the whole.
+    assert order(number(1, 0.5), number(3, 0.5), number(2.9, 0.5)) == (False, False)
+    # The study's own case: 2.4 [-0.7, 5.5] above 0.63 [-1.6, 2.9].
+    assert order(number(2.4, 3.1), number(0.63, 2.23)) == (True, True)
+
+
+def test_numbers_without_an_interval_are_decided():
+    nan = float("nan")
+    claim = claims.near("a", lambda _: Estimate(1.0, nan, nan, 1), 1.0, within=0.1, why="round")
+    assert (said(claim).holds, said(claim).undecided) == (True, False)
+
+
+def test_the_verdict_comes_before_the_others():
+    key = ("figure", "claim")
+    assert tried.judge(key, True, [], [], undecided=True).kind == "undecided"
+    assert tried.judge(key, False, [], [], contradicted=True, undecided=True).kind == "undecided"
+    assert tried.judge(key, True, [], []).kind == "reproduced"
+
+
+def test_signs():
+    assert metrics.sign(Estimate(1, 0.5, 1.5, 5)) == 1
+    assert metrics.sign(Estimate(-1, -1.5, -0.5, 5)) == -1
+    assert metrics.sign(Estimate(0, 0, 0, 5)) == 0
+    assert metrics.sign(Estimate(0.2, -0.1, 0.5, 5)) is None
