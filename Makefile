@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data
+.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -199,8 +199,42 @@ docs: setup
 	UPDATE_DOCS=1 cargo test --locked --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
 	$(BIN)/python docs/make.py
 
+# The wheel for any Linux with this glibc or a newer one, made with zig, with the programs link and measure in it; with
+# WITH_KERNEL=1 the kernel's loader that make kernel has built, too, which needs this machine's glibc and libelf.
+GLIBC ?= 2.17
+PROGRAMS := python/ackclock/programs
+ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
+wheel: .venv/packaging
+	rm -rf dist/*.whl $(PROGRAMS)
+	mkdir -p $(PROGRAMS)
+	$(ZIG) $(BIN)/cargo-zigbuild zigbuild --locked --quiet --release --package ackclock-link --package ackclock-measure --target $(HOST).$(GLIBC)
+	install -m 755 -s target/$(HOST)/release/ackclock-link target/$(HOST)/release/ackclock-measure $(PROGRAMS)
+	test -z "$(WITH_KERNEL)" || install -m 755 -s target/release/ackclock-kernel $(PROGRAMS)
+	$(ZIG) $(BIN)/maturin build --quiet --release --strip --zig --compatibility manylinux_$(subst .,_,$(GLIBC)) --out dist
+	rm -rf $(PROGRAMS)
+	@ls dist/*.whl
+
+# The wheel in a fresh environment: what the README says, done.
+wheel-test:
+	rm -rf target/wheel-test
+	$(PYTHON) -m venv target/wheel-test
+	target/wheel-test/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	target/wheel-test/bin/python tests/installed.py
+
+sdist: .venv/dependencies
+	$(BIN)/maturin sdist --quiet --out dist
+
+# The documentation site, with its links checked: target/site/html.
+site: setup .venv/packaging
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site/build.py
+
+# What publishing the crates would upload, and cargo doc without a warning.
+package:
+	cargo package --locked --quiet --workspace --exclude ackclock-py --no-verify --allow-dirty
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --workspace --no-deps
+
 clean:
-	rm -rf .venv target results .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist target results .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/ackclock/*.so
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 
@@ -209,6 +243,12 @@ clean:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+# What make wheel and make site need besides.
+.venv/packaging: .venv/dependencies
+	$(BIN)/python -c 'import tomllib; print("\n".join(tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["packaging"]))' > .venv/packaging.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r .venv/packaging.txt
 	@touch $@
 
 # The package, editable, with the extension in release mode: made again when any Rust file changes.

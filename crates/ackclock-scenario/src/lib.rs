@@ -55,7 +55,7 @@ pub use tcp::{Growth, Profile, Recovery, RttSampling, Tcp};
 use tree::{Content, Node, Origin, SyntaxError};
 
 /// A commented scenario to start from.
-pub const EXAMPLE: &str = include_str!("../../../scenarios/example.toml");
+pub const EXAMPLE: &str = include_str!("../example.toml");
 
 /// A scenario as it was written: read, but not yet checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -33,7 +33,7 @@ def program(name: str) -> Path:
     -------
     Path
         What an environment variable such as ``ACKCLOCK_KERNEL`` names, else that of the checkout,
-        else the one that is installed.
+        else that of the wheel, else the one that is installed.
 
     Raises
     ------
@@ -42,9 +42,10 @@ def program(name: str) -> Path:
     """
     given = os.environ.get(name.upper().replace("-", "_"))
     checkout = Path(__file__).resolve().parents[3] / "target" / "release" / name
+    carried = Path(__file__).resolve().parents[1] / "programs" / name
     installed = shutil.which(name)
-    candidates = [Path(given)] if given else [checkout, *([Path(installed)] if installed else [])]
-    for candidate in candidates:
+    others = [checkout, carried, *([Path(installed)] if installed else [])]
+    for candidate in [Path(given)] if given else others:
         if candidate.is_file():
             return candidate
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"

@@ -194,7 +194,7 @@ class Pictures:
             received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
             rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
             panel.plot(edges[1:], rate, label=flow["name"], **plots.style(index))
-        panel.set_ylabel("goodput (Mbit/s)")
+        panel.set_ylabel("delivered in order (Mbit/s)")
 
     def _draw_queue(self, panel: Axes, _: list[Mapping[str, Any]]) -> None:
         queues = self._run.queues

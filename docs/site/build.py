@@ -1,0 +1,142 @@
+"""Puts the pages of the documentation site together and builds it; `make site` runs it.
+
+The pages are those of docs/ and of the root of the repository; the list of controls and the keys of
+scenarios are made from the registry and the schema, the reference from the docstrings.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ackclock
+from ackclock.draw import markdown
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PAGES = ROOT / "target" / "site" / "pages"
+FROM_ROOT = {"README.md": "index.md"} | {
+    name: name.lower() for name in ("CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
+}
+MODULES = (
+    "ackclock", "ackclock.verbs", "ackclock.engine", "ackclock.engine.build",
+    "ackclock.engine.controls", "ackclock.engine.run", "ackclock.engine.difference",
+    "ackclock.metrics", "ackclock.models", "ackclock.predictions", "ackclock.comparison",
+    "ackclock.sweep", "ackclock.runs", "ackclock.gym", "ackclock.gym.environment",
+    "ackclock.gym.policies", "ackclock.gym.training", "ackclock.draw.run",
+)  # fmt: skip
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+
+
+def placed(file: Path) -> Path | None:
+    """Give where a file of the repository is on the site, none if it is not there."""
+    if file.parent == ROOT:
+        return PAGES / FROM_ROOT[file.name] if file.name in FROM_ROOT else None
+    docs = ROOT / "docs"
+    inside = docs in file.parents and file.suffix in (".md", ".svg", ".png")
+    return PAGES / file.relative_to(docs) if inside else None
+
+
+def linked(text: str, page: Path, target: Path) -> str:
+    """Let links lead to the site's pages; what is not on it is named and not linked."""
+
+    def one(match: re.Match[str]) -> str:
+        mark, words, path, anchor = match.groups(default="")
+        if not path or "://" in path or path.startswith("mailto:"):
+            return match[0]
+        goal = (page.parent / path).resolve()
+        if goal.is_dir():
+            goal = next((goal / name for name in ("index.md", "README.md")), goal)
+            there: Path | None = PAGES / "controllers" / "index.md"
+            if goal.parent.name != "controllers":
+                there = None
+        else:
+            there = placed(goal)
+        if there is None:
+            return words
+        up = Path(*[".."] * len(target.parent.relative_to(PAGES).parts))
+        return f"{mark}[{words}]({(up / there.relative_to(PAGES)).as_posix()}{anchor})"
+
+    # Code blocks stay as they are.
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if index % 2 else LINK.sub(one, part) for index, part in enumerate(parts))
+
+
+def copy() -> None:
+    """Copy pages and pictures."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    files = [ROOT / name for name in FROM_ROOT]
+    files += [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
+    for file in files:
+        target = placed(file)
+        if target is None:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix == ".md":
+            text = file.read_text(encoding="utf-8")
+            target.write_text(linked(text, file, target), encoding="utf-8")
+        else:
+            shutil.copyfile(file, target)
+
+
+def controls() -> None:
+    """Write the list of controls from the registry."""
+    known = {file.stem for file in (PAGES / "controllers").glob("*.md")}
+    rows = []
+    for one in ackclock.controllers():
+        name = one["name"]
+        shown = f"[{name}]({name}.md)" if name in known else name
+        rows.append(
+            [shown, one["kind"], one["source"], ", ".join(p["name"] for p in one["parameters"])]
+        )
+    lines = [
+        "# Congestion controls",
+        "",
+        *markdown.table(["control", "sets", "source", "parameters"], rows),
+    ]
+    (PAGES / "controllers" / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _keys(tree: dict[str, Any], path: str) -> Iterator[list[str]]:
+    for name, one in tree.get("properties", {}).items():
+        key = f"{path}.{name}" if path else name
+        kind = one.get("type") or " or ".join(str(word) for word in one.get("enum", ["several"]))
+        yield [f"`{key}`", str(kind), one.get("description", "")]
+        yield from _keys(one, key)
+        if isinstance(one.get("items"), dict):
+            yield from _keys(one["items"], f"{key}[]")
+
+
+def schema() -> None:
+    """Write the keys of scenarios from the schema."""
+    rows = _keys(ackclock.schema(), "")
+    lines = ["# Keys of scenarios", "", "The same as JSON: `ackclock schema`.", ""]
+    lines += markdown.table(["key", "type", "meaning"], rows)
+    (PAGES / "schema.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def reference() -> None:
+    """Write a page of docstrings per module."""
+    (PAGES / "reference").mkdir()
+    for module in MODULES:
+        text = f"# {module}\n\n::: {module}\n"
+        (PAGES / "reference" / f"{module}.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    copy()
+    controls()
+    schema()
+    reference()
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
+    status = subprocess.run(
+        [*command, "--config-file", HERE / "mkdocs.yml"], check=False
+    ).returncode
+    if status == 0:
+        print(ROOT / "target" / "site" / "html" / "index.html")
+    sys.exit(status)

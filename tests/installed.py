@@ -1,0 +1,83 @@
+"""What the README says, done with the package as it was installed: `make wheel-test` runs it.
+
+It runs in an empty directory, by the interpreter of a fresh environment that has only the wheel.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+# Minutes of simulation, files that a reader writes, root, or another machine.
+LEFT_OUT = (
+    "reproduce",
+    "my_module",
+    "loss.toml",
+    "results/",
+    "sudo",
+    "make ",
+    "HOST",
+    "measure serve",
+    "measure report",
+)
+
+
+def commands(text: str) -> list[str]:
+    """Give the commands of the README that anybody can run at once, in order."""
+    lines = [
+        line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")
+    ]
+    bare = [re.split(r"\s#", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
+    return [line for line in bare if not any(word in line for word in LEFT_OUT)]
+
+
+def main() -> None:
+    """Run them all; the first that fails ends it."""
+    text = README.read_text(encoding="utf-8")
+    programs = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    environment.pop("PYTHONPATH", None)
+    with tempfile.TemporaryDirectory() as directory:
+
+        def run(command: str, **options: object) -> None:
+            print(command, flush=True)
+            done = subprocess.run(
+                ["bash", "-euc", command],
+                cwd=directory,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                **options,
+            )
+            if done.returncode:
+                told = done.stdout[-2000:] + done.stderr[-2000:]
+                sys.exit(f"{command}: status {done.returncode}\n{told}")
+
+        found = commands(text)
+        if len(found) < 8:
+            sys.exit(
+                f"the README has {len(found)} commands that can be run; are they written otherwise?"
+            )
+        place = f"{shlex.quote(sys.executable)} -c"
+        installed = 'import ackclock; assert "site-packages" in ackclock.__file__'
+        run(f"{place} {shlex.quote(installed)}")
+        for command in found:
+            # What other lines compare with.
+            if command.startswith("ackclock diff"):
+                run("ackclock simulate path.toml --quiet --set flow.0.rtt=80ms -o other")
+            run(command)
+        run("ackclock compare --rate 5mbit --rtt 20ms --duration 5s --runs 2 reno cubic")
+        (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        run(f"{place} {shlex.quote(code)}")
+        for program in ("link", "measure serve"):
+            run(f"ackclock {program} --help")
+    print("everything that the README says works")
+
+
+if __name__ == "__main__":
+    main()
