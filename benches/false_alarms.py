@@ -14,6 +14,7 @@ from pathlib import Path
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.setting import BASELINES, Subject
 from ackclock.evaluation.suites import SUITES
+from ackclock.evaluation.verdicts import Limit
 
 ALARMS = ("worse", "fails", "failed")
 MOST = 0.05
@@ -51,7 +52,7 @@ def main() -> int:
                 counts[one.verdict] += 1
                 if one.verdict in ALARMS and one.worst is not None:
                     cell, what = one.worst
-                    metric = getattr(what, "metric", None) or what.margin.metric
+                    metric = what.metric if isinstance(what, Limit) else what.margin.metric
                     print(
                         f"  {one.criterion.id} {one.verdict}: {cell.cell.name}, {metric}",
                         flush=True,
