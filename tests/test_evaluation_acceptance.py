@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 import ackclock
-from ackclock import engine
 from ackclock.engine import Run
 from ackclock.evaluation import evaluate as evaluation
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import GOODPUT, LOSS, Cell, Criterion, one_part
 from ackclock.evaluation.criteria import collapse, queueing, sharing
 from ackclock.evaluation.evaluate import CANDIDATE, Asked, CellResult, CriterionResult, Evaluation
-from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
+from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation
 
 RUNS = 3
@@ -413,34 +412,3 @@ def test_published_completion_times(evaluate: Evaluate) -> None:
     # No transfer is faster than its bytes.
     bare = [size * 8e-6 / path.rate_mbps for path, size in (c4.ALONE[name] for name in names)]
     assert all(one > least for one, least in zip(took, bare, strict=True))
-
-
-# The suites themselves: every cell is a scenario that can be run, and what is not tested says why.
-@pytest.mark.parametrize("name", list(SUITES))
-@pytest.mark.parametrize("mode", ["quick", "full"])
-def test_suites_are_whole(name: str, mode: Mode) -> None:
-    seen = set()
-    for criterion in SUITES[name]:
-        assert criterion.id not in seen
-        seen.add(criterion.id)
-        assert criterion.section
-        if criterion.cells is None:
-            assert criterion.not_tested
-            continue
-        made = criterion.cells(mode)
-        assert made
-        assert len({cell.name for cell in made}) == len(made)
-        for cell in made:
-            assert cell.judged or cell.limits
-            if mode == "quick":
-                for part in cell.parts(Subject("reno")).values():
-                    engine.read(part.scenario)
-
-
-def test_a_satellite_hands_over() -> None:
-    (leo,) = [one for one in SUITES["adversaries"] if one.id == "leo"]
-    assert leo.cells is not None
-    scenario = leo.cells("quick")[0].parts(Subject("reno"))["run"].scenario
-    # Seven handovers in 120 s, each with a rate, both delays, and the loss on and off.
-    assert len(scenario["event"]) == 7 * 5
-    assert change(15, "dumbbell.loss.rate", "100 %") in scenario["event"]

@@ -1,0 +1,68 @@
+"""How often an evaluation is wrong about a control that is its own baseline.
+
+Reno and CUBIC are evaluated with other random numbers than the baselines' runs, which they are:
+every criterion that is called worse is a false alarm. At most one in twenty may be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from ackclock.evaluation.evaluate import Asked, evaluate
+from ackclock.evaluation.setting import BASELINES, Subject
+from ackclock.evaluation.suites import SUITES
+from ackclock.evaluation.verdicts import Limit
+
+ALARMS = ("worse", "fails", "failed")
+MOST = 0.05
+
+
+def main() -> int:
+    """Evaluate, and print what was called worse; fail when that is too much."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", choices=list(SUITES), default="rfc9743")
+    parser.add_argument("--only", default="", help="criteria, with commas; by default all")
+    parser.add_argument("--seeds", type=int, default=20, help="how many; by default 20")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
+    parser.add_argument("-o", "--output", type=Path, default=Path("results/false-alarms"))
+    given = parser.parse_args()
+    wanted = set(filter(None, given.only.split(",")))
+    criteria = tuple(
+        one
+        for one in SUITES[given.suite]
+        if one.cells is not None and (not wanted or one.id in wanted)
+    )
+    if not criteria or wanted - {one.id for one in criteria}:
+        parser.error(f"--only: {given.suite} does not have all of {', '.join(sorted(wanted))}")
+    counts: Counter[str] = Counter()
+    for seed in range(1, given.seeds + 1):
+        for name in BASELINES:
+            asked = Asked(
+                Subject(name), criteria, mode="full" if given.full else "quick", seed=seed,
+                paired=False,
+            )  # fmt: skip
+            found = evaluate(asked, given.output, jobs=given.jobs).results
+            words = ", ".join(f"{one.criterion.id} {one.verdict}" for one in found)
+            print(f"{name}, seed {seed}: {words}", flush=True)
+            for one in found:
+                counts[one.verdict] += 1
+                if one.verdict in ALARMS and one.worst is not None:
+                    cell, what = one.worst
+                    metric = what.metric if isinstance(what, Limit) else what.margin.metric
+                    print(
+                        f"  {one.criterion.id} {one.verdict}: {cell.cell.name}, {metric}",
+                        flush=True,
+                    )
+    judged = sum(counts.values())
+    alarms = sum(counts[one] for one in ALARMS)
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
+    print(f"{alarms} of {judged} criteria ({alarms / judged:.1%}; at most {MOST:.0%})")
+    return int(alarms > MOST * judged)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

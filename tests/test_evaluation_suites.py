@@ -1,0 +1,96 @@
+"""The suites: every cell can be run, and what they measure themselves is what it says."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ackclock import engine
+from ackclock.evaluation.setting import BASELINES, STANDARD, Mode, Subject, change
+from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation, tcpeval
+from hand_made import made
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_suites_are_whole(name: str, mode: Mode) -> None:
+    seen = set()
+    for criterion in SUITES[name]:
+        assert criterion.id not in seen
+        seen.add(criterion.id)
+        assert criterion.section
+        if criterion.cells is None:
+            assert criterion.not_tested
+            continue
+        made = criterion.cells(mode)
+        assert made
+        assert len({cell.name for cell in made}) == len(made)
+        for cell in made:
+            assert cell.judged or cell.limits
+            if mode == "quick":
+                for part in cell.parts(Subject(BASELINES[1])).values():
+                    engine.read(part.scenario)
+
+
+def test_a_satellite_hands_over() -> None:
+    (leo,) = [one for one in SUITES["adversaries"] if one.id == "leo"]
+    assert leo.cells is not None
+    scenario = leo.cells("quick")[0].parts(Subject("reno"))["run"].scenario
+    # Seven handovers in 120 s, each with a rate, both delays, and the loss on and off.
+    assert len(scenario["event"]) == 7 * 5
+    assert change(15, "dumbbell.loss.rate", "100 %") in scenario["event"]
+
+
+@pytest.mark.parametrize("error_ms", [1.0, 20.0])
+def test_the_second_path_was_shorter(error_ms: float) -> None:
+    # Two packets in flight leave the path empty, so the RTT is that of the path: 40 ms and the
+    # transmission of a packet or two, 0.24 ms on the bottleneck and 0.024 ms before it.
+    subject = Subject("constant", {"window": 2.0})
+    made_of = starvation.wrong_base(subject, STANDARD, error_ms, 10.0)
+    run = engine.simulate(engine.read(made_of), record=True)
+    for flow, before_ms in ((0, 40.0), (1, 40.0 - error_ms)):
+        table = run.windows.filter(pl.col("flow") == flow).sort("time_s")
+        rtts_ms = dict(zip(table["time_s"].round(3), table["rtt_ms"], strict=True))
+        assert rtts_ms[1.0] == pytest.approx(before_ms, abs=1.5)
+        assert rtts_ms[9.0] == pytest.approx(40.0, abs=1.5)
+
+
+def test_a_bucket_is_a_time_at_its_rate() -> None:
+    # 10 Mbit/s for 0.1 s are 125 kB; nothing passes a bucket below a packet, so two are the least.
+    link = adversaries.policed(STANDARD, 10.0, 0.1).link
+    assert link["policer"] == {"rate": "10 Mbit/s", "burst": "125000 B"}
+    assert adversaries.policed(STANDARD, 10.0, 1e-6).link["policer"]["burst"] == "3000 B"
+
+
+def test_a_newcomer_is_timed_by_its_packets() -> None:
+    # Ten packets of 1000 bytes in each tenth of a second: 150 kB, 100 packets of 1500 bytes, are
+    # there after 1.5 s, 1.0 s after a start at 0.5 s; 1.5 MB never are in 5 s.
+    packets = np.full((50, 2), 10)
+    run = made(packets)
+    found = tcpeval.ramp_up(run, start_s=0.5, powers=(2, 3))
+    assert found == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
+
+
+def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
+    # 1 MB on 0.512 Mbit/s take 15.6 s; 100 kB on 50 Mbit/s some round trips of 40 ms.
+    path, size = c4.ALONE["alone_512k"]
+    short = path.scenario(
+        Subject("reno").flow("c", path.rtt_ms, bytes=f"{size} B", start="0 s"),
+        duration_s=5,
+        measured_from_s=0,
+    )
+    assert c4.completion(engine.simulate(engine.read(short)))["completion"] == 5
+    quick = c4.transfer(Subject("reno"), STANDARD, 100_000)
+    took_s = c4.completion(engine.simulate(engine.read(quick)))["completion"]
+    # 67 packets as 10, 20 and 37: two round trips, half a one, and 37 transmissions of 0.24 ms.
+    assert took_s == pytest.approx(2.5 * 0.04 + 0.009, abs=0.01)
+
+
+def test_sessions_offer_their_load() -> None:
+    path = tcpeval.PATHS["access link"]
+    flows = tcpeval._sessions(Subject("reno"), path, 0.6)
+    sizes = {"10000 B": 1e4, "100000 B": 1e5, "1000000 B": 1e6}
+    offered = sum(flow["count"] * sizes[flow["bytes"]] for flow in flows)
+    # 60 % of 100 Mbit/s over the nine tenths of 40 s in which sessions start; whole flows.
+    assert offered == pytest.approx(0.6 * 100e6 / 8 * 36, rel=0.01)
+    small = sum(flow["count"] for flow in flows if flow["packet"] == "536 B")
+    assert small / sum(flow["count"] for flow in flows) == pytest.approx(0.1, abs=0.01)
