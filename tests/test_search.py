@@ -1,6 +1,7 @@
 """The search for adversaries: what vectors mean, what is found, and what remains of it."""
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -312,6 +313,44 @@ def test_a_folder_that_is_no_suite_is_refused(tmp_path):
     file.write_text('[run]\nduration = "1 s"\n')
     with pytest.raises(engine.ScenarioError, match="needs one line # objective: NAME"):
         saved.read(tmp_path)
+
+
+searched_in_full = pytest.mark.skipif(
+    "ACKCLOCK_SEARCH" not in os.environ,
+    reason="takes minutes: set ACKCLOCK_SEARCH to search from nothing with the quick budget",
+)
+
+
+@searched_in_full
+def test_the_search_finds_that_bbr_collapses_when_acks_come_in_groups(tmp_path):
+    # BBR version 1 sends at most two bandwidth-delay products and three packets per group of ACKs.
+    outcome = search(Subject("bbr"), "utilisation", tmp_path, genomes=["path"])[0]
+    assert outcome.beats_random
+    worst = min(outcome.adversaries, key=lambda one: -one.value.value)
+    assert "aggregation" in worst.scenario["dumbbell"]["reverse"]
+    mine, cubic = worst.estimates["candidate"], worst.estimates["cubic"]
+    assert mine.value < 0.25 * cubic.value
+
+
+@searched_in_full
+def test_the_search_finds_the_resonance_with_the_smallest_timeout(tmp_path):
+    # Kuzmanovic and Knightly: nothing is left at a period of the smallest timeout, 1 s, or half.
+    outcome = search(Subject("reno"), "unused", tmp_path, genomes=["pulses"])[0]
+    assert outcome.fresh.value > 0.8
+    starts = [
+        engine.quantity(flow["start"], "time_s")
+        for flow in outcome.tried[0].scenario["flow"]
+        if flow["name"].startswith("pulse")
+    ]
+    period_s = starts[1] - starts[0]
+    assert any(0.95 <= period_s / one <= 1.3 for one in (1.0, 0.5))
+
+
+@searched_in_full
+def test_the_search_finds_that_a_wrong_base_rtt_starves_fast(tmp_path):
+    outcome = search(Subject("fast"), "starvation", tmp_path, genomes=["flow-delay"])[0]
+    assert outcome.beats_random
+    assert outcome.adversaries
 
 
 VALUES = st.text(max_size=5) | st.integers(-1000, 1000) | st.booleans() | st.floats(-1e6, 1e6)
