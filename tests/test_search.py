@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock import engine
+from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.search import GENOMES, OBJECTIVES, optimise, saved, search
 from ackclock.evaluation.search.genome import Pattern
@@ -360,3 +363,29 @@ INNER = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.sampled_from(
 @given(st.dictionaries(st.sampled_from("abc"), st.dictionaries(st.sampled_from("xyz"), INNER)))
 def test_toml_is_read_back_as_it_was(table):
     assert tomllib.loads(saved.toml(table)) == table
+
+
+FOUND = sorted((Path(__file__).parents[1] / "scenarios" / "found").glob("*.toml"))
+
+
+def test_the_saved_findings_are_a_suite():
+    assert FOUND
+    assert len(saved.read(FOUND[0].parent).cells("quick")) == len(FOUND)
+
+
+@pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
+def test_a_saved_finding_is_still_what_it_says(file):
+    # The file says what its ten runs gave: the mean of each control after the name and a colon.
+    text = file.read_text()
+    objective = OBJECTIVES[re.search(r"^# objective: (\w+)$", text, re.MULTILINE)[1]]
+    parts = objective.parts(tomllib.loads(text))
+    numbers = []
+    for run in range(saved.FRESH_RUNS):
+        found = {
+            name: part.measure(engine.simulate(part.scenario, run=run, record=part.records))
+            for name, part in parts.items()
+        }
+        numbers.append(harm_of(found) if objective.with_victim else found["run"])
+    mean = np.mean([one[objective.margin.metric] for one in numbers])
+    written = re.search(r"^#   \S+: (\S+) \[", text, re.MULTILINE)[1]
+    assert float(written) == float(f"{mean:.4g}")
