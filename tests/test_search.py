@@ -1,10 +1,13 @@
 """The search for adversaries: what vectors mean, what is found, and what remains of it."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock import engine
+from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.search import GENOMES, OBJECTIVES, optimise, saved, search
 from ackclock.evaluation.search.genome import Pattern
@@ -314,6 +318,44 @@ def test_a_folder_that_is_no_suite_is_refused(tmp_path):
         saved.read(tmp_path)
 
 
+searched_in_full = pytest.mark.skipif(
+    "ACKCLOCK_SEARCH" not in os.environ,
+    reason="takes minutes: set ACKCLOCK_SEARCH to search from nothing with the quick budget",
+)
+
+
+@searched_in_full
+def test_the_search_finds_that_bbr_collapses_when_acks_come_in_groups(tmp_path):
+    # BBR version 1 sends at most two bandwidth-delay products and three packets per group of ACKs.
+    outcome = search(Subject("bbr"), "utilisation", tmp_path, genomes=["path"])[0]
+    assert outcome.beats_random
+    worst = min(outcome.adversaries, key=lambda one: -one.value.value)
+    assert "aggregation" in worst.scenario["dumbbell"]["reverse"]
+    mine, cubic = worst.estimates["candidate"], worst.estimates["cubic"]
+    assert mine.value < 0.25 * cubic.value
+
+
+@searched_in_full
+def test_the_search_finds_the_resonance_with_the_smallest_timeout(tmp_path):
+    # Kuzmanovic and Knightly: nothing is left at a period of the smallest timeout, 1 s, or half.
+    outcome = search(Subject("reno"), "unused", tmp_path, genomes=["pulses"])[0]
+    assert outcome.fresh.value > 0.8
+    starts = [
+        engine.quantity(flow["start"], "time_s")
+        for flow in outcome.tried[0].scenario["flow"]
+        if flow["name"].startswith("pulse")
+    ]
+    period_s = starts[1] - starts[0]
+    assert any(0.95 <= period_s / one <= 1.3 for one in (1.0, 0.5))
+
+
+@searched_in_full
+def test_the_search_finds_that_a_wrong_base_rtt_starves_fast(tmp_path):
+    outcome = search(Subject("fast"), "starvation", tmp_path, genomes=["flow-delay"])[0]
+    assert outcome.beats_random
+    assert outcome.adversaries
+
+
 VALUES = st.text(max_size=5) | st.integers(-1000, 1000) | st.booleans() | st.floats(-1e6, 1e6)
 INNER = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.sampled_from("xy"), VALUES)
 
@@ -321,3 +363,29 @@ INNER = VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(st.sampled_from(
 @given(st.dictionaries(st.sampled_from("abc"), st.dictionaries(st.sampled_from("xyz"), INNER)))
 def test_toml_is_read_back_as_it_was(table):
     assert tomllib.loads(saved.toml(table)) == table
+
+
+FOUND = sorted((Path(__file__).parents[1] / "scenarios" / "found").glob("*.toml"))
+
+
+def test_the_saved_findings_are_a_suite():
+    assert FOUND
+    assert len(saved.read(FOUND[0].parent).cells("quick")) == len(FOUND)
+
+
+@pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
+def test_a_saved_finding_is_still_what_it_says(file):
+    # The file says what its ten runs gave: the mean of each control after the name and a colon.
+    text = file.read_text()
+    objective = OBJECTIVES[re.search(r"^# objective: (\w+)$", text, re.MULTILINE)[1]]
+    parts = objective.parts(tomllib.loads(text))
+    numbers = []
+    for run in range(saved.FRESH_RUNS):
+        found = {
+            name: part.measure(engine.simulate(part.scenario, run=run, record=part.records))
+            for name, part in parts.items()
+        }
+        numbers.append(harm_of(found) if objective.with_victim else found["run"])
+    mean = np.mean([one[objective.margin.metric] for one in numbers])
+    written = re.search(r"^#   \S+: (\S+) \[", text, re.MULTILINE)[1]
+    assert float(written) == float(f"{mean:.4g}")

@@ -19,8 +19,6 @@ from ackclock.evaluation.search.genome import Vector
 Together = Callable[[Sequence[Vector]], list[float]]
 """Gives the values of several vectors, of which larger ones are wanted."""
 POPULATION = 16
-FIRST_DRAWS = 64
-"""A search, and each restart, begins at the best of so many draws."""
 SMALLEST_SIGMA = 0.01
 """Below this step size everything in reach has been seen."""
 CROSSOVER_EVERY = 10
@@ -115,11 +113,8 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
     cma: Any = importlib.import_module("cma")
     random = np.random.default_rng([seed, 0])
     population = POPULATION
+    centre: Vector = np.zeros(size)
     while limited.left:
-        # Where a landscape has several hills, a start in the middle decides which is climbed.
-        draws = list(random.standard_normal((FIRST_DRAWS, size)))
-        values = limited(draws)
-        centre = draws[int(np.argmax(values))]
         options: dict[str, Any] = {
             "popsize": population,
             # Its own stream, not that of the whole process, so that the same seed does the same.
@@ -144,6 +139,7 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
                 if limited.left:
                     strategy.tell(vectors, [-value for value in values])
         population *= 2
+        centre = random.standard_normal(size)
     return limited.tried
 
 

@@ -230,10 +230,7 @@ class _Search:
                 vectors: Sequence[Vector], known: list[tuple[float, Vector]] = known
             ) -> list[float]:
                 patterns = [self.genome.pattern(one) for one in vectors]
-                # Other runs for every generation: with the same ones a search ends where a
-                # control has bad luck, and not where it is weak.
-                runs = range(len(known) * self.runs, (len(known) + 1) * self.runs)
-                values = self.values(bench, patterns, self.seed, runs)
+                values = self.values(bench, patterns, self.seed, range(self.runs))
                 known.extend(zip(values, map(np.array, vectors), strict=True))
                 return values
 

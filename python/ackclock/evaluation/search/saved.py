@@ -167,6 +167,7 @@ def text(adversary: Adversary, name: str, command: str) -> str:
         f"# An adversary of {adversary.candidate}: a path on which it {adversary.objective.about}.",
         f"# Found by `{command}` with ackclock {ackclock.__version__}; digest {digest}.",
         f"{MARK}{adversary.objective.name}",
+        f"# genome: {adversary.genome}",
         f"# `ackclock simulate {name} --runs {FRESH_RUNS} --json`: {margin.metric} of the flows",
         "# whose names begin with c, or in their place; mean and 95 % interval over these runs:",
         *compared,

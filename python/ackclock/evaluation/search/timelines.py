@@ -25,7 +25,7 @@ from ackclock.evaluation.search.genome import (
     logistic,
     on_path,
 )
-from ackclock.evaluation.setting import STANDARD, Bottleneck, Table, change
+from ackclock.evaluation.setting import Table, change
 
 
 class _Timeline(Genome):
@@ -107,19 +107,11 @@ class _Delay(_Timeline):
 
 
 class _FlowDelay(_Delay):
-    """The same for the last flow alone, on its own link to the bottleneck.
-
-    At 50 Mbit/s: at 10 Mbit/s a queue of 20 packets takes longer than the largest extra delay, and
-    being wrong about the base RTT costs a delay-based control little.
-    """
+    """The same for the last flow alone, on its own link to the bottleneck."""
 
     name = "flow-delay"
     about = "the delay of one flow alone changes every half second by up to half a round trip"
     access_ms: ClassVar[float] = 1.0
-
-    def path(self, pattern: Pattern) -> Bottleneck:
-        del pattern
-        return STANDARD
 
     def event(self, at_s: float, value: float) -> list[Table]:
         delay = build.milliseconds(self.access_ms + value)
