@@ -112,11 +112,11 @@ lab/node_modules/.package-lock.json: lab/package-lock.json
 	cd lab && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 lab: lab/node_modules/.package-lock.json
-	@if $(WASM_BY_RUSTUP); then cargo build $(WEB) && cp target/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
+	@if $(WASM_BY_RUSTUP); then cargo build --locked $(WEB) && cp target/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
 	elif $(WASM_BY_DEBIAN); then $(DEBIAN_CARGO) build $(WEB) -Z build-std=std,panic_abort --target-dir target/debian \
 		&& cp target/debian/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
 	else echo "make lab: no compiler for WebAssembly; make lab-deps installs one" >&2; exit 1; fi
-	cargo run --quiet --profile tool --package ackclock-web --features bind --bin ackclock-web-bind target/engine.wasm lab/engine
+	cargo run --locked --quiet --profile tool --package ackclock-web --features bind --bin ackclock-web-bind target/engine.wasm lab/engine
 	cd lab && npm run --silent build
 	cp lab/dist/lab.html $(LAB_PAGE)
 
