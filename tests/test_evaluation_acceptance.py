@@ -378,15 +378,14 @@ def test_a_rate_that_stays_takes_what_it_cannot_deliver(evaluate: Evaluate) -> N
 
 
 # 15: no false alarms. Reno and CUBIC on other random numbers than the baselines, which they are,
-# are worse in none of the criteria that are quick.
+# are worse in none of the criteria that are quick. benches/false_alarms.py asks for more of them.
 CHEAP = ("loss", "bufferbloat", "iot", "datacentre", "collapse-undelivered")
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_no_false_alarm(evaluate: Evaluate, name: str, seed: int) -> None:
+def test_no_false_alarm(evaluate: Evaluate, name: str) -> None:
     asked = [one for one in SUITES["rfc9743"] if one.id in CHEAP]
-    found = evaluate(Subject(name), *asked, seed=seed, paired=False)
+    found = evaluate(Subject(name), *asked, paired=False)
     verdicts = {one.criterion.id: one.verdict for one in found.results}
     assert len(verdicts) == len(CHEAP)
     assert not {key for key, one in verdicts.items() if one in {"worse", "fails", "failed"}}
