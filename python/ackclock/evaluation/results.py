@@ -170,7 +170,7 @@ class CellResult:
             return "failed"
         found = [one.compared.verdict for one in self.judged]
         found += ["holds" if holds else "fails" for _, holds in self.limits]  # type: ignore[misc]
-        return max(found, key=SEVERITY.index)
+        return max(found, key=SEVERITY.index, default="not applicable")
 
     @property
     def is_steady(self) -> bool:

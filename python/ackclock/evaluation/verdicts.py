@@ -7,7 +7,7 @@ and being alike is shown by two one-sided tests, not assumed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -211,7 +211,7 @@ class _Test:
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
-    """Choose the baseline beside which a candidate does best: it need not be better than all.
+    """Judge by the baseline beside which a candidate does best.
 
     Parameters
     ----------
@@ -221,9 +221,14 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
     Returns
     -------
     str, Compared
-        The baseline and the comparison with it; among equal verdicts the one with the larger p.
+        The baseline and the comparison with it; among equal verdicts the one with the larger p. It
+        is `worse` only if it is so beside all; and `better`, too, only beside all: what is better
+        than one standard and not than another is `like` them.
     """
-    return min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), -item[1].p))
+    name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), -item[1].p))
+    if best.verdict == "better" and any(one.verdict != "better" for one in compared.values()):
+        return name, replace(best, verdict="like")
+    return name, best
 
 
 def holm(p: Sequence[float]) -> list[float]:
