@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ackclock import engine
 from ackclock.evaluation.cell import Cell, Curves, Numbers
 from ackclock.evaluation.runs import Job, Kept, make
@@ -52,22 +50,6 @@ class Measured:
             NaN where there is none.
         """
         return [run.get(margin.metric, float("nan")) for run in self.numbers.get(subject, [])]
-
-    def mean(self, subject: str, margin: Margin) -> float:
-        """Average a number over runs.
-
-        Parameters
-        ----------
-        subject, margin
-            As for `values`.
-
-        Returns
-        -------
-        float
-            NaN when some run has none.
-        """
-        values = self.values(subject, margin)
-        return float(np.mean(values)) if values else float("nan")
 
 
 class Bench:

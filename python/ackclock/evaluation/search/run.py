@@ -280,14 +280,21 @@ class _Search:
         """Run the best again with fresh seeds, and simplify those that stay what they were."""
         best = self._shortlisted(bench, self.searched)[:BEST]
         random = self._shortlisted(bench, self.drawn)[0]
-        *tried, drawn = self.judged(bench, [*best, random])
+        *judged, drawn = self.judged(bench, [*best, random])
+        confirmed = [
+            (pattern, one) for pattern, one in zip(best, judged, strict=True) if one is not None
+        ]
+        if not confirmed:
+            raise engine.SimulationError(
+                f"the best scenarios fail with fresh seeds: {next(iter(self.failures))}"
+            )
         adversaries = []
-        for pattern, one in zip(best, tried, strict=True):
+        for pattern, one in confirmed:
             if not one.is_found:
                 continue
             simple = minimise(self.genome, pattern, lambda some: self.checked(bench, some))
             again = self.judged(bench, [simple])[0]
-            adversaries.append(again if again.is_found else one)
+            adversaries.append(again if again is not None and again.is_found else one)
         return Searched(
             objective=self.objective,
             genome=self.genome,
@@ -295,16 +302,19 @@ class _Search:
             budget=budget,
             best=max(value for value, _ in self.searched),
             best_at_random=max(value for value, _ in self.drawn),
-            fresh=_less(tried[0].value, self.genome.penalty(best[0])),
-            fresh_at_random=_less(drawn.value, self.genome.penalty(random)),
+            fresh=_less(confirmed[0][1].value, self.genome.penalty(confirmed[0][0])),
+            fresh_at_random=_less(
+                Estimate(np.nan, np.nan, np.nan, 0) if drawn is None else drawn.value,
+                self.genome.penalty(random),
+            ),
             history=np.maximum.accumulate([value for value, _ in self.searched]).tolist(),
             adversaries=_different(adversaries),
-            tried=tried,
+            tried=[one for _, one in confirmed],
             failures=list(self.failures),
         )
 
-    def judged(self, bench: Bench, patterns: Sequence[Pattern]) -> list[Adversary]:
-        """Run patterns with fresh seeds, and compare."""
+    def judged(self, bench: Bench, patterns: Sequence[Pattern]) -> list[Adversary | None]:
+        """Run patterns with fresh seeds, and compare; None where a run fails."""
         seed = self.seed + FRESH
         cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
         measured = bench.measure(cells, seed=seed, runs=range(FRESH_RUNS), drawn=True)
@@ -315,9 +325,10 @@ class _Search:
 
     def _adversary(
         self, candidate: Subject, pattern: Pattern, measured: Measured, seed: int
-    ) -> Adversary:
+    ) -> Adversary | None:
         if measured.error:
-            raise engine.SimulationError(measured.error)
+            self.failures.setdefault(measured.error)
+            return None
         margin = self.objective.margin
         values = {name: measured.values(name, margin) for name in (CANDIDATE, *BASELINES)}
         baseline, compared = verdicts.most_permissive(
