@@ -65,6 +65,8 @@ inline_always void control_after_loss(struct control *control, u64 now)
 
 inline_always void control_timeout(struct control *control, int first, u64 now)
 {
+	/* What is sent again measures no round trip, and the one that would let it grow may be far away. */
+	control->grows = 1;
 	base_timeout(&control->base, first, ONE / 2);
 }
 

@@ -146,7 +146,9 @@ fn losses() {
     let share = "expected a share such as \"1.5 %\" or a number from 0 to 1";
     assert_eq!(bernoulli("\"-1 %\""), format!(".rate: must not be negative; {share}"));
     assert_eq!(loss("{ kind = \"bernoulli\" }"), ".rate: is required");
-    assert_eq!(loss("{ rate = \"1 %\" }"), ".kind: is required");
+    assert_eq!(loss("{ every = 9 }"), ".kind: is required");
+    // A rate alone is one of independent losses, and refused like one.
+    assert_eq!(loss("{ rate = \"101 %\" }"), bernoulli("\"101 %\""));
     assert_eq!(
         loss("{ kind = \"none\", rate = \"1 %\" }"),
         ".rate: applies only with kind = \"bernoulli\" or \"periodic\""

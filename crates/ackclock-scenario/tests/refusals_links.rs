@@ -335,7 +335,7 @@ fn events() {
         1
     );
     for (event, problem) in [
-        ("at = \"5 s\"\nset = \"dumbbell.loss.rate\"\nto = \"1 %\"", "dumbbell.loss.kind: is required"),
+        ("at = \"5 s\"\nset = \"dumbbell.loss.every\"\nto = 9", "dumbbell.loss.kind: is required"),
         (
             "at = \"5 s\"\nset = \"flow.0.rtt\"\nto = \"1 s\"",
             "event.0.set: expected a key of a link, such as dumbbell.loss.rate or link.NAME.delay",

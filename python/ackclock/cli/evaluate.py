@@ -41,6 +41,7 @@ CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
 @click.option(
     "--search", multiple=True, metavar="OBJECTIVE", help="Look for paths on which it does badly."
 )
+@click.option("--genome", multiple=True, metavar="NAME", help="What --search varies, as in path.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns to search, each.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the random streams.")
 @click.option(
@@ -62,6 +63,7 @@ def evaluate(
     only: str | None,
     settings: tuple[str, ...],
     search: tuple[str, ...],
+    genome: tuple[str, ...],
     budget: int | None,
     seed: int,
     output: Path,
@@ -82,7 +84,8 @@ def evaluate(
     What is asked is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
     adversaries, or a folder of adversaries that were found. --search varies a path until CONTROL
     does worse on it than CUBIC and Reno, and leaves what it finds in DIR/found as scenarios; alone
-    it asks nothing else. Objectives: utilisation, delay, starvation, harm, loss, stall.
+    it asks nothing else. Objectives: utilisation, unused, delay, starvation, harm, loss, stall.
+    Genomes: capacity, delay, flow-delay, pulses, loss, path; by default two that suit the objective.
 
     Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 what --fail-on
     names has occurred; 130 interrupted.
@@ -122,8 +125,9 @@ def evaluate(
     searches = []
     for objective in search:
         made = adversaries.search(
-            asked.candidate, objective, cache, mode=asked.mode, budget=budget, seed=seed, **places
-        )
+            asked.candidate, objective, cache,
+            mode=asked.mode, budget=budget, genomes=genome, seed=seed, **places,
+        )  # fmt: skip
         best = [one for searched in made for one in searched.adversaries]
         files = adversaries.save_all(best, output / "found", command)
         searches.append(page.Search(objective, made, files))
