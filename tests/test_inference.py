@@ -232,7 +232,8 @@ def test_the_page_shows_what_was_tried(paper, found, tmp_path):
     applied = infer.applied(paper, found)
     chosen = [(applied, one) for one in applied.artefacts]
     records = make.reproduce(chosen, tmp_path, replace(QUICK, runs=2), 2)
-    assert {record["verdict"] for record in records} == {"reproduced"}
+    # Two runs leave intervals that may hold both answers; no claim fails.
+    assert {record["verdict"] for record in records} <= {"reproduced", "undecided"}
     # Seven of the twelve settings drawn or fewer: none of the six with the other loss.
     queue = records[1]["claims"][1]
     assert 0 < queue["holding_settings"] < queue["tried_settings"]

@@ -310,5 +310,5 @@ def test_without_the_program_the_verb_says_what_to_do(tmp_path: Path, verb: list
     )  # fmt: skip
     assert done.returncode == 1
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
-    what = f"build it with make {target} in a checkout of the sources"
+    what = f"build it with make {target}"
     assert done.stderr == f"ackclock: program not found: {name}; {what}\n"

@@ -61,7 +61,12 @@ def test_a_picture_can_be_one_panel_of_another(run: ackclock.Run) -> None:
 def test_an_overview_has_the_same_time_everywhere(run: ackclock.Run) -> None:
     panels = run.plot.overview(time=(1, 2)).axes
     labels = [panel.get_ylabel() for panel in panels]
-    assert labels == ["window (packets)", "RTT (ms)", "queue (packets)", "goodput (Mbit/s)"]
+    assert labels == [
+        "window (packets)",
+        "RTT (ms)",
+        "queue (packets)",
+        "delivered in order (Mbit/s)",
+    ]
     assert {panel.get_xlim() for panel in panels} == {(1.0, 2.0)}
 
 

@@ -2,7 +2,7 @@
 
 >>> import ackclock
 >>> ackclock.predict("response", ["reno"], loss=[0.01]).points.columns
-['control', 'p', 'predicted']
+['control', 'p', 'predicted', 'with_recovery']
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def evaluate(
     adversaries, or a folder of adversaries that were found. --search varies a path until CONTROL
     does worse on it than CUBIC and Reno, and leaves what it finds in DIR/found as scenarios; alone
     it asks nothing else. Objectives: utilisation, unused, delay, starvation, harm, loss, stall.
-    Genomes: capacity, delay, flow-delay, pulses, loss, path; by default two that suit the objective.
+    Genomes: capacity, delay, flow-delay, pulses, loss, path; by default two that suit it.
 
     Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 what --fail-on
     names has occurred; 130 interrupted.

@@ -28,7 +28,7 @@ VERBS = {
         "reproduce": "Reproduce figures and tables of papers, with a verdict for every claim.",
     },
     "evaluate": {
-        "evaluate": "Judge a congestion control by RFC 9743, beside CUBIC and Reno in its place.",
+        "evaluate": "Judge a congestion control by what RFC 9743 asks of a new one.",
     },
     "studies": {
         "compare": "Compare congestion controls on one path: the questions that everybody asks, "

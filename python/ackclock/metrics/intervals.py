@@ -148,7 +148,7 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     Examples
     --------
     >>> print(of_ratios([2.0, 2.0, 0.5, 0.5, 1.0]))
-    1 [0.4228, 2.365]
+    1 [0.4229, 2.365]
     """
     logarithms = over_runs(np.log(np.asarray(values, float)), level)
     value, low, high = (
