@@ -109,7 +109,7 @@ lab-deps:
 	@command -v chromium > /dev/null || { echo "lab-deps: Chromium, for the tests"; apt-get install --yes --quiet chromium; }
 
 lab/node_modules/.package-lock.json: lab/package-lock.json
-	cd lab && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd lab && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 
 lab: lab/node_modules/.package-lock.json
 	@if $(WASM_BY_RUSTUP); then cargo build --locked $(WEB) && cp target/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \
