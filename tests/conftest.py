@@ -6,7 +6,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# On a busy machine making inputs takes long, too, which says nothing about what is tested.
+hypothesis.settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 
 # The scripts beside the measured tables are programs, not tests.
 collect_ignore = ["data"]
