@@ -53,16 +53,26 @@ function shares(trace: Trace, hidden: ReadonlySet<string>): Line[] {
   const lines = ofFlows(trace, "rate_mbps", hidden, false);
   const time = lines[0]?.time ?? [];
   const same = lines.filter((one) => one.time.length === time.length);
-  const below = time.map(() => 0);
-  const sums = time.map((_, row) => same.reduce((sum, one) => sum + (one.values[row] ?? 0), 0));
-  return same.map((one) => {
-    const values = time.map((_, row) => {
-      const sum = sums[row] as number;
-      below[row] = (below[row] as number) + (sum > 0 ? (one.values[row] ?? 0) / sum : Number.NaN);
-      return below[row] as number;
-    });
-    return { ...one, values };
-  });
+  let made: number[][] | undefined;
+  const stack = (): number[][] => {
+    const below = time.map(() => 0);
+    const sums = time.map((_, row) => same.reduce((sum, one) => sum + (one.values[row] ?? 0), 0));
+    return same.map((one) =>
+      time.map((_, row) => {
+        const sum = sums[row] as number;
+        below[row] = (below[row] as number) + (sum > 0 ? (one.values[row] ?? 0) / sum : Number.NaN);
+        return below[row] as number;
+      }),
+    );
+  };
+  // Only a picture that is drawn needs them.
+  return same.map((one, index) => ({
+    ...one,
+    get values() {
+      if (made?.[0]?.length !== time.length) made = stack();
+      return made[index] as number[];
+    },
+  }));
 }
 
 /** The plots of a run, with the curves of the one before behind them. */

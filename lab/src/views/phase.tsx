@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { colour, dark, grid, ink } from "../colours.ts";
+import { draws, drawsNot } from "../frames.ts";
 import { revision, shown_s, trace, zoom } from "../state.ts";
 import { plane, save } from "../take.ts";
 import { at, type Trace } from "../trace.ts";
@@ -82,8 +83,9 @@ export function Phase() {
   const names = trace.value?.outline.flows.slice(0, trace.value.flows.length).map((flow) => flow.name) ?? [];
   const state = [revision.value, shown_s.value, zoom.value, dark.value, x.value, y.value, column.value, trace.value];
   useEffect(() => {
-    if (canvas.current) draw(canvas.current, x.value, y.value, column.value);
+    draws(canvas, () => canvas.current && draw(canvas.current, x.value, y.value, column.value));
   }, state);
+  useEffect(() => () => drawsNot(canvas), []);
   const vector = (): void => {
     const seen = trace.value;
     if (!seen) return;

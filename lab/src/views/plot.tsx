@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { dark, grid, ink } from "../colours.ts";
+import { draws, drawsNot } from "../frames.ts";
 import type { Panel } from "../panels.ts";
 import { hover_s, shown_s, trace, zoom } from "../state.ts";
 import { Export } from "./export.tsx";
@@ -117,13 +118,14 @@ export function Plot({ panel }: { panel: Panel }) {
     observer.observe(element);
     return () => {
       observer.disconnect();
+      drawsNot(made);
       plot.destroy();
       made.current = null;
     };
   }, [shape]);
 
   useEffect(() => {
-    made.current?.setData(aligned(panel, until));
+    draws(made, () => made.current?.setData(aligned(panel, until)));
   }, [panel, until, shown]);
 
   const unit = panel.unit === "" ? "" : ` (${panel.unit})`;
