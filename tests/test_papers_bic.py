@@ -1,5 +1,7 @@
 """What is measured for the figures and tables of BIC, on runs made by hand."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from ackclock.engine import Run
 from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.bic import analysis, conditions, section, shares, unfairness
+from ackclock_papers.bic import analysis, conditions, section, shapes, shares, unfairness
 from ackclock_papers.bic.setting import (
     GROUPS,
     Group,
@@ -470,3 +472,17 @@ def test_fairness_is_measured_after_the_last_start():
     (claim,) = (one for one in shares.FIGURE_10.claims if "STCP stays" in one.sentence)
     rows = {"STCP": [dict.fromkeys(shares.DROPTAIL.scales, 0.5) | {shares.Scale(300): 0.9}]}
     assert not claim.judge(Numbers(rows)).holds
+
+
+def test_shapes_by_hand():
+    (found,) = shapes.SECTION_VI.compute(QUICK)[0][shapes.SHAPES]
+    # 5000 packets: the cut leaves 625 to the maximum, so 625/32 - 2 = 17.5 round trips of S_max
+    # and log2(64/0.01) = 12.6 of the search.
+    assert found["binary at 5000"] == pytest.approx(12.64 / (17.53 + 12.64), abs=1e-3)
+    # Of 10 Gbit/s: 83 333 packets per RTT need 1.5/83 333^2 loss events per packet.
+    assert found["packets per loss"] == pytest.approx(83_333**2 / 1.5, rel=1e-3)
+    # sqrt(32/2 * 15)/sqrt(1.5), BI-TCP's and Reno's responses at very large windows.
+    assert found["most over TCP"] == pytest.approx(math.sqrt(16 * 15 / 1.5), rel=1e-3)
+    # At the end of an epoch BI-TCP grows by S_min, at its begin by S_max.
+    assert found["growth, BI-TCP"] == pytest.approx(0.01 / 32)
+    assert found["growth, STCP"] == pytest.approx(1 / 0.875)
