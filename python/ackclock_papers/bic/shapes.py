@@ -82,7 +82,7 @@ LIMITS = {"S_max": (8.0, 16.0, 32.0, 64.0), "S_min": (0.1, 0.01, 0.001)}
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     reno = _plain(responses.reno)
-    found: Row = {
+    found: dict[Any, float] = {
         **{f"d of {name}": _slope(_plain(curve), 1e-7, 1e-5) for name, curve in PROTOCOLS.items()},
         **{key: _slope(BIC, p / 10, p) for key, p in AT.items()},
         **{f"leaves, S_max {one:g}": _leaves(SEARCH(s_max=one)) for one in LIMITS["S_max"]},
