@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import ackclock as package
+from ackclock import sweep
 from ackclock.engine import scenario as scenarios
 from conftest import BOTTLENECK, Finished
+from hostile import GOOD, attack
 
 PATH = f"""
 [run]
@@ -72,6 +74,21 @@ def test_a_file_that_says_less_than_it_has_is_bounded(
     (tmp_path / "path.toml").write_text(PATH)
     with pytest.raises(package.ScenarioError, match="must be at most"):
         scenarios.read(tmp_path / "path.toml")
+
+
+def test_what_was_changed_at_random_is_understood_or_refused_in_one_line() -> None:
+    refused = attack(list(GOOD), seed=1, goes_on=lambda number: number < 60)
+    # Most changes break something, and not all do.
+    assert all(20 < count < 60 for count in refused.values()), refused
+
+
+def test_a_sweep_without_a_table_is_one_line(tmp_path: Path) -> None:
+    """Found by fuzzing: it ended in a traceback."""
+    (tmp_path / "path.toml").write_text(PATH)
+    for wrong in ("5", "[]", "nan", '"x"', "true"):
+        (tmp_path / "loss.toml").write_text(f'scenario = "path.toml"\nparameters = {wrong}\n')
+        with pytest.raises(package.ScenarioError, match="parameters: expected a table"):
+            sweep.read(tmp_path / "loss.toml")
 
 
 HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b",
