@@ -106,7 +106,7 @@ def test_the_time_of_a_check_grows_with_the_tables_and_not_with_their_square(
     head, flow = PATH.split("[[flow]]")
     (tmp_path / "many.toml").write_text(head + f"[[flow]]{flow}" * 60_000)
     done = ackclock("check", "many.toml")
-    assert (done.returncode, done.stdout[:12]) == (0, "60000 flows "), done.stderr
+    assert (done.returncode, "60000 flows " in done.stdout) == (0, True), done.stderr
 
 
 HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b",
