@@ -73,7 +73,7 @@ link-test:
 
 kernel-build-test:
 	cargo clippy --locked --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
-	cargo test --locked --quiet --package ackclock-kernel --features load --test live
+	cargo test --locked --quiet --package ackclock-kernel --features load --lib --test live
 
 kernel-test:
 	cargo test --locked --quiet --package ackclock-kernel --features load --test live -- --ignored
@@ -129,18 +129,23 @@ lab-test: setup lab/node_modules/.package-lock.json
 lab-data: setup
 	$(BIN)/python lab/data.py
 
-# Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set.
+# Coverage-guided fuzzing with the stable compiler: these flags are what cargo-fuzz would set. What Python reads is changed at
+# random, without coverage.
 FUZZ_SECONDS ?= 30
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
 # Naming the target keeps the flags away from build scripts.
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
-fuzz:
+FUZZ_TARGETS := controls scenarios settings traces lines logs packets
+fuzz: setup
 	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --locked --quiet --release --target $(HOST) --target-dir ../target/fuzz
-	mkdir -p target/fuzz/corpus-controls target/fuzz/corpus-scenarios
-	cp scenarios/*.toml target/fuzz/corpus-scenarios
-	cd target/fuzz && ./$(HOST)/release/controls -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-controls
-	cd target/fuzz && ./$(HOST)/release/scenarios -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_funcs=0 corpus-scenarios
+	for target in $(FUZZ_TARGETS); do \
+		mkdir -p target/fuzz/corpus-$$target; \
+		case $$target in scenarios) cp scenarios/*.toml target/fuzz/corpus-$$target;; \
+			settings|traces|lines|logs|packets) cp fuzz/seeds/$$target/* target/fuzz/corpus-$$target;; esac; \
+		(cd target/fuzz && ./$(HOST)/release/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -verbosity=0 -print_funcs=0 corpus-$$target) || exit 1; \
+	done
+	$(BIN)/python tests/hostile.py sweep points log plan --seconds $(FUZZ_SECONDS)
 
 # Instructions per data packet, compared with those kept: a minute on two cores.
 instructions: setup

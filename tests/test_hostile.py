@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import ackclock as package
+from ackclock import sweep
 from ackclock.engine import scenario as scenarios
 from conftest import BOTTLENECK, Finished
+from hostile import GOOD, attack
 
 PATH = f"""
 [run]
@@ -72,6 +74,39 @@ def test_a_file_that_says_less_than_it_has_is_bounded(
     (tmp_path / "path.toml").write_text(PATH)
     with pytest.raises(package.ScenarioError, match="must be at most"):
         scenarios.read(tmp_path / "path.toml")
+
+
+def test_what_was_changed_at_random_is_understood_or_refused_in_one_line() -> None:
+    refused = attack(list(GOOD), seed=1, goes_on=lambda number: number < 60)
+    # Most changes break something, and not all do.
+    assert all(20 < count < 60 for count in refused.values()), refused
+
+
+def test_a_sweep_without_a_table_is_one_line(tmp_path: Path) -> None:
+    """Found by fuzzing: it ended in a traceback."""
+    (tmp_path / "path.toml").write_text(PATH)
+    for wrong in ("5", "[]", "nan", '"x"', "true"):
+        (tmp_path / "loss.toml").write_text(f'scenario = "path.toml"\nparameters = {wrong}\n')
+        with pytest.raises(package.ScenarioError, match="parameters: expected a table"):
+            sweep.read(tmp_path / "loss.toml")
+
+
+def test_a_tree_without_end_is_one_line(ackclock: Callable[..., Finished], tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text('{"a":' * 100_000)
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
+    for name in ("deep.json", "deep.toml"):
+        assert name in _refused(ackclock("check", name))
+    assert "nested too deeply" in _refused(ackclock("sweep", "deep.toml", "--dry-run"))
+
+
+def test_the_time_of_a_check_grows_with_the_tables_and_not_with_their_square(
+    ackclock: Callable[..., Finished], tmp_path: Path
+) -> None:
+    """By the square, 5.8 s for 4000 tables would be 22 minutes for 60 000: the fixture ends it."""
+    head, flow = PATH.split("[[flow]]")
+    (tmp_path / "many.toml").write_text(head + f"[[flow]]{flow}" * 60_000)
+    done = ackclock("check", "many.toml")
+    assert (done.returncode, "60000 flows " in done.stdout) == (0, True), done.stderr
 
 
 HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b",

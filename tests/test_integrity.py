@@ -161,6 +161,27 @@ def test_a_thousand_changed_bits_are_all_found(
     assert _contents(again.directory) == _contents(fresh)
 
 
+def test_what_another_version_wrote_is_told_and_made_again(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out"
+    _half_done(file, output)
+    # With a field that this version does not know, and checksums that are right.
+    for other in (output / ".sweeps" / "loss").glob("*.jsonl"):
+        first, *more = list(integrity.lines(other.read_bytes()))
+        assert first.record is not None
+        kept = b"".join(line.content + b"\n" for line in more)
+        other.write_bytes(integrity.seal({**first.record, "later": 1}) + kept)
+    with pytest.raises(ValueError, match=r"is of another version of ackclock; run the sweep again"):
+        picture.refuse_damaged(output)
+    assert sweep.run(file, output).runs == 12
+    said = capsys.readouterr().err
+    assert "parts.jsonl: line 1 (byte 0) is of another version" in said
+    assert "part-00001.jsonl: line 1 (byte 0) is not as it was written; its run is made" in said
+    whole = sweep.run(file, tmp_path / "whole").directory
+    assert _contents(output / "experiment=loss") == _contents(whole)
+
+
 def _emptied(path: Path) -> None:
     path.write_bytes(b"")
 

@@ -99,13 +99,23 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let mut twin = control.duplicate();
         let before = control.decision();
         let after = control.on(now, signal);
-        assert_eq!(violation(before, signal, after, control.window_is_a_cap()), None, "{}: {signal:?}: {before:?}, {after:?}", entry.name);
+        assert_eq!(
+            violation(before, signal, after, control.window_is_a_cap()),
+            None,
+            "{}: {signal:?}: {before:?}, {after:?}",
+            entry.name
+        );
         assert_eq!(after, twin.on(now, signal), "{}: the same signals, other decisions", entry.name);
         for sign in [Signal::Loss { ecn: false }, Signal::Timeout { first: true }] {
             let mut twin = control.duplicate();
             twin.on(now, sign);
             let undone = twin.on(now, Signal::Undo);
-            assert_eq!((undone.window, undone.ssthresh), (after.window, after.ssthresh), "{}: undo", entry.name);
+            assert_eq!(
+                (undone.window, undone.ssthresh),
+                (after.window, after.ssthresh),
+                "{}: undo",
+                entry.name
+            );
         }
     }
     Ok(())

@@ -11,7 +11,8 @@ fuzz_target!(|data: &[u8]| {
         match read(text, "fuzz", &[], &BuiltIn) {
             Err(refusal) => assert_eq!(refusal.to_string().lines().count(), 1, "{refusal}"),
             Ok(checked) => {
-                let again = read_toml(&checked.toml, "again", &[], &BuiltIn).expect("what was read can be read");
+                let again =
+                    read_toml(&checked.toml, "again", &[], &BuiltIn).expect("what was read can be read");
                 assert_eq!(checked.toml, again.toml);
             }
         }

@@ -45,6 +45,7 @@ struct {
 
 /* Whether someone listens, and how many changes found no room. */
 struct listening {
+	/* 0 without one; which it is only the loader must know. */
 	u64 process;
 	u64 missed;
 };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use std::process::{Command, Stdio};
 
 use libbpf_rs::{MapCore, ObjectBuilder};
 
-/// Where loaded controls are pinned: one file each, in the BPF file system. Without its file a control is unloaded
-/// when its last connection has ended.
+/// Where loaded controls are pinned: one file each, in the BPF file system, named after control and program. Without its
+/// file a control is unloaded when its last connection has ended.
 const HELD: &str = "/sys/fs/bpf/ackclock";
 /// Maps that all controls share, pinned beside them; named as in `bpf/trace.h`.
 const CHANGES: &str = "ack_changes";
@@ -57,6 +58,34 @@ fn held(name: &str) -> PathBuf {
     Path::new(HELD).join(name)
 }
 
+/// Digits that tell one program from another.
+const DIGITS: usize = 16;
+
+/// The file of a control whose program this is.
+fn pin_of(name: &str, program: &[u8]) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    program.hash(&mut hasher);
+    held(&format!("{name}_{:0DIGITS$x}", hasher.finish()))
+}
+
+/// Whether a file is that of a control, whichever program it has; before programs were told apart it had the name alone.
+fn is_pin_of(name: &str, file: &str) -> bool {
+    let digits = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
+    file == name
+        || digits.is_some_and(|digits| {
+            digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        })
+}
+
+/// The files in which a control is held.
+fn pins(name: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(HELD).into_iter().flatten().flatten();
+    files
+        .filter(|file| is_pin_of(name, &file.file_name().to_string_lossy()))
+        .map(|file| file.path())
+        .collect()
+}
+
 /// Checks that this machine has what loading needs.
 fn check() -> Result<(), String> {
     if !Path::new(BTF).exists() {
@@ -86,12 +115,18 @@ fn is_root() -> bool {
 /// Loads a control into the kernel, where it stays until [`unload`]; does nothing if it is already loaded.
 ///
 /// # Errors
-/// One line: what is missing, or why the kernel rejects it.
+/// One line: what is missing, why the kernel rejects it, or that another build has loaded it, with its own program.
 pub fn load(name: &str) -> Result<(), String> {
     let (.., program) = find(name)?;
     check()?;
-    if held(name).exists() {
+    let (own, before) = (pin_of(name, program), pins(name));
+    if before.contains(&own) {
         return Ok(());
+    }
+    if !before.is_empty() {
+        return Err(format!(
+            "{name}: loaded by another build of ackclock-kernel; ackclock-kernel unload {name} removes it"
+        ));
     }
     let refuse = |error: libbpf_rs::Error| format!("{name}: rejected by the kernel: {error}");
     let mut object = ObjectBuilder::default()
@@ -104,7 +139,7 @@ pub fn load(name: &str) -> Result<(), String> {
         .find(|map| map.name() == "control")
         .ok_or_else(|| format!("{name}: its program contains no control"))?;
     let mut link = map.attach_struct_ops().map_err(refuse)?;
-    link.pin(held(name)).map_err(|error| {
+    link.pin(own).map_err(|error| {
         format!("{name}: cannot be pinned in {HELD}: {error}; mount the BPF file system with mount -t bpf bpf {BPF}")
     })
 }
@@ -115,13 +150,15 @@ pub fn load(name: &str) -> Result<(), String> {
 /// When there is no such control, or its file cannot be removed.
 pub fn unload(name: &str) -> Result<(), String> {
     find(name)?;
-    match fs::remove_file(held(name)) {
-        Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(format!("{}: {error}", held(name).display())),
+    for pin in pins(name) {
+        match fs::remove_file(&pin) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{}: {error}", pin.display())),
+        }
     }
     // The shared maps are removed with the last control.
-    if OBJECTS.iter().all(|(name, ..)| !held(name).exists()) {
+    if OBJECTS.iter().all(|(name, ..)| pins(name).is_empty()) {
         for shared in [CHANGES, LISTENING] {
             let _ = fs::remove_file(held(shared));
         }
@@ -167,4 +204,21 @@ pub fn connections() -> Result<BTreeMap<String, usize>, String> {
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     OBJECTS.iter().map(|(name, ..)| *name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_belongs_to_one_control() {
+        let own = pin_of("htcp", b"program");
+        let file = own.file_name().unwrap().to_str().unwrap();
+        assert!(is_pin_of("htcp", file) && is_pin_of("htcp", "htcp"));
+        assert!(!is_pin_of("htcp-linux", file) && !is_pin_of("htc", file));
+        assert!(
+            !is_pin_of("htcp", "htcp-linux") && !is_pin_of("htcp", "htcp_fedc") && !is_pin_of("ack", CHANGES)
+        );
+        assert_ne!(own, pin_of("htcp", b"another program"));
+    }
 }

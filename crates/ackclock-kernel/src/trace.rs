@@ -67,6 +67,21 @@ impl Change<'_> {
     }
 }
 
+/// What tells a process from all others, also from a later one of its number: the number in the lower half, and when it
+/// began in the upper (proc(5), starttime, in ticks since the machine began).
+fn mark_of(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in parentheses, may hold anything; starttime is the 20th field after it.
+    let ticks: u64 = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()?;
+    Some(ticks << 32 | u64::from(process))
+}
+
+/// The process of a mark, if it still runs.
+fn running(mark: u64) -> Option<u32> {
+    let process = (mark & u64::from(u32::MAX)) as u32;
+    (mark_of(process) == Some(mark)).then_some(process)
+}
+
 /// The map with the process that traces and the number of changes lost because the ring was full.
 struct Listening(MapHandle);
 
@@ -78,7 +93,7 @@ impl Turn {
         if let Some(process) = listening.process() {
             return Err(format!("process {process} is already tracing; only one can trace at a time"));
         }
-        listening.set(u64::from(std::process::id()))?;
+        listening.set(mark_of(std::process::id()).ok_or("trace: /proc does not show this process")?)?;
         Ok(Turn(listening))
     }
 }
@@ -91,9 +106,8 @@ impl Drop for Turn {
 
 impl Listening {
     /// The process that traces, unless it has been killed.
-    fn process(&self) -> Option<u64> {
-        let (process, _) = self.read();
-        (process != 0 && fs::metadata(format!("/proc/{process}")).is_ok()).then_some(process)
+    fn process(&self) -> Option<u32> {
+        running(self.read().0)
     }
 
     fn read(&self) -> (u64, u64) {
@@ -107,15 +121,15 @@ impl Listening {
         (part(0), part(1))
     }
 
-    fn set(&self, process: u64) -> Result<(), String> {
-        let value = [process.to_ne_bytes(), 0_u64.to_ne_bytes()].concat();
+    fn set(&self, mark: u64) -> Result<(), String> {
+        let value = [mark.to_ne_bytes(), 0_u64.to_ne_bytes()].concat();
         self.0.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("trace: {error}"))
     }
 }
 
 /// The process that traces, if any.
 #[must_use]
-pub fn listener() -> Option<u64> {
+pub fn listener() -> Option<u32> {
     let [_, listening] = kernel::shared();
     Listening(MapHandle::from_pinned_path(listening).ok()?).process()
 }
@@ -164,4 +178,18 @@ pub fn write(output: &mut dyn Write, goes_on: &dyn Fn() -> bool) -> Result<u64, 
     drop(ring);
     output.borrow_mut().flush().map_err(cannot)?;
     Ok(missed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_process_of_the_same_number_is_another() {
+        let own = std::process::id();
+        let mark = mark_of(own).unwrap();
+        assert_eq!(running(mark), Some(own));
+        assert_eq!(running(mark ^ 1 << 32), None);
+        assert_eq!(running(0), None);
+    }
 }

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::scope;
+use std::thread::{scope, sleep};
+use std::time::Duration;
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_kernel::{kernel, trace};
@@ -220,6 +221,75 @@ fn a_trace_tells_every_change() {
         let [before, after] = [pair[0], pair[1]].map(|row| row[4].parse::<f64>().unwrap());
         assert!(after >= 0.499 * before && after < before || after == 2.0, "{before} -> {after}");
     }
+}
+
+/// Runs the program, and kills it after so many microseconds. Returns whether it had not ended by then.
+fn killed_after(arguments: &[&str], microseconds: u64) -> bool {
+    let program =
+        Command::new(env!("CARGO_BIN_EXE_ackclock-kernel")).args(arguments).stdout(Stdio::null()).spawn();
+    let mut program = Process(program.unwrap());
+    sleep(Duration::from_micros(microseconds));
+    program.0.kill().unwrap();
+    wait(&mut program.0).code().is_none()
+}
+
+/// At random moments while it loads, unloads and traces, ACKCLOCK_KILLS times each.
+#[test]
+#[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
+fn a_killed_loader_is_no_obstacle() {
+    let _turn = TURN.lock();
+    let foreign = maps();
+    let kills = std::env::var("ACKCLOCK_KILLS").map_or(2, |number| number.parse().unwrap());
+    let is_loaded = || kernel::status().unwrap().iter().any(|one| one.name == "fit" && one.is_loaded);
+    // Numbers that look random (Knuth's MMIX generator).
+    let mut state = u64::from(std::process::id());
+    println!("seed {state}");
+    for arguments in [&["load", "fit"][..], &["unload", "fit"], &["trace"]] {
+        let (mut killed, mut tries) = (0, 0);
+        while killed < kills {
+            assert!(tries < 100 * kills, "{arguments:?} is never killed before it ends");
+            tries += 1;
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let moment = (state >> 33) % if arguments[0] == "unload" { 3_000 } else { 30_000 };
+            let _loaded = (arguments[0] != "load").then(|| Loaded::new("fit"));
+            killed += u32::from(killed_after(arguments, moment));
+            kernel::load("fit").unwrap_or_else(|why| panic!("{arguments:?} killed after {moment} us: {why}"));
+            assert!(is_loaded());
+            assert_eq!(trace::listener(), None);
+            assert_eq!(trace::write(&mut Vec::new(), &|| false), Ok(0));
+            kernel::unload("fit").unwrap();
+            until("fit is unloaded", || !is_loaded());
+            let is_left = Path::new("/sys/fs/bpf/ackclock").exists();
+            assert!(!is_left, "{arguments:?} killed after {moment} us");
+        }
+        println!("{arguments:?}: {killed} of {tries} killed before their end");
+    }
+    until("no map of ours is left", || maps().is_subset(&foreign));
+}
+
+/// An upgraded loader used to take the program of the one before for its own.
+#[test]
+#[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
+fn the_program_of_another_build_is_told() {
+    let _turn = TURN.lock();
+    let _loaded = Loaded::new("reno");
+    let held = Path::new("/sys/fs/bpf/ackclock");
+    let files: Vec<_> = fs::read_dir(held).unwrap().map(|file| file.unwrap().path()).collect();
+    let own =
+        files.iter().find(|file| file.file_name().unwrap().to_string_lossy().starts_with("reno_")).unwrap();
+    for name in ["reno_0123456789abcdef", "reno"] {
+        fs::rename(own, held.join(name)).unwrap();
+        let message = kernel::load("reno").unwrap_err();
+        assert_eq!(
+            message,
+            "reno: loaded by another build of ackclock-kernel; ackclock-kernel unload reno removes it"
+        );
+        fs::rename(held.join(name), own).unwrap();
+    }
+    kernel::load("reno").unwrap();
+    fs::rename(own, held.join("reno_0123456789abcdef")).unwrap();
+    kernel::unload("reno").unwrap();
+    assert!(!held.exists());
 }
 
 #[test]

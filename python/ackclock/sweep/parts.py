@@ -94,13 +94,17 @@ def listed(work: Path) -> tuple[list[Part], list[str]]:
     found: dict[int, Part] = {}
     problems = []
     for line in integrity.lines(content):
+        place = f"{work / LIST}: line {line.number} (byte {line.byte})"
         if line.record is None:
-            problems.append(
-                f"{work / LIST}: line {line.number} (byte {line.byte}) {integrity.CHANGED}"
-            )
+            problems.append(f"{place} {integrity.CHANGED}")
+            continue
+        try:
+            part = Part(**line.record)
+        except TypeError:
+            problems.append(f"{place} is of another version of ackclock")
         else:
             # A part that was made again has a later line.
-            found[line.record["number"]] = Part(**line.record)
+            found[part.number] = part
     return list(found.values()), problems
 
 

@@ -261,7 +261,9 @@ def _parameters(
     listed = "points" in top
     if listed and (not isinstance(top["points"], list) or not top["points"]):
         raise reader.refuse("points", "expected a list of tables")
-    given = reader.only("parameters", top.get("parameters", {}), list(top.get("parameters", {})))
+    given = top.get("parameters", {})
+    # Any name will do.
+    given = reader.only("parameters", given, list(given) if isinstance(given, dict) else ())
     for name, table in given.items():
         key = f"parameters.{name}"
         if not name.isidentifier():

@@ -198,8 +198,13 @@ class Store:
         points = range(part * self._points, (part + 1) * self._points)
         done, kept = [], []
         for line in integrity.lines(content):
-            if line.record is not None and line.record.get("point") in points:
-                done.append(Done(**line.record))
+            try:
+                one = None if line.record is None else Done(**line.record)
+            except TypeError:
+                # Of another version.
+                one = None
+            if one is not None and one.point in points:
+                done.append(one)
                 kept.append(line.content + b"\n")
             else:
                 progress.say(
