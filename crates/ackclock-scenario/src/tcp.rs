@@ -61,6 +61,9 @@ pub(crate) const HEADERS: u64 = 40;
 /// Bounds of a gain of pacing.
 const LEAST_GAIN: f64 = 0.01;
 const MOST_GAIN: f64 = 100.0;
+/// Bits of the ACE field (RFC 9768), and those that a simulated acknowledgement has room for.
+const LEAST_ACE_BITS: u64 = 3;
+const MOST_ACE_BITS: u64 = 11;
 
 /// Declares the settings, one entry each: key, type and form; default, by profile where they differ; meaning, which
 /// the documentation of the format shares with that of the field. `tcp_only` marks what QUIC does in its own way.
@@ -142,6 +145,8 @@ settings! {
         "packets that may be in flight however small the window is (QUIC: 2)", tcp_only;
     hystart: bool = Form::Flag, "false", "HyStart++ in slow start (RFC 9406)";
     ecn: bool = Form::Flag, "false", "packets can be marked, and a mark counts as a loss event (RFC 3168)";
+    ace_bits: u64 = Form::Whole(LEAST_ACE_BITS, MOST_ACE_BITS), "11",
+        "bits of an ACK's count of marks, for controls that read it; 3: the ACE field of RFC 9768 without an option", tcp_only;
 }
 
 impl Tcp {

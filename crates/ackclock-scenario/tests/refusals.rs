@@ -13,7 +13,7 @@ const SIZE: &str = "expected a size such as \"1000 B\" (B, kB, MB, GB, TB, KiB, 
 const QUEUE: &str = "expected packets or bytes such as \"100 packets\" or \"125 kB\"";
 const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, \
     min_rto, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
-    growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn";
+    growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn, ace_bits";
 const FILE_KEYS: &str = "run, tcp, path, dumbbell, parking_lot, node, link, flow, event";
 const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, deadline, pulse, frame_rate, key_every, key_ratio, on, off, shape, think, objects, object, size, every, spacing, requests, params, transport, \
                          count, rtt, access, direction, from, to, start, stop, bytes, arrivals, limit, delay_noise, reverse_noise, \
@@ -98,6 +98,9 @@ fn values() {
         ("flow.0.pacing=1", "expected true or false, found 1".into()),
         ("flow.0.pacing_gain=0", "expected a number from 0.01 to 100, found 0".into()),
         ("flow.0.min_window=0", "expected a whole number from 1 to 1000000000, found 0".into()),
+        ("flow.0.ace_bits=2", "expected a whole number from 3 to 11, found 2".into()),
+        ("flow.0.ace_bits=12", "expected a whole number from 3 to 11, found 12".into()),
+        ("flow.0.ace_bits=3.5", "expected a whole number from 3 to 11, found 3.5".into()),
         ("flow.1.name=illinois-0", "two flows are named \"illinois-0\"; names must differ".into()),
         // Words.
         (

@@ -50,8 +50,10 @@ const ECN_SHIFT: u32 = 50;
 const ECN: u64 = 3 << ECN_SHIFT;
 const ECHO: u64 = 1 << 52;
 const MARKS_SHIFT: u32 = 53;
+/// Bits of the count of marks on the wire: more than the three of RFC 9768, so that it is never ambiguous.
+pub const MARKS_BITS: u32 = 64 - MARKS_SHIFT;
 /// Counts of marks on the wire are modulo this.
-const MARKS_MODULUS: u64 = 1 << (64 - MARKS_SHIFT);
+pub const MARKS_MODULUS: u64 = 1 << MARKS_BITS;
 
 impl Packet {
     /// A packet of `bytes` bytes on the wire, about to enter the network at position `hop` of the routes.
@@ -168,8 +170,7 @@ impl Packet {
         }
     }
 
-    /// The same packet; an acknowledgement that says that `marks` packets came marked so far. RFC 9768 has three bits for
-    /// that count and bytes in an option; here it has eleven, so that it is never ambiguous.
+    /// The same packet; an acknowledgement that says that `marks` packets came marked so far, modulo [`MARKS_MODULUS`].
     #[inline]
     #[must_use]
     pub const fn with_marks(mut self, marks: u64) -> Self {
@@ -177,12 +178,11 @@ impl Packet {
         self
     }
 
-    /// Packets that came marked since there were `before`, by the count of an acknowledgement; 0 if that is older.
+    /// Packets that came marked so far, by an acknowledgement, modulo [`MARKS_MODULUS`].
     #[inline]
     #[must_use]
-    pub const fn marks_since(&self, before: u64) -> u64 {
-        let newly = (self.load >> MARKS_SHIFT).wrapping_sub(before) % MARKS_MODULUS;
-        if newly < MARKS_MODULUS / 2 { newly } else { 0 }
+    pub const fn marks(&self) -> u64 {
+        self.load >> MARKS_SHIFT
     }
 
     /// Sets the congestion notification bits.
@@ -337,15 +337,7 @@ mod tests {
         packet.set_ecn(Ecn::Ect1);
         assert_eq!(packet.with_marks(u64::MAX).ecn(), Ecn::Ect1);
         assert!(!packet.with_marks(u64::MAX).is_echo());
-    }
-
-    /// Counts wrap at 2048. From 2040 to 2050 are ten marks; an acknowledgement that was overtaken says 2035, five fewer.
-    #[test]
-    fn counts_of_marks_wrap() {
-        let ack = |marks| Packet::new(Kind::Ack, 0, 0, 0, Time::ZERO, 40).with_marks(marks);
-        assert_eq!((ack(2050).marks_since(2040), ack(2035).marks_since(2040)), (10, 0));
-        assert_eq!((ack(3).marks_since(3), ack(1026).marks_since(3), ack(1027).marks_since(3)), (0, 1023, 0));
-        assert_eq!(ack(5).with_marks(7).marks_since(5), 2);
+        assert_eq!((packet.with_marks(2050).marks(), packet.with_marks(5).with_marks(7).marks()), (2, 7));
     }
 
     #[test]

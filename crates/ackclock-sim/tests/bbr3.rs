@@ -3,8 +3,8 @@
 mod common;
 
 use ackclock_scenario::{
-    Aggregation, Change, Event, Limit, Loss, Moment, Policer, Queue, Recovery, Sample, Scenario, Traffic,
-    Web, When,
+    Aggregation, Change, Event, Limit, Loss, Moment, Pause, Policer, Queue, Recovery, Requests, Sample,
+    Scenario, Sizes, Spacing, Traffic, Web, When,
 };
 use ackclock_trace::{Column, Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span, Window};
@@ -59,6 +59,14 @@ impl Recorded {
         let (_, table) = self.tables.iter().find(|(other, _)| *other == table).unwrap();
         match table.columns.iter().find(|(other, _)| *other == name) {
             Some((_, Column::Real(values))) => values,
+            _ => panic!("no column {name}"),
+        }
+    }
+
+    fn whole(&self, table: &str, name: &str) -> &[u64] {
+        let (_, table) = self.tables.iter().find(|(other, _)| *other == table).unwrap();
+        match table.columns.iter().find(|(other, _)| *other == name) {
+            Some((_, Column::Whole(values))) => values,
             _ => panic!("no column {name}"),
         }
     }
@@ -351,4 +359,145 @@ fn policer() {
     within(goodput, 9.0, 10.0, "goodput");
     within(lost, 0.005, 0.04, "lost");
     assert!(before > 1.5 * lost, "version 1 lost {before}, version 3 {lost}");
+}
+
+/// The index of the state that holds at `time`.
+fn at(states: &[(f64, f64, f64)], time: f64) -> usize {
+    states.iter().rposition(|(_, begins, _)| *begins <= time).unwrap()
+}
+
+fn change(seconds: f64, change: Change) -> Event {
+    Event { when: When::At(Span::from_seconds_f64(seconds)), link: 0, change }
+}
+
+/// The application gives 20 Mbit/s of 50, so that no rate says that the pipe is full: Startup goes on, but for `ProbeRTT`
+/// every 5 s. Then every fifth packet is lost, 13 of the 67 of a round trip: more than 2 % and more than six. Startup ends
+/// after a whole round of recovery, although all samples are limited by the application: two rounds, and as many before
+/// the first loss is known and for `RACK` to wait.
+#[test]
+fn startup_when_the_application_limits_ends_by_loss_alone() {
+    let mut scenario = path(&[("bbr3", 40)], 50, 4.0, 40);
+    scenario.flows[0].limit = Some(Rate(20_000_000));
+    let states = Recorded::of(&scenario).states();
+    assert!(states.iter().all(|state| [STARTUP, PROBE_RTT].contains(&state.0)), "{states:?}");
+    assert!(states.len() > 10);
+    let lossy = 17.0;
+    scenario.events = vec![change(lossy, Change::Loss(Loss::Bernoulli { probability: 0.2 }))];
+    let states = Recorded::of(&scenario).states();
+    // So little is in flight that Drain and DOWN become CRUISE with the next acknowledgements, between two samples.
+    let end = states.iter().position(|state| [DRAIN, DOWN, CRUISE].contains(&state.0)).unwrap();
+    assert_eq!(states[end - 1].0, STARTUP);
+    within(states[end].1 - lossy, 0.04, 0.3, "Startup ends");
+}
+
+/// A link of 10 Mbit/s becomes one of 50 for an application that gives 20: UP finds these 20, after which all rates are
+/// limited by the application, so that UP ends by `ProbeRTT` alone. Then every tenth packet is lost, and UP ends within a few
+/// rounds; lt stays as it is, because it is learnt from packets that the application did not limit.
+#[test]
+fn up_when_the_application_limits_ends_by_loss_alone() {
+    let mut scenario = path(&[("bbr3", 40)], 10, 4.0, 60);
+    scenario.flows[0].limit = Some(Rate(20_000_000));
+    scenario.events = vec![change(10.0, Change::Rate(Rate(50_000_000)))];
+    let states = Recorded::of(&scenario).states();
+    let first = states.iter().position(|state| state.0 == UP && state.1 > 15.0).unwrap();
+    for pair in states[first..].windows(2).filter(|pair| pair[0].0 == UP) {
+        assert_eq!(pair[1].0, PROBE_RTT, "{pair:?}");
+        assert!(pair[0].2 > 0.5, "{pair:?}");
+    }
+    let lossy = states[first].1 + 0.4;
+    scenario.events.push(change(lossy, Change::Loss(Loss::Bernoulli { probability: 0.1 })));
+    let run = Recorded::of(&scenario);
+    let states = run.states();
+    let up = at(&states, lossy);
+    // So little is in flight that DOWN becomes CRUISE with the next acknowledgement, between two samples.
+    assert_eq!(states[up].0, UP);
+    assert!([DOWN, CRUISE].contains(&states[up + 1].0), "{:?}", states[up + 1]);
+    within(states[up + 1].1 - lossy, 0.04, 0.2, "UP ends");
+    let (times, lt) = (run.real("windows", "time_s"), run.real("windows", "lt"));
+    let of = |time: f64| lt[times.iter().position(|row| *row >= time).unwrap()];
+    assert_eq!(of(lossy), of(states[up + 1].1 + 0.01), "lt");
+}
+
+/// Every 10 ms come the acknowledgements of 41.7 packets at once, when Startup has found the link: the window holds that
+/// much beyond 2 BDP in Startup already, which finds the rate of the link nevertheless; a quarter
+/// more at most, where an interval of 40 ms holds the packets of 50. A round is up to 10 ms longer than without, so that the 0.55 s of Startup become up to 0.55 * 50/40 s
+/// and, in the last rounds, another batch or two.
+#[test]
+fn startup_aggregation() {
+    let mut scenario = path(&[("bbr3", 40)], 50, 4.0, 3);
+    scenario.links[1].aggregation = Some(Aggregation { every: Span::from_millis(10), thin_acks: false });
+    let run = Recorded::of(&scenario);
+    let states = run.states();
+    assert_eq!((states[0].0, states[1].0), (STARTUP, DRAIN));
+    within(states[0].2, 0.52, 0.73, "Startup");
+    let last = run.real("windows", "time_s").iter().rposition(|time| *time < states[1].1).unwrap();
+    let of = |name: &str| run.real("windows", name)[last];
+    within(of("extra_acked"), 35.0, 84.0, "extra_acked");
+    assert!(of("window") > 2.0 * bdp(50.0, 40.0), "{}", of("window"));
+    within(of("max_bw_packets_per_s") / (50e6 / 12e3), 0.98, 1.25, "max_bw");
+}
+
+/// When DOWN begins the link slows down by 12 %, to 44 Mbit/s. DOWN sends 0.9 * 0.99 * 50 = 44.55, so that the queue does not
+/// empty: the wait of 63 round trips of 20 to 40 ms or 2 to 3 s ends first, and DOWN becomes REFILL. (The draft has 10 %, with
+/// which the queue empties slowly, and `ProbeRTT` comes first where 63 round trips last longer.)
+#[test]
+fn down_max_time() {
+    let mut scenario = path(&[("bbr3", 20)], 50, 4.0, 12);
+    let states = Recorded::of(&scenario).states();
+    let down = states.windows(2).position(|pair| pair[0].0 == UP && pair[1].0 == DOWN).unwrap() + 1;
+    let began = states[down].1;
+    assert_eq!(states[down + 1].0, CRUISE);
+    scenario.events = vec![change(began, Change::Rate(Rate(44_000_000)))];
+    let states = Recorded::of(&scenario).states();
+    assert_eq!((states[down].0, states[down + 1].0), (DOWN, REFILL), "{states:?}");
+    within(states[down].2, 63.0 * 0.02, 3.0, "DOWN");
+}
+
+/// A buffer of 0.3 BDP overflows in Startup, which leaves an lt, and in UP, which would put 0.53 BDP there in two rounds. UP
+/// then ends by its losses, and lt is lowered to what was in flight where 2 % were lost: more than BDP times beta, at most
+/// what path and buffer hold together and a quantum.
+#[test]
+fn up_loss_after_lt() {
+    let run = Recorded::of(&path(&[("bbr3", 40)], 50, 0.3, 60));
+    let states = run.states();
+    let (times, lt) = (run.real("windows", "time_s"), run.real("windows", "lt"));
+    let of = |time: f64| lt[times.iter().position(|row| *row >= time).unwrap()];
+    let mut with_lt = 0;
+    for pair in states.windows(2).filter(|pair| pair[0].0 == UP && pair[1].0 == DOWN) {
+        let after = of(pair[1].1 + 0.002);
+        let during = (0..times.len()).filter(|row| (pair[0].1..pair[1].1).contains(&times[*row]));
+        with_lt += u32::from(during.map(|row| lt[row]).fold(0.0, f64::max) > after);
+        within(after / bdp(50.0, 40.0), 0.7, 1.36, "lt");
+    }
+    assert!(with_lt > 0);
+}
+
+/// Transfers of 4 MB with pauses of 400 ms: some of the pauses fall into REFILL, which then shows rates that the application
+/// limits. They do not lower `max_bw`, and UP follows.
+#[test]
+fn refill_when_the_application_pauses() {
+    let mut scenario = path(&[("bbr3", 40)], 50, 2.0, 120);
+    let sizes = Sizes(vec![(Bytes(4_000_000), 1.0)]);
+    let pause = Pause::Think(Span::from_millis(400));
+    let requests = Requests { sizes, pause, spacing: Spacing::Fixed, count: None };
+    scenario.flows[0].traffic = Traffic::Requests(requests.into());
+    let run = Recorded::of(&scenario);
+    let states = run.states();
+    let times = run.real("windows", "time_s");
+    let rates = run.real("windows", "max_bw_packets_per_s");
+    let idle = run.whole("windows", "in_flight_packets");
+    let mut paused = 0;
+    for pair in states.windows(2).filter(|pair| pair[0].0 == REFILL) {
+        let rows: Vec<_> =
+            (0..times.len()).filter(|row| (pair[0].1..pair[1].1 + 0.05).contains(&times[*row])).collect();
+        if !rows.iter().any(|row| idle[*row] == 0) {
+            continue;
+        }
+        paused += 1;
+        assert_eq!(pair[1].0, UP);
+        for row in rows {
+            within(rates[row] / (50e6 / 12e3), 0.98, 1.02, "max_bw");
+        }
+    }
+    assert!(paused > 1, "{paused}");
 }

@@ -172,18 +172,19 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
     let flags = any::<[bool; 5]>();
     let pacing = (0.5..3.0_f64, 0.5..3.0_f64, 1_u64..4);
+    let ace_bits = prop::sample::select(vec![3_u64, 5, 11]);
     (
         (recovery, growth, window, burst),
         (0_u64..3_000, prop_oneof![3 => 1_u64..3, 1 => 3_u64..65], 41_u64..1500),
         pacing,
-        flags,
+        (flags, ace_bits),
     )
         .prop_map(
             |(
                 (recovery, growth, receive_window, max_burst),
                 (overhead, delayed_ack, packet),
                 pacing,
-                flags,
+                (flags, ace_bits),
             )| {
                 Tcp {
                     recovery,
@@ -200,6 +201,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                     min_window: Packets(pacing.2),
                     hystart: flags[2],
                     ecn: flags[3],
+                    ace_bits,
                     rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
                     ..common::tcp()
                 }

@@ -196,6 +196,7 @@ def flow(
     min_window: Any = None,
     hystart: Any = None,
     ecn: Any = None,
+    ace_bits: Any = None,
     **more: Any,
 ) -> Table:
     """Describe a flow, or several of a kind.
@@ -225,7 +226,7 @@ def flow(
         Settings of its sender and receiver, as in ``[tcp]``.
     max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
         More of them.
-    max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
+    max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn, ace_bits
         The rest of them.
     **more
         Keys that are words of Python, such as ``from``: ``**{"from": "a"}``.

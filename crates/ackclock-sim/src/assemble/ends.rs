@@ -14,7 +14,7 @@ use crate::delays::Delays;
 use crate::endpoint::{Ends, SendingEnd};
 use crate::media::{Frames, MediaSettings, MediaSink, MediaSource};
 use crate::meter::Meter;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, MARKS_BITS};
 use crate::random::{Purpose, Stream};
 use crate::rate::tear::{Tear, TearParams, TearReceiver};
 use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
@@ -128,6 +128,7 @@ pub fn make_ends(
         sack: !matches!(flow.tcp.recovery, Recovery::Reno | Recovery::NewReno),
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         tells_marks_at_once: control.wants_marks(),
+        has_short_count: control.wants_marks() && flow.tcp.ace_bits < u64::from(MARKS_BITS),
         total,
         lies: flow.lies,
     })
@@ -284,6 +285,7 @@ fn make_sender(
         growth_per_packet: tcp.growth == Growth::PerPacket,
         counts_bytes: linux_2_6.counts_bytes,
         ecn: codepoint(control.ecn(), tcp.ecn),
+        ace_bits: tcp.ace_bits,
         rtt_noise: flow.rtt_noise,
         pacing_gains: tcp.pacing.then_some((tcp.slow_start_gain, tcp.pacing_gain)),
         min_window: tcp.min_window.0,

@@ -3,6 +3,7 @@
 mod application;
 mod deadline;
 mod gate;
+mod marks;
 mod pacing;
 mod receiver;
 pub mod recovery;

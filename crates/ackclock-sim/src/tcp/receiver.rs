@@ -8,6 +8,10 @@ use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::payload::{Payload, SackBlocks};
 
+/// With a short count an acknowledgement goes out when this many marks are untold: 2 while data waits for it, and it always
+/// does here (RFC 9768, section 3.2.2.5.1).
+const MOST_UNTOLD_MARKS: u64 = 2;
+
 /// Receives one flow.
 #[derive(Debug)]
 pub struct Receiver {
@@ -66,6 +70,8 @@ pub struct ReceiverSettings {
     pub reports_duplicates: bool,
     /// An acknowledgement goes out at once when a marked packet follows an unmarked one.
     pub tells_marks_at_once: bool,
+    /// The sender reads so few bits of the count of marks that it may not miss many.
+    pub has_short_count: bool,
     /// Packets of the whole transfer; `u64::MAX` for no end.
     pub total: u64,
     /// How it lies.
@@ -197,6 +203,8 @@ impl Endpoint for Receiver {
         // With counts of marks the first after an unmarked packet is told at once (RFC 9768, section 3.2.2.5.1).
         let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
+        let at_once =
+            at_once || self.settings.has_short_count && self.marks >= self.marks_told + MOST_UNTOLD_MARKS;
         self.held_back += 1;
         if at_once || self.held_back >= self.settings.delayed_ack {
             self.answers = true;
@@ -287,6 +295,7 @@ mod tests {
             sack: true,
             reports_duplicates: false,
             tells_marks_at_once: false,
+            has_short_count: false,
             total: u64::MAX,
             lies: Lies::NONE,
         })

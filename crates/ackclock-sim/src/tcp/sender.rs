@@ -6,6 +6,7 @@ use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time, Window};
 
 use super::gate::Gate;
+use super::marks::Marks;
 use super::pacing::{DeliveryRate, Pacer};
 use super::recovery::{Flight, Next, Outcome, Recovery};
 use super::settings::Settings;
@@ -54,7 +55,7 @@ pub struct Sender<R> {
     /// Present only for controls that are told of every loss.
     stamps: Option<Box<Stamps>>,
     /// Marks that the receiver has reported, for a control that reads their count.
-    marks: Option<u64>,
+    marks: Option<Marks>,
     /// The round trip in which the window was full last.
     full_round: u64,
     meter: Meter,
@@ -98,7 +99,7 @@ impl<R: Recovery> Sender<R> {
             decision,
             delivery_rate: control.wants_rate().then(DeliveryRate::default),
             stamps: control.wants_losses().then(Box::default),
-            marks: control.wants_marks().then_some(0),
+            marks: control.wants_marks().then_some(Marks::with_bits(settings.ace_bits)),
             full_round: 0,
             fresh: application.reconnects().then(|| control.duplicate()),
             control,
@@ -213,14 +214,7 @@ impl<R: Recovery> Sender<R> {
             }
             None => None,
         };
-        let marked = match &mut self.marks {
-            None => 0,
-            Some(marks) => {
-                let newly = ack.marks_since(*marks);
-                *marks += newly;
-                newly
-            }
-        };
+        let marked = self.marks.as_mut().map_or(0, |marks| marks.read(ack, outcome.delivered));
         let credit = match (advances, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,

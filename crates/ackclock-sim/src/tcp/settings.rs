@@ -25,6 +25,8 @@ pub struct Settings {
     pub counts_bytes: bool,
     /// The codepoint of data that was not sent before.
     pub ecn: Ecn,
+    /// Bits of an acknowledgement's count of marks.
+    pub ace_bits: u64,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.

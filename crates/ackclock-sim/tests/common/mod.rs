@@ -34,6 +34,7 @@ pub fn tcp() -> Tcp {
         min_window: Packets(1),
         hystart: false,
         ecn: false,
+        ace_bits: 11,
     }
 }
 
