@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from ackclock import engine
+from ackclock.evaluation import measures
 from ackclock.evaluation.setting import BASELINES, STANDARD, Mode, Subject, change
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation, tcpeval
 from hand_made import made
@@ -94,3 +95,29 @@ def test_sessions_offer_their_load() -> None:
     assert offered == pytest.approx(0.6 * 100e6 / 8 * 36, rel=0.01)
     small = sum(flow["count"] for flow in flows if flow["packet"] == "536 B")
     assert small / sum(flow["count"] for flow in flows) == pytest.approx(0.1, abs=0.01)
+
+
+def test_requests_are_timed_and_one_that_never_ends_takes_the_whole_run() -> None:
+    # 15 kB are the ten packets of a first window: half a round trip of 40 ms, and ten transmissions
+    # of 0.24 ms, 22.4 ms after each request.
+    flow = Subject("reno").flow("c", 40, source="requests", size="15 kB", every="1 s")
+    made_of = STANDARD.scenario(flow, duration_s=10, tcp={"overhead": "0 s"})
+    found = measures.requests(engine.simulate(engine.read(made_of)))
+    assert found["request_p50"] == pytest.approx(0.0224, abs=0.0005)
+    flow = Subject("reno").flow("c", 40, source="requests", size="100 MB", every="20 s")
+    endless = STANDARD.scenario(flow, duration_s=5, measured_from_s=0)
+    assert measures.requests(engine.simulate(engine.read(endless)))["request_p95"] == 5
+
+
+def test_a_video_is_as_fast_as_its_frames() -> None:
+    # 30 frames a second, one of thirty ten times as large: 29 x 3750 + 37500 = 146250 bytes/s. They
+    # are rounded up to whole packets: 4500 and 37500 bytes, 168000 bytes/s, 1.344 Mbit/s.
+    media = next(one for one in SUITES["c4"] if one.id == "c4-media")
+    assert media.cells is not None
+    part = media.cells("quick")[0].parts(Subject("reno"))["run"]
+    rates = {
+        flow["name"]: flow["goodput_mbps"]
+        for flow in engine.simulate(engine.read(part.scenario), record=False).summary["flows"]
+    }
+    # The large frames come at random, 20 of 600: a standard deviation of 4.4 of them, a tenth.
+    assert rates["c-low"] == pytest.approx(1.344, rel=0.12)

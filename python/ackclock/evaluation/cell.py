@@ -35,6 +35,7 @@ _WORDS = {
     "recovery": "time to recover",
     "request_p50": "time of a request, median",
     "request_p95": "time of a request, p95",
+    "request_p99": "time of a request, p99",
     "sent_50": "sent at 50 % loss",
     "sent_90": "sent at 90 % loss",
     "sent_per_delivered": "sent per packet delivered",

@@ -228,3 +228,29 @@ def completions(run: Run, *, groups: tuple[str, ...]) -> Numbers:
 
 def _times(run: Run, group: str) -> list[float | None]:
     return [flow["completion_s"] for flow in flows(run, group)]
+
+
+def requests(run: Run, *, name: str = "c") -> Numbers:
+    """Measure how long requests take.
+
+    Parameters
+    ----------
+    run : Run
+        A run.
+    name : str
+        Of the flow that sends them.
+
+    Returns
+    -------
+    dict
+        As `general`; ``request_p50``, ``request_p95`` and ``request_p99`` (s; the length of the run
+        when none was complete).
+    """
+    flow = next(one for one in run.summary["flows"] if one["name"] == name)
+    end_s = run.summary["duration_s"]
+    found = {
+        "request_p50": flow["request_p50_s"],
+        "request_p95": flow["request_p95_s"],
+        "request_p99": flow["request_p99_s"],
+    }
+    return general(run) | {key: end_s if one is None else one for key, one in found.items()}

@@ -211,15 +211,6 @@ REAL_TIME = Criterion(
 )  # fmt: skip
 
 
-def _requests(run: Run) -> Numbers:
-    flow = measures.flows(run, "c")[0]
-    missing = float("nan")
-    return measures.general(run) | {
-        "request_p50": flow["request_p50_s"] or missing,
-        "request_p95": flow["request_p95_s"] or missing,
-    }
-
-
 def _limited_cells(mode: Mode) -> list[Cell]:
     bursts = {"250 kB every 1 s": {"size": "250 kB", "every": "1 s"}}
     pauses = (1, 5) if mode == "quick" else (1, 5, 30)
@@ -236,7 +227,7 @@ def _limited_cells(mode: Mode) -> list[Cell]:
     return [
         Cell(
             f"{words}, {'beside cubic' if beside else 'alone'}",
-            one_part(partial(scenario, requests=requests, beside=beside), _requests),
+            one_part(partial(scenario, requests=requests, beside=beside), measures.requests),
             judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
             parameters={"requests": words, "beside": "cubic" if beside else "nobody"},
         )
