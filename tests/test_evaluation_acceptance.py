@@ -353,6 +353,18 @@ def test_a_window_that_stays_is_too_much_for_a_thin_link(evaluate: Evaluate) -> 
     assert mean(cells(found)[0], "loss") > 0.8
 
 
+def test_what_happens_to_those_that_are_only_shown_decides_nothing(evaluate: Evaluate) -> None:
+    (overload,) = [one for one in collapse.CRITERIA if one.id == "collapse-overload"]
+    assert overload.cells is not None
+    bad, good = overload.cells("quick")[1], queueing.BLOAT.cells("quick")[0]  # type: ignore[misc]
+    asked = replace(of([good]), beside=lambda _, name: [replace(bad, name=f"beside {name}")])
+    small = Subject("constant", {"window": 20.0})
+    found = evaluate(small, asked, against=("vegas", "cubic"))
+    assert [cell.cell.name for cell in cells(found)] == [good.name, "beside vegas"]
+    assert cells(found)[1].verdict == "worse"
+    assert found.results[0].verdict == "better"
+
+
 class Steady(ackclock.Control):
     """Sends 10 Mbit/s in packets of 1500 bytes, whatever happens."""
 

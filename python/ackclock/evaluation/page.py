@@ -103,6 +103,7 @@ def sentence(evaluation: Evaluation) -> str:
         cell.cell.name
         for one in tested
         for cell in one.cells
+        if cell.cell.decisive
         for limit, holds in cell.limits
         if limit.metric == "starved" and not holds
     ]
@@ -149,7 +150,11 @@ def _metric(found: Judged | Limit) -> tuple[str, str]:
 
 
 def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any]:
-    metric, unit = _metric(found)
+    margin = report.margin_words(found)
+    return _numbers(cell, *_metric(found)) | {"margin": margin, "verdict": verdict}
+
+
+def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
     return {
         "cell": cell.cell.name,
         "steady": cell.is_steady,
@@ -162,8 +167,7 @@ def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any
             if who != CANDIDATE
         ],
         "runs": len(cell.measured[CANDIDATE].numbers),
-        "margin": report.margin_words(found),
-        "verdict": verdict,
+        "decisive": cell.cell.decisive,
     }
 
 
@@ -193,6 +197,8 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
                 rows[-1]["note"] = f"about {one.compared.runs_needed} runs would tell"
         for limit, holds in cell.limits:
             rows.append(_row(cell, limit, "holds" if holds else "fails") | links)
+        for metric, unit in cell.cell.shown:
+            rows.append(_numbers(cell, metric, unit) | {"margin": "", "verdict": ""} | links)
     return rows
 
 

@@ -143,7 +143,7 @@ def _criterion(result: CriterionResult) -> dict[str, Any]:
         "holm_p": None if result.holm_p is None else _finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
-        "unclear": sum(cell.verdict == "unclear" for cell in result.cells),
+        "unclear": sum(cell.verdict == "unclear" for cell in result.cells if cell.cell.decisive),
         "errors": result.errors,
     }
 
@@ -219,7 +219,8 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
         for cell in result.cells:
             judged = {one.margin.metric: one.compared.verdict for one in cell.judged}
             judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
-            units = {one.margin.metric: one.margin.unit for one in cell.judged}
+            units = dict(cell.cell.shown)
+            units |= {one.margin.metric: one.margin.unit for one in cell.judged}
             for who, measured in cell.measured.items():
                 mine = who == CANDIDATE
                 metrics = dict.fromkeys(key for run in measured.numbers for key in run)

@@ -292,8 +292,9 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     """
     if criterion.cells is None:
         return CriterionResult(criterion, cells, "not tested", None, None)
-    compared = [(cell, one) for cell in cells for one in cell.judged]
-    limits = [(cell, limit, holds) for cell in cells for limit, holds in cell.limits]
+    deciding = [cell for cell in cells if cell.cell.decisive]
+    compared = [(cell, one) for cell in deciding for one in cell.judged]
+    limits = [(cell, limit, holds) for cell in deciding for limit, holds in cell.limits]
     failed = [(cell, limit) for cell, limit, holds in limits if not holds]
     if any(cell.measured[CANDIDATE].errors for cell in cells):
         return CriterionResult(criterion, cells, "failed", None, None)

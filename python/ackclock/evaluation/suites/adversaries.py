@@ -39,7 +39,7 @@ from ackclock.evaluation.setting import (
     Table,
     change,
 )
-from ackclock.evaluation.suites.starvation import LENGTH_S, apart, starvation_cells
+from ackclock.evaluation.suites.starvation import LENGTH_S, apart, range_cells, starvation_cells
 
 FEW_ACKS = Bottleneck(20, 20, 4)
 """Where ACKs come in bunches: 20 ms, so that those of 40 ms are two round trips, and a queue that
@@ -317,6 +317,13 @@ ADVERSARIES: tuple[Criterion, ...] = (
         "Balakrishnan, SIGCOMM 2022), or its ACKs come in bunches; in full a longer path, jitter, "
         "or loss, too. The smaller share, and whether one starves.",
         starvation_cells, axis="error_ms", shown="smallest_share",
+    ),
+    Criterion(
+        "delay-range", "starvation", "", "Jitter beyond its own",
+        "Two flows of the control, the delay of one of which varies; and one alone, from the RTTs "
+        "of which the range d of the control's own delay is measured. By Arun, Alizadeh and "
+        "Balakrishnan (SIGCOMM 2022) a flow may starve once the jitter is more than 2 d.",
+        range_cells, axis="jitter_ms", shown="smallest_share",
     ),
     Criterion(
         "jitter", "jitter", "", "Jitter",
