@@ -205,6 +205,8 @@ class Criterion:
         The metric of its picture.
     not_tested : str
         Why there are no cells.
+    suite : str
+        That it is of: a name, or a folder.
     """
 
     id: str
@@ -217,6 +219,12 @@ class Criterion:
     axis: str = ""
     shown: str = ""
     not_tested: str = ""
+    suite: str = "rfc9743"
+
+    @property
+    def key(self) -> str:
+        """Name among the criteria of all suites."""
+        return f"{self.suite}/{self.id}"
 
 
 def one_part(scenario: Callable[[Subject], Table], measure: Measure, **more: Any) -> Any:

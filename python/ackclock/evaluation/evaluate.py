@@ -326,7 +326,8 @@ def evaluate(
     names = [subject.name for subject in asked.subjects]
     refuse_unknown(asked)
     with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
-        work = Work(asked, kept)
+        work = _whole(asked, kept)
+        asked = work.asked
         while True:
             wanted = work.all_jobs()
             with progress.Count(len({job.key for job in wanted}), "runs", shown=shown) as bar:
@@ -346,6 +347,20 @@ def evaluate(
             if index
         }
         return Evaluation(asked, work.of_criteria(0), others, packets)
+
+
+def _whole(asked: Asked, kept: Kept) -> Work:
+    """Leave out what was asked before and would have to be run again."""
+    work = Work(asked, kept)
+    torn = {
+        criterion.key
+        for cell, (criterion, _) in enumerate(work.cells)
+        if criterion.key in asked.earlier
+        for subject in range(len(asked.subjects))
+        if any(kept.get(job.key) is None for _, _, job in work.jobs(cell, subject))
+    }
+    left = tuple(one for one in asked.criteria if one.key not in torn)
+    return Work(replace(asked, criteria=left), kept) if torn else work
 
 
 def refuse_unknown(asked: Asked) -> None:

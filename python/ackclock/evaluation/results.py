@@ -48,6 +48,9 @@ class Asked:
         Seed of the random streams of all runs.
     paired : bool
         Whether the candidate meets the same chance as the baselines.
+    earlier : frozenset of str
+        Keys of those criteria that were asked before: they are left out unless all of their runs
+        are kept.
     """
 
     candidate: Subject
@@ -56,6 +59,7 @@ class Asked:
     mode: Mode = "quick"
     seed: int = 1
     paired: bool = True
+    earlier: frozenset[str] = frozenset()
 
     @cached_property
     def subjects(self) -> tuple[Subject, ...]:
