@@ -353,6 +353,18 @@ def test_a_window_that_stays_is_too_much_for_a_thin_link(evaluate: Evaluate) -> 
     assert mean(cells(found)[0], "loss") > 0.8
 
 
+def test_what_happens_to_those_that_are_only_shown_decides_nothing(evaluate: Evaluate) -> None:
+    (overload,) = [one for one in collapse.CRITERIA if one.id == "collapse-overload"]
+    assert overload.cells is not None
+    bad, good = overload.cells("quick")[1], queueing.BLOAT.cells("quick")[0]  # type: ignore[misc]
+    asked = replace(of([good]), beside=lambda _, name: [replace(bad, name=f"beside {name}")])
+    small = Subject("constant", {"window": 20.0})
+    found = evaluate(small, asked, against=("vegas", "cubic"))
+    assert [cell.cell.name for cell in cells(found)] == [good.name, "beside vegas"]
+    assert cells(found)[1].verdict == "worse"
+    assert found.results[0].verdict == "better"
+
+
 class Steady(ackclock.Control):
     """Sends 10 Mbit/s in packets of 1500 bytes, whatever happens."""
 
@@ -414,3 +426,15 @@ def test_published_completion_times(evaluate: Evaluate) -> None:
     # No transfer is faster than its bytes.
     bare = [size * 8e-6 / path.rate_mbps for path, size in (c4.ALONE[name] for name in names)]
     assert all(one > least for one, least in zip(took, bare, strict=True))
+
+
+@pytest.mark.parametrize("name", ["blackhole", "wifi_suspension"])
+def test_published_completion_times_with_outages(evaluate: Evaluate, name: str) -> None:
+    # As above; of a link that sends nothing for 2 s, and of one that does so for 200 ms in 2 s.
+    ids = {"blackhole": "c4-blackhole", "wifi_suspension": "c4-wifi"}
+    asked = next(one for one in SUITES["c4"] if one.id == ids[name])
+    (cell,) = cells(evaluate(Subject("reno"), only(asked, name)))
+    took = mean(cell, "completion", "cubic")
+    assert took == pytest.approx(c4.PUBLISHED_CUBIC_S[name], rel=0.12)
+    # 10 MB at 25 Mbit/s take 3.2 s and the hole 2 s; at 20 Mbit/s 4 s, with two of 0.2 s.
+    assert took > {"blackhole": 5.2, "wifi_suspension": 4.4}[name]

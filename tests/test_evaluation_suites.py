@@ -5,7 +5,9 @@ import polars as pl
 import pytest
 
 from ackclock import engine
-from ackclock.evaluation.setting import BASELINES, STANDARD, Mode, Subject, change
+from ackclock.evaluation import measures, timelines
+from ackclock.evaluation.criteria import queueing
+from ackclock.evaluation.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation, tcpeval
 from hand_made import made
 
@@ -94,3 +96,89 @@ def test_sessions_offer_their_load() -> None:
     assert offered == pytest.approx(0.6 * 100e6 / 8 * 36, rel=0.01)
     small = sum(flow["count"] for flow in flows if flow["packet"] == "536 B")
     assert small / sum(flow["count"] for flow in flows) == pytest.approx(0.1, abs=0.01)
+
+
+def test_requests_are_timed_and_one_that_never_ends_takes_the_whole_run() -> None:
+    # 15 kB are the ten packets of a first window: half a round trip of 40 ms, and ten transmissions
+    # of 0.24 ms, 22.4 ms after each request.
+    flow = Subject("reno").flow("c", 40, source="requests", size="15 kB", every="1 s")
+    made_of = STANDARD.scenario(flow, duration_s=10, tcp={"overhead": "0 s"})
+    found = measures.requests(engine.simulate(engine.read(made_of)))
+    assert found["request_p50"] == pytest.approx(0.0224, abs=0.0005)
+    flow = Subject("reno").flow("c", 40, source="requests", size="100 MB", every="20 s")
+    endless = STANDARD.scenario(flow, duration_s=5, measured_from_s=0)
+    assert measures.requests(engine.simulate(engine.read(endless)))["request_p95"] == 5
+
+
+def test_a_video_is_as_fast_as_its_frames() -> None:
+    # 30 frames a second, one of thirty ten times as large: 29 x 3750 + 37500 = 146250 bytes/s. They
+    # are rounded up to whole packets: 4500 and 37500 bytes, 168000 bytes/s, 1.344 Mbit/s.
+    media = next(one for one in SUITES["c4"] if one.id == "c4-media")
+    assert media.cells is not None
+    part = media.cells("quick")[0].parts(Subject("reno"))["run"]
+    rates = {
+        flow["name"]: flow["goodput_mbps"]
+        for flow in engine.simulate(engine.read(part.scenario), record=False).summary["flows"]
+    }
+    # The large frames come at random, 20 of 600: a standard deviation of 4.4 of them, a tenth.
+    assert rates["c-low"] == pytest.approx(1.344, rel=0.12)
+
+
+def test_cuts_that_were_undone_are_counted() -> None:
+    # Measured from 1 s on: three cuts of flow 0, a loss and two timeouts, of which one was undone.
+    # The cut before 1 s, the one of the other control and the end of an episode do not count.
+    cuts = [(0.5, 0, "loss"), (1.5, 0, "loss"), (1.6, 0, "undo"), (2.0, 0, "timeout")]
+    more = [(2.1, 1, "loss"), (2.2, 0, "recovered"), (3.0, 0, "timeout")]
+    flow = {"sent_packets": 10, "dropped_packets": 0, "retransmitted_packets": 0, "timeouts": 2,
+            "loss_events": 1, "goodput_mbps": 1.0,
+            "settings": {"packet": "1000 B"}}  # fmt: skip
+    link = {"utilisation": 1.0, "queue_delay_p50_ms": 0.0, "queue_delay_p95_ms": 0.0,
+            "queue_delay_p99_ms": 0.0, "mean_queue_packets": 0.0}  # fmt: skip
+    run = made(
+        np.full((50, 2), 10), events=[*cuts, *more], names=["c", "v"], flows=[flow, flow],
+        links=[link],
+    )  # fmt: skip
+    run.summary["measured_from_s"] = 1.0
+    found = timelines.cuts(run)
+    assert found["cuts"] == 3
+    assert found["spurious_cuts"] == pytest.approx(1 / 3)
+
+
+def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
+    """Reno alone with a queue of 2 P, P the product of rate and RTT.
+
+    Its window goes from 1.5 P to 3 P, so the RTT from 60 to 120 ms. It grows by a packet per RTT,
+    so the square of the RTT is uniform in time: p5 is the root of 60^2 + 0.05 (120^2 - 60^2), 64.3
+    ms, p95 117.7 ms, the range 53.4 ms.
+    """
+    path = Bottleneck(20, 40, 2)
+    scenario = path.scenario(Subject("reno").flow("c", 40), duration_s=60, sample_s=0.05)
+    found = timelines.delay_range(engine.simulate(engine.read(scenario)))
+    # A packet takes 0.6 ms, an ACK waits for two of them, and a loss is known a round trip later.
+    assert found["delay_range"] == pytest.approx(53.4, abs=3)
+    still = path.scenario(
+        Subject("constant", {"window": 2.0}).flow("c", 40), duration_s=20, sample_s=0.05
+    )
+    assert timelines.delay_range(engine.simulate(engine.read(still)))["delay_range"] < 1.5
+
+
+def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
+    """Reno that keeps b of its window at a loss: W = sqrt((1 + b)/(2 (1 - b) p)).
+
+    For the same W it takes (1 + b)/(1 - b)/3 times the losses of b = 1/2: 3 times with b = 0.8
+    (RFC 8511).
+    """
+    cell = queueing._response_cell()
+
+    def marks_per_loss(subject: Subject) -> float:
+        parts = {
+            name: part.measure(engine.simulate(part.scenario, record=False))
+            for name, part in cell.parts(subject).items()
+        }
+        return cell.numbers(parts)["marks_per_loss"]
+
+    reno, sparing = (marks_per_loss(Subject("reno", {"ecn_keep": keep})) for keep in (0.0, 0.8))
+    # The same window halves at a loss only where its episode does not cost a round trip of growth.
+    assert sparing / reno == pytest.approx(3, rel=0.15)
+    # A mark is a loss to it, but for what has to be sent again.
+    assert reno == pytest.approx(1, abs=0.35)

@@ -23,23 +23,37 @@ SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
 JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
 
 _WORDS = {
+    "delay_mean": "queueing delay, time average",
+    "delay_p50": "queueing delay, median",
     "delay_p95": "queueing delay, p95",
+    "delay_p99": "queueing delay, p99",
+    "delay_range": "range of its own delay, p5 to p95",
+    "exponent": "exponent of the goodputs' ratio over that of the RTTs",
     "epochs": "loss events",
     "fair_time": "time until shares are fair",
     "falls": "sends less the more is lost",
     "harm_goodput": "harm to the other's goodput",
     "harm_rtt": "harm to the other's RTT",
     "kept": "goodput over that without the difficulty",
+    "jitter_over_range": "jitter over that range",
     "late": "share later than 150 ms",
+    "lost": "share lost where nothing is marked",
+    "marked": "share marked",
+    "marks_per_loss": "marks that slow it down as much as a loss",
     "media_loss": "loss of the media",
     "recovery": "time to recover",
     "request_p50": "time of a request, median",
     "request_p95": "time of a request, p95",
+    "request_p99": "time of a request, p99",
+    "resent_in_vain": "share sent again although it had not been lost",
     "sent_50": "sent at 50 % loss",
     "sent_90": "sent at 90 % loss",
     "sent_per_delivered": "sent per packet delivered",
+    "spurious_cuts": "share of its cuts that it undid",
     "starved": "longest time starved",
     "starving": "share of flows that starve",
+    "stolen": "bandwidth stolen from the other",
+    "tfrc_ratio": "goodput of TFRC over that of the control's flows, each",
     "useful": "share of what is sent that is delivered",
     "victim_goodput": "goodput left to the other",
     "victim_loss": "loss of the other",
@@ -148,6 +162,10 @@ class Cell:
         What follows from the numbers of all parts; by default all of them.
     drawn : bool
         Whether rates and queue of the first run's first part are kept as curves.
+    shown : tuple of (str, str)
+        Further numbers that the page has, each with its unit: they are not judged.
+    decisive : bool
+        Whether it counts for the verdict of its criterion.
     """
 
     name: str
@@ -157,6 +175,8 @@ class Cell:
     parameters: Mapping[str, float | str] = field(default_factory=dict)
     numbers: Callable[[Mapping[str, Numbers]], Numbers] = _merged
     drawn: bool = False
+    shown: tuple[tuple[str, str], ...] = ()
+    decisive: bool = True
 
 
 @dataclass(frozen=True)
@@ -177,12 +197,16 @@ class Criterion:
         What is done and why, a paragraph.
     cells : callable, optional
         Its cells in a mode; None when it is not tested.
+    beside : callable, optional
+        Further cells in a mode, with a further control as the victim; they decide nothing.
     axis : str
         The parameter along which its picture is drawn; empty for a row per cell.
     shown : str
         The metric of its picture.
     not_tested : str
         Why there are no cells.
+    suite : str
+        That it is of: a name, or a folder.
     """
 
     id: str
@@ -191,9 +215,16 @@ class Criterion:
     title: str
     about: str
     cells: Callable[[Mode], list[Cell]] | None = None
+    beside: Callable[[Mode, str], list[Cell]] | None = None
     axis: str = ""
     shown: str = ""
     not_tested: str = ""
+    suite: str = "rfc9743"
+
+    @property
+    def key(self) -> str:
+        """Name among the criteria of all suites."""
+        return f"{self.suite}/{self.id}"
 
 
 def one_part(scenario: Callable[[Subject], Table], measure: Measure, **more: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.evaluation import verdicts
-from ackclock.evaluation.cell import Numbers, Parts
+from ackclock.evaluation.cell import Cell, Criterion, Numbers, Parts
 from ackclock.evaluation.results import (
     CANDIDATE,
     Asked,
@@ -38,6 +39,15 @@ UNPAIRED = 1000
 """Number of the candidate's first run when its chance is to be another than the baselines'."""
 
 
+def _cells(criterion: Criterion, asked: Asked) -> list[Cell]:
+    found = list(criterion.cells(asked.mode)) if criterion.cells else []
+    if criterion.beside is not None:
+        further = [name for name in dict.fromkeys(asked.against) if name not in BASELINES]
+        for name in further:
+            found += [replace(cell, decisive=False) for cell in criterion.beside(asked.mode, name)]
+    return found
+
+
 class Work:
     """The cells of an evaluation, and which runs they need.
 
@@ -52,10 +62,7 @@ class Work:
     def __init__(self, asked: Asked, kept: Kept) -> None:
         self.asked, self.kept = asked, kept
         self.cells = [
-            (criterion, cell)
-            for criterion in asked.criteria
-            if criterion.cells is not None
-            for cell in criterion.cells(asked.mode)
+            (criterion, cell) for criterion in asked.criteria for cell in _cells(criterion, asked)
         ]
         self.runs = [FIRST_RUNS[asked.mode]] * len(self.cells)
         self._places = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
@@ -229,9 +236,10 @@ class Work:
         """
         found = False
         for result in self.of_criteria(0):
-            compared = [one.compared for cell in result.cells for one in cell.judged]
+            decisive = [cell for cell in result.cells if cell.cell.decisive]
+            compared = [one.compared for cell in decisive for one in cell.judged]
             adjusted = iter(verdicts.holm([one.p for one in compared]))
-            for cell in result.cells:
+            for cell in decisive:
                 needs = [_needs_more(one.compared, next(adjusted)) for one in cell.judged]
                 place = self._places[id(cell.cell)]
                 if any(needs) and self.runs[place] < MOST_RUNS:
@@ -318,7 +326,8 @@ def evaluate(
     names = [subject.name for subject in asked.subjects]
     refuse_unknown(asked)
     with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
-        work = Work(asked, kept)
+        work = _whole(asked, kept)
+        asked = work.asked
         while True:
             wanted = work.all_jobs()
             with progress.Count(len({job.key for job in wanted}), "runs", shown=shown) as bar:
@@ -338,6 +347,20 @@ def evaluate(
             if index
         }
         return Evaluation(asked, work.of_criteria(0), others, packets)
+
+
+def _whole(asked: Asked, kept: Kept) -> Work:
+    """Leave out what was asked before and would have to be run again."""
+    work = Work(asked, kept)
+    torn = {
+        criterion.key
+        for cell, (criterion, _) in enumerate(work.cells)
+        if criterion.key in asked.earlier
+        for subject in range(len(asked.subjects))
+        if any(kept.get(job.key) is None for _, _, job in work.jobs(cell, subject))
+    }
+    left = tuple(one for one in asked.criteria if one.key not in torn)
+    return Work(replace(asked, criteria=left), kept) if torn else work
 
 
 def refuse_unknown(asked: Asked) -> None:

@@ -74,9 +74,10 @@ def general(run: Run) -> Numbers:
     -------
     dict
         ``goodput`` of its flows together (Mbit/s), ``utilisation`` and queueing delay of the
-        bottleneck (``delay_p50``, ``delay_p95``, ``delay_p99``, and the time average
-        ``delay_mean``, ms), ``loss`` (share of packets sent), ``jain``, ``smallest_share`` (of what
-        is fair), ``timeouts``, ``epochs`` (loss events of the first flow).
+        bottleneck (``delay_p50``, ``delay_p95``, ``delay_p99``, ms; and the time average
+        ``queue_mean``, packets), ``loss`` (share of packets sent), ``jain``, ``smallest_share`` (of
+        what is fair), ``resent_in_vain`` (share of what is sent that is sent again although it was
+        not lost), ``timeouts``, ``epochs`` (loss events of the first flow).
     """
     mine, link = flows(run, "c"), bottleneck(run)
     rates = _goodputs(mine)
@@ -92,6 +93,10 @@ def general(run: Run) -> Numbers:
         "loss": metrics.loss_rate(lost, sent),
         "jain": float(metrics.jain(rates)),
         "smallest_share": len(rates) * min(rates) / sum(rates) if sum(rates) else 0.0,
+        "resent_in_vain": metrics.loss_rate(
+            sum(max(0, flow["retransmitted_packets"] - flow["dropped_packets"]) for flow in mine),
+            sent,
+        ),
         "sent_per_delivered": _sent_per_delivered(run, mine),
         "timeouts": float(sum(flow["timeouts"] for flow in mine)),
         "epochs": float(mine[0]["loss_events"]),
@@ -142,6 +147,23 @@ def sent_per_round_trip(run: Run) -> Numbers:
     flow = flows(run, "c")[0]
     seconds = run.summary["duration_s"] - run.summary["measured_from_s"]
     return {"sent": flow["sent_packets"] * flow["rtt_ms"] / 1e3 / seconds}
+
+
+def marked(run: Run) -> Numbers:
+    """Measure how many packets a queue marks.
+
+    Parameters
+    ----------
+    run : Run
+        A run in which all flows are of the judged control.
+
+    Returns
+    -------
+    dict
+        As `general`, and ``marked``: marks over packets sent.
+    """
+    sent = sum(flow["sent_packets"] for flow in flows(run, "c"))
+    return general(run) | {"marked": metrics.loss_rate(bottleneck(run)["marks"], sent)}
 
 
 def overload(run: Run) -> Numbers:
@@ -228,3 +250,29 @@ def completions(run: Run, *, groups: tuple[str, ...]) -> Numbers:
 
 def _times(run: Run, group: str) -> list[float | None]:
     return [flow["completion_s"] for flow in flows(run, group)]
+
+
+def requests(run: Run, *, name: str = "c") -> Numbers:
+    """Measure how long requests take.
+
+    Parameters
+    ----------
+    run : Run
+        A run.
+    name : str
+        Of the flow that sends them.
+
+    Returns
+    -------
+    dict
+        As `general`; ``request_p50``, ``request_p95`` and ``request_p99`` (s; the length of the run
+        when none was complete).
+    """
+    flow = next(one for one in run.summary["flows"] if one["name"] == name)
+    end_s = run.summary["duration_s"]
+    found = {
+        "request_p50": flow["request_p50_s"],
+        "request_p95": flow["request_p95_s"],
+        "request_p99": flow["request_p99_s"],
+    }
+    return general(run) | {key: end_s if one is None else one for key, one in found.items()}

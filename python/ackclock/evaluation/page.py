@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from ackclock import engine
 from ackclock.draw import lab, plots
 from ackclock.draw.page import html
 from ackclock.engine import storage
-from ackclock.evaluation import pictures, report
+from ackclock.engine.summary import number
+from ackclock.evaluation import earlier, pictures, report
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
 from ackclock.evaluation.search import Adversary, Searched, as_json, picture
 from ackclock.evaluation.search.run import summed_up
+from ackclock.evaluation.search.saved import FRESH_RUNS
 from ackclock.evaluation.verdicts import Limit
 from ackclock.metrics import Estimate
 
@@ -103,6 +106,7 @@ def sentence(evaluation: Evaluation) -> str:
         cell.cell.name
         for one in tested
         for cell in one.cells
+        if cell.cell.decisive
         for limit, holds in cell.limits
         if limit.metric == "starved" and not holds
     ]
@@ -149,7 +153,11 @@ def _metric(found: Judged | Limit) -> tuple[str, str]:
 
 
 def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any]:
-    metric, unit = _metric(found)
+    margin = report.margin_words(found)
+    return _numbers(cell, *_metric(found)) | {"margin": margin, "verdict": verdict}
+
+
+def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
     return {
         "cell": cell.cell.name,
         "steady": cell.is_steady,
@@ -162,8 +170,7 @@ def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any
             if who != CANDIDATE
         ],
         "runs": len(cell.measured[CANDIDATE].numbers),
-        "margin": report.margin_words(found),
-        "verdict": verdict,
+        "decisive": cell.cell.decisive,
     }
 
 
@@ -193,6 +200,8 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
                 rows[-1]["note"] = f"about {one.compared.runs_needed} runs would tell"
         for limit, holds in cell.limits:
             rows.append(_row(cell, limit, "holds" if holds else "fails") | links)
+        for metric, unit in cell.cell.shown:
+            rows.append(_numbers(cell, metric, unit) | {"margin": "", "verdict": ""} | links)
     return rows
 
 
@@ -220,6 +229,7 @@ def write(
     command: str,
     wall_s: float,
     searches: Sequence[Search] = (),
+    tell: Callable[[str], Any] | None = None,
 ) -> Path:
     """Write the folder of an evaluation, whole or not at all.
 
@@ -235,11 +245,14 @@ def write(
         How long it took, seconds.
     searches : sequence of Search
         What was looked for besides.
+    tell : callable, optional
+        Called with a line when what was there is kept under another name.
 
     Returns
     -------
     Path
-        The folder; an earlier evaluation of the control there is replaced.
+        The folder. An earlier evaluation of the control there is replaced when this one has all
+        that it has; otherwise it gets another name.
 
     Raises
     ------
@@ -248,19 +261,27 @@ def write(
     """
     name = evaluation.asked.candidate.name
     place = folder(output, name)
+    asked = evaluation.asked
+    commands = earlier.commands(asked, place, command)
+    kept = earlier.searches(asked, place, [one.objective for one in searches])
+    made = [_record(one, command) for one in searches]
+    objectives = [one["objective"] for one in (*kept, *made)]
 
     def is_result(directory: Path) -> bool:
         return storage.holds_only(directory, NAMES, MARKER)
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
-        adversaries = [one for search in searches for one in search.files]
-        report.write(evaluation, directory, wall_s, as_json(adversaries))
+        files = [one for search in searches for one in search.files]
+        adversaries = _kept_adversaries(place, kept) + as_json(files)
+        report.write(evaluation, directory, wall_s, commands, adversaries, kept + made)
         (directory / "pictures").mkdir()
+        _draw_adversaries(files, place, kept, directory)
         shown = []
         for index, result in enumerate(evaluation.results):
             beside = [results[index] for results in evaluation.others.values()]
             one = _result(result, beside)
             one["pictures"] = _pictures(result, name, directory)
+            one["command"] = commands[result.criterion.key]
             shown.append(one)
         laboratory = lab.page()
         if laboratory is not None:
@@ -274,37 +295,73 @@ def write(
             others=list(evaluation.others),
             tested=[one for one in shown if one["verdict"] != "not tested"],
             not_tested=[one for one in shown if one["verdict"] == "not tested"],
-            searches=[_searched(search, directory) for search in searches],
+            searches=[_searched(one, adversaries) for one in kept + made],
             packets=evaluation.packets,
             has_lab=laboratory is not None,
             command=command,
             version=engine.__version__,
         )
         storage.write(directory / "index.html", text.encode())
+        aside = earlier.set_aside(asked, place, objectives)
+        if aside is not None and tell is not None:
+            tell(f"the page that was there has more, or other settings, and is kept: {aside}")
     return place
 
 
-def _searched(search: Search, directory: Path) -> dict[str, Any]:
-    shown = []
-    for file, adversary in search.files:
+def _record(search: Search, command: str) -> dict[str, Any]:
+    return {
+        "objective": search.objective,
+        "command": command,
+        "lines": [summed_up(one) for one in search.searched],
+        "adversaries": [file.as_posix() for file, _ in search.files],
+    }
+
+
+def _kept_adversaries(place: Path, kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    record = earlier.read(place) if kept else None
+    wanted = {file for one in kept for file in one["adversaries"]}
+    return [one for one in record["adversaries"] if one["file"] in wanted] if record else []
+
+
+def _draw_adversaries(
+    files: Sequence[tuple[Path, Adversary]],
+    place: Path,
+    kept: Sequence[dict[str, Any]],
+    directory: Path,
+) -> None:
+    """Draw what was found now, and take over the pictures of what was found before."""
+    for file, adversary in files:
         with plots.in_style():
             plots.save(picture(adversary), directory / "pictures", file.stem)
-        estimates = [interval(one) for one in adversary.estimates.values()]
+    for name in (file for one in kept for file in one["adversaries"]):
+        for ending in ("png", "pdf"):
+            before = place / "pictures" / f"{Path(name).stem}.{ending}"
+            if before.exists():
+                shutil.copyfile(before, directory / "pictures" / before.name)
+
+
+def _searched(record: dict[str, Any], adversaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    shown = []
+    for one in adversaries:
+        if one["file"] not in record["adversaries"]:
+            continue
+        ends = {CANDIDATE: (one["low"], one["high"]), **one["intervals"]}
+        estimates = []
+        for who, value in {CANDIDATE: one["value"], **one["baseline"]}.items():
+            low, high = map(number, ends[who])
+            estimates.append(interval(Estimate(number(value), low, high, FRESH_RUNS)))
+        file = Path(one["file"])
         shown.append(
             {
                 "name": file.stem,
                 "file": f"../found/{file.name}",
-                "metric": words(adversary.objective.margin.metric),
-                "unit": adversary.objective.margin.unit,
+                "metric": words(one["metric"]),
+                "unit": one["unit"],
                 "estimates": estimates,
-                "genome": adversary.genome,
+                "genome": one["genome"],
             }
         )
-    return {
-        "objective": search.objective,
-        "lines": [summed_up(one) for one in search.searched],
-        "adversaries": shown,
-    }
+    return {**record, "adversaries": shown}
 
 
 def _pictures(result: CriterionResult, name: str, directory: Path) -> list[tuple[str, str]]:

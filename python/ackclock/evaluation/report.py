@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.engine import controls, storage
+from ackclock.evaluation import earlier
 from ackclock.evaluation.results import (
     CANDIDATE,
     CellResult,
@@ -134,7 +135,7 @@ def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str,
     }
 
 
-def _criterion(result: CriterionResult) -> dict[str, Any]:
+def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
     return {
         "id": result.criterion.id,
         "section": result.criterion.section,
@@ -143,13 +144,19 @@ def _criterion(result: CriterionResult) -> dict[str, Any]:
         "holm_p": None if result.holm_p is None else _finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
-        "unclear": sum(cell.verdict == "unclear" for cell in result.cells),
+        "unclear": sum(cell.verdict == "unclear" for cell in result.cells if cell.cell.decisive),
         "errors": result.errors,
+        "suite": result.criterion.suite,
+        "command": command,
     }
 
 
 def verdicts(
-    evaluation: Evaluation, wall_s: float, adversaries: Sequence[dict[str, Any]] = ()
+    evaluation: Evaluation,
+    wall_s: float,
+    commands: Mapping[str, str],
+    adversaries: Sequence[dict[str, Any]] = (),
+    searches: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Give the verdicts as ``verdicts.json`` has them.
 
@@ -159,8 +166,12 @@ def verdicts(
         What was found.
     wall_s : float
         How long it took, seconds.
+    commands : mapping
+        What asked each criterion, by its key.
     adversaries : sequence of dict
-        What a search has found, as `search.as_json` gives it.
+        What searches have found, as `search.as_json` gives it.
+    searches : sequence of dict
+        The searches.
 
     Returns
     -------
@@ -179,19 +190,30 @@ def verdicts(
         },
         "baselines": list(BASELINES),
         "against": list(asked.against),
+        "build": earlier.build(asked),
         "mode": asked.mode,
         "seed": asked.seed,
-        "criteria": [_criterion(one) for one in evaluation.results if one.verdict != "not tested"],
+        "criteria": [
+            _criterion(one, commands[one.criterion.key])
+            for one in evaluation.results
+            if one.verdict != "not tested"
+        ],
         "others": {
             name: {one.criterion.id: one.verdict for one in results}
             for name, results in evaluation.others.items()
         },
         "adversaries": [as_finite(one) for one in adversaries],
         "not_tested": [
-            {"id": one.criterion.id, "reason": one.criterion.not_tested}
+            {
+                "id": one.criterion.id,
+                "reason": one.criterion.not_tested,
+                "suite": one.criterion.suite,
+                "command": commands[one.criterion.key],
+            }
             for one in evaluation.results
             if one.verdict == "not tested"
         ],
+        "searches": list(searches),
         "packets": evaluation.packets,
         "wall_s": round(wall_s, 1),
     }
@@ -219,7 +241,8 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
         for cell in result.cells:
             judged = {one.margin.metric: one.compared.verdict for one in cell.judged}
             judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
-            units = {one.margin.metric: one.margin.unit for one in cell.judged}
+            units = dict(cell.cell.shown)
+            units |= {one.margin.metric: one.margin.unit for one in cell.judged}
             for who, measured in cell.measured.items():
                 mine = who == CANDIDATE
                 metrics = dict.fromkeys(key for run in measured.numbers for key in run)
@@ -304,7 +327,9 @@ def write(
     evaluation: Evaluation,
     directory: Path,
     wall_s: float,
+    commands: Mapping[str, str],
     adversaries: Sequence[dict[str, Any]] = (),
+    searches: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Write verdicts, numbers and scenarios.
 
@@ -316,8 +341,8 @@ def write(
         Where to.
     wall_s : float
         How long it took, seconds.
-    adversaries : sequence of dict
-        What a search has found, as `search.as_json` gives it.
+    commands, adversaries, searches
+        As for `verdicts`.
 
     Returns
     -------
@@ -338,6 +363,6 @@ def write(
                 storage.write(place, scenario.toml().encode())
     storage.write_table(cells(evaluation), directory, "cells")
     storage.write_table(runs(evaluation), directory, "runs")
-    found = verdicts(evaluation, wall_s, adversaries)
+    found = verdicts(evaluation, wall_s, commands, adversaries, searches)
     storage.write(directory / "verdicts.json", (json.dumps(found, indent=1) + "\n").encode())
     return found

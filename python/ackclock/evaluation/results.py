@@ -48,6 +48,9 @@ class Asked:
         Seed of the random streams of all runs.
     paired : bool
         Whether the candidate meets the same chance as the baselines.
+    earlier : frozenset of str
+        Keys of those criteria that were asked before: they are left out unless all of their runs
+        are kept.
     """
 
     candidate: Subject
@@ -56,6 +59,7 @@ class Asked:
     mode: Mode = "quick"
     seed: int = 1
     paired: bool = True
+    earlier: frozenset[str] = frozenset()
 
     @cached_property
     def subjects(self) -> tuple[Subject, ...]:
@@ -292,8 +296,9 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     """
     if criterion.cells is None:
         return CriterionResult(criterion, cells, "not tested", None, None)
-    compared = [(cell, one) for cell in cells for one in cell.judged]
-    limits = [(cell, limit, holds) for cell in cells for limit, holds in cell.limits]
+    deciding = [cell for cell in cells if cell.cell.decisive]
+    compared = [(cell, one) for cell in deciding for one in cell.judged]
+    limits = [(cell, limit, holds) for cell in deciding for limit, holds in cell.limits]
     failed = [(cell, limit) for cell, limit, holds in limits if not holds]
     if any(cell.measured[CANDIDATE].errors for cell in cells):
         return CriterionResult(criterion, cells, "failed", None, None)

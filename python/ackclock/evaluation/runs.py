@@ -67,12 +67,12 @@ class Job:
         own = controls.fingerprint(self.scenario.controls)
         # Functions and partial functions are pickled by name and arguments.
         asked = hashlib.sha256(pickle.dumps(self.measure, 4)).hexdigest()
-        words = [engine.ENGINE, _sources(), self.scenario.digest, self.run, asked, self.drawn, own]
+        words = [engine.ENGINE, sources(), self.scenario.digest, self.run, asked, self.drawn, own]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
 
 
 @functools.cache
-def _sources() -> str:
+def sources() -> str:
     """Give a digest of the code that makes numbers of runs."""
     here = Path(__file__).parent
     digest = hashlib.sha256()

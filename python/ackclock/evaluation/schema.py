@@ -61,6 +61,8 @@ def schema() -> dict[str, Any]:
             "cells": {"type": "integer"},
             "unclear": {"type": "integer"},
             "errors": {"type": "array", "items": _TEXT},
+            "suite": _TEXT,
+            "command": _TEXT,
         }
     )
     regret = _object({"value": _NUMBER, "low": _NUMBER, "high": _NUMBER})
@@ -75,6 +77,10 @@ def schema() -> dict[str, Any]:
             "low": _NUMBER,
             "high": _NUMBER,
             "baseline": {"type": "object", "additionalProperties": _NUMBER},
+            "intervals": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "items": _NUMBER},
+            },
             "regret": regret,
             "verdict": {"enum": ["better", "like", "unclear", "worse"]},
         }
@@ -90,6 +96,7 @@ def schema() -> dict[str, Any]:
                 "control": control,
                 "baselines": {"type": "array", "items": _TEXT},
                 "against": {"type": "array", "items": _TEXT},
+                "build": _TEXT,
                 "mode": {"enum": ["quick", "full"]},
                 "seed": {"type": "integer"},
                 "criteria": {"type": "array", "items": criterion},
@@ -103,7 +110,20 @@ def schema() -> dict[str, Any]:
                 "adversaries": {"type": "array", "items": adversary},
                 "not_tested": {
                     "type": "array",
-                    "items": _object({"id": _TEXT, "reason": _TEXT}),
+                    "items": _object(
+                        {"id": _TEXT, "reason": _TEXT, "suite": _TEXT, "command": _TEXT}
+                    ),
+                },
+                "searches": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            "objective": _TEXT,
+                            "command": _TEXT,
+                            "lines": {"type": "array", "items": _TEXT},
+                            "adversaries": {"type": "array", "items": _TEXT},
+                        }
+                    ),
                 },
                 "packets": {"type": "integer"},
                 "wall_s": {"type": "number"},

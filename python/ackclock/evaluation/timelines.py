@@ -53,6 +53,55 @@ def _first_time(run: Run, amount: Any, time_s: Any, from_s: float, least_mbps: f
     return float(ends[np.argmax(there)] - from_s) if there.any() else end_s - from_s
 
 
+def cuts(run: Run) -> Numbers:
+    """Measure how many cuts of the window were for nothing.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    dict
+        As `general`; ``cuts`` (losses and timeouts that the flows of the judged control were told
+        of in the measured time) and ``spurious_cuts``, the share of them that was undone because
+        nothing had been lost (0 without cuts).
+    """
+    mine = [flow["id"] for flow in flows(run, "c")]
+    kinds = run.events.filter(
+        pl.col("flow").is_in(mine) & (pl.col("time_s") > run.summary["measured_from_s"])
+    )["kind"]
+    count = int(kinds.is_in(["loss", "timeout"]).sum())
+    undone = int((kinds == "undo").sum())
+    share = min(1.0, undone / count) if count else 0.0
+    return general(run) | {"cuts": float(count), "spurious_cuts": share}
+
+
+def delay_range(run: Run) -> Numbers:
+    """Measure by how much a control varies its own round-trip time.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run with one flow of it, alone.
+
+    Returns
+    -------
+    dict
+        ``delay_range``: from the 5th to the 95th percentile of the RTTs in the samples, ms.
+    """
+    table = run.windows.filter(
+        (pl.col("flow") == flows(run, "c")[0]["id"])
+        & (pl.col("time_s") > run.summary["measured_from_s"])
+    )
+    rtts_ms = table["rtt_ms"].drop_nulls().to_numpy()
+    if not rtts_ms.size:
+        return {"delay_range": float("nan")}
+    low, high = np.percentile(rtts_ms, (5, 95))
+    return {"delay_range": float(high - low)}
+
+
 def starvation(run: Run, *, prefix: str = "v") -> Numbers:
     """Measure for how long a flow got next to nothing.
 

@@ -100,7 +100,19 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
             for words, receiver in LIARS.items()
             for victim in BASELINES
         ]
+        cells.append(
+            Cell(
+                "a receiver that acknowledges every 64 packets",
+                one_part(_sparing, measures.general),
+                judged=(GOODPUT, DELAY, LOSS),
+                parameters={"packets_per_ack": 64},
+            )
+        )
     return cells
+
+
+def _sparing(subject: Subject) -> Table:
+    return STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms, delayed_ack=64), duration_s=60)
 
 
 def _transient_cells(_: Mode) -> list[Cell]:
@@ -238,7 +250,8 @@ MISBEHAVING = Criterion(
     "misbehaving", "7.6", "SHOULD", "Misbehaving nodes",
     "Pulses of datagrams, twice the rate of the link for 100 ms (Kuzmanovic and Knightly, 2003), "
     "with a least retransmission timeout of 1 s: the goodput that is left. In full also what a "
-    "receiver gains that lies, at the cost of a CUBIC or Reno flow.",
+    "receiver gains that lies, at the cost of a CUBIC or Reno flow, and what is left with one that "
+    "acknowledges every 64 packets.",
     _misbehaving_cells, axis="period_s", shown="goodput",
 )  # fmt: skip
 

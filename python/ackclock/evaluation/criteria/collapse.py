@@ -115,6 +115,7 @@ def _overload_cells(mode: Mode) -> list[Cell]:
                 harm_margin("starving"),
             ),
             parameters={"flows": count},
+            shown=(("timeouts", ""),),
         )
         for count in counts
     ]

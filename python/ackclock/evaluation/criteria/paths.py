@@ -56,6 +56,7 @@ def _cell(name: str, path: Bottleneck, mode: Mode, **parameters: float | str) ->
         one_part(alone(path, 1, LONG_S[mode]), measures.general),
         judged=(GOODPUT, DELAY),
         parameters=parameters,
+        shown=(("resent_in_vain", ""), ("timeouts", "")),
     )
 
 
@@ -104,6 +105,9 @@ KEPT = Margin("kept", "", higher_is_better=True, ratio=1.1, least=1e-3)
 """Goodput over that on the same path without the difficulty."""
 
 
+SPURIOUS = (("spurious_cuts", ""), ("cuts", ""), ("resent_in_vain", ""))
+
+
 def _beside_usual(
     path: Bottleneck, duration_s: float, events: tuple[Table, ...] = (), sample_s: float = 1.0
 ) -> Callable[[Subject], Parts]:
@@ -113,7 +117,10 @@ def _beside_usual(
         flow = subject.flow("c", path.rtt_ms)
         run = path.scenario(flow, duration_s=duration_s, events=events, sample_s=sample_s)
         usual = replace(path, link={}).scenario(flow, duration_s=duration_s, sample_s=sample_s)
-        return {"run": Part(run, measures.general), "usual": Part(usual, measures.general)}
+        return {
+            "run": Part(run, timelines.cuts, records=True),
+            "usual": Part(usual, measures.general),
+        }
 
     return parts
 
@@ -145,6 +152,7 @@ def _delay_cells(mode: Mode) -> list[Cell]:
             judged=(KEPT, DELAY),
             numbers=_relative,
             drawn=True,
+            shown=SPURIOUS,
         )
         for name, changes in steps.items()
     ]
@@ -157,6 +165,7 @@ def _delay_cells(mode: Mode) -> list[Cell]:
                 judged=(KEPT, DELAY),
                 numbers=_relative,
                 parameters={"noise_ms": noise_ms},
+                shown=SPURIOUS,
             )
         )
     return cells
@@ -177,6 +186,7 @@ def _reordering_cells(mode: Mode) -> list[Cell]:
                 judged=(KEPT,),
                 numbers=_relative,
                 parameters={"reordering_rtts": 1 / part},
+                shown=SPURIOUS,
             )
         )
     return cells
@@ -197,6 +207,7 @@ def _thin_cells(mode: Mode) -> list[Cell]:
                 Margin("sent_per_delivered", "", higher_is_better=False, ratio=1.1),
             ),
             parameters=parameters_of(path),
+            shown=(("timeouts", ""),),
         )
         for name, path in thin.items()
     ]
@@ -297,7 +308,8 @@ BREAKERS = Criterion(
 DELAYS = Criterion(
     "delay", "7.3", "SHOULD", "Varying delay",
     "The standard path whose round-trip time doubles, halves, alternates, or varies for each "
-    "packet without reordering: goodput over that without the variation.",
+    "packet without reordering: goodput over that without the variation. Cuts of the window that "
+    "were undone are shown.",
     _delay_cells, axis="noise_ms", shown="kept",
 )  # fmt: skip
 THIN = Criterion(
@@ -315,7 +327,7 @@ FAR = Criterion(
 REORDERING = Criterion(
     "reordering", "7.7", "", "Reordering",
     "The standard path with delays that let packets overtake each other: goodput over that in "
-    "order.",
+    "order. Cuts of the window that were undone are shown.",
     _reordering_cells, axis="reordering_rtts", shown="kept",
 )  # fmt: skip
 DATACENTRE = Criterion(

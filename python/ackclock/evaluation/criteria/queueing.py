@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import (
@@ -11,6 +12,9 @@ from ackclock.evaluation.cell import (
     LOSS,
     Cell,
     Criterion,
+    Numbers,
+    Part,
+    Parts,
     one_part,
 )
 from ackclock.evaluation.criteria.sharing import harm_cell
@@ -21,6 +25,7 @@ from ackclock.evaluation.setting import (
     Subject,
     Table,
 )
+from ackclock.evaluation.verdicts import Margin
 
 DISCIPLINES: dict[str, Table] = {
     "CoDel": {"kind": "codel"},
@@ -86,6 +91,7 @@ def _bufferbloat_cells(mode: Mode) -> list[Cell]:
             one_part(alone(Bottleneck(20, 40, size), count, 60), measures.general),
             judged=(DELAY,),
             parameters={"flows": count, "buffer_bdp": size},
+            shown=(("delay_p50", "ms"), ("delay_p99", "ms"), ("queue_mean", "packets")),
         )
         for count in (1, 8)
         for size in sizes
@@ -129,6 +135,7 @@ def _managed_cells(mode: Mode) -> list[Cell]:
         for name in names
         for victim in BASELINES
     ]
+    cells.append(_response_cell())
     if mode == "full":
         cells += [
             Cell(
@@ -140,6 +147,47 @@ def _managed_cells(mode: Mode) -> list[Cell]:
             for name in names
         ]
     return cells
+
+
+THIN = Bottleneck(20, 40, queue_packets=1000)
+MARKS = Margin("marks_per_loss", "", higher_is_better=False, ratio=1.21)
+"""A rate goes with the root of the share lost, so 1.1 times the rate is 1.21 times the share."""
+
+
+def _response_cell() -> Cell:
+    """Compare the response to marks with that to losses.
+
+    PIE marks or drops with a probability that it raises until the senders are as fast as the link:
+    with eight flows, whose windows are about a dozen packets, about one packet in a hundred. Who
+    answers a mark as a loss (RFC 3168) needs as many of either for that.
+    """
+    flows = 8
+
+    def parts(subject: Subject) -> Parts:
+        found = {}
+        for name, ecn in (("run", True), ("lossy", False)):
+            path = replace(THIN, discipline={"kind": "pie", "ecn": ecn})
+            flow = subject.flow("c", path.rtt_ms, count=flows)
+            scenario = path.scenario(flow, duration_s=60, tcp={"ecn": ecn})
+            found[name] = Part(scenario, measures.marked)
+        return found
+
+    return Cell(
+        "PIE, 8 flows, marks beside losses",
+        parts,
+        judged=(MARKS,),
+        numbers=_marks_per_loss,
+        parameters={"queue": "PIE with ECN", "flows": flows},
+        shown=(("marked", ""), ("lost", "")),
+    )
+
+
+def _marks_per_loss(found: Mapping[str, Numbers]) -> Numbers:
+    marked, lost = found["run"], found["lossy"]["loss"]
+    # What is dropped in spite of ECN is as much of a signal.
+    signals = marked["marked"] + marked["loss"]
+    ratio = signals / lost if lost else float("nan")
+    return marked | {"lost": lost, "marks_per_loss": ratio}
 
 
 def _marked(name: str) -> Callable[[Subject], Table]:
@@ -181,6 +229,7 @@ TUNNEL = Criterion(
 MANAGED = Criterion(
     "aqm", "7.1", "SHOULD", "Active queue management",
     "The standard path with CoDel, PIE and FQ-CoDel as they come: goodput, delay and loss alone, "
-    "and harm to a CUBIC or Reno flow beside it.",
+    "and harm to a CUBIC or Reno flow beside it; and how many marks slow it down as much as a loss "
+    "does.",
     _managed_cells, shown="delay_p95",
 )  # fmt: skip

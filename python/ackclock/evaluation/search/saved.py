@@ -314,7 +314,8 @@ def as_json(files: Sequence[tuple[Path, Adversary]]) -> list[dict[str, Any]]:
     -------
     list of dict
         ``file``, ``objective``, ``genome``, ``metric``, ``unit``, ``value``, ``low``, ``high`` of
-        the candidate, ``baseline`` (means by name), ``regret`` with its ends, and ``verdict``.
+        the candidate, ``baseline`` (means by name) and ``intervals`` of these, ``regret`` with its
+        ends, and ``verdict``.
     """
     found = []
     for file, one in files:
@@ -332,6 +333,11 @@ def as_json(files: Sequence[tuple[Path, Adversary]]) -> list[dict[str, Any]]:
                 "high": mine.high,
                 "baseline": {
                     name: estimate.value
+                    for name, estimate in one.estimates.items()
+                    if name != "candidate"
+                },
+                "intervals": {
+                    name: [estimate.low, estimate.high]
                     for name, estimate in one.estimates.items()
                     if name != "candidate"
                 },

@@ -1,6 +1,7 @@
 """The suites of an evaluation, by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ackclock.evaluation.cell import Criterion
@@ -46,9 +47,9 @@ def criteria(name: str) -> tuple[Criterion, ...]:
         When a folder holds no adversaries, or something else.
     """
     if name in SUITES:
-        return SUITES[name]
+        return tuple(replace(one, suite=name) for one in SUITES[name])
     if Path(name).is_dir():
-        return (saved.read(Path(name)),)
+        return (replace(saved.read(Path(name)), suite=name),)
     raise KeyError(f"no suite {name}; choose of {', '.join(SUITES)}, or a folder")
 
 

@@ -39,7 +39,7 @@ from ackclock.evaluation.setting import (
     Table,
     change,
 )
-from ackclock.evaluation.suites.starvation import LENGTH_S, apart, starvation_cells
+from ackclock.evaluation.suites.starvation import LENGTH_S, apart, range_cells, starvation_cells
 
 FEW_ACKS = Bottleneck(20, 20, 4)
 """Where ACKs come in bunches: 20 ms, so that those of 40 ms are two round trips, and a queue that
@@ -62,7 +62,10 @@ def _usual_cell(
 
 
 def _jitter_cells(mode: Mode) -> list[Cell]:
-    noises: dict[str, Table] = {"up to 20 ms": {"kind": "uniform", "range": "20 ms"}}
+    noises: dict[str, Table] = {
+        "up to 20 ms": {"kind": "uniform", "range": "20 ms"},
+        "as of Wi-Fi, mean 7 ms": {"kind": "wifi", "mean": "7 ms"},
+    }
     if mode == "full":
         noises |= {
             "up to 5 ms": {"kind": "uniform", "range": "5 ms"},
@@ -75,7 +78,7 @@ def _jitter_cells(mode: Mode) -> list[Cell]:
     ]
 
 
-def bunched(path: Bottleneck, every_ms: float, *, thin: bool = False) -> Bottleneck:
+def bunched(path: Bottleneck, every_ms: float) -> Bottleneck:
     """Give a path whose ACKs come in bunches.
 
     Parameters
@@ -83,39 +86,34 @@ def bunched(path: Bottleneck, every_ms: float, *, thin: bool = False) -> Bottlen
     path : Bottleneck
         The path.
     every_ms : float
-        ACKs arrive at multiples of this time only, milliseconds; 0: as they come.
-    thin : bool
-        Whether only the last of a bunch arrives.
+        ACKs arrive at multiples of this time only, milliseconds.
 
     Returns
     -------
     Bottleneck
         The path.
     """
-    if every_ms == 0:
-        return path
-    together: Table = {"every": build.milliseconds(every_ms)}
-    if thin:
-        together["thin_acks"] = True
-    return path.with_link(reverse={"aggregation": together})
+    return path.with_link(reverse={"aggregation": {"every": build.milliseconds(every_ms)}})
+
+
+def _sparing(subject: Subject, packets: int) -> Table:
+    flow = subject.flow("c", FEW_ACKS.rtt_ms, delayed_ack=packets)
+    return FEW_ACKS.scenario(flow, duration_s=LENGTH_S)
 
 
 def _aggregation_cells(mode: Mode) -> list[Cell]:
     cells = [
-        _usual_cell(
-            f"ACKs every {every:g} ms", bunched(FEW_ACKS, every), every_ms=every, thinned="no"
-        )
+        _usual_cell(f"ACKs every {every:g} ms", bunched(FEW_ACKS, every), every_ms=every)
         for every in ((40.0,) if mode == "quick" else (5.0, 20.0, 40.0, 80.0))
     ]
-    for kept in () if mode == "quick" else (4, 16):
-        # At the full rate there is an ACK per two packets.
-        every_ms = 2 * kept * 1e3 / FEW_ACKS.packets_per_second
+    # At the full rate there is an ACK per two packets otherwise.
+    for kept in () if mode == "quick" else (4, 16, 32):
         cells.append(
-            _usual_cell(
-                f"one ACK of {kept} at the full rate",
-                bunched(FEW_ACKS, every_ms, thin=True),
-                every_ms=every_ms,
-                thinned="yes",
+            Cell(
+                f"one ACK of {kept}",
+                one_part(partial(_sparing, packets=2 * kept), measures.general),
+                judged=(GOODPUT, DELAY, LOSS),
+                parameters={"packets_per_ack": 2 * kept},
             )
         )
     return cells
@@ -321,20 +319,22 @@ ADVERSARIES: tuple[Criterion, ...] = (
         starvation_cells, axis="error_ms", shown="smallest_share",
     ),
     Criterion(
+        "delay-range", "starvation", "", "Jitter beyond its own",
+        "Two flows of the control, the delay of one of which varies; and one alone, from the RTTs "
+        "of which the range d of the control's own delay is measured. By Arun, Alizadeh and "
+        "Balakrishnan (SIGCOMM 2022) a flow may starve once the jitter is more than 2 d.",
+        range_cells, axis="jitter_ms", shown="smallest_share",
+    ),
+    Criterion(
         "jitter", "jitter", "", "Jitter",
-        "The standard path with delays that vary from packet to packet without reordering: "
-        "goodput, queueing delay, loss.",
+        "The standard path with delays that vary from packet to packet without reordering, also as "
+        "those of Wi-Fi do: goodput, queueing delay, loss.",
         _jitter_cells, shown="goodput",
     ),
     Criterion(
-        "jitter-wifi", "jitter", "", "Jitter of Wi-Fi",
-        "",
-        not_tested="a scenario cannot have delays like those of Wi-Fi yet",
-    ),
-    Criterion(
         "aggregation", "aggregation", "", "Bunches of ACKs",
-        "20 Mbit/s, 20 ms, with ACKs that arrive at multiples of some time only; in full of which "
-        "only the last arrives, too: goodput, queueing delay, loss.",
+        "20 Mbit/s, 20 ms, with ACKs that arrive at multiples of some time only; in full also with "
+        "receivers that send one ACK for 8, 32 or 64 packets: goodput, queueing delay, loss.",
         _aggregation_cells, axis="every_ms", shown="goodput",
     ),
     Criterion(

@@ -29,6 +29,8 @@ from ackclock.evaluation.verdicts import Margin
 PATH = Bottleneck(20, 100, 2)
 """The draft's authors propose it; the draft itself has ranges."""
 LONG_S = 60.0
+SOME = "5 Mbit/s"
+"""What an application has to send that does not fill the path."""
 USED = Margin("utilisation", "", higher_is_better=True, ratio=1.1)
 """Where what was sent before still arrives, a goodput may be above the rate."""
 Scenario = Callable[[Subject], Table]
@@ -41,6 +43,7 @@ def flow_on(
     from_s: float = 15.0,
     sample_s: float = 0.5,
     events: tuple[Table, ...] = (),
+    **keys: object,
 ) -> Scenario:
     """Give what puts one flow on a path from the start.
 
@@ -54,6 +57,8 @@ def flow_on(
         Spacing of the tables over time, seconds.
     events : tuple of dict
         Changes of the path.
+    **keys
+        Other keys of the flow: what its application has to send.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def flow_on(
 
     def scenario(subject: Subject) -> Table:
         return path.scenario(
-            subject.flow("c", path.rtt_ms, start={"uniform": ["0 s", "100 ms"]}),
+            subject.flow("c", path.rtt_ms, start={"uniform": ["0 s", "100 ms"]}, **keys),
             duration_s=duration_s,
             measured_from_s=from_s,
             sample_s=sample_s,
@@ -136,12 +141,7 @@ def _drain_cells(_: Mode) -> list[Cell]:
 def _probe_cells(_: Mode) -> list[Cell]:
     deep = replace(PATH, buffer_bdp=8.0)
     slower = (change(20, "dumbbell.rate", build.mbps(0.9 * PATH.rate_mbps)),)
-    lossy = tuple(
-        change(at + past, "dumbbell.loss.rate", share)
-        for at in (20, 30, 40, 50)
-        for past, share in ((0.0, "5 %"), (0.1, "0 %"))
-    )
-    none = {"kind": "bernoulli", "rate": "0 %"}
+    lossy, in_probes = _lossy(20, 30, 40, 50)
     bunches = bunched(PATH, 40.0)
     return [
         _cell("5: no loss, buffer 8 BDP", flow_on(deep), GOODPUT, DELAY),
@@ -156,7 +156,7 @@ def _probe_cells(_: Mode) -> list[Cell]:
         _cell("13: ACKs every 40 ms", flow_on(bunches), GOODPUT, DELAY),
         _cell(
             "21: 5 % lost for a round trip",
-            flow_on(PATH.with_link(loss=none), events=lossy),
+            flow_on(lossy, events=in_probes),
             GOODPUT,
             DELAY,
         ),
@@ -213,6 +213,48 @@ def _spurious_cells(_: Mode) -> list[Cell]:
     ]
 
 
+def _lossy(*times_s: float) -> tuple[Bottleneck, tuple[Table, ...]]:
+    """Give the path, and what loses 5 % of it for a round trip at some times."""
+    path = PATH.with_link(loss={"kind": "bernoulli", "rate": "0 %"})
+    return path, tuple(
+        change(at + past, "dumbbell.loss.rate", share)
+        for at in times_s
+        for past, share in ((0.0, "5 %"), (0.1, "0 %"))
+    )
+
+
+def _application_cells(_: Mode) -> list[Cell]:
+    early, in_start = _lossy(0.3)
+    late, in_probes = _lossy(20, 30, 40, 50)
+    asked: dict[str, tuple[str, str]] = {
+        "11: idle for 6 s": ("5 MB", "6 s"),
+        "22: a pause of a round trip": ("5 MB", "100 ms"),
+    }
+    return [
+        _cell(
+            "2: 5 Mbit/s, 5 % lost in the start",
+            flow_on(early, duration_s=10, from_s=0.0, events=in_start, limit=SOME),
+            GOODPUT, DELAY,
+        ),
+        _cell(
+            "6: 5 Mbit/s, 5 % lost for a round trip",
+            flow_on(late, events=in_probes, limit=SOME), GOODPUT, DELAY,
+        ),
+        _cell("7: 5 Mbit/s, nothing lost", flow_on(PATH, limit=SOME), GOODPUT, DELAY, LOSS),
+        _cell("20: 200 kbit/s", flow_on(PATH, limit="200 kbit/s"), GOODPUT, DELAY, LOSS),
+        *(
+            Cell(
+                name,
+                one_part(
+                    flow_on(PATH, source="requests", size=size, think=pause), measures.requests
+                ),
+                judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
+            )
+            for name, (size, pause) in asked.items()
+        ),
+    ]  # fmt: skip
+
+
 BBR_DRAFT: tuple[Criterion, ...] = (
     Criterion(
         "bbr-startup", "cases 1, 12", "", "Start",
@@ -255,8 +297,12 @@ BBR_DRAFT: tuple[Criterion, ...] = (
         _spurious_cells, shown="goodput",
     ),
     Criterion(
-        "bbr-application", "cases 2, 6, 7, 11, 20, 22", "", "Application-limited", "",
-        not_tested="needs an application that has less to send than the path could carry",
+        "bbr-application", "cases 2, 6, 7, 11, 20, 22", "", "Application-limited",
+        "An application that has 5 of 20 Mbit/s to send, with losses for a round trip in the start "
+        "and later, and without; one that is idle for 6 s again and again; one that has hardly "
+        "anything to send; and one that pauses for a round trip: goodput or times of requests, "
+        "queueing delay, loss.",
+        _application_cells,
     ),
     Criterion(
         "bbr-states", "all cases", "", "State transitions", "",

@@ -21,6 +21,7 @@ from ackclock.evaluation.cell import (
     Criterion,
     Numbers,
     one_part,
+    time_margin,
 )
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
 
@@ -228,6 +229,31 @@ def _competing_cells(mode: Mode) -> list[Cell]:
     return [*cells, Cell("beside ten web sessions", one_part(_beside_short, _media), judged=judged)]
 
 
+PAUSING_BYTES = round(3.5e6 / 3 * 40 / 8)
+"""What a third of 3.5 Mbit/s carries in 40 s."""
+
+
+def _pausing(subject: Subject) -> Table:
+    path = media_path(3.5)
+    paused = subject.flow(
+        "c-paused", path.rtt_ms, source="requests", size=f"{PAUSING_BYTES} B", every="60 s",
+        start="0 s",
+    )  # fmt: skip
+    others = subject.flow("c", path.rtt_ms, count=2, start="0 s")
+    return path.scenario(paused, others, duration_s=180, measured_from_s=0)
+
+
+def _pause_cells(_: Mode) -> list[Cell]:
+    return [
+        Cell(
+            "one of three pauses for a third of each minute",
+            one_part(_pausing, partial(measures.requests, name="c-paused")),
+            judged=(time_margin("request_p50"), time_margin("request_p95"), GOODPUT, DELAY, LOSS),
+            drawn=True,
+        )
+    ]
+
+
 RFC8867: tuple[Criterion, ...] = (
     Criterion(
         "media-capacity", "5.1, 5.2", "", "Variable capacity",
@@ -254,8 +280,11 @@ RFC8867: tuple[Criterion, ...] = (
         _competing_cells, axis="queue_ms", shown="delay_p95",
     ),
     Criterion(
-        "media-pause", "5.8", "", "Pause and resume", "",
-        not_tested="a media flow cannot pause and go on yet",
+        "media-pause", "5.8", "", "Pause and resume",
+        "Three flows on 3.5 Mbit/s, of which one has, once a minute, as much to send as its fair "
+        "share carries in 40 s, and pauses for the rest: how long that takes, what the others "
+        "deliver, queueing delay, loss.",
+        _pause_cells, shown="request_p95",
     ),
 )  # fmt: skip
 """In the order of the RFC."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures, timelines
-from ackclock.evaluation.cell import GOODPUT, SHARE, Cell, Numbers, one_part
+from ackclock.evaluation.cell import GOODPUT, SHARE, Cell, Numbers, Part, Parts, one_part
 from ackclock.evaluation.setting import STANDARD, Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.verdicts import Limit
 
@@ -182,6 +182,60 @@ def share_cell(
         parameters=parameters,
         drawn=True,
     )
+
+
+JITTERS_MS = (10.0, 40.0)
+
+
+def range_cells(mode: Mode) -> list[Cell]:
+    """Give the cells that set jitter of one flow beside the range of the control's own delay.
+
+    Parameters
+    ----------
+    mode : str
+        ``quick`` or ``full``.
+
+    Returns
+    -------
+    list of Cell
+        A control that keeps its delay within a range d starves a flow whose delay varies by more
+        than 2 d (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022); d is that of one flow alone.
+    """
+    cells = []
+    for rate in (2.0, 20.0) if mode == "quick" else (2.0, 20.0, 200.0):
+        path = Bottleneck(rate, 40, 2)
+        for jitter in JITTERS_MS:
+
+            def parts(subject: Subject, path: Bottleneck = path, jitter: float = jitter) -> Parts:
+                noise = {"kind": "uniform", "range": build.milliseconds(jitter)}
+                flows = {"a": subject.flow("c-0", 40), "b": subject.flow("c-1", 40)}
+                shared = apart(path, flows, duration_s=60, access={"b": {"delay_noise": noise}})
+                alone = path.scenario(subject.flow("c", 40), duration_s=60, sample_s=0.05)
+                return {
+                    "run": Part(shared, shares, records=True),
+                    "alone": Part(alone, timelines.delay_range, records=True),
+                }
+
+            cells.append(
+                Cell(
+                    f"{rate:g} Mbit/s, delay of one flow up to {jitter:g} ms longer",
+                    parts,
+                    judged=(SHARE, GOODPUT),
+                    limits=(Limit("starved", "s", at_most=STARVED_S),),
+                    parameters={"rate_mbps": rate, "jitter_ms": jitter},
+                    numbers=partial(_in_ranges, jitter_ms=jitter),
+                    shown=(("delay_range", "ms"), ("jitter_over_range", "")),
+                )
+            )
+    return cells
+
+
+def _in_ranges(found: Mapping[str, Numbers], *, jitter_ms: float) -> Numbers:
+    own_ms = found["alone"]["delay_range"]
+    return found["run"] | {
+        "delay_range": own_ms,
+        "jitter_over_range": jitter_ms / own_ms if own_ms else float("inf"),
+    }
 
 
 def starvation_cells(mode: Mode) -> list[Cell]:
