@@ -1,7 +1,10 @@
 """The comparison: its numbers are those of the runs, and its mistakes are one line."""
 
+import html
 import json
 import math
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -224,6 +227,22 @@ def test_the_command_prints_every_answer(tmp_path: Path) -> None:
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
     assert (tmp_path / "results" / "comparison" / "index.html").exists()
+
+
+def test_one_run_has_no_interval_and_says_so_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "ackclock", "compare", "reno", "cubic"]
+    command += ["--rate", "2mbit", "--rtt", "20ms", "--duration", "5s", "--runs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "one run has no interval, so nothing is decided" in done.stdout
+    assert "±" not in done.stdout
+    # What the page prints works where it was made.
+    page_text = (tmp_path / "results" / "comparison" / "index.html").read_text()
+    printed = re.findall(r'<code class="command">(.*?)</code>', page_text)
+    again = [shlex.split(html.unescape(one)) for one in printed]
+    assert again[0][1:] == ["simulate", "results/comparison/scenarios/alone-reno.json"]
+    assert again[1][1:] == command[5:]
+    subprocess.run([*command[:5], *again[0][1:]], capture_output=True, check=True, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """Artefacts and verdicts: none missing, wrong controls noticed, nothing lost."""
 
+import html
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -275,6 +279,20 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
         assert f"tiny/figure-1/{link}" in page
         assert (place / link).exists()
     assert json.loads((place / "artefact.json").read_text()) == records[0]
+
+
+def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = artefact("figure-1", {"one": Case(tiny(), 2)})
+    make.reproduce([(replace(ONE, artefacts=(one,)), one)], Path("my results"), FULL, 2)
+    page = (tmp_path / "my results" / "index.html").read_text()
+    printed = re.findall(r'<code class="command">(\S+ simulate .*?)</code>', page)
+    words = shlex.split(html.unescape(printed[0]))
+    assert words[1:] == ["simulate", "my results/tiny/figure-1/scenarios/one.toml", "--runs", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ackclock", *words[1:]], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_else_is_lost(tmp_path):

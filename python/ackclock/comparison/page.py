@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 from ackclock import engine
@@ -13,7 +14,7 @@ from ackclock.comparison.conclusion import sentences
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.comparison.words import words as words
 from ackclock.draw import lab
-from ackclock.draw.page import html
+from ackclock.draw.page import from_here, html
 from ackclock.engine import storage
 
 NAMES = frozenset(
@@ -71,6 +72,9 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
             cycle_s=comparison.setting.reno_cycle_s,
             command=command,
+            first=shlex.quote(
+                from_here(output / "scenarios" / links[comparison.controls[0]][0][1])
+            ),
             links=links,
             has_lab=laboratory is not None,
             version=engine.__version__,
