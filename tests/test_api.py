@@ -130,3 +130,9 @@ def test_requests_reach_python_and_disk(tmp_path):
     assert arrived.height == run.requests["flow"].n_unique() - 1 > 10
     run.save(tmp_path / "kept")
     assert ackclock.engine.run.Run.read(tmp_path / "kept").requests.equals(run.requests)
+
+
+@pytest.mark.parametrize("queue", [2500, 2500.0])
+def test_a_queue_without_a_unit_is_told_how_to_write_it(queue):
+    with pytest.raises(ValueError, match=f'^queue: the unit is missing; write e.g. "{queue} pack'):
+        ackclock.dumbbell("10 Mbit/s", "10 ms", queue=queue)

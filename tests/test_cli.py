@@ -11,6 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ackclock import SimulationError
+from ackclock.cli import programs
 from ackclock.cli.main import app
 from conftest import COMMAND, SCENARIO, wait_until
 
@@ -294,6 +296,61 @@ def test_pcap_is_whole_or_not_there(ackclock, scenario, tmp_path):
     assert magic.hex() in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")
     refusal = one_line(ackclock("simulate", scenario, "--pcap", "none/packets.pcap"), 1)
     assert refusal.startswith("ackclock: cannot write none/packets.pcap: No such file")
+
+
+def test_packets_on_standard_output_are_those_of_the_file(ackclock, scenario, tmp_path):
+    assert ackclock("simulate", scenario, "--quiet", "--pcap", "packets.pcap").returncode == 0
+    piped = subprocess.run(
+        [*COMMAND, "simulate", str(scenario), "--pcap", "-"],
+        capture_output=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert piped.stdout == (tmp_path / "packets.pcap").read_bytes()
+    assert piped.stderr == b""
+    assert not (tmp_path / "-").exists()
+    for other in ("--json", "--metrics"):
+        assert "nothing else" in one_line(ackclock("simulate", scenario, "--pcap", "-", other), 2)
+
+
+def test_a_rate_of_losses_alone_means_independent_ones(ackclock, tmp_path):
+    scenario = tmp_path / "without.toml"
+    scenario.write_text(
+        '[run]\nduration = "5 s"\n[dumbbell]\nrate = "10 Mbit/s"\ndelay = "10 ms"\n'
+        'queue = { kind = "droptail", limit = "2500 packets" }\n[[flow]]\ncontroller = "constant"\n'
+    )
+    both = [
+        json.loads(ackclock("simulate", scenario, "--json", *settings).stdout)
+        for settings in (
+            ["--set", "dumbbell.loss.rate=1%"],
+            ["--set", "dumbbell.loss.rate=1%", "--set", "dumbbell.loss.kind=bernoulli"],
+        )
+    ]
+    assert both[0]["digest"] == both[1]["digest"]
+    assert both[0]["links"][0]["random_losses"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("ackclock-link", "measure"), ("ackclock-kernel", "kernel-deps kernel")]
+)
+def test_a_program_that_is_missing_says_where_it_comes_from(name, target, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    variable = name.upper().replace("-", "_")
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(programs, "__file__", str(tmp_path / "python/ackclock/cli/programs.py"))
+    with pytest.raises(SimulationError) as installed:
+        programs.program(name)
+    # An installed package has no Makefile: make there would find nothing.
+    assert str(installed.value) == (
+        f"program not found: {name}; it is built in a checkout of ackclock by make {target}: "
+        f"put it on the PATH or name it in {variable}"
+    )
+    (tmp_path / "Makefile").touch()
+    with pytest.raises(SimulationError) as checkout:
+        programs.program(name)
+    assert str(checkout.value) == f"program not found: {name}; build it with make {target}"
+    mine = tmp_path / "mine"
+    mine.touch()
+    monkeypatch.setenv(variable, str(mine))
+    assert programs.program(name) == mine
 
 
 # link is a program of its own, and the others here are groups of verbs.

@@ -1,17 +1,32 @@
 """The comparison: its numbers are those of the runs, and its mistakes are one line."""
 
+import html
 import json
+import math
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from ackclock import comparison, runs, simulate
-from ackclock.comparison import answers, conclusion, page, path, quantities, questions
+from ackclock import comparison, engine, runs, simulate
+from ackclock.comparison import (
+    answers,
+    conclusion,
+    drawn,
+    page,
+    path,
+    pictures,
+    quantities,
+    questions,
+)
+from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.runs import Task
 
@@ -101,6 +116,62 @@ def test_a_page_has_all_answers_and_needs_no_network(
     assert again == _runs("alone", "constant")[0]["flows"][0]["goodput_mbps"]
 
 
+def test_pictures_are_drawn_again_only_when_they_would_differ(
+    found: comparison.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn_now: list[str] = []
+    for name in drawn.NAMES.values():
+        monkeypatch.setattr(
+            pictures, name, lambda _, name=name: drawn_now.append(name) or plots.panels(1)[0]
+        )
+
+    def times_drawn(answers: comparison.Comparison) -> int:
+        drawn_now.clear()
+        page.write(answers, tmp_path, "ackclock compare reno")
+        assert all((tmp_path / file).stat().st_size for file in drawn.FILES)
+        return len(drawn_now)
+
+    assert times_drawn(found) == 3
+    assert times_drawn(found) == 0
+    (tmp_path / "answers.png").unlink()
+    assert times_drawn(found) == 3
+    with (tmp_path / "windows.pdf").open("ab") as file:
+        file.write(b"x")
+    assert times_drawn(found) == 3
+    (tmp_path / drawn.RECORD).write_text("{")
+    assert times_drawn(found) == 3
+    # The smallest change of one number of one run, and of one point of one curve.
+    values = {key: {name: [*one] for name, one in of.items()} for key, of in found.values.items()}
+    values["goodput"]["reno"][0] = math.nextafter(values["goodput"]["reno"][0], 0.0)
+    assert times_drawn(replace(found, values=values)) == 3
+    curve = found.curves["cubic"]
+    window = curve.window.copy()
+    window[-1] = math.nextafter(window[-1], 0.0)
+    curves = {**found.curves, "cubic": replace(curve, window=window)}
+    assert times_drawn(replace(found, curves=curves)) == 3
+    assert times_drawn(found) == 3
+    assert times_drawn(found) == 0
+    monkeypatch.setattr(engine, "__version__", "another")
+    assert times_drawn(found) == 3
+
+
+def test_a_comparison_that_is_kept_needs_no_matplotlib(tmp_path: Path) -> None:
+    script = (
+        "import sys; from ackclock.cli.main import main\n"
+        "try: main()\n"
+        "finally: print('matplotlib' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script, "compare", "reno", "--rate", "2mbit"]
+    command += ["--rtt", "20ms", "--duration", "5s", "--runs", "2"]
+    outputs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+        for _ in range(2)
+    ]
+    first, again = (output.splitlines() for output in outputs)
+    assert (first.pop(), again.pop()) == ("True", "False")
+    assert first == again
+
+
 @pytest.mark.parametrize(
     ("estimate", "text"),
     [
@@ -156,6 +227,22 @@ def test_the_command_prints_every_answer(tmp_path: Path) -> None:
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
     assert (tmp_path / "results" / "comparison" / "index.html").exists()
+
+
+def test_one_run_has_no_interval_and_says_so_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "ackclock", "compare", "reno", "cubic"]
+    command += ["--rate", "2mbit", "--rtt", "20ms", "--duration", "5s", "--runs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "one run has no interval, so nothing is decided" in done.stdout
+    assert "±" not in done.stdout
+    # What the page prints works where it was made.
+    page_text = (tmp_path / "results" / "comparison" / "index.html").read_text()
+    printed = re.findall(r'<code class="command">(.*?)</code>', page_text)
+    again = [shlex.split(html.unescape(one)) for one in printed]
+    assert again[0][1:] == ["simulate", "results/comparison/scenarios/alone-reno.json"]
+    assert again[1][1:] == command[5:]
+    subprocess.run([*command[:5], *again[0][1:]], capture_output=True, check=True, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

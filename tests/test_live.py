@@ -1,6 +1,7 @@
 """A trace of the kernel becomes a run; a campaign becomes a table and a picture."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import ackclock
 from ackclock import engine
 from ackclock.engine import Run, integrity
 from ackclock.paths import campaign, kernel
+from conftest import COMMAND
 
 HEAD = ",".join(kernel.CHANGES)
 
@@ -55,6 +57,34 @@ def test_a_run_of_the_kernel_has_the_columns_of_a_simulated_one() -> None:
             assert table[column].dtype in one_of, (name, column, table[column].dtype)
     # Of the settings of a flow a kernel tells nothing.
     assert {*run.summary["flows"][0], "settings"} == set(engine.FlowSummary.__annotations__)
+
+
+def recorder(folder: Path, *said: str, end: str) -> dict[str, str]:
+    """Make what the verb takes for the program that listens, and name it to the verb."""
+    (folder / "said.csv").write_text("".join(said))
+    program = folder / "ackclock-kernel"
+    program.write_text(f"#!/bin/sh\ncat '{folder}/said.csv'\n{end}\n")
+    program.chmod(0o755)
+    return os.environ | {"ACKCLOCK_KERNEL": str(program)}
+
+
+def test_what_was_recorded_is_kept_when_the_recorder_is_killed(tmp_path: Path) -> None:
+    whole = [f"{line}\n" for line in (HEAD, *LINES[:4])]
+    # 9 is SIGKILL: a shell says 128 + 9. The last line is torn, as a kill leaves it.
+    killed = recorder(tmp_path, *whole, LINES[4][:20], end="kill -9 $$")
+    command = [*COMMAND, "kernel", "trace", "-o", str(tmp_path / "result")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=killed)
+    assert done.returncode == 137
+    assert done.stderr == "ackclock: what records was killed: the result ends there\n"
+    kept = Run.read(tmp_path / "result")
+    assert kept.changes is not None
+    assert kept.changes["window"].to_list() == run_of(*LINES[:4]).changes["window"].to_list()
+    # A recorder that fails says why itself, and leaves nothing.
+    failed = recorder(tmp_path, *whole, end="echo no >&2; exit 1")
+    command[-1] = str(tmp_path / "none")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=failed)
+    assert (done.returncode, done.stderr) == (1, "no\n")
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_trace_becomes_a_run() -> None:

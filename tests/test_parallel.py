@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ackclock.runs import parallel
+from ackclock.runs import parallel, progress
 
 
 def test_results_come_in_the_order_of_the_items():
@@ -35,3 +35,21 @@ def test_failure_calls_off_the_others():
     with pytest.raises(LookupError):
         list(parallel.in_order(work, range(2), 2))
     assert called_off.is_set()
+
+
+def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
+    # Standard error is no terminal here.
+    now = [100]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Count(3, "runs") as shown, progress.Count(3, "runs", shown=False) as silent:
+        for later_s in (9, 1, 9):
+            now[0] += later_s
+            shown.advance(1)
+            silent.advance(1)
+    # After 9 s not yet, after 10 s, and not again 9 s later.
+    assert capsys.readouterr().err == "2 of 3 runs\n"
+    line = progress.Lines()
+    for later_s in (9, 1, 9):
+        now[0] += later_s
+        line(f"{now[0]}")
+    assert capsys.readouterr().err == "129\n"

@@ -1,11 +1,15 @@
 """Artefacts and verdicts: none missing, wrong controls noticed, nothing lost."""
 
+import html
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +35,7 @@ PRINTED = {
     + [f"table-{n}" for n in ("i", "ii", "iii", "iv", "v")],
     "transient": [f"figure-{n}" for n in range(1, 39)] + ["table-1"],
     "bic": [f"figure-{n}" for n in range(1, 12)]
-    + ["section-vii"]
+    + ["section-vii", "section-vi"]
     + [f"table-{n}" for n in (1, 2, 3)],
     "africa": [f"figure-{n}" for n in range(1, 8)] + ["table-i", "table-ii"],
 }
@@ -41,8 +45,8 @@ EVERY = [(paper, one) for paper in PAPERS.values() for one in paper.artefacts]
 def test_every_artefact_of_every_paper_is_there():
     found = {name: [one.name for one in paper.artefacts] for name, paper in PAPERS.items()}
     assert found == PRINTED
-    # 91 figures and tables, and what BI-TCP tells of a section alone.
-    assert len(EVERY) == 92
+    # 91 figures and tables, and what BI-TCP tells of two sections alone.
+    assert len(EVERY) == 93
 
 
 @pytest.mark.parametrize("effort", [FULL, QUICK], ids=["full", "quick"])
@@ -278,6 +282,20 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
         assert f"tiny/figure-1/{link}" in page
         assert (place / link).exists()
     assert json.loads((place / "artefact.json").read_text()) == records[0]
+
+
+def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = artefact("figure-1", {"one": Case(tiny(), 2)})
+    make.reproduce([(replace(ONE, artefacts=(one,)), one)], Path("my results"), FULL, 2)
+    page = (tmp_path / "my results" / "index.html").read_text()
+    printed = re.findall(r'<code class="command">(\S+ simulate .*?)</code>', page)
+    words = shlex.split(html.unescape(printed[0]))
+    assert words[1:] == ["simulate", "my results/tiny/figure-1/scenarios/one.toml", "--runs", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ackclock", *words[1:]], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_else_is_lost(tmp_path):

@@ -350,6 +350,32 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
         assert (tmp_path / f"a.{ending}").stat().st_size > 1000
 
 
+def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
+    rows = [
+        {"experiment": "a", "point": 2 * p + c, "run": run, "p": p, "control": name, "y": y}
+        for p in (1, 2)
+        for c, name in enumerate(("reno", "fit"))
+        for run, y in enumerate((9.0, 10.0 * p, 11.0 * p))
+    ]
+    table = pl.DataFrame(rows).lazy()
+    for x, hue, joined in (("p", "control", True), ("control", "p", False)):
+        (panel,) = picture.draw(table, x, "y", hue).axes
+        assert len(panel.containers) == 2
+        low, high = panel.get_ylim()
+        for drawn in panel.containers:
+            values, _, (bars,) = drawn
+            assert (values.get_linestyle() != "None") == joined
+            ends = np.concatenate(bars.get_segments())[:, 1]
+            # 9, 20 and 22: 17 and Student's 4.3 errors of 4.04 reach 34.4.
+            assert low <= ends.min()
+            assert ends.max() < high
+    assert high > 34.3
+    # Beside each other, so that both are seen, and nearer to their own category than to another.
+    first, second = (container[0].get_xdata().astype(float) for container in panel.containers)
+    assert np.all(first < second)
+    assert np.all(np.round(first) == np.round(second))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,6 +5,7 @@ use ackclock_cc::registry::BuiltIn;
 use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{ParamValue, Scenario, read_toml};
 use ackclock_sim::{Makers, Simulation};
+use qlog::VantagePointType;
 use qlog::events::EventData;
 use qlog::reader::{Event, QlogSeqReader};
 
@@ -49,7 +50,8 @@ fn a_qlog_file_has_what_the_sender_did() {
     let summary = serde_json::to_value(simulation.finish(&BuiltIn).unwrap().0).unwrap();
     let file = std::fs::File::open(directory.join(format!("{}.sqlog", scenario.flows[0].name))).unwrap();
     let reader = QlogSeqReader::new(Box::new(std::io::BufReader::new(file))).unwrap();
-    let (mut sent, mut lost, mut last) = (0_u64, 0, 0.0);
+    assert_eq!(reader.qlog.trace.vantage_point.ty, VantagePointType::Client);
+    let (mut sent, mut lost, mut last, mut rtts) = (0_u64, 0, 0.0, Vec::new());
     for event in reader {
         // Whatever is no event of the qlog crate's types does not come this far.
         let Event::Qlog(event) = event else { panic!("{event:?}") };
@@ -58,6 +60,7 @@ fn a_qlog_file_has_what_the_sender_did() {
         match event.data {
             EventData::PacketSent(_) => sent += 1,
             EventData::PacketLost(_) => lost += 1,
+            EventData::MetricsUpdated(metrics) => rtts.extend(metrics.min_rtt),
             _ => {}
         }
     }
@@ -66,6 +69,9 @@ fn a_qlog_file_has_what_the_sender_did() {
     // A datagram of the handshake may hold two packets.
     assert!(sent >= counted("sent_packets") && sent <= counted("sent_packets") + 5, "{sent}");
     assert_eq!(lost, counted("retransmitted_packets"));
+    // Milliseconds, as those of the format: the path has 40 of them, and a packet takes 0.6 ms to send.
+    let least = rtts.iter().copied().fold(f32::INFINITY, f32::min);
+    assert!((40.0..42.0).contains(&least), "{least}");
     // Milliseconds of simulated time.
     assert!((20_000.0..21_001.0).contains(&last), "{last}");
 }

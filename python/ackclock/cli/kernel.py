@@ -102,7 +102,7 @@ def trace(
     from ackclock.paths import kernel as traces
 
     with run.new_result(output, force=force) as directory:
-        text = _record(duration_s)
+        text, status = _record(duration_s)
         if not text.count("\n") > 1:
             raise engine.SimulationError(
                 "no window has changed: no connection used a control of ackclock"
@@ -114,10 +114,16 @@ def trace(
             raise engine.SimulationError(str(error)) from error
         measured.write(directory, csv=csv)
     print(f"{changes.height} changes of {len(measured.summary['flows'])} flows in {output}")
+    if status:
+        print("ackclock: what records was killed: the result ends there", file=sys.stderr)
+        raise click.exceptions.Exit(status)
 
 
-def _record(duration_s: float | None) -> str:
-    """Run the program that listens, until its time is over or Ctrl-C; return all that it wrote."""
+def _record(duration_s: float | None) -> tuple[str, int]:
+    """Run the program that listens, until its time is over or Ctrl-C.
+
+    Returns all that it wrote, and the status that a shell gives a killed program, else 0.
+    """
     limit = [] if duration_s is None else ["--duration-s", str(duration_s)]
     command = [str(program(PROGRAM)), "trace", *limit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:  # noqa: S603
@@ -127,9 +133,12 @@ def _record(duration_s: float | None) -> str:
             _read(pipe, lines)
         listener.send_signal(signal.SIGINT)
         _read(pipe, lines)
-    if listener.returncode:
+    if listener.returncode > 0:
         raise click.exceptions.Exit(listener.returncode)
-    return "".join(lines)
+    if listener.returncode == 0:
+        return "".join(lines), 0
+    # Killed while it wrote: the last line may be the beginning of one.
+    return "".join(line for line in lines if line.endswith("\n")), 128 - listener.returncode
 
 
 def _read(pipe: IO[str], lines: list[str]) -> None:

@@ -255,6 +255,7 @@ def compare(
     from ackclock import comparison
     from ackclock.cli import tables
     from ackclock.comparison import conclusion, page, path, quantities
+    from ackclock.draw.page import program
 
     if named is not None and scenario is not None:
         raise click.ClickException("--path and --scenario are two paths; give one of them")
@@ -284,7 +285,7 @@ def compare(
         for one in comparison.questions.scenarios(setting, control).values():
             engine.check(one)
     found = comparison.compare(setting, controls, jobs, output / ".cache")
-    page.write(found, output, shlex.join(["ackclock", *sys.argv[1:]]))
+    page.write(found, output, shlex.join([program(), *sys.argv[1:]]))
     if as_json:
         print(json.dumps(found.table.fill_nan(None).to_dicts()))
         return

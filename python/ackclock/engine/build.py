@@ -128,7 +128,7 @@ def dumbbell(
     ValueError
         When `queue` is a number, which has no unit.
     """
-    if isinstance(queue, int):
+    if isinstance(queue, int | float):
         raise ValueError(f'queue: the unit is missing; write e.g. "{queue} packets"')
     kept = {"kind": "droptail", "limit": queue} if isinstance(queue, str) else dict(queue)
     return {"dumbbell": {"rate": rate, "delay": delay, "queue": kept, **more}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ import polars as pl
 from ackclock import engine
 from ackclock.draw import lab
 from ackclock.draw.markdown import table
-from ackclock.draw.page import html
+from ackclock.draw.page import from_here, html
 from ackclock.engine import integrity, storage
 from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
@@ -50,6 +51,8 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     every = [one for _, artefacts in shown for one in artefacts]
     text = html(
         "report.html",
+        root=from_here(output),
+        quoted=shlex.quote,
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,

@@ -242,6 +242,8 @@ def label(name: str) -> str:
 
 HEADROOM = 1.05
 """Upper end of an axis over what is drawn."""
+BESIDE = 0.1
+"""Distance of the values of one category, in distances of categories."""
 
 
 def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.Picture:
@@ -259,7 +261,8 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
     Returns
     -------
     Figure
-        The picture; an axis over many decades is logarithmic.
+        The picture; an axis over many decades is logarithmic, and values of categories are not
+        joined by lines.
     """
     found = estimates(table, x, y, hue)
     groups = [(None, found)] if hue is None else list(found.group_by(hue, maintain_order=True))
@@ -268,10 +271,12 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
     with plots.in_style():
         figure, (panel,) = plots.panels(1, height=3.2)
         for index, (name, part) in enumerate(groups):
-            places = part[x].to_numpy() if numeric else [ticks[value] for value in part[x]]
+            # Categories have no order that a line could follow; beside each other all are seen.
+            aside = BESIDE * (index - (len(groups) - 1) / 2)
+            places = part[x].to_numpy() if numeric else [ticks[value] + aside for value in part[x]]
             plots.errors(
                 panel, places, part["value"], part["low"], part["high"], index=index,
-                label=None if name is None else str(name[0]),
+                label=None if name is None else str(name[0]), joined=numeric,
             )  # fmt: skip
         panel.set(xlabel=label(x), ylabel=label(y))
         if numeric:

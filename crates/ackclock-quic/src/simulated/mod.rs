@@ -6,6 +6,7 @@
 
 mod identity;
 mod peer;
+mod qlog;
 mod receiver;
 mod sender;
 mod watched;

@@ -19,6 +19,7 @@ use quinn_proto::{
 };
 
 use super::identity::{NAME, identity};
+use super::qlog::Corrected;
 
 /// IP and UDP headers of a datagram, bytes.
 pub const HEADERS: u16 = 28;
@@ -154,7 +155,7 @@ impl Peer {
         let output = File::create(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let mut settings = QlogConfig::default();
         settings
-            .writer(Box::new(BufWriter::new(output)))
+            .writer(Box::new(Corrected::new(BufWriter::new(output))))
             .title(Some(title.to_owned()))
             .start_time(self.began);
         self.transport.qlog_stream(settings.into_stream());
