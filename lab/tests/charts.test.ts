@@ -43,6 +43,12 @@ rtt = "40 ms"
 `;
 const PAGES = {
   run: { file: "run/index.html", make: ["simulate", "run.toml", "-o", "run", "--quiet"], charts: 4 },
+  comparison: {
+    file: "comparison/index.html",
+    make: ["compare", "reno", "cubic", "--rate", "2mbit", "--rtt", "40ms", "--duration", "10s", "--runs", "2", "-o", "comparison"],
+    // Goodput against delay, thirteen questions, four over time.
+    charts: 18,
+  },
 };
 
 before(() => {
@@ -137,6 +143,28 @@ test("the keyboard reads and zooms", async () => {
   await page.keyboard.press("+");
   await page.keyboard.press("ArrowRight");
   assert.ok(seconds(await readout.innerText()) - before < 0.2);
+  await page.close();
+});
+
+test("a point of a comparison says what the table says", async () => {
+  const page = await shown("comparison");
+  const cell = await page.locator("tr", { hasText: "queueing delay alone, mean" }).first().locator("td").nth(1).innerText();
+  const chart = over(page, "delay");
+  // What is far from the window is not drawn yet.
+  await page.locator('[data-chart="delay"]').scrollIntoViewIfNeeded();
+  await chart.waitFor();
+  const box = await chart.boundingBox();
+  assert.ok(box);
+  // Reno is the upper of two names; its mean is somewhere on that line.
+  let text = "";
+  for (let x = 0; x < box.width && !text.includes("mean"); x += 2) {
+    await page.mouse.move(box.x + x, box.y + box.height / 4);
+    text = await page.locator('[data-chart="delay"] .readout').textContent() ?? "";
+  }
+  const [, value] = /^meanreno ([-0-9.]+)/.exec(text) ?? [];
+  const shownAs = /^([-0-9.]+)/.exec(cell)?.[1] ?? "";
+  const places = shownAs.split(".")[1]?.length ?? 0;
+  assert.equal(Number(value).toFixed(places), shownAs, `${text}; ${cell}`);
   await page.close();
 });
 

@@ -5,6 +5,7 @@ import { digits, titled, worded, type Axis, type Chart, type Column, type Range,
 import { curveColour, gridColour, inkColour } from "./palette.ts";
 
 const HEIGHT = 200;
+const HEIGHT_OF_POINTS = 300;
 /** Points nearer to the pointer than this are read, pixels. */
 const REACH = 28;
 const MOST_READ = 12;
@@ -208,10 +209,12 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
         ? { splits: () => (axis.names as string[]).map((_, index) => index), values: () => [...(axis.names as string[])], grid: { show: false } }
         : {};
     const widest = Math.max(0, ...(chart.y.names ?? []).map((name) => name.length));
+    const labelled = chart.kind === "points" && !chart.y.names ? { label: titled(chart.y), labelSize: 18, labelFont: "12px system-ui" } : {};
+    const isTold = titled(chart.x) === chart.title;
     const isTime = chart.x.unit === "s" && chart.x.label === "time";
     return {
       width: host.clientWidth,
-      height: chart.y.names ? 64 + 24 * chart.y.names.length : HEIGHT,
+      height: chart.y.names ? 50 + 24 * chart.y.names.length : chart.kind === "points" ? HEIGHT_OF_POINTS : HEIGHT,
       legend: { show: false },
       cursor: {
         ...(shared.sync === null ? {} : { sync: { key: shared.sync, setSeries: false } }),
@@ -224,8 +227,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
         y: { distr: chart.y.log ? 3 : 1, dir: chart.y.names ? -1 : 1, range: () => span(chart.y, "y", chart.kind === "curves" ? shared.zoom() : null) },
       },
       axes: [
-        { ...base, ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }), ...named(chart.x) },
-        { ...base, size: chart.y.names ? Math.min(150, 20 + 7 * widest) : 58, ...named(chart.y) },
+        { ...base, ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }), ...named(chart.x) },
+        { ...base, size: chart.y.names ? Math.min(150, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
       ],
       series: [
         {},

@@ -270,7 +270,23 @@ def picture(figure: Figure) -> str:
     """
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=PRINT_DPI)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return address(buffer.getvalue())
+
+
+def address(png: bytes) -> str:
+    """Put the bytes of a PNG into an address, as `picture` does.
+
+    Parameters
+    ----------
+    png : bytes
+        A file that was written before.
+
+    Returns
+    -------
+    str
+        A ``data:`` address.
+    """
+    return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
