@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data wheel wheel-test sdist site package
+.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -119,6 +119,10 @@ lab: lab/node_modules/.package-lock.json
 	cargo run --locked --quiet --profile tool --package ackclock-web --features bind --bin ackclock-web-bind target/engine.wasm lab/engine
 	cd lab && npm run --silent build
 	cp lab/dist/lab.html $(LAB_PAGE)
+
+# The charts of result pages, which are checked in, so that nobody needs Node to have them.
+charts: lab/node_modules/.package-lock.json
+	cd lab && npm run --silent charts
 
 # The page as people use it, in Chromium, and its digests beside those of the engine outside of it.
 lab-test: setup lab/node_modules/.package-lock.json

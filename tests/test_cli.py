@@ -36,8 +36,8 @@ LINK_KEYS = [
     "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
 ]  # fmt: skip
 FILES = [
-    "events.parquet", "flows.parquet", "queues.parquet", "requests.parquet", "scenario.toml",
-    "summary.json", "windows.parquet",
+    "events.parquet", "flows.parquet", "index.html", "queues.parquet", "requests.parquet",
+    "scenario.toml", "summary.json", "windows.parquet",
 ]  # fmt: skip
 
 

@@ -1,9 +1,7 @@
-// Colours of flows and links: Okabe and Ito's, which people who see fewer colours can tell apart too.
+// Colours of flows and links, and whether the page is dark.
 
 import { signal } from "@preact/signals";
-
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#e69f00", "#333333"];
-const DARK = ["#56b4e9", "#ff8c42", "#2fd0a0", "#e8a0c8", "#f0e442", "#8fc8f8", "#e69f00", "#dddddd"];
+import { curveColour, gridColour, inkColour } from "./charts/palette.ts";
 
 const query = matchMedia("(prefers-color-scheme: dark)");
 /** Whether the page is dark. */
@@ -11,12 +9,8 @@ export const dark = signal(query.matches);
 query.addEventListener("change", () => (dark.value = query.matches));
 
 /** The colour of the flow or link with this number. */
-export function colour(index: number): string {
-  const colours = dark.value ? DARK : LIGHT;
-  return colours[index % colours.length] as string;
-}
-
+export const colour = (index: number): string => curveColour(index, dark.value);
 /** The colour of text. */
-export const ink = (): string => (dark.value ? "#e6e6e6" : "#1a1a1a");
+export const ink = (): string => inkColour(dark.value);
 /** The colour of grids. */
-export const grid = (): string => (dark.value ? "#3a3f45" : "#dddddd");
+export const grid = (): string => gridColour(dark.value);

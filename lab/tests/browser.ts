@@ -28,6 +28,8 @@ export interface Looks {
   width?: number;
   scheme?: "light" | "dark";
   fragment?: string;
+  /** Another page than the laboratory. */
+  address?: string;
 }
 
 /** What the browser complained about, and addresses that pages asked for. */
@@ -55,14 +57,14 @@ export function browser(): void {
 }
 
 /** Opens the page. */
-export async function open({ width = 1400, scheme = "light", fragment = "" }: Looks = {}): Promise<Page> {
+export async function open({ width = 1400, scheme = "light", fragment = "", address = ADDRESS }: Looks = {}): Promise<Page> {
   const page = await context.newPage();
   await page.setViewportSize({ width, height: 900 });
   await page.emulateMedia({ colorScheme: scheme });
   page.on("pageerror", (error) => heard.errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && heard.errors.push(message.text()));
   page.on("request", (request) => heard.requests.push(request.url()));
-  await page.goto(ADDRESS + fragment);
+  await page.goto(address + fragment);
   return page;
 }
 

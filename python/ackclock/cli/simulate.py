@@ -42,7 +42,9 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @click.command()
 @_file
 @options.as_json
-@click.option("-o", "--output", type=Path, metavar="DIR", help="Write tables and summary to DIR.")
+@click.option(
+    "-o", "--output", type=Path, metavar="DIR", help="Write page, tables and summary to DIR."
+)
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @click.option(
@@ -110,6 +112,10 @@ def simulate(
             )
         bar = stack.enter_context(progress.Bar(scenario.duration_s * runs, shown=not quiet))
 
+        folders = {} if directory is None else {
+            run: directory / f"run-{run:04}" if runs > 1 else directory for run in range(runs)
+        }  # fmt: skip
+
         def one(run: int, check: parallel.Check) -> engine.Run:
             def tell(simulated_s: float, count: int) -> None:
                 check()
@@ -124,12 +130,15 @@ def simulate(
                 qlog=qlog,
             )
             if directory is not None:
-                result.write(directory / f"run-{run:04}" if runs > 1 else directory, csv=csv)
+                result.write(folders[run], csv=csv)
             return result
 
         summaries, measured = [], []
         for result in parallel.in_order(one, range(runs)):
             summaries.append(result.summary)
+            if directory is not None:
+                # Not in the threads of the runs: Matplotlib's style belongs to all of them.
+                result.write_page(folders[result.summary["run"]])
             if metrics:
                 measured.append(result)
             if as_json:

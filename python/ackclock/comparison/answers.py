@@ -13,6 +13,7 @@ import polars as pl
 from ackclock.comparison.path import Setting
 from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
 from ackclock.comparison.words import words
+from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
 from ackclock.draw.card import card
 from ackclock.engine import Run
@@ -25,16 +26,21 @@ OTHERS = ("reno", "cubic")
 
 @dataclass(frozen=True)
 class Curve:
-    """The window of one flow alone, in the first run.
+    """One flow alone, in the first run.
 
     Attributes
     ----------
-    time_s, window : ndarray
-        Seconds and packets.
+    time_s, window, rtt_ms : ndarray
+        Seconds, packets and milliseconds.
+    goodput, queue : tuple of ndarray
+        Seconds and Mbit/s; seconds and packets of the bottleneck.
     """
 
     time_s: np.ndarray[Any, Any]
     window: np.ndarray[Any, Any]
+    rtt_ms: np.ndarray[Any, Any]
+    goodput: curves_of.Curve
+    queue: curves_of.Curve
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,9 +197,11 @@ def _measured(
                 warnings[order[name, control], task.run, control] = run.summary["warnings"][0]
             found[task, name] = MEASURES[name](run, setting)
             if name == "alone" and task.run == 0:
-                windows = run.windows.filter(pl.col("flow") == 0)
                 curves[control] = Curve(
-                    windows["time_s"].to_numpy(), windows["window"].cast(pl.Float64).to_numpy()
+                    *curves_of.of_flow(run, 0, "window"),
+                    rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
+                    goodput=curves_of.goodput(run, 0),
+                    queue=curves_of.queues(run)[0][1:],
                 )
 
     wanted = [task for key in tasks.values() for task in key]

@@ -10,10 +10,12 @@ from pathlib import Path
 from ackclock import engine
 from ackclock.comparison import drawn
 from ackclock.comparison.answers import Comparison
+from ackclock.comparison.charts import charts
 from ackclock.comparison.conclusion import sentences
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.comparison.words import words as words
 from ackclock.draw import lab
+from ackclock.draw.charts import address
 from ackclock.draw.page import from_here, html
 from ackclock.engine import storage
 
@@ -56,6 +58,11 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
         storage.write_table(comparison.table, output, "answers", csv=True)
         text = html(
             "comparison.html",
+            charts=charts(comparison),
+            pictures={
+                name: address((output / f"{name}.png").read_bytes())
+                for name in ("goodput-delay", "answers", "windows")
+            },
             controls=comparison.controls,
             path=comparison.setting.describe(),
             conclusion=sentences(comparison),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import polars as pl
-
-from ackclock.draw import plots
+from ackclock.draw import curves, plots
+from ackclock.draw.curves import Recorded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,22 +17,6 @@ Seconds = tuple[float, float] | None
 Drawing = Callable[["Axes", list[Mapping[str, Any]]], None]
 MOST_CURVES = 20
 """More flows are drawn alike, without a legend."""
-
-
-class Recorded(Protocol):
-    """What is drawn of a run (`ackclock.Run`)."""
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """Its duration, and the names of its flows and links."""
-
-    @property
-    def windows(self) -> pl.DataFrame:
-        """Samples by flow."""
-
-    @property
-    def queues(self) -> pl.DataFrame:
-        """Samples by link."""
 
 
 class Pictures:
@@ -182,31 +164,18 @@ class Pictures:
 
     def _draw_column(self, panel: Axes, flows: list[Mapping[str, Any]], column: str) -> None:
         for index, flow in enumerate(flows):
-            samples = self._run.windows.filter(pl.col("flow") == flow["id"])
-            values = samples[column].cast(pl.Float64).to_numpy()
-            panel.plot(samples["time_s"], values, label=flow["name"], **plots.style(index))
+            curve = curves.of_flow(self._run, flow["id"], column)
+            panel.plot(*curve, label=flow["name"], **plots.style(index))
 
     def _draw_shares(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
-        edges = np.linspace(0.0, self._run.summary["duration_s"], 101)
         for index, flow in enumerate(flows):
-            samples = self._run.windows.filter(pl.col("flow") == flow["id"])
-            time_s = np.concatenate([[0.0], samples["time_s"].to_numpy()])
-            received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
-            rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
-            panel.plot(edges[1:], rate, label=flow["name"], **plots.style(index))
+            curve = curves.goodput(self._run, flow["id"])
+            panel.plot(*curve, label=flow["name"], **plots.style(index))
         panel.set_ylabel("delivered in order (Mbit/s)")
 
     def _draw_queue(self, panel: Axes, _: list[Mapping[str, Any]]) -> None:
-        queues = self._run.queues
-        shown = 0
-        for index, link in enumerate(self._run.summary["links"]):
-            samples = queues.filter(pl.col("link") == index)
-            if index and not samples["mean_packets"].fill_null(0.0).to_numpy().any():
-                continue
-            panel.plot(
-                samples["time_s"], samples["mean_packets"], label=link["id"], **plots.style(shown)
-            )
-            shown += 1
+        for index, (name, *curve) in enumerate(curves.queues(self._run)):
+            panel.plot(*curve, label=name, **plots.style(index))
         panel.set_ylabel("queue (packets)")
 
     def _finish(self, panel: Axes, time: Seconds, *, legend: bool) -> None:

@@ -226,8 +226,10 @@ def flow(
         Settings of its sender and receiver, as in ``[tcp]``.
     max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
         More of them.
-    max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn, ace_bits
-        The rest of them.
+    max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
+        More of them.
+    ace_bits
+        The last of them.
     **more
         Keys that are words of Python, such as ``from``: ``**{"from": "a"}``.
 

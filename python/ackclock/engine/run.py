@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ackclock.draw.run import Pictures
 
 TABLES = ("flows", "windows", "queues", "events", "requests")
+PAGE = "index.html"
+"""The page of a saved run."""
 MOST_ROWS = 20
 """Flows in what a notebook shows of a run."""
 MEASURED = "changes"
@@ -84,6 +86,18 @@ class Run:
         heads = ["flow", "control", "Mbit/s", "window", "RTT (ms)", "loss events"]
         rows = [[flow.get(key) for key in shown] for flow in self.summary["flows"]]
         return latex.table(heads, rows)
+
+    def to_html(self) -> str:
+        """Write the run as a page that can be mailed: curves to read and zoom, and numbers.
+
+        Returns
+        -------
+        str
+            HTML that needs no other file and no network.
+        """
+        from ackclock.draw.run_page import page
+
+        return page(self, self._about())
 
     @property
     def digest(self) -> str:
@@ -203,8 +217,23 @@ class Run:
         )
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
 
+    def write_page(self, directory: Path) -> None:
+        """Write the page of the run, ``index.html``, beside what `write` wrote.
+
+        Parameters
+        ----------
+        directory : Path
+            Where to.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+        """
+        (directory / PAGE).write_text(self.to_html(), encoding="utf-8")
+
     def save(self, directory: Path | str, *, csv: bool = False, force: bool = False) -> None:
-        """Write the tables, summary.json and scenario.toml, or nothing.
+        """Write the tables, summary.json, scenario.toml and the page index.html, or nothing.
 
         Parameters
         ----------
@@ -222,6 +251,7 @@ class Run:
         """
         with new_result(Path(directory), force=force) as temporary:
             self.write(temporary, csv=csv)
+            self.write_page(temporary)
 
 
 def holds_result(directory: Path) -> bool:
@@ -238,7 +268,7 @@ def holds_result(directory: Path) -> bool:
         True when it can be replaced without loss of anything else.
     """
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
-    names = frozenset(tables | {"summary.json", "scenario.toml"})
+    names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
     runs = list(directory.iterdir())
     if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
         return all(storage.holds_only(run, names, "summary.json") for run in runs)

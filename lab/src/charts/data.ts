@@ -1,0 +1,71 @@
+// What a page's charts show, as its writer (ackclock/draw/charts.py) gives it.
+
+/** A column of numbers; null where there is none. */
+export type Column = readonly (number | null)[];
+
+/** The ends of what is shown of an axis. */
+export type Range = readonly [number, number];
+
+/** An axis. */
+export interface Axis {
+  label: string;
+  unit: string;
+  log?: boolean;
+  /** Names in place of the numbers 0, 1, 2, ... */
+  names?: readonly string[];
+  range?: Range;
+}
+
+/** A curve or a set of points, each column by its number. */
+export interface Series {
+  name: string;
+  /** Number of its colour. */
+  colour: number;
+  x: number;
+  y: number;
+  /** Ends of intervals around y, and around x. */
+  low?: number;
+  high?: number;
+  left?: number;
+  right?: number;
+  /** What the points are means of. */
+  dots?: readonly [number, number];
+}
+
+/** One chart. */
+export interface Chart {
+  key: string;
+  title: string;
+  x: Axis;
+  y: Axis;
+  /** Curves are joined; points are read one by one. */
+  kind: "curves" | "points";
+  series: readonly Series[];
+}
+
+/** Charts that have one legend; linked ones are zoomed and read together. */
+export interface Group {
+  linked: boolean;
+  charts: readonly Chart[];
+}
+
+/** All charts of a page, by the name of their place. */
+export interface Page {
+  columns: readonly Column[];
+  groups: Readonly<Record<string, Group>>;
+}
+
+/** Up to four digits of a number, for people. */
+export function digits(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return Math.abs(value) >= 1e4 && Math.abs(value) < 1e9 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+}
+
+/** A value of an axis with its unit. */
+export function worded(axis: Axis, value: number): string {
+  const name = axis.names?.[Math.round(value)];
+  return name ?? (axis.unit === "" ? digits(value) : `${digits(value)} ${axis.unit}`);
+}
+
+/** The name of an axis with its unit. */
+export const titled = (axis: Axis): string => (axis.unit === "" ? axis.label : `${axis.label} (${axis.unit})`);

@@ -1,0 +1,205 @@
+// Pages of results, as those open them who have got them by mail.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { Locator, Page } from "playwright-core";
+import { charts } from "../charts.ts";
+import { LAB, browser, heard, open } from "./browser.ts";
+
+browser();
+
+const ROOT = dirname(LAB);
+const COMMAND = (process.env.ACKCLOCK ?? join(ROOT, ".venv/bin/ackclock")).split(" ");
+const AXE = readFileSync(join(LAB, "node_modules/axe-core/axe.min.js"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "ackclock-charts-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function ackclock(...words: string[]): void {
+  const [program, ...first] = COMMAND as [string, ...string[]];
+  execFileSync(program, [...first, ...words], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+const HOSTILE = "</script><img src=x onerror=alert(1)>";
+const SCENARIO = `[run]
+duration = "20 s"
+sample = "20 ms"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "50 packets" }
+[[flow]]
+name = "${HOSTILE}"
+controller = "reno"
+rtt = "40 ms"
+[[flow]]
+name = "two"
+controller = "cubic"
+rtt = "40 ms"
+`;
+const PAGES = {
+  run: { file: "run/index.html", make: ["simulate", "run.toml", "-o", "run", "--quiet"], charts: 4 },
+  comparison: {
+    file: "comparison/index.html",
+    make: ["compare", "reno", "cubic", "--rate", "2mbit", "--rtt", "40ms", "--duration", "10s", "--runs", "2", "-o", "comparison"],
+    // Goodput against delay, thirteen questions, four over time.
+    charts: 18,
+  },
+};
+
+before(() => {
+  writeFileSync(join(folder, "run.toml"), SCENARIO);
+  for (const { make } of Object.values(PAGES)) ackclock(...make);
+});
+
+async function shown(name: keyof typeof PAGES, width = 1300, scheme: "light" | "dark" = "light"): Promise<Page> {
+  const page = await open({ width, scheme, address: pathToFileURL(join(folder, PAGES[name].file)).href });
+  await page.locator(".chart canvas").first().waitFor();
+  return page;
+}
+
+const over = (page: Page, chart: string): Locator => page.locator(`[data-chart="${chart}"] .u-over`);
+
+/** Points at a share of the width of a chart, and gives what is read in a chart. */
+async function pointed(page: Page, at: string, share: number, read = at): Promise<string> {
+  await over(page, at).scrollIntoViewIfNeeded();
+  const box = await over(page, at).boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+  return page.locator(`[data-chart="${read}"] .readout`).innerText();
+}
+
+async function dragged(page: Page, chart: string, from: number, to: number): Promise<void> {
+  const box = await over(page, chart).boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width * from, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, box.y + 40, { steps: 5 });
+  await page.mouse.up();
+}
+
+const seconds = (text: string): number => Number(/^([0-9.]+) s/.exec(text)?.[1]);
+
+test("the file that is checked in is what its sources build", async () => {
+  assert.equal(readFileSync(join(ROOT, "python/ackclock/draw/charts.js"), "utf8"), await charts(LAB));
+});
+
+test("hover reads all charts at one time, as the samples of the run have it", async () => {
+  const page = await shown("run");
+  const text = await pointed(page, "window", 0.5);
+  const data = await page.evaluate(() => JSON.parse(document.getElementById("charts-data")?.textContent ?? ""));
+  const series = data.groups.run.charts[0].series[1];
+  const time = data.columns[series.x] as number[];
+  const last = time.findLastIndex((one) => one <= seconds(text) + 1e-9);
+  const expected = Number((data.columns[series.y][last] as number).toPrecision(4));
+  assert.ok(Math.abs(seconds(text) - 10) < 0.1, text);
+  assert.ok(text.includes(HOSTILE) && text.includes(`two ${expected} packets`), `${text}; expected ${expected}`);
+  for (const other of ["goodput", "queue", "rtt_ms"]) {
+    // A hundred parts of a run of 20 s have ends 0.2 s apart.
+    assert.ok(Math.abs(seconds(await pointed(page, "window", 0.5, other)) - 10) <= 0.2, other);
+  }
+  await page.close();
+});
+
+test("a drag zooms all charts together, a double click and a button show all again", async () => {
+  const page = await shown("run");
+  await dragged(page, "window", 0.25, 0.5);
+  for (const chart of ["window", "rtt_ms"]) {
+    const [first, last] = [await pointed(page, chart, 0.01), await pointed(page, chart, 0.99)].map(seconds);
+    assert.ok(Math.abs((first as number) - 5) < 0.2 && Math.abs((last as number) - 10) < 0.2, `${first} to ${last}`);
+  }
+  await over(page, "rtt_ms").dblclick();
+  assert.ok(seconds(await pointed(page, "window", 0.99)) > 19);
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  await page.getByRole("button", { name: "Show all" }).click();
+  assert.ok(seconds(await pointed(page, "queue", 0.99)) > 19);
+  assert.equal(await page.getByRole("button", { name: "Show all" }).isDisabled(), true);
+  await page.close();
+});
+
+test("names hide and show their curves everywhere", async () => {
+  const page = await shown("run");
+  const two = page.getByRole("button", { name: "two", exact: true });
+  await two.click();
+  assert.equal(await two.getAttribute("aria-pressed"), "false");
+  for (const chart of ["window", "goodput", "rtt_ms"]) assert.doesNotMatch(await pointed(page, chart, 0.4), /two/);
+  await two.dblclick();
+  assert.match(await pointed(page, "window", 0.4), /^[^\n]+\n+two [^\n]+$/);
+  await page.close();
+});
+
+test("the keyboard reads and zooms", async () => {
+  const page = await shown("run");
+  await page.locator('[data-chart="window"] .canvas').focus();
+  for (let press = 0; press < 10; press += 1) await page.keyboard.press("ArrowRight");
+  const readout = page.locator('[data-chart="window"] .readout');
+  const before = seconds(await readout.innerText());
+  // Ten steps of a hundredth of 20 s.
+  assert.ok(Math.abs(before - 2) < 0.2, String(before));
+  await page.keyboard.press("+");
+  await page.keyboard.press("ArrowRight");
+  assert.ok(seconds(await readout.innerText()) - before < 0.2);
+  await page.close();
+});
+
+test("a point of a comparison says what the table says", async () => {
+  const page = await shown("comparison");
+  const cell = await page.locator("tr", { hasText: "queueing delay alone, mean" }).first().locator("td").nth(1).innerText();
+  const chart = over(page, "delay");
+  // What is far from the window is not drawn yet.
+  await page.locator('[data-chart="delay"]').scrollIntoViewIfNeeded();
+  await chart.waitFor();
+  const box = await chart.boundingBox();
+  assert.ok(box);
+  // Reno is the upper of two names; its mean is somewhere on that line.
+  let text = "";
+  for (let x = 0; x < box.width && !text.includes("mean"); x += 2) {
+    await page.mouse.move(box.x + x, box.y + box.height / 4);
+    text = await page.locator('[data-chart="delay"] .readout').textContent() ?? "";
+  }
+  const [, value] = /^meanreno ([-0-9.]+)/.exec(text) ?? [];
+  const shownAs = /^([-0-9.]+)/.exec(cell)?.[1] ?? "";
+  const places = shownAs.split(".")[1]?.length ?? 0;
+  assert.equal(Number(value).toFixed(places), shownAs, `${text}; ${cell}`);
+  await page.close();
+});
+
+for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
+  test(`the page of a ${name} is whole, for everyone, without a network`, async () => {
+    const { file, charts: expected } = PAGES[name];
+    assert.ok(readFileSync(join(folder, file)).length < 1.5e6);
+    for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
+      heard.errors.length = heard.requests.length = 0;
+      const page = await shown(name, width, scheme);
+      assert.equal(await page.locator(".chart").count(), expected);
+      for (const chart of await page.locator(".chart").all()) {
+        await chart.scrollIntoViewIfNeeded();
+        await chart.locator("canvas").waitFor();
+      }
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.equal(ground, scheme === "dark" ? "rgb(21, 24, 27)" : "rgb(255, 255, 255)");
+      assert.deepEqual(heard.errors, []);
+      const outside = heard.requests.filter((one) => !one.startsWith("data:") && !one.endsWith(file));
+      assert.deepEqual(outside, []);
+      await page.evaluate(AXE);
+      const found = await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))");
+      assert.deepEqual(found, []);
+      await page.close();
+    }
+  });
+
+  test(`the page of a ${name} prints its static pictures`, async () => {
+    const page = await shown(name, 1300, "dark");
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator(".chart").first().isVisible(), false);
+    assert.equal(await page.locator("img.static").first().isVisible(), true);
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.locator("img.static").first().isVisible(), false);
+    await page.close();
+  });
+}

@@ -1,0 +1,157 @@
+"""What a run shows over time, as columns, for pictures and for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ackclock.draw.charts import SECONDS, Axis, Chart, Group, Series
+
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Time in seconds, and values."""
+PARTS = 100
+"""Parts of a run that goodputs are means over."""
+MOST_FLOWS = 24
+"""More are not drawn on a page: nobody could tell them apart."""
+OF_FLOWS = (
+    ("window", "Congestion window", Axis("window", "packets")),
+    ("rtt_ms", "Round-trip time", Axis("RTT", "ms")),
+)
+
+
+class Recorded(Protocol):
+    """What is drawn of a run (`ackclock.Run`)."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """Its duration, and its flows and links with what was measured of them."""
+
+    @property
+    def scenario(self) -> str:
+        """What was run, as TOML."""
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """Which tables there are."""
+
+    @property
+    def windows(self) -> pl.DataFrame:
+        """Samples by flow."""
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Samples by link."""
+
+
+def of_flow(run: Recorded, flow: int, column: str) -> Curve:
+    """Give a column of the samples of a flow.
+
+    Parameters
+    ----------
+    run : Recorded
+        A recorded run.
+    flow : int
+        Its number.
+    column : str
+        Of ``run.windows``.
+
+    Returns
+    -------
+    tuple of ndarray
+        Seconds, and the column; NaN where there is no value.
+    """
+    samples = run.windows.filter(pl.col("flow") == flow)
+    return samples["time_s"].to_numpy(), samples[column].cast(pl.Float64).to_numpy()
+
+
+def goodput(run: Recorded, flow: int) -> Curve:
+    """Give what a flow delivered in order, in a hundred parts of the run.
+
+    Parameters
+    ----------
+    run : Recorded
+        A recorded run.
+    flow : int
+        Its number.
+
+    Returns
+    -------
+    tuple of ndarray
+        Ends of the parts in seconds, and means in Mbit/s.
+    """
+    edges = np.linspace(0.0, run.summary["duration_s"], PARTS + 1)
+    samples = run.windows.filter(pl.col("flow") == flow)
+    time_s = np.concatenate([[0.0], samples["time_s"].to_numpy()])
+    received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
+    rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
+    return edges[1:], rate
+
+
+def queues(run: Recorded) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """Give the queues of the first link, and of all others that ever had one.
+
+    Parameters
+    ----------
+    run : Recorded
+        A recorded run.
+
+    Returns
+    -------
+    list of tuples
+        Name of the link, seconds, and packets.
+    """
+    found = []
+    for index, link in enumerate(run.summary["links"]):
+        samples = run.queues.filter(pl.col("link") == index)
+        values = samples["mean_packets"].cast(pl.Float64).to_numpy()
+        if index == 0 or np.nan_to_num(values).any():
+            found.append((link["id"], samples["time_s"].to_numpy(), values))
+    return found
+
+
+def charts(run: Recorded) -> Group:
+    """Put windows, round-trip times, queues and goodputs into charts over one time.
+
+    Parameters
+    ----------
+    run : Recorded
+        A recorded run.
+
+    Returns
+    -------
+    Group
+        Four linked charts, of the first `MOST_FLOWS` flows and links.
+    """
+    flows = run.summary["flows"][:MOST_FLOWS]
+    time = Axis(SECONDS.label, SECONDS.unit, range=(0.0, run.summary["duration_s"]))
+
+    def of_flows(key: str, title: str, axis: Axis, curves: list[Curve]) -> Chart:
+        series = [
+            Series(flow["name"], index, *curve)
+            for index, (flow, curve) in enumerate(zip(flows, curves, strict=True))
+        ]
+        return Chart(key, f"{title} ({axis.unit})", time, axis, series)
+
+    window, rtt = (
+        of_flows(key, title, axis, [of_flow(run, flow["id"], key) for flow in flows])
+        for key, title, axis in OF_FLOWS
+    )
+    part_s = run.summary["duration_s"] / PARTS
+    rates = of_flows(
+        "goodput", f"Delivered in order, mean of {part_s:.3g} s", Axis("goodput", "Mbit/s"),
+        [goodput(run, flow["id"]) for flow in flows],
+    )  # fmt: skip
+    # A link has a colour of its own, and no name that a flow has.
+    names = {flow["name"] for flow in flows}
+    queue = Chart(
+        "queue", "Queue (packets)", time, Axis("queue", "packets"),
+        [
+            Series(f"link {name}" if name in names else name, len(flows) + index, time_s, values)
+            for index, (name, time_s, values) in enumerate(queues(run)[:MOST_FLOWS])
+        ],
+    )  # fmt: skip
+    return Group([window, rates, queue, rtt])

@@ -1,0 +1,90 @@
+"""A run as a page that can be mailed: one file, in which its curves can be read and zoomed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ackclock.draw import charts, curves, plots
+from ackclock.draw.curves import Recorded
+from ackclock.draw.page import html
+from ackclock.draw.run import Pictures
+
+MOST_ROWS = 1000
+"""Rows of a table on the page."""
+FLOWS = {
+    "name": "flow",
+    "controller": "control",
+    "goodput_mbps": "goodput (Mbit/s)",
+    "mean_window": "mean window (packets)",
+    "mean_rtt_ms": "mean RTT (ms)",
+    "rtt_p95_ms": "RTT p95 (ms)",
+    "dropped_packets": "packets lost",
+    "loss_events": "loss events",
+    "timeouts": "timeouts",
+}
+LINKS = {
+    "id": "link",
+    "utilisation": "utilisation",
+    "mean_queue_packets": "mean queue (packets)",
+    "queue_delay_p95_ms": "queueing delay p95 (ms)",
+    "queue_drops": "dropped by the queue",
+    "random_losses": "lost at random",
+    "marks": "marked",
+}
+
+
+def page(run: Recorded, about: str) -> str:
+    """Write the page of a run.
+
+    Parameters
+    ----------
+    run : Recorded
+        The run; without tables over time the page has no charts.
+    about : str
+        What was run, as its heading.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file and no network.
+    """
+    summary = run.summary
+    flows = len(summary["flows"])
+    is_drawn = {"windows", "queues"} <= run.tables.keys()
+    picture = ""
+    if is_drawn:
+        # Drawn and saved in the common style.
+        with plots.in_style():
+            picture = charts.picture(Pictures(run).overview())
+    return html(
+        "run.html",
+        charts={"run": curves.charts(run)} if is_drawn else None,
+        about=about,
+        warnings=summary["warnings"],
+        picture=picture,
+        drawn=curves.MOST_FLOWS,
+        left=max(0, flows - curves.MOST_FLOWS),
+        tables=[
+            ("Flows", list(FLOWS.values()), _rows(summary["flows"], FLOWS)),
+            ("Links", list(LINKS.values()), _rows(summary["links"], LINKS)),
+        ],
+        more=max(0, flows - MOST_ROWS),
+        from_s=f"{summary['measured_from_s']:g}",
+        duration_s=f"{summary['duration_s']:g}",
+        scenario=run.scenario,
+        version=summary["version"],
+        seed=summary["seed"],
+        run=summary["run"],
+        digest=summary["digest"],
+    )
+
+
+def _rows(found: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> list[list[str]]:
+    return [[_cell(one.get(name)) for name in columns] for one in found[:MOST_ROWS]]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

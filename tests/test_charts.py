@@ -1,0 +1,182 @@
+"""Charts inside pages: their numbers are those of the tables; no name and no network gets in."""
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ackclock
+from ackclock.draw import charts
+from ackclock.draw.charts import Axis, Chart, Group, Series
+
+ROOT = Path(__file__).parents[1]
+HOSTILE = "</script><script>alert(1)</script><!-- &amp; \"'"
+
+
+def shown(page: str) -> Any:
+    """Read the numbers of a page as a browser does: up to the first end of a script."""
+    (text,) = re.findall(r'<script type="application/json" id="charts-data">(.*?)</script', page)
+    return json.loads(text)
+
+
+def curve(page: Any, group: str, chart: str, name: str) -> tuple[list[float], list[float]]:
+    (found,) = [one for one in page["groups"][group]["charts"] if one["key"] == chart]
+    (series,) = [one for one in found["series"] if one["name"] == name]
+    return page["columns"][series["x"]], page["columns"][series["y"]]
+
+
+@pytest.fixture(scope="module")
+def run() -> ackclock.Run:
+    return ackclock.simulate(
+        ackclock.scenario(
+            ackclock.dumbbell("10 Mbit/s", "5 ms", "20 packets"),
+            ackclock.flow("reno", rtt="40 ms", name=HOSTILE),
+            ackclock.flow("cubic", rtt="20 ms", name="second"),
+            duration="10 s",
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def page(run: ackclock.Run) -> str:
+    return run.to_html()
+
+
+def test_the_script_is_what_its_sources_build() -> None:
+    # What `make charts` did, without Node: fingerprints of the sources, and of what was built.
+    first, rest = charts.script().split("\n", 1)
+    found = re.search(r"sources ([0-9a-f]{64}), rest ([0-9a-f]{64})$", first)
+    assert found is not None
+    package = json.loads((ROOT / "lab/package.json").read_text("utf-8"))
+    tools = (
+        f"uplot {package['dependencies']['uplot']}, esbuild {package['devDependencies']['esbuild']}"
+    )
+    files = sorted((ROOT / "lab/src/charts").iterdir(), key=lambda file: file.name)
+    sources = [f"{file.name}\n{file.read_text('utf-8')}" for file in files]
+    of_sources = hashlib.sha256("\n".join([tools, *sources]).encode()).hexdigest()
+    assert found[1] == of_sources, "lab/src/charts has changed: make charts"
+    assert found[2] == hashlib.sha256(rest.encode()).hexdigest(), "was edited: make charts"
+    assert len(charts.script()) < 100_000
+
+
+def test_the_curves_of_a_page_are_the_tables_of_the_run(run: ackclock.Run, page: str) -> None:
+    found = shown(page)
+    for chart, column in (("window", "window"), ("rtt_ms", "rtt_ms")):
+        for flow, name in enumerate([HOSTILE, "second"]):
+            samples = run.windows.filter(pl.col("flow") == flow)
+            x, y = curve(found, "run", chart, name)
+            # Six digits: half a unit of the last is at most 5e-6 of the value.
+            np.testing.assert_allclose(x, samples["time_s"].to_numpy(), rtol=5e-6)
+            expected = samples[column].cast(pl.Float64).to_numpy()
+            np.testing.assert_allclose(np.array(y, float), expected, rtol=5e-6)
+    queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
+    np.testing.assert_allclose(curve(found, "run", "queue", "bottleneck")[1], queue, rtol=5e-6)
+    # 100 parts of 0.1 s: Mbit/s times 0.1 s are Mbit.
+    delivered = run.windows.filter(pl.col("flow") == 1)["delivered_bytes"].sum() * 8e-6
+    rates = curve(found, "run", "goodput", "second")[1]
+    assert sum(rates) * 0.1 == pytest.approx(delivered, rel=5e-6)
+
+
+def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
+    # The page's own scripts and their ends alone: data and code.
+    assert len(re.findall("<script", page)) == 2 + charts.script().count("<script")
+    assert page.count("</script") == 2
+    assert "alert(1)</script>" not in page
+    # What a browser would fetch: nothing but what is in the page.
+    sources = re.findall(r"""(?:src|href|srcset|action)\s*=\s*["']?([^"'\s>]*)""", page)
+    assert [one for one in sources if not one.startswith("data:image/png;base64,")] == []
+    assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|WebSocket|\son\w+=\"", page)
+    assert len(page) < 1_500_000
+    # No curve of 10 s is long enough to be thinned, so the page says nothing of it.
+    assert "thinned" not in page.partition('id="charts-data"')[0]
+
+
+def test_the_policy_lets_only_what_is_in_the_page_run(page: str) -> None:
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    rules = dict(rule.split(" ", 1) for rule in unescape(policy).split("; "))
+    assert rules["default-src"] == "'none'"
+    assert "connect-src" not in rules
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+
+
+def test_a_long_curve_keeps_its_peaks() -> None:
+    # One needle up and one down among 10 million zeros, and a gap.
+    values = np.zeros(10_000_000)
+    values[[1_234_567, 7_654_321]] = 5.0, -3.0
+    values[4_000_000:4_100_000] = np.nan
+    rows = charts.kept(values, 1000)
+    assert len(rows) <= 1002
+    assert {0, 1_234_567, 7_654_321, 9_999_999} <= set(rows.tolist())
+    assert np.isnan(values[rows]).any()
+
+
+@given(
+    st.lists(st.one_of(st.floats(width=32), st.just(float("nan"))), max_size=300),
+    st.integers(2, 60),
+)
+def test_thinning_leaves_rows_in_order_and_their_ends(values: list[float], most: int) -> None:
+    rows = charts.kept(values, most)
+    assert len(rows) <= max(most + 2, min(len(values), most))
+    assert (np.diff(rows) > 0).all()
+    known = np.array(values)[~np.isnan(values)] if values else np.array([])
+    if known.size:
+        left = np.array(values)[rows]
+        assert np.nanmin(left) == known.min()
+        assert np.nanmax(left) == known.max()
+
+
+@given(st.text(), st.lists(st.floats(), max_size=5))
+def test_any_name_and_any_number_survive(name: str, values: list[float]) -> None:
+    chart = Chart(name, name, Axis(name), Axis(name, name), [Series(name, 0, values, values)])
+    text, _ = charts.data({name: Group([chart])})
+    assert "<" not in text
+    found = json.loads(text)
+    (series,) = found["groups"][name]["charts"][0]["series"]
+    assert series["name"] == name
+    column = found["columns"][series["y"]]
+    expected = [float(f"{one:.6g}") if np.isfinite(one) else None for one in values]
+    assert column == expected
+
+
+def test_many_long_curves_stay_below_the_size_of_a_mail_and_say_so() -> None:
+    generator = np.random.default_rng(1)
+    time_s = np.arange(20_000) * 0.01
+    series = [Series(f"flow {n}", n, time_s, generator.random(20_000)) for n in range(100)]
+    chart = Chart("all", "all", charts.SECONDS, Axis("value"), series)
+    text, thinned = charts.data({"run": Group([chart])})
+    assert len(text) <= charts.MOST_BYTES
+    assert thinned.startswith("Curves are thinned for this page: of each of ")
+
+
+def test_a_run_without_tables_has_a_page_without_charts(run: ackclock.Run) -> None:
+    page = ackclock.Run(run.summary, run.scenario, {}).to_html()
+    assert "<script" not in page
+    assert "script-src 'none'" in page
+    assert "cubic" in page
+
+
+def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> None:
+    run.save(tmp_path / "saved")
+    assert (tmp_path / "saved" / "index.html").read_text("utf-8") == run.to_html()
+    tomllib.loads((tmp_path / "saved" / "scenario.toml").read_text("utf-8"))
+    # A result with its page is a result, which may be replaced when that is asked for.
+    run.save(tmp_path / "saved", force=True)
+
+
+def test_templates_have_no_handlers_inside_tags() -> None:
+    for file in (ROOT / "python/ackclock/templates").glob("*.html"):
+        if file.name != "lab.html":
+            assert not re.search(r"<[^>]*\s(on\w+|style)=", file.read_text("utf-8")), file.name
