@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
+.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -14,19 +14,9 @@ run: setup
 	@echo "The page with all figures and verdicts: $(CURDIR)/results/index.html"
 	@$(LAB_IS_BUILT) || echo "Its figures have no links into the laboratory: make lab-deps lab builds that"
 
-test: setup
-	cargo fmt --all --check
-	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
-	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
-	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
-	cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
-	$(BIN)/ruff check --quiet
-	$(BIN)/ruff format --check --quiet
-	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/mypy --no-error-summary
-	$(BIN)/stubtest ackclock._native --concise
-	$(BIN)/pytest --numprocesses 2 --dist worksteal
+# Rust's half and Python's at the same time: where one waits or has but one thing to build, the other goes on.
+test:
+	@$(MAKE) --no-print-directory --jobs 2 rust-test python-test
 	@not_run=; \
 	if $(CAN_EMULATE); then $(MAKE) --no-print-directory link-test || exit 1; \
 	else not_run="$$not_run - the emulated path: needs root, /dev/net/tun, ip and ss|"; fi; \
@@ -34,14 +24,30 @@ test: setup
 	elif ! $(MAKE) --no-print-directory kernel-build-test; then exit 1; \
 	elif ! { $(CAN_EMULATE) && $(CAN_LOAD); }; then not_run="$$not_run - the controls in the kernel: need root, BTF, ip, ss and iperf3|"; \
 	else $(MAKE) --no-print-directory kernel-test || exit 1; fi; \
-	if $(CAN_COUNT); then $(MAKE) --no-print-directory instructions || exit 1; \
-	else not_run="$$not_run - instructions per packet: need valgrind, on x86-64|"; fi; \
+	$(CAN_COUNT) || not_run="$$not_run - instructions per packet: need valgrind, on x86-64|"; \
 	if $(CAN_DENY); then $(MAKE) --no-print-directory deny || exit 1; \
 	else not_run="$$not_run - licences and sources of crates: need cargo-deny|"; fi; \
 	if ! command -v tshark > /dev/null; then not_run="$$not_run - packet captures beside another reader: need tshark|"; fi; \
 	$(LAB_IS_BUILT) || not_run="$$not_run - the laboratory in a web page: make lab-deps lab lab-test|"; \
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(REQUIRE_ALL)"; fi
+
+rust-test:
+	cargo fmt --all --check
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
+	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
+	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
+	cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
+
+python-test: setup
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/stubtest ackclock._native --concise
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
+	@! $(CAN_COUNT) || $(MAKE) --no-print-directory instructions
 
 # Licences, sources and duplicates of all crates, as deny.toml allows them. Advisories need a database from the network,
 # which a build must not depend on: make deny ADVISORIES=1 fetches it.
@@ -210,8 +216,10 @@ docs: setup
 
 # The wheel for any Linux with this glibc or a newer one, made with zig, with the programs link and measure in it; with
 # WITH_KERNEL=1 the kernel's loader that make kernel has built, too, which needs this machine's glibc and libelf.
+# A profile that make pgo has left is used: it spares a tenth of the engine's instructions (docs/performance.md).
 GLIBC ?= 2.17
 PROGRAMS := python/ackclock/programs
+WITH_PROFILE := $(if $(wildcard $(PGO)/profile),RUSTFLAGS="-Cprofile-use=$(PGO)/profile")
 ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
 wheel: .venv/packaging
 	rm -rf dist/*.whl $(PROGRAMS)
@@ -219,7 +227,8 @@ wheel: .venv/packaging
 	$(ZIG) $(BIN)/cargo-zigbuild zigbuild --locked --quiet --release --package ackclock-link --package ackclock-measure --target $(HOST).$(GLIBC)
 	install -m 755 -s target/$(HOST)/release/ackclock-link target/$(HOST)/release/ackclock-measure $(PROGRAMS)
 	test -z "$(WITH_KERNEL)" || install -m 755 -s target/release/ackclock-kernel $(PROGRAMS)
-	$(ZIG) $(BIN)/maturin build --quiet --release --strip --zig --compatibility manylinux_$(subst .,_,$(GLIBC)) --out dist
+	@echo "wheel: $(if $(WITH_PROFILE),with the profile of make pgo,without a profile; make pgo makes one)"
+	$(WITH_PROFILE) $(ZIG) $(BIN)/maturin build --quiet --release --strip --zig --compatibility manylinux_$(subst .,_,$(GLIBC)) --out dist
 	rm -rf $(PROGRAMS)
 	@ls dist/*.whl
 
