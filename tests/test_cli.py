@@ -311,6 +311,19 @@ def test_packets_on_standard_output_are_those_of_the_file(ackclock, scenario, tm
         assert "nothing else" in one_line(ackclock("simulate", scenario, "--pcap", "-", other), 2)
 
 
+@pytest.mark.parametrize("runs", ["1", "2"])
+def test_intervals_of_metrics_hold_nothing_impossible(ackclock, scenario, runs):
+    done = ackclock("simulate", scenario, "--metrics", "--json", "--runs", runs)
+    rows = json.loads(done.stdout.splitlines()[-1])["metrics"]
+    with_ends = [row for row in rows if row["low"] is not None]
+    assert {"loss rate", "utilisation"} <= {row["metric"] for row in rows}
+    assert len(with_ends) > 5
+    for row in with_ends:
+        assert 0 <= row["low"] <= row["value"] <= row["high"], row
+        if row["metric"] in ("loss rate", "loss-event rate", "utilisation"):
+            assert row["high"] <= 1, row
+
+
 def test_a_rate_of_losses_alone_means_independent_ones(ackclock, tmp_path):
     scenario = tmp_path / "without.toml"
     scenario.write_text(

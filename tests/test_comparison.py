@@ -318,7 +318,7 @@ def test_intervals_hold_nothing_impossible(found: comparison.Comparison) -> None
             for end in (one.low, one.high):
                 assert not end < question.least
                 assert not end > question.most
-    # Of two runs Student's interval is 12.7 standard errors wide: 0.6 +- 3.8 would leave 0 to 1.
+    # Of two runs Student's interval is 12.7 standard errors wide: 0.6 +- 3.8 is more than 0 to 1.
     itself = next(one for one in comparison.QUESTIONS if one.key == "itself")
     assert (itself.estimate([0.3, 0.9]).low, itself.estimate([0.3, 0.9]).high) == (0.0, 1.0)
     assert page.words(itself.estimate([0.3, 0.9]), itself) == "0.6 (too few runs to say)"

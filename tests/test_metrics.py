@@ -322,3 +322,45 @@ def test_overview_warns_when_nothing_is_random():
     warnings = set(table["warning"])
     assert len(warnings) == 1
     assert "nothing in the scenario is random" in warnings.pop()
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=2, max_size=9),
+    st.sampled_from([(0.0, 1.0), (0.0, 100.0), (-3.0, 7.5)]),
+)
+def test_an_interval_between_bounds_stays_there_and_holds_its_mean(shares, bounds):
+    least, most = bounds
+    values = [min(most, least + share * (most - least)) for share in shares]
+    found = metrics.within(metrics.over_runs(values), least, most)
+    assert least <= found.low <= found.value <= found.high <= most
+    assert found.value == pytest.approx(sum(values) / len(values))
+
+
+@pytest.mark.parametrize("level", [0.02, 0.4, 0.5, 0.97])
+def test_an_interval_between_bounds_shrinks_as_the_root_of_the_runs(level):
+    # Runs that are 1 % of their mean above it and below it in turns: the standard error of n of
+    # them is 0.01 level / sqrt(n - 1), and for many runs Student's factor is 1.96. An interval so
+    # narrow is as wide whatever the scale that it was made on.
+    widths = {}
+    for runs in (1_000, 100_000):
+        values = level * (1 + 0.01 * (-1.0) ** np.arange(runs))
+        found = metrics.within(metrics.over_runs(values), 0.0, 1.0)
+        widths[runs] = found.high - found.low
+        expected = 2 * 1.96 * 0.01 * level / math.sqrt(runs - 1)
+        assert widths[runs] == pytest.approx(expected, rel=3e-3)
+    assert widths[1_000] / widths[100_000] == pytest.approx(10.0, rel=3e-3)
+
+
+def test_an_interval_near_a_bound_is_lopsided_and_at_it_is_cut():
+    # 3 %, 1 %, 2 %: a mean of 2 % and an error of 1 % / sqrt(3), 4.30 times that is 2.48 %. The
+    # angle is asin(sqrt(0.02)) = 0.1419 and rises by 0.28 per radian: 0.0887 to either side, and
+    # the sines of 0.0532 and 0.2306 squared are 0.0028 and 0.0522. Cut, it was 0 to 4.48 %.
+    found = metrics.within(metrics.over_runs([0.03, 0.01, 0.02]), 0.0, 1.0)
+    assert (found.low, found.high) == pytest.approx((0.00283, 0.05224), abs=2e-5)
+    # No packet lost in any run; a link that is full; a value that rounding put above its bound.
+    for value, low, high in ((0.0, 0.0, 0.0), (1.0, 0.9, 1.1), (1.0 + 1e-12, 0.9, 1.1)):
+        cut = metrics.within(metrics.Estimate(value, low, high, 3), 0.0, 1.0)
+        assert (cut.value, cut.low, cut.high) == (min(value, 1.0), low, min(high, 1.0))
+    # Below one bound only the impossible is cut off.
+    cut = metrics.within(metrics.Estimate(2.0, -1.0, 5.0, 3), 0.0)
+    assert (cut.value, cut.low, cut.high) == (2.0, 0.0, 5.0)

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -58,6 +57,10 @@ fn held(name: &str) -> PathBuf {
     Path::new(HELD).join(name)
 }
 
+/// Capabilities of which either lets a process load programs (linux/capability.h): of all administration, and of BPF.
+const CAP_SYS_ADMIN: u64 = 1 << 21;
+const CAP_BPF: u64 = 1 << 39;
+
 /// Digits that tell one program from another.
 const DIGITS: usize = 16;
 
@@ -88,6 +91,10 @@ fn pins(name: &str) -> Vec<PathBuf> {
 
 /// Checks that this machine has what loading needs.
 fn check() -> Result<(), String> {
+    // libbpf would answer with lines about limits of memory.
+    if !may_load() {
+        return Err("loading controls needs root; run sudo ackclock kernel load NAME".into());
+    }
     if !Path::new(BTF).exists() {
         return Err(format!(
             "{BTF} is missing; the kernel must be built with CONFIG_DEBUG_INFO_BTF, as Debian's is"
@@ -97,9 +104,6 @@ fn check() -> Result<(), String> {
     let mount = || Command::new("mount").args(["-t", "bpf", "bpf", BPF]).stderr(Stdio::null()).status();
     match fs::create_dir_all(HELD) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied && !is_root() => {
-            Err("loading controls needs root; run sudo ackclock-kernel load NAME".into())
-        }
         Err(_) if mount().is_ok_and(|status| status.success()) && fs::create_dir_all(HELD).is_ok() => Ok(()),
         Err(error) => Err(format!(
             "cannot create {HELD} ({error}); mount the BPF file system with mount -t bpf bpf {BPF}"
@@ -107,9 +111,12 @@ fn check() -> Result<(), String> {
     }
 }
 
-/// Whether this process is root's.
-fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+/// Whether the kernel lets this process load programs.
+fn may_load() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    held.is_some_and(|held| held & (CAP_SYS_ADMIN | CAP_BPF) != 0)
 }
 
 /// Loads a control into the kernel, where it stays until [`unload`]; does nothing if it is already loaded.
@@ -167,11 +174,32 @@ pub fn unload(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that there is a control of each name.
+///
+/// # Errors
+/// One line about the first name that is unknown: the most similar one, or all.
+pub fn check_names(names: &[String]) -> Result<(), String> {
+    names.iter().try_for_each(|name| find(name).map(|_| ()))
+}
+
 fn find(name: &str) -> Result<&'static (&'static str, &'static str, &'static [u8]), String> {
     OBJECTS.iter().find(|(known, ..)| *known == name).ok_or_else(|| {
-        let names: Vec<_> = OBJECTS.iter().map(|(known, ..)| *known).collect();
-        format!("there is no control {name} for the kernel; available: {}", names.join(", "))
+        let hint = match similar(name) {
+            Some(known) => format!("did you mean {known}?"),
+            None => format!("available: {}", names().join(", ")),
+        };
+        format!("there is no control {name} for the kernel; {hint}")
     })
+}
+
+/// The control whose name is most like `wrong`, if one is.
+fn similar(wrong: &str) -> Option<&'static str> {
+    names()
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
 }
 
 /// The control with this name in the kernel.

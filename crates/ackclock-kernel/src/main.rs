@@ -16,6 +16,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 ///   ackclock-kernel load fit
 ///   iperf3 -c HOST -C ack_fit
 ///   ackclock-kernel unload
+///
+/// Exit status: 0 done, 1 failed, 2 for bad input such as an unknown name.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 enum Verb {
@@ -41,6 +43,16 @@ enum Verb {
         /// Names of the controls.
         names: Vec<String>,
     },
+}
+
+impl Verb {
+    /// The names of controls that were given.
+    fn names(&self) -> &[String] {
+        match self {
+            Verb::Load { names } | Verb::Unload { names } => names,
+            Verb::List | Verb::Status | Verb::Trace { .. } => &[],
+        }
+    }
 }
 
 fn run(verb: Verb) -> Result<(), String> {
@@ -100,11 +112,17 @@ fn follow(duration_s: Option<f64>) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    match run(Verb::parse()) {
+    let verb = Verb::parse();
+    // Before anything is loaded or unloaded.
+    let outcome = match kernel::check_names(verb.names()) {
+        Err(message) => Err((message, 2)),
+        Ok(()) => run(verb).map_err(|message| (message, 1)),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
+        Err((message, status)) => {
             eprintln!("ackclock-kernel: {message}");
-            ExitCode::FAILURE
+            ExitCode::from(status)
         }
     }
 }

@@ -171,6 +171,8 @@ pub fn write(output: &mut dyn Write, goes_on: &dyn Fn() -> bool) -> Result<u64, 
         if let Some(error) = failure.borrow_mut().take() {
             return Err(cannot(error));
         }
+        // Whoever kills this process loses no more than a moment of its trace.
+        output.borrow_mut().flush().map_err(cannot)?;
     }
     let (_, missed) = turn.0.read();
     drop(turn);

@@ -12,6 +12,8 @@ mod deadline;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -26,6 +28,44 @@ use ackclock_link::hosts::{Host, Hosts};
 use ackclock_link::pump::{Pump, TOLERANCE};
 use ackclock_scenario::read_toml;
 use deadline::{ClearAtEnd, Lines, output, until, wait};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-kernel");
+/// The user who may do nothing.
+const NOBODY: u32 = 65534;
+
+/// Runs the program as a user who is not root, from a copy that everybody may run.
+fn as_nobody(arguments: &[&str]) -> (Option<i32>, String) {
+    let copy =
+        std::env::temp_dir().join(format!("ackclock-kernel-{}-{}", std::process::id(), arguments.join("-")));
+    fs::copy(PROGRAM, &copy).unwrap();
+    let mut command = Command::new(&copy);
+    command.args(arguments);
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        command.uid(NOBODY);
+    }
+    let done = output(&mut command);
+    fs::remove_file(&copy).unwrap();
+    (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[test]
+fn who_may_not_load_is_told_in_one_line() {
+    let (status, said) = as_nobody(&["load", "fit"]);
+    assert_eq!(said, "ackclock-kernel: loading controls needs root; run sudo ackclock kernel load NAME\n");
+    assert_eq!(status, Some(1));
+}
+
+#[test]
+fn an_unknown_name_is_bad_input_and_the_one_that_was_meant_is_named() {
+    for verb in ["load", "unload"] {
+        let (status, said) = as_nobody(&[verb, "reno", "fitt"]);
+        assert_eq!(said, "ackclock-kernel: there is no control fitt for the kernel; did you mean fit?\n");
+        assert_eq!(status, Some(2));
+        let (status, said) = as_nobody(&[verb, "nothing-like-it"]);
+        assert!(said.contains("; available: ") && said.contains("illinois"), "{said}");
+        assert_eq!((status, said.lines().count()), (Some(2), 1));
+    }
+}
 
 /// One test at a time loads controls.
 static TURN: Mutex<()> = Mutex::new(());

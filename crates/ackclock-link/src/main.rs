@@ -1,7 +1,9 @@
 //! `ackclock-link`: an emulated path between two network namespaces.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Write, stderr};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -19,8 +21,9 @@ use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_units::Span;
 use clap::Parser;
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::{Pid, geteuid, getppid};
 
 /// Set up an emulated path between two network namespaces: the simulator's link, in real time.
 ///
@@ -180,10 +183,24 @@ fn say(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
+/// First argument with which this program calls itself, for a command that must not outlive it: the kernel takes the
+/// wish to be ended with the parent only from the child itself. Its number and the command follow.
+const TIED: &str = "--tied-to";
+
+/// Becomes the command, which is killed when the process `parent` ends, however that ends.
+fn tied(parent: &OsStr, command: &[OsString]) -> Result<u8, Failure> {
+    let (program, arguments) = command.split_first().ok_or_else(|| "no command".to_owned())?;
+    set_pdeathsig(Signal::SIGKILL).map_err(|error| format!("prctl: {error}"))?;
+    if *parent != *getppid().to_string() {
+        return Err("the path is gone".to_owned().into());
+    }
+    Err(format!("{}: {}", program.display(), Command::new(program).args(arguments).exec()).into())
+}
+
 /// Starts a command on a host.
 fn start(host: &Host, command: &[&str], quiet: bool) -> Result<Child, String> {
-    let mut start = Command::new("ip");
-    start.args(["netns", "exec", &host.namespace]).args(command);
+    let mut start = Command::new("/proc/self/exe");
+    start.args([TIED, &std::process::id().to_string(), "ip", "netns", "exec", &host.namespace]).args(command);
     if quiet {
         start.stdin(Stdio::null()).stdout(Stdio::null());
     }
@@ -310,7 +327,12 @@ fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failu
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let words: Vec<_> = std::env::args_os().collect();
+    let outcome = match &words[..] {
+        [_, first, parent, command @ ..] if first == TIED => tied(parent, command),
+        _ => run(&Arguments::parse()),
+    };
+    match outcome {
         Ok(status) => ExitCode::from(status),
         Err(Failure(message, status)) => {
             say(&format!("ackclock-link: {message}"));

@@ -140,6 +140,37 @@ fn nothing_is_left_behind() {
     assert_eq!(namespaces_of(next.id()), 0);
 }
 
+/// What a path runs used to go on when the path was killed.
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn commands_end_with_a_path_that_is_killed() {
+    let _alone = alone();
+    // Numbers that nobody else sleeps for; the server opens a port, and says nothing.
+    let server =
+        "python3 -c 'import socket, time; s = socket.create_server((\"10.77.0.2\", 7)); time.sleep(10077)'";
+    let mut path = Command::new(PROGRAM)
+        .args(["--server", server, "--", "sleep", "10078"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let running = || {
+        let output = output(Command::new("ps").args(["-eo", "args"]));
+        let all = String::from_utf8_lossy(&output.stdout).into_owned();
+        let of = |words: &str| {
+            all.lines().filter(|line| line.contains(words) && !line.contains("ackclock-link")).count()
+        };
+        (of("time.sleep(10077)"), of("sleep 10078"))
+    };
+    until("both commands run", || running() == (1, 1));
+    path.kill().unwrap();
+    wait(&mut path);
+    until("both commands have ended", || running() == (0, 0));
+    let mut next = up();
+    assert_eq!(namespaces_of(path.id()), 0, "the next start tidies");
+    signal(&next, "-INT");
+    assert!(wait(&mut next).success());
+}
+
 /// A namespace that is only called like ours used to be deleted at the next start, and what ran in it killed.
 #[test]
 #[ignore = "needs root, ip, ss and /dev/net/tun"]

@@ -82,10 +82,21 @@ impl Owned {
 /// # Examples
 /// ```
 /// assert!(ackclock_quic::factory("illinois").is_ok());
-/// assert_eq!(ackclock_quic::factory("ilinois").err().unwrap().to_string(), "unknown control \"ilinois\"");
+/// let error = ackclock_quic::factory("ilinois").err().unwrap();
+/// assert_eq!(error.to_string(), "unknown control \"ilinois\", did you mean \"illinois\"?");
 /// ```
 pub fn factory(name: &str) -> Result<Arc<Factory>, ControlError> {
     factory_with(name, &[])
+}
+
+/// A hint at the control whose name is most like `wrong`, if one is.
+fn hint(wrong: &str) -> String {
+    let distances =
+        BuiltIn.entries().iter().map(|entry| (strsim::damerau_levenshtein(wrong, entry.name), entry.name));
+    distances
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map_or_else(String::new, |(_, name)| format!(", did you mean \"{name}\"?"))
 }
 
 /// As [`factory`], with some parameters of the control set.
@@ -93,7 +104,9 @@ pub fn factory(name: &str) -> Result<Arc<Factory>, ControlError> {
 /// # Errors
 /// As [`factory`], and when the control refuses a parameter.
 pub fn factory_with(name: &str, params: &[(&str, Value<'_>)]) -> Result<Arc<Factory>, ControlError> {
-    let entry = BuiltIn.find(name).ok_or_else(|| ControlError(format!("unknown control \"{name}\"")))?;
+    let entry = BuiltIn
+        .find(name)
+        .ok_or_else(|| ControlError(format!("unknown control \"{name}\"{}", hint(name))))?;
     let control =
         entry.build(params, start()).map_err(|(_, error)| ControlError(format!("{name}: {error}")))?;
     if control.wants_rate() || control.decision().pacing_rate.is_some() {

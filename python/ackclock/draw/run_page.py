@@ -61,7 +61,7 @@ def page(run: Recorded, about: str) -> str:
         "run.html",
         charts={"run": curves.charts(run)} if is_drawn else None,
         about=about,
-        warnings=summary["warnings"],
+        warnings=summary.get("warnings", []),
         picture=picture,
         drawn=curves.MOST_FLOWS,
         left=max(0, flows - curves.MOST_FLOWS),
@@ -74,9 +74,8 @@ def page(run: Recorded, about: str) -> str:
         duration_s=f"{summary['duration_s']:g}",
         scenario=run.scenario,
         version=summary["version"],
-        seed=summary["seed"],
-        run=summary["run"],
-        digest=summary["digest"],
+        # What was recorded elsewhere has neither.
+        made={what: summary.get(what) for what in ("seed", "run", "digest")},
     )
 
 
