@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
+.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -213,6 +213,11 @@ inference: setup
 docs: setup
 	UPDATE_DOCS=1 cargo test --locked --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
 	$(BIN)/python docs/make.py
+
+# The pictures of docs/adversaries.md, from the scenarios in scenarios/found: what each of these was found by stands in
+# its second line, and takes minutes.
+adversaries: setup
+	$(BIN)/python docs/make.py adversaries
 
 # The wheel for any Linux with this glibc or a newer one, made with zig, with the programs link and measure in it; with
 # WITH_KERNEL=1 the kernel's loader that make kernel has built, too, which needs this machine's glibc and libelf.

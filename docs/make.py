@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -11,9 +12,11 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import polars as pl
+from PIL import Image
 
 from ackclock import predictions
 from ackclock.draw import markdown, plots
+from ackclock.evaluation import search as adversaries
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import page, sentences
 from ackclock_papers import PAPERS
@@ -247,12 +250,22 @@ def claims() -> str:
     return "\n".join(text)
 
 
+def draw_adversary(image: Path) -> None:
+    """Draw the picture of a saved adversary again, from its scenario."""
+    file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
+    content = io.BytesIO()
+    with plots.in_style():
+        adversaries.picture(adversaries.again(file)).savefig(content, dpi=120)
+    # A line drawing has few colours: a third of the bytes.
+    Image.open(content).convert("RGB").quantize(64).save(image, optimize=True)
+
+
 def main() -> None:
     """Make what the arguments name, or everything: claims, curves of the controls, all studies."""
     if sys.argv[1:] == ["reproduction"]:
         write_reproduction(DOCS.parent / "results")
         return
-    wanted = sys.argv[1:] or ["claims", "controls", *STUDIES]
+    wanted = sys.argv[1:] or ["claims", "controls", "adversaries", *STUDIES]
     if "claims" in wanted:
         (DOCS / "claims.md").write_text(claims(), encoding="utf-8")
     # The same picture gives the same file.
@@ -260,6 +273,9 @@ def main() -> None:
         if "controls" in wanted:
             for file in sorted((DOCS / "curves").glob("*.txt")):
                 draw_curve(file.stem)
+        if "adversaries" in wanted:
+            for image in sorted((DOCS / "images" / "adversaries").glob("*.png")):
+                draw_adversary(image)
         for name in STUDIES:
             if name in wanted:
                 print(f"theory: {name}", flush=True)

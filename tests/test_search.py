@@ -18,6 +18,8 @@ from ackclock import engine
 from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.search import GENOMES, OBJECTIVES, optimise, saved, search
+from ackclock.evaluation.search.again import again as adversary_again
+from ackclock.evaluation.search.again import timeline
 from ackclock.evaluation.search.genome import Pattern
 from ackclock.evaluation.search.minimise import minimise, smallest
 from ackclock.evaluation.setting import Subject
@@ -57,9 +59,9 @@ def test_delays_are_within_half_a_round_trip(x, name):
 @given(vectors(4))
 def test_pulses_are_on_for_at_most_half_of_the_time_at_three_times_the_rate(x):
     period_s, duration_s, rate_mbps, first_s = GENOMES["pulses"].pattern(x).values
-    assert np.exp(-2.3) <= period_s <= np.exp(1.2)
-    assert 0 <= duration_s <= 0.5 * period_s
-    assert 0 <= rate_mbps <= 30
+    assert 0.1 * (1 - 1e-9) <= period_s <= 3.3 * (1 + 1e-9)
+    assert 0.001 * (1 - 1e-9) <= duration_s <= 0.5 * period_s * (1 + 1e-9)
+    assert 10 / 3 * (1 - 1e-9) <= rate_mbps <= 30 * (1 + 1e-9)
     assert 1 <= first_s <= 1 + period_s
 
 
@@ -105,8 +107,24 @@ def test_pulses_leave_what_they_do_not_take():
     # 0.1 s of every second at 20 of 10 Mbit/s: a load of a fifth.
     genome = GENOMES["pulses"]
     assert genome.capacity_mbps(Pattern((1.0, 0.1, 20.0, 1.0))) == pytest.approx(8)
-    # Half of the time at 20: all of it, which is 0.7 more than is fair, at half a point each.
-    assert genome.penalty(Pattern((1.0, 0.5, 20.0, 1.0))) == pytest.approx(0.35)
+    assert genome.penalty(Pattern((1.0, 0.1, 20.0, 1.0))) == pytest.approx(0.2)
+    # Half of the time at 20: all of it, and no ratio explodes.
+    assert genome.penalty(Pattern((1.0, 0.5, 20.0, 1.0))) == pytest.approx(1)
+    assert genome.capacity_mbps(Pattern((1.0, 0.5, 20.0, 1.0))) == pytest.approx(1)
+
+
+def test_pulses_are_one_flow_that_sends_what_they_say():
+    # From 1.5 s to 12 s a pulse every second, 11 of them, the last of which has half a second: 0.1
+    # s at 20 Mbit/s are 166.7 packets of 1500 bytes each time.
+    genome = GENOMES["pulses"]
+    pattern = Pattern((1.0, 0.1, 20.0, 1.5))
+    made = genome.scenario(pattern, [(Subject("constant", {"window": 2.0}), "c", 1)])
+    assert len(made["flow"]) == 2
+    flow = engine.simulate(engine.read(made), record=False).summary["flows"][1]
+    assert flow["whole_run"]["sent_packets"] == pytest.approx(11 * 166.7, abs=11)
+    _, times, values = genome.curve(pattern)
+    assert times[1:5] == pytest.approx([1.5, 1.6, 2.5, 2.6])
+    assert values[:3] == [0, 20, 0]
 
 
 def test_the_more_permissive_baseline_counts():
@@ -340,12 +358,9 @@ def test_the_search_finds_the_resonance_with_the_smallest_timeout(tmp_path):
     # Kuzmanovic and Knightly: nothing is left at a period of the smallest timeout, 1 s, or half.
     outcome = search(Subject("reno"), "unused", tmp_path, genomes=["pulses"])[0]
     assert outcome.fresh.value > 0.8
-    starts = [
-        engine.quantity(flow["start"], "time_s")
-        for flow in outcome.tried[0].scenario["flow"]
-        if flow["name"].startswith("pulse")
-    ]
-    period_s = starts[1] - starts[0]
+    assert outcome.beats_random
+    (pulses,) = [flow for flow in outcome.tried[0].scenario["flow"] if flow["name"] == "pulses"]
+    period_s = engine.quantity(pulses["pulse"]["every"], "time_s")
     assert any(0.95 <= period_s / one <= 1.3 for one in (1.0, 0.5))
 
 
@@ -389,3 +404,26 @@ def test_a_saved_finding_is_still_what_it_says(file):
     mean = np.mean([one[objective.margin.metric] for one in numbers])
     written = re.search(r"^#   \S+: (\S+) \[", text, re.MULTILINE)[1]
     assert float(written) == float(f"{mean:.4g}")
+
+
+def test_a_saved_adversary_is_drawn_as_it_changes():
+    folder = FOUND[0].parent
+    # 1.3 s from the start of one pulse to the next, each of 0.24 s, and none after the end.
+    pulses = tomllib.loads((folder / "reno-unused-3.toml").read_text())
+    label, times, values = timeline(pulses)
+    assert label == "pulses (Mbit/s)"
+    assert times[1:4] == pytest.approx([1.0, 1.24, 2.3])
+    assert values[:3] == pytest.approx([0, 11, 0])
+    # From 3 s on one flow has 17 ms more: 18 in place of 1.
+    label, times, values = timeline(tomllib.loads((folder / "fast-starvation-1.toml").read_text()))
+    assert (label, times, values) == ("extra delay (ms)", [0, 3], [0, 17])
+    # Nothing changes during a run.
+    still = tomllib.loads((folder / "bbr-utilisation-1.toml").read_text())
+    assert timeline(still) is None
+
+
+def test_what_is_no_saved_adversary_is_not_drawn(tmp_path):
+    file = tmp_path / "a.toml"
+    file.write_text('[run]\nduration = "1 s"\n')
+    with pytest.raises(engine.ScenarioError, match="no adversary that a search has saved"):
+        adversary_again(file)

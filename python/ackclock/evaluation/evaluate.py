@@ -167,7 +167,7 @@ class Work:
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return Measured(refusal=scenarios)
-        found = Measured(scenario=next(iter(scenarios.values())))
+        found = Measured(scenarios=scenarios)
         by_run: dict[int, dict[str, Numbers]] = {}
         for run, name, job in self.jobs(cell, subject):
             answer: Answer | None = self.kept.get(job.key)

@@ -165,7 +165,7 @@ def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
         "unit": unit,
         "value": interval(cell.measured[CANDIDATE].estimate(metric)),
         "theirs": [
-            interval(measured.estimate(metric))
+            (interval(measured.estimate(metric)), who)
             for who, measured in cell.measured.items()
             if who != CANDIDATE
         ],
@@ -186,7 +186,12 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for cell in result.cells:
         place = report.scenario_name(result.criterion.id, cell.cell.name)
-        links = {"scenario": place, "lab": _address(cell)}
+        links = {
+            "scenario": place,
+            "lab": _address(cell),
+            "files": _files(cell, result.criterion.id),
+            "parts": list(report.scenarios(result.criterion.id, cell, CANDIDATE).items())[1:],
+        }
         candidate = cell.measured[CANDIDATE]
         if candidate.refusal or candidate.errors:
             reason = candidate.refusal or candidate.errors[0]
@@ -218,9 +223,15 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
     if result.worst:
         cell, found = result.worst
         shown["worst"] = _row(cell, found, result.verdict) | {
-            "scenario": report.scenario_name(result.criterion.id, cell.cell.name)
+            "scenario": report.scenario_name(result.criterion.id, cell.cell.name),
+            "files": _files(cell, result.criterion.id),
         }
     return shown
+
+
+def _files(cell: CellResult, criterion: str) -> dict[str, str]:
+    """Give the scenario of each control in the judged place."""
+    return {who: report.scenario_name(criterion, cell.cell.name, who) for who in cell.measured}
 
 
 def write(

@@ -43,7 +43,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
 
 
-def scenario_name(criterion: str, cell: str) -> str:
+def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "") -> str:
     """Name the file of a cell's scenario.
 
     Parameters
@@ -52,13 +52,41 @@ def scenario_name(criterion: str, cell: str) -> str:
         Its id.
     cell : str
         The cell's name.
+    who : str
+        In the judged place, as `CellResult.measured` names it.
+    part : str
+        Of the cell; empty for its first.
 
     Returns
     -------
     str
         Relative to the page.
     """
-    return f"scenarios/{slug(f'{criterion} {cell}')}.toml"
+    folder = "" if who == CANDIDATE else f"{slug(who)}/"
+    return f"scenarios/{folder}{slug(f'{criterion} {cell} {part}')}.toml"
+
+
+def scenarios(criterion: str, cell: CellResult, who: str) -> dict[str, str]:
+    """Name the files of all scenarios of a cell.
+
+    Parameters
+    ----------
+    criterion : str
+        Its id.
+    cell : CellResult
+        The cell.
+    who : str
+        In the judged place.
+
+    Returns
+    -------
+    dict
+        Files by part.
+    """
+    return {
+        part: scenario_name(criterion, cell.cell.name, who, part if index else "")
+        for index, part in enumerate(cell.measured[who].scenarios)
+    }
 
 
 def margin_words(found: Judged | Limit) -> str:
@@ -261,7 +289,7 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
                             "high": found.high,
                             "runs": found.samples,
                             "verdict": judged.get(metric) if mine else None,
-                            "scenario": scenario_name(result.criterion.id, cell.cell.name),
+                            "scenario": scenario_name(result.criterion.id, cell.cell.name, who),
                             **{
                                 name: str(cell.cell.parameters[name])
                                 if name in cell.cell.parameters
@@ -357,10 +385,11 @@ def write(
     (directory / "scenarios").mkdir()
     for result in evaluation.results:
         for cell in result.cells:
-            scenario = cell.measured[CANDIDATE].scenario
-            if scenario is not None:
-                place = directory / scenario_name(result.criterion.id, cell.cell.name)
-                storage.write(place, scenario.toml().encode())
+            for who, measured in cell.measured.items():
+                for part, name in scenarios(result.criterion.id, cell, who).items():
+                    place = directory / name
+                    place.parent.mkdir(exist_ok=True)
+                    storage.write(place, measured.scenarios[part].toml().encode())
     storage.write_table(cells(evaluation), directory, "cells")
     storage.write_table(runs(evaluation), directory, "runs")
     found = verdicts(evaluation, wall_s, commands, adversaries, searches)

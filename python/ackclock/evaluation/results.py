@@ -77,8 +77,8 @@ class Measured:
         By run.
     curves : dict
         Of the first run; empty when none are drawn.
-    scenario : Scenario, optional
-        Of its first part; None when the cell cannot have this control.
+    scenarios : dict
+        By part; empty when the cell cannot have this control.
     refusal : str
         Why it cannot.
     errors : list of str
@@ -87,9 +87,14 @@ class Measured:
 
     numbers: list[Numbers] = field(default_factory=list)
     curves: Curves = field(default_factory=dict)
-    scenario: engine.Scenario | None = None
+    scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)
     refusal: str = ""
     errors: list[str] = field(default_factory=list)
+
+    @property
+    def scenario(self) -> engine.Scenario | None:
+        """The scenario of its first part, which is the one that is drawn."""
+        return next(iter(self.scenarios.values()), None)
 
     def values(self, metric: str) -> list[float]:
         """Give a number of each run.

@@ -1,5 +1,6 @@
 """A search for scenarios in which a control does worse than CUBIC and Reno do there."""
 
+from ackclock.evaluation.search.again import again
 from ackclock.evaluation.search.genomes import GENOMES
 from ackclock.evaluation.search.objectives import OBJECTIVES
 from ackclock.evaluation.search.picture import picture
@@ -12,6 +13,7 @@ __all__ = [
     "OBJECTIVES",
     "Adversary",
     "Searched",
+    "again",
     "as_json",
     "picture",
     "read",

@@ -269,3 +269,21 @@ def logistic(x: Any) -> Any:
         From 0 to 1.
     """
     return 0.5 * (1 + np.tanh(0.5 * np.asarray(x, float)))
+
+
+def between(low: float, high: float, x: float) -> float:
+    """Give a positive number between two, evenly by its logarithm.
+
+    Parameters
+    ----------
+    low, high : float
+        The two.
+    x : float
+        Any finite number; 0 gives their geometric mean.
+
+    Returns
+    -------
+    float
+        Within them.
+    """
+    return float(low * (high / low) ** logistic(x))

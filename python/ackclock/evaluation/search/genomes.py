@@ -16,6 +16,7 @@ from ackclock.evaluation.search.genome import (
     Genome,
     Pattern,
     Vector,
+    between,
     logistic,
     on_path,
 )
@@ -36,70 +37,81 @@ class _Values(Genome):
         return replace(pattern, values=tuple(kept))
 
 
+def pulsed(
+    period_s: float, duration_s: float, rate_mbps: float, first_s: float, length_s: float
+) -> Curve:
+    """Give the rate of pulses over time.
+
+    Parameters
+    ----------
+    period_s, duration_s, rate_mbps, first_s : float
+        Of the pulses.
+    length_s : float
+        Of the run, seconds.
+
+    Returns
+    -------
+    tuple
+        Label, times and values that hold from them.
+    """
+    times, values = [0.0], [0.0]
+    for start_s in np.arange(first_s, length_s, period_s):
+        times += [float(start_s), min(float(start_s) + duration_s, length_s)]
+        values += [rate_mbps, 0.0]
+    return "pulses (Mbit/s)", times, values
+
+
 class _Pulses(_Values):
     """Datagrams come in pulses: period (s), duration (s), rate (Mbit/s), start (s).
 
     The round trip is short beside the smallest timeout, which is that of RFC 6298, section 2.4, as
     in the attack of Kuzmanovic and Knightly (SIGCOMM 2003): only then is there a resonance with it.
+    What makes it an attack and not a flood is how little it sends, so that the share of the path
+    that the pulses would take is taken off.
     """
 
     name, size, about = "pulses", 4, "datagrams come in pulses"
     neutral = (None, None, None, 1.0)
-    fair_load: ClassVar[float] = 0.3
     usual: ClassVar[Bottleneck] = replace(PATH, rtt_ms=20)
     min_rto: ClassVar[str] = "1 s"
+    periods_s: ClassVar[tuple[float, float]] = (0.1, 3.3)
+    shortest_s: ClassVar[float] = 1e-3
+    longest: ClassVar[float] = 0.5
+    """Of a period."""
+    rates_mbps: ClassVar[tuple[float, float]] = (PATH.rate_mbps / 3, 3 * PATH.rate_mbps)
 
     def pattern(self, x: Vector) -> Pattern:
-        period_s = float(np.exp(np.clip(x[0], -2.3, 1.2)))
-        duration_s = 0.5 * float(logistic(x[1])) * period_s
-        rate_mbps = 3 * PATH.rate_mbps * float(logistic(x[2]))
+        period_s = between(*self.periods_s, x[0])
+        duration_s = between(self.shortest_s, self.longest * period_s, x[1])
+        rate_mbps = between(*self.rates_mbps, x[2])
         return Pattern((period_s, duration_s, rate_mbps, 1 + float(logistic(x[3])) * period_s))
 
     def path(self, pattern: Pattern) -> Bottleneck:
         del pattern
         return self.usual
 
-    def load(self, pattern: Pattern) -> float:
-        """Give the share of the path that the pulses would take."""
+    def capacity_mbps(self, pattern: Pattern) -> float:
+        return PATH.rate_mbps * max(LEAST_LEFT, 1 - self.penalty(pattern))
+
+    def penalty(self, pattern: Pattern) -> float:
         period_s, duration_s, rate_mbps, _ = pattern.values
         return duration_s / period_s * rate_mbps / PATH.rate_mbps
 
-    def capacity_mbps(self, pattern: Pattern) -> float:
-        return PATH.rate_mbps * max(LEAST_LEFT, 1 - self.load(pattern))
-
-    def penalty(self, pattern: Pattern) -> float:
-        return 0.5 * max(0.0, self.load(pattern) - self.fair_load)
-
     def scenario(self, pattern: Pattern, cast: Cast) -> Table:
-        sender = {"min_rto": self.min_rto}
-        return on_path(self.usual, pattern, cast, *self._flows(pattern), tcp=sender)
-
-    def _times(self, pattern: Pattern) -> list[tuple[float, float]]:
-        period_s, duration_s, _, first_s = pattern.values
-        starts = np.arange(first_s, pattern.length_s - duration_s - 1e-6, period_s)
-        return [(float(start), float(start) + duration_s) for start in starts]
-
-    def _flows(self, pattern: Pattern) -> list[Table]:
-        """Describe the pulses: a flow for each, since datagrams have a constant rate."""
-        return [
-            {
-                "source": "cbr",
-                "name": f"pulse-{index}",
-                "rate": build.mbps(max(1e-6, pattern.values[2])),
-                "packet": f"{PACKET_BYTES} B",
-                "rtt": build.milliseconds(self.usual.rtt_ms),
-                "start": build.seconds(start_s),
-                "stop": build.seconds(max(stop_s, start_s + 1e-9)),
-            }
-            for index, (start_s, stop_s) in enumerate(self._times(pattern))
-        ]
+        period_s, duration_s, rate_mbps, first_s = pattern.values
+        pulses = {
+            "source": "cbr",
+            "name": "pulses",
+            "rate": build.mbps(rate_mbps),
+            "packet": f"{PACKET_BYTES} B",
+            "rtt": build.milliseconds(self.usual.rtt_ms),
+            "pulse": {"on": build.seconds(duration_s), "every": build.seconds(period_s)},
+            "start": build.seconds(first_s),
+        }
+        return on_path(self.usual, pattern, cast, pulses, tcp={"min_rto": self.min_rto})
 
     def curve(self, pattern: Pattern) -> Curve:
-        times, values = [0.0], [0.0]
-        for start_s, stop_s in self._times(pattern):
-            times += [start_s, stop_s]
-            values += [pattern.values[2], 0.0]
-        return "pulses (Mbit/s)", times, values
+        return pulsed(*pattern.values, pattern.length_s)
 
 
 class _Ordinary(_Values):
@@ -119,11 +131,10 @@ class _Ordinary(_Values):
     least_group_ms: ClassVar[float] = 1.0
 
     def pattern(self, x: Vector) -> Pattern:
-        shares = logistic(x)
         found = [
             # Of what ordinary paths do not have, half of the draws have nothing.
-            low * (high / low) ** share if low else high * max(0.0, 2 * share - 1)
-            for (low, high), share in zip(self.bounds, shares, strict=True)
+            between(low, high, one) if low else high * max(0.0, 2 * float(logistic(one)) - 1)
+            for (low, high), one in zip(self.bounds, x, strict=True)
         ]
         found[self.flows_at] = round(found[self.flows_at])
         return Pattern(tuple(float(one) for one in found))

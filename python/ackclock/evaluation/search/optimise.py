@@ -21,6 +21,10 @@ Together = Callable[[Sequence[Vector]], list[float]]
 POPULATION = 16
 SMALLEST_SIGMA = 0.01
 """Below this step size everything in reach has been seen."""
+LOOK_AROUND = 0.25
+"""Share of the budget that goes into random draws before a search of a few numbers refines."""
+REFINING_SIGMA = 0.5
+"""Its first step size then, in standard deviations of the draws."""
 CROSSOVER_EVERY = 10
 """Generations."""
 REACH = 4.0
@@ -114,7 +118,11 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
     random = np.random.default_rng([seed, 0])
     population = POPULATION
     centre: Vector = np.zeros(size)
+    sigma = 1.0
     while limited.left:
+        if not crossover:
+            # A few numbers with several basins: it starts in the best that a look around has found.
+            centre, sigma = _looked_around(limited, random, size), REFINING_SIGMA
         options: dict[str, Any] = {
             "popsize": population,
             # Its own stream, not that of the whole process, so that the same seed does the same.
@@ -128,7 +136,7 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
         with warnings.catch_warnings():
             # It says that it will not use a seed, which is what was asked for.
             warnings.simplefilter("ignore")
-            strategy = cma.CMAEvolutionStrategy(centre, 1.0, options)
+            strategy = cma.CMAEvolutionStrategy(centre, sigma, options)
             generation = 0
             while limited.left and strategy.sigma >= SMALLEST_SIGMA and not strategy.stop():
                 generation += 1
@@ -141,6 +149,16 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
         population *= 2
         centre = random.standard_normal(size)
     return limited.tried
+
+
+def _looked_around(limited: _Limited, random: np.random.Generator, size: int) -> Vector:
+    """Spend a part of what is left on random draws; give the best of them."""
+    found: list[tuple[float, Vector]] = []
+    count = max(POPULATION, int(LOOK_AROUND * limited.left))
+    while limited.left and len(found) < count:
+        vectors = list(random.standard_normal((POPULATION, size)))
+        found += zip(limited(vectors), vectors, strict=True)
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _children(best: Sequence[tuple[float, Vector]], random: np.random.Generator) -> list[Vector]:

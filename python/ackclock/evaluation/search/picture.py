@@ -7,16 +7,17 @@ from matplotlib.figure import Figure
 
 from ackclock.draw import plots
 from ackclock.evaluation.cell import Curves
+from ackclock.evaluation.search.again import Again
 from ackclock.evaluation.search.saved import Adversary
 
 
-def picture(adversary: Adversary) -> Figure:
+def picture(adversary: Adversary | Again) -> Figure:
     """Draw the timeline of an adversary.
 
     Parameters
     ----------
-    adversary : Adversary
-        What was found.
+    adversary : Adversary or Again
+        What was found, or was saved and has been run again.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def picture(adversary: Adversary) -> Figure:
     return figure
 
 
-def _end_s(adversary: Adversary) -> float:
+def _end_s(adversary: Adversary | Again) -> float:
     return float(adversary.curves["candidate"]["time"][-1])
 
 
