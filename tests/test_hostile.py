@@ -82,12 +82,19 @@ def test_what_was_changed_at_random_is_understood_or_refused_in_one_line() -> No
     assert all(20 < count < 60 for count in refused.values()), refused
 
 
-def test_a_sweep_without_a_table_is_one_line(tmp_path: Path) -> None:
-    """Found by fuzzing: it ended in a traceback."""
+def test_a_sweep_with_other_parts_is_one_line(tmp_path: Path) -> None:
+    """Found by changes at random: a traceback, and a refusal of two lines."""
     (tmp_path / "path.toml").write_text(PATH)
     for wrong in ("5", "[]", "nan", '"x"', "true"):
         (tmp_path / "loss.toml").write_text(f'scenario = "path.toml"\nparameters = {wrong}\n')
         with pytest.raises(package.ScenarioError, match="parameters: expected a table"):
+            sweep.read(tmp_path / "loss.toml")
+    (tmp_path / "loss.toml").write_text('scenario = "path.toml"\n"a\\nb" = 1\n')
+    with pytest.raises(package.ScenarioError, match=r"toml: a\\u{a}b: unknown key"):
+        sweep.read(tmp_path / "loss.toml")
+    for hidden in ("\\u0000", "\\n"):
+        (tmp_path / "loss.toml").write_text(f'scenario = "a{hidden}b"\n')
+        with pytest.raises(package.ScenarioError, match=r"a\\u\{[0a]\}b: cannot be read: \w+"):
             sweep.read(tmp_path / "loss.toml")
 
 

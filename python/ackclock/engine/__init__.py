@@ -13,6 +13,7 @@ from ackclock.engine.scenario import (
     parse,
     quantity,
     read,
+    shown,
     text_of,
 )
 from ackclock.engine.simulation import Progress, simulate, summary
@@ -46,6 +47,7 @@ __all__ = [
     "quantity",
     "read",
     "schema",
+    "shown",
     "simulate",
     "summary",
     "text_of",

@@ -109,16 +109,36 @@ def text_of(path: Path) -> str:
     ScenarioError
         When it cannot be read or is not text in UTF-8.
     """
+    name = shown(str(path))
     try:
         content = _content_of(path)
     except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise ScenarioError(f"{name}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        # No file has a null byte in its name.
+        raise ScenarioError(f"{name}: cannot be read: {error}") from error
     if len(content) > LARGEST_FILE:
-        raise ScenarioError(f"{path}: must be at most {LARGEST_FILE} B")
+        raise ScenarioError(f"{name}: must be at most {LARGEST_FILE} B")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not a text file; expected TOML in UTF-8") from error
+        raise ScenarioError(f"{name}: not a text file; expected TOML in UTF-8") from error
+
+
+def shown(text: str) -> str:
+    """Write a text on one line, without orders for a terminal.
+
+    Parameters
+    ----------
+    text : str
+        Anything, as a name that a file gives.
+
+    Returns
+    -------
+    str
+        The same, with escapes for what cannot be printed.
+    """
+    return "".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in text)
 
 
 LARGEST_FILE = 100_000_000

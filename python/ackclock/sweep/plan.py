@@ -154,8 +154,9 @@ class _Reader:
         self.file = file
 
     def refuse(self, key: str, problem: str) -> engine.ScenarioError:
-        place = f"{self.file}: {key}" if key else self.file
-        return engine.ScenarioError(f"{place}: {problem}")
+        line = f"{self.file}: {key}: {problem}" if key else f"{self.file}: {problem}"
+        # What the file calls its keys may hold anything.
+        return engine.ScenarioError(engine.shown(line))
 
     def only(self, key: str, table: Any, allowed: Sequence[str]) -> dict[str, Any]:
         if not isinstance(table, dict):
