@@ -245,7 +245,7 @@ wheel-test:
 	target/wheel-test/bin/python tests/installed.py
 
 sdist: .venv/dependencies
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 
 # The documentation site, with its links checked: target/site/html.
 site: setup .venv/packaging
