@@ -32,6 +32,7 @@ sample = "20 ms"
 rate = "10 Mbit/s"
 delay = "10 ms"
 queue = { kind = "droptail", limit = "50 packets" }
+loss = { kind = "bernoulli", rate = 0 }
 [[flow]]
 name = "${HOSTILE}"
 controller = "reno"
@@ -49,10 +50,24 @@ const PAGES = {
     // Goodput against delay, thirteen questions, four over time.
     charts: 18,
   },
+  sweep: {
+    file: "loss.html",
+    make: ["plot", "results", "--x", "p", "--y", "goodput", "--hue", "control", "-o", "loss.html"],
+    charts: 11,
+  },
 };
+const SWEEP = `scenario = "run.toml"
+[parameters]
+p = { set = ["dumbbell.loss.rate"], to = [0.0001, 0.001, 0.01] }
+control = { set = "flow.*.controller", to = ["reno", "fit"] }
+[runs]
+count = 2
+`;
 
 before(() => {
   writeFileSync(join(folder, "run.toml"), SCENARIO);
+  writeFileSync(join(folder, "loss.toml"), SWEEP);
+  ackclock("sweep", "loss.toml");
   for (const { make } of Object.values(PAGES)) ackclock(...make);
 });
 
@@ -165,6 +180,16 @@ test("a point of a comparison says what the table says", async () => {
   const shownAs = /^([-0-9.]+)/.exec(cell)?.[1] ?? "";
   const places = shownAs.split(".")[1]?.length ?? 0;
   assert.equal(Number(value).toFixed(places), shownAs, `${text}; ${cell}`);
+  await page.close();
+});
+
+test("a point of a sweep is read with its interval, at the nearest value", async () => {
+  const page = await shown("sweep");
+  const row = await page.locator("tbody tr", { hasText: "0.001" }).filter({ hasText: "fit" }).locator("td").allInnerTexts();
+  // On a logarithmic axis 0.001 is in the middle of 0.0001 to 0.01.
+  const text = await pointed(page, "goodput_mbps", 0.52);
+  assert.match(text, /^0.001\n/);
+  assert.ok(text.includes(`fit ${row[2]} Mbit/s [${row[3]}, ${row[4]}]`), `${text}; ${row}`);
   await page.close();
 });
 

@@ -83,7 +83,11 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     }
     if (low > high) return axis.log ? [1, 10] : [0, 1];
     if (axis.log) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
-    if (of === "x" && chart.kind === "curves") return low === high ? [low - 0.5, high + 0.5] : [low, high];
+    if (of === "x" && chart.kind === "curves") {
+      // A curve over time ends at the edges; means with intervals stand off from them.
+      const edge = low === high ? 0.5 : chart.series.some((one) => one.low !== undefined) ? 0.02 * (high - low) : 0;
+      return [low - edge, high + edge];
+    }
     // From 0, unless that would squeeze everything into the upper half.
     const pad = 0.06 * (high - low || Math.abs(high) || 1);
     return [low >= 0 && low <= high / 2 ? 0 : low - pad, high + pad];
@@ -153,7 +157,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       return { head: kind, rows: [[series, [across, up].filter(Boolean).join("; ")]] };
     }
     if (idx === null || idx === undefined) return null;
-    const at = plot.posToVal(left, "x");
+    // The charts beside the one that is pointed at are brief, so that their curves stay in sight.
+    const isBrief = plot.cursor.event == null && document.activeElement !== host;
     const rows: [Series, string][] = [];
     for (const [place, series] of chart.series.entries()) {
       const row = plot.cursor.idxs?.[place + 1];
@@ -161,9 +166,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       if (!isShown(series) || value == null) continue;
       // Where every value has an interval, it is the row of the column in which the value stands.
       const own = series.low === undefined ? -1 : column(series.x).indexOf(plot.data[0][row as number] as number);
-      rows.push([series, worded(chart.y, value) + (own < 0 ? "" : interval(series.low, series.high, own))]);
+      rows.push([series, isBrief ? digits(value) : worded(chart.y, value) + (own < 0 ? "" : interval(series.low, series.high, own))]);
     }
-    return { head: worded(chart.x, chart.x.names ? at : (plot.data[0][idx] as number)), rows };
+    return { head: worded(chart.x, plot.data[0][idx] as number), rows };
   }
 
   function read(plot: uPlot): void {
@@ -207,7 +212,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     const named = (axis: Axis): Partial<uPlot.Axis> =>
       axis.names
         ? { splits: () => (axis.names as string[]).map((_, index) => index), values: () => [...(axis.names as string[])], grid: { show: false } }
-        : {};
+        : { values: (_: uPlot, splits: number[]) => splits.map((one) => (one == null ? "" : digits(one))) };
     const widest = Math.max(0, ...(chart.y.names ?? []).map((name) => name.length));
     const labelled = chart.kind === "points" && !chart.y.names ? { label: titled(chart.y), labelSize: 18, labelFont: "12px system-ui" } : {};
     const isTold = titled(chart.x) === chart.title;
@@ -227,7 +232,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
         y: { distr: chart.y.log ? 3 : 1, dir: chart.y.names ? -1 : 1, range: () => span(chart.y, "y", chart.kind === "curves" ? shared.zoom() : null) },
       },
       axes: [
-        { ...base, ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }), ...named(chart.x) },
+        { ...base, ...named(chart.x), ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }) },
         { ...base, size: chart.y.names ? Math.min(150, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
       ],
       series: [
@@ -236,8 +241,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
           label: one.name,
           show: isShown(one),
           stroke: colour(one),
-          width: 1.6,
           dash: one.colour >= 8 ? [6, 4] : [],
+          // Names have no order that a line could follow.
+          width: chart.x.names ? 0 : 1.6,
           spanGaps: false,
           points: { show: false },
         })),
