@@ -55,6 +55,11 @@ const PAGES = {
     make: ["plot", "results", "--x", "p", "--y", "goodput", "--hue", "control", "-o", "loss.html"],
     charts: 11,
   },
+  evaluation: {
+    file: "evaluation=htcp/index.html",
+    make: ["evaluate", "htcp", "--only", "iot,datacentre", "-o", "."],
+    charts: 2,
+  },
 };
 const SWEEP = `scenario = "run.toml"
 [parameters]
@@ -194,7 +199,7 @@ test("a point of a sweep is read with its interval, at the nearest value", async
 });
 
 for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
-  test(`the page of a ${name} is whole, for everyone, without a network`, async () => {
+  test(`the page of ${name} is whole, for everyone, without a network`, async () => {
     const { file, charts: expected } = PAGES[name];
     assert.ok(readFileSync(join(folder, file)).length < 1.5e6);
     for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
@@ -218,13 +223,13 @@ for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
     }
   });
 
-  test(`the page of a ${name} prints its static pictures`, async () => {
+  test(`the page of ${name} prints its static pictures`, async () => {
     const page = await shown(name, 1300, "dark");
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator(".chart").first().isVisible(), false);
-    assert.equal(await page.locator("img.static").first().isVisible(), true);
+    assert.equal(await page.locator(".static").first().isVisible(), true);
     await page.emulateMedia({ media: "screen" });
-    assert.equal(await page.locator("img.static").first().isVisible(), false);
+    assert.equal(await page.locator(".static").first().isVisible(), false);
     await page.close();
   });
 }

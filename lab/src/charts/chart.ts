@@ -111,7 +111,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     for (const series of chart.series) {
       if (!isShown(series)) continue;
       const has = series.low !== undefined || series.left !== undefined;
-      if (chart.kind === "curves" && !has) continue;
+      if (chart.kind === "curves" && !has && !series.points) continue;
       ctx.strokeStyle = ctx.fillStyle = colour(series);
       ctx.lineWidth = 1.5 * scale;
       for (const one of points(series)) {
@@ -150,7 +150,10 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       }
       if (nearest === null) return null;
       const { series, row, isMean } = nearest;
-      const says = (axis: Axis, value: number, ends: string): string => (axis.names ? "" : `${worded(axis, value)}${ends}`);
+      const says = (axis: Axis, value: number, ends: string): string => {
+        const text = worded(axis, value);
+        return text === series.name ? "" : `${text}${ends}`;
+      };
       const across = says(chart.x, nearest.x, isMean ? interval(series.left, series.right, row) : "");
       const up = says(chart.y, nearest.y, isMean ? interval(series.low, series.high, row) : "");
       const kind = isMean ? (series.dots ? "mean" : "") : `run ${row}`;
@@ -233,7 +236,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       },
       axes: [
         { ...base, ...named(chart.x), ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }) },
-        { ...base, size: chart.y.names ? Math.min(150, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
+        { ...base, size: chart.y.names ? Math.min(0.45 * host.clientWidth, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
       ],
       series: [
         {},
@@ -243,7 +246,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
           stroke: colour(one),
           dash: one.colour >= 8 ? [6, 4] : [],
           // Names have no order that a line could follow.
-          width: chart.x.names ? 0 : 1.6,
+          width: chart.x.names || one.points ? 0 : 1.6,
           spanGaps: false,
           points: { show: false },
         })),
