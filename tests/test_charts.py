@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock.draw import charts
+from ackclock.draw import charts, figures, plots
 from ackclock.draw.charts import Axis, Chart, Group, Series
 
 ROOT = Path(__file__).parents[1]
@@ -174,6 +174,45 @@ def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> No
     tomllib.loads((tmp_path / "saved" / "scenario.toml").read_text("utf-8"))
     # A result with its page is a result, which may be replaced when that is asked for.
     run.save(tmp_path / "saved", force=True)
+
+
+def test_a_picture_becomes_charts_with_its_numbers() -> None:
+    figure, (first, second) = plots.panels(2)
+    # Means at 1, 2 and 4 with intervals of a tenth, a line across, and a curve of another colour.
+    plots.errors(first, [1, 2, 4], [1, 2, 3], [0.9, 1.9, 2.9], [1.1, 2.1, 3.1], label="one")
+    first.axhline(2.5, color=plots.COLOURS[1], label="limit")
+    first.set(xlabel="rate (Mbit/s)", ylabel="delay (ms)", xlim=(0, 5), yscale="log")
+    plots.bars(second, ["a", "b"], [3.0, 5.0], None, "packets")
+    found = figures.of_figure(figure)
+    assert found is not None
+    chart, bars = found.charts
+    assert (chart.x.label, chart.x.unit, chart.x.range) == ("rate", "Mbit/s", (0.0, 5.0))
+    assert (chart.title, chart.y.log, chart.kind) == ("delay (ms)", True, "curves")
+    one, limit = chart.series
+    assert (one.name, limit.name) == ("one", "limit")
+    np.testing.assert_array_equal(one.x, [1, 2, 4])
+    np.testing.assert_array_equal(one.y, [1, 2, 3])
+    np.testing.assert_allclose(one.low, [0.9, 1.9, 2.9])
+    np.testing.assert_allclose(one.high, [1.1, 2.1, 3.1])
+    np.testing.assert_array_equal([limit.x, limit.y], [[0, 5], [2.5, 2.5]])
+    assert bars.x.names == ["a", "b"]
+    assert bars.kind == "points"
+    np.testing.assert_array_equal(bars.series[0].y, [3, 5])
+
+
+def test_a_picture_of_anything_else_stays_a_picture() -> None:
+    for draw in (
+        lambda panel: panel.scatter([1, 2], [1, 2]),
+        lambda panel: panel.fill_between([1, 2], [1, 2]),
+        lambda panel: panel.imshow([[1, 2], [3, 4]]),
+        # A phase plane runs back and forth along its horizontal axis.
+        lambda panel: panel.plot([1, 2, 1], [1, 2, 3]),
+        lambda panel: panel.axhline(1).remove(),
+    ):
+        figure, (panel, other) = plots.panels(2)
+        draw(panel)
+        other.plot([1, 2], [1, 2])
+        assert figures.of_figure(figure) is None
 
 
 def test_templates_have_no_handlers_inside_tags() -> None:

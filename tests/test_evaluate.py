@@ -90,7 +90,7 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(
     ).stdout.splitlines()
     rates = [json.loads(line)["flows"][0]["goodput_mbps"] for line in again]
     assert goodput["value"] == pytest.approx(sum(rates) / len(rates), rel=1e-12)
-    for link in (worst["scenario"], "pictures/iot.png", "runs.parquet"):
+    for link in (worst["scenario"], "pictures/iot.pdf", "runs.parquet"):
         assert link in (place / "index.html").read_text()
         assert (place / link).exists()
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -340,7 +341,7 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
         shown.select("p", "control", "value"), by_hand.sort("p", "control"), check_exact=False
     )
     assert shown["runs"].to_list() == [4] * 6
-    for ending in ("png", "pdf", "svg"):
+    for ending in ("png", "pdf", "svg", "html"):
         done = subprocess.run(
             [sys.executable, "-m", "ackclock", "plot", str(tmp_path / "out"), "--x", "p"]
             + ["--y", "goodput", "--hue", "control", "-o", str(tmp_path / f"a.{ending}")],
@@ -348,6 +349,21 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
         )  # fmt: skip
         assert "averaged over buffer" in done.stderr
         assert (tmp_path / f"a.{ending}").stat().st_size > 1000
+    # The page has the same numbers, over the buffers that the command did not tell apart.
+    text = (tmp_path / "a.html").read_text("utf-8")
+    (data,) = re.findall(r'id="charts-data">(.*?)</script', text)
+    drawn = json.loads(data)
+    (chart, *_) = drawn["groups"]["sweep"]["charts"]
+    of_page = {
+        (one["name"], x): y
+        for one in chart["series"]
+        for x, y in zip(drawn["columns"][one["x"]], drawn["columns"][one["y"]], strict=True)
+    }
+    every = pl.read_parquet(directory).group_by("p", "control").agg(pl.col("goodput_mbps").mean())
+    assert of_page == {
+        (control, p): pytest.approx(value, rel=5e-6) for p, control, value in every.rows()
+    }
+    assert "Averaged over buffer" in text
 
 
 def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
@@ -383,7 +399,7 @@ def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
         (["--x", "p", "--y", "name"], "not a column of numbers: name"),
         (["--x", "p", "--y", "rtt"], "no column is named rtt: may be rtt_ms"),
         (["--x", "p", "--y", "goodput", "--where", "p=3"], "p has no value 3; it has 0.001"),
-        (["--x", "p", "--y", "goodput", "-o", "a.gif"], "ends with .pdf, .png or .svg"),
+        (["--x", "p", "--y", "goodput", "-o", "a.gif"], "ends with .pdf, .png, .svg or .html"),
     ],
 )
 def test_a_wrong_picture_is_one_line(

@@ -32,6 +32,7 @@ sample = "20 ms"
 rate = "10 Mbit/s"
 delay = "10 ms"
 queue = { kind = "droptail", limit = "50 packets" }
+loss = { kind = "bernoulli", rate = 0 }
 [[flow]]
 name = "${HOSTILE}"
 controller = "reno"
@@ -49,10 +50,29 @@ const PAGES = {
     // Goodput against delay, thirteen questions, four over time.
     charts: 18,
   },
+  sweep: {
+    file: "loss.html",
+    make: ["plot", "results", "--x", "p", "--y", "goodput", "--hue", "control", "-o", "loss.html"],
+    charts: 11,
+  },
+  evaluation: {
+    file: "evaluation=htcp/index.html",
+    make: ["evaluate", "htcp", "--only", "iot,datacentre", "-o", "."],
+    charts: 2,
+  },
 };
+const SWEEP = `scenario = "run.toml"
+[parameters]
+p = { set = ["dumbbell.loss.rate"], to = [0.0001, 0.001, 0.01] }
+control = { set = "flow.*.controller", to = ["reno", "fit"] }
+[runs]
+count = 2
+`;
 
 before(() => {
   writeFileSync(join(folder, "run.toml"), SCENARIO);
+  writeFileSync(join(folder, "loss.toml"), SWEEP);
+  ackclock("sweep", "loss.toml");
   for (const { make } of Object.values(PAGES)) ackclock(...make);
 });
 
@@ -168,8 +188,18 @@ test("a point of a comparison says what the table says", async () => {
   await page.close();
 });
 
+test("a point of a sweep is read with its interval, at the nearest value", async () => {
+  const page = await shown("sweep");
+  const row = await page.locator("tbody tr", { hasText: "0.001" }).filter({ hasText: "fit" }).locator("td").allInnerTexts();
+  // On a logarithmic axis 0.001 is in the middle of 0.0001 to 0.01.
+  const text = await pointed(page, "goodput_mbps", 0.52);
+  assert.match(text, /^0.001\n/);
+  assert.ok(text.includes(`fit ${row[2]} Mbit/s [${row[3]}, ${row[4]}]`), `${text}; ${row}`);
+  await page.close();
+});
+
 for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
-  test(`the page of a ${name} is whole, for everyone, without a network`, async () => {
+  test(`the page of ${name} is whole, for everyone, without a network`, async () => {
     const { file, charts: expected } = PAGES[name];
     assert.ok(readFileSync(join(folder, file)).length < 1.5e6);
     for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
@@ -193,13 +223,13 @@ for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
     }
   });
 
-  test(`the page of a ${name} prints its static pictures`, async () => {
+  test(`the page of ${name} prints its static pictures`, async () => {
     const page = await shown(name, 1300, "dark");
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator(".chart").first().isVisible(), false);
-    assert.equal(await page.locator("img.static").first().isVisible(), true);
+    assert.equal(await page.locator(".static").first().isVisible(), true);
     await page.emulateMedia({ media: "screen" });
-    assert.equal(await page.locator("img.static").first().isVisible(), false);
+    assert.equal(await page.locator(".static").first().isVisible(), false);
     await page.close();
   });
 }

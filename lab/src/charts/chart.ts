@@ -83,7 +83,11 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     }
     if (low > high) return axis.log ? [1, 10] : [0, 1];
     if (axis.log) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
-    if (of === "x" && chart.kind === "curves") return low === high ? [low - 0.5, high + 0.5] : [low, high];
+    if (of === "x" && chart.kind === "curves") {
+      // A curve over time ends at the edges; means with intervals stand off from them.
+      const edge = low === high ? 0.5 : chart.series.some((one) => one.low !== undefined) ? 0.02 * (high - low) : 0;
+      return [low - edge, high + edge];
+    }
     // From 0, unless that would squeeze everything into the upper half.
     const pad = 0.06 * (high - low || Math.abs(high) || 1);
     return [low >= 0 && low <= high / 2 ? 0 : low - pad, high + pad];
@@ -107,7 +111,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     for (const series of chart.series) {
       if (!isShown(series)) continue;
       const has = series.low !== undefined || series.left !== undefined;
-      if (chart.kind === "curves" && !has) continue;
+      if (chart.kind === "curves" && !has && !series.points) continue;
       ctx.strokeStyle = ctx.fillStyle = colour(series);
       ctx.lineWidth = 1.5 * scale;
       for (const one of points(series)) {
@@ -146,14 +150,18 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       }
       if (nearest === null) return null;
       const { series, row, isMean } = nearest;
-      const says = (axis: Axis, value: number, ends: string): string => (axis.names ? "" : `${worded(axis, value)}${ends}`);
+      const says = (axis: Axis, value: number, ends: string): string => {
+        const text = worded(axis, value);
+        return text === series.name ? "" : `${text}${ends}`;
+      };
       const across = says(chart.x, nearest.x, isMean ? interval(series.left, series.right, row) : "");
       const up = says(chart.y, nearest.y, isMean ? interval(series.low, series.high, row) : "");
       const kind = isMean ? (series.dots ? "mean" : "") : `run ${row}`;
       return { head: kind, rows: [[series, [across, up].filter(Boolean).join("; ")]] };
     }
     if (idx === null || idx === undefined) return null;
-    const at = plot.posToVal(left, "x");
+    // The charts beside the one that is pointed at are brief, so that their curves stay in sight.
+    const isBrief = plot.cursor.event == null && document.activeElement !== host;
     const rows: [Series, string][] = [];
     for (const [place, series] of chart.series.entries()) {
       const row = plot.cursor.idxs?.[place + 1];
@@ -161,9 +169,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       if (!isShown(series) || value == null) continue;
       // Where every value has an interval, it is the row of the column in which the value stands.
       const own = series.low === undefined ? -1 : column(series.x).indexOf(plot.data[0][row as number] as number);
-      rows.push([series, worded(chart.y, value) + (own < 0 ? "" : interval(series.low, series.high, own))]);
+      rows.push([series, isBrief ? digits(value) : worded(chart.y, value) + (own < 0 ? "" : interval(series.low, series.high, own))]);
     }
-    return { head: worded(chart.x, chart.x.names ? at : (plot.data[0][idx] as number)), rows };
+    return { head: worded(chart.x, plot.data[0][idx] as number), rows };
   }
 
   function read(plot: uPlot): void {
@@ -207,7 +215,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     const named = (axis: Axis): Partial<uPlot.Axis> =>
       axis.names
         ? { splits: () => (axis.names as string[]).map((_, index) => index), values: () => [...(axis.names as string[])], grid: { show: false } }
-        : {};
+        : { values: (_: uPlot, splits: number[]) => splits.map((one) => (one == null ? "" : digits(one))) };
     const widest = Math.max(0, ...(chart.y.names ?? []).map((name) => name.length));
     const labelled = chart.kind === "points" && !chart.y.names ? { label: titled(chart.y), labelSize: 18, labelFont: "12px system-ui" } : {};
     const isTold = titled(chart.x) === chart.title;
@@ -227,8 +235,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
         y: { distr: chart.y.log ? 3 : 1, dir: chart.y.names ? -1 : 1, range: () => span(chart.y, "y", chart.kind === "curves" ? shared.zoom() : null) },
       },
       axes: [
-        { ...base, ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }), ...named(chart.x) },
-        { ...base, size: chart.y.names ? Math.min(150, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
+        { ...base, ...named(chart.x), ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }) },
+        { ...base, size: chart.y.names ? Math.min(0.45 * host.clientWidth, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
       ],
       series: [
         {},
@@ -236,8 +244,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
           label: one.name,
           show: isShown(one),
           stroke: colour(one),
-          width: 1.6,
           dash: one.colour >= 8 ? [6, 4] : [],
+          // Names have no order that a line could follow.
+          width: chart.x.names || one.points ? 0 : 1.6,
           spanGaps: false,
           points: { show: false },
         })),

@@ -28,6 +28,8 @@ export interface Series {
   high?: number;
   left?: number;
   right?: number;
+  /** Points that no line joins, among curves. */
+  points?: boolean;
   /** What the points are means of. */
   dots?: readonly [number, number];
 }

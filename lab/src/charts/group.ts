@@ -9,6 +9,9 @@ const query = matchMedia("(prefers-color-scheme: dark)");
 const STEP = 0.01;
 const ZOOM = 0.5;
 
+/** As many linked charts stand below each other, more side by side. */
+const MOST_WIDE = 4;
+
 interface Place {
   chart: Chart;
   host: HTMLElement;
@@ -77,7 +80,7 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
     legend,
     make(
       "div",
-      { className: group.linked ? "charts linked" : "charts" },
+      { className: `charts ${group.linked ? (places.length <= MOST_WIDE ? "wide-ones" : "pairs") : ""}` },
       ...places.map(({ chart, host, readout }) => {
         const figure = make("figure", { className: "chart" }, make("figcaption", {}, chart.title), host, readout);
         figure.dataset.chart = chart.key;

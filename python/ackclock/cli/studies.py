@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -120,7 +121,9 @@ def _duration(seconds: float) -> str:
 @click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
 @click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows.")
-@click.option("-o", "--output", type=Path, metavar="FILE", help="PDF, PNG or SVG, by its ending.")
+@click.option(
+    "-o", "--output", type=Path, metavar="FILE", help="PDF, PNG, SVG or HTML, by its ending."
+)
 def plot(
     results: Path,
     x: str,
@@ -131,20 +134,24 @@ def plot(
 ) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
-    A column may be shortened (goodput for goodput_mbps). Several flows are averaged.
+    A column may be shortened (goodput for goodput_mbps). Several flows are averaged. HTML is a page
+    to be read and zoomed, with the other metrics and the numbers.
 
     \b
     Examples:
       ackclock plot results/experiment=loss --x p --y goodput --hue controller
       ackclock plot results --x p --y rtt_p95 --hue controller --where experiment=loss -o rtt.pdf
+      ackclock plot results/experiment=loss --x p --y goodput --hue controller -o loss.html
     """
     from ackclock.engine import storage
-    from ackclock.sweep import picture
+    from ackclock.sweep import page, picture
 
     target = output or Path(f"{y}-{x}.png")
-    kinds = ("pdf", "png", "svg")
+    kinds = ("pdf", "png", "svg", "html")
     if target.suffix[1:] not in kinds:
-        raise click.ClickException(f"{target}: choose a name that ends with .pdf, .png or .svg")
+        raise click.ClickException(
+            f"{target}: choose a name that ends with .pdf, .png, .svg or .html"
+        )
     pairs = [one.partition("=") for one in where]
     if not all(sign for _, sign, _ in pairs):
         raise click.ClickException("--where takes COLUMN=VALUE")
@@ -161,6 +168,13 @@ def plot(
     hidden = picture.averaged_over(table, [across, *([kept] if kept else [])])
     if hidden:
         print(f"averaged over {', '.join(hidden)}; --where picks a value of each", file=sys.stderr)
+    if target.suffix == ".html":
+        command = shlex.join(["ackclock", *sys.argv[1:]])
+        text = page.page(table, across, up, kept, hidden, command)
+        with storage.new_file(target) as file:
+            file.write_text(text, "utf-8")
+        print(target)
+        return
     figure = picture.draw(table, across, up, kept)
     with storage.new_file(target) as file:
         figure.savefig(file, format=target.suffix[1:], dpi=200)
@@ -247,8 +261,6 @@ def compare(
       ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
       ackclock compare --scenario wifi.toml --queue codel cubic bbr
     """
-    import shlex
-
     # Before anything that is slow to import or to run, so that a typing error costs no time.
     for control in controls:
         _known(control)

@@ -70,6 +70,8 @@ class Series:
         Ends of the intervals around x.
     dots : tuple of array_like, optional
         x and y of what the points are means of.
+    is_joined : bool
+        Whether a line joins the values of a curve.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Series:
     left: ArrayLike | None = None
     right: ArrayLike | None = None
     dots: tuple[ArrayLike, ArrayLike] | None = None
+    is_joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -203,12 +206,15 @@ def _series(series: Series, kind: str, columns: _Columns) -> dict[str, Any]:
         for name in ("low", "high", "left", "right")
         if (values := getattr(series, name)) is not None
     }
-    if kind == "curves" and not ends:
+    if kind == "curves" and not ends and series.is_joined:
         rows = kept(y, columns.most)
         columns.thinned |= len(rows) < len(y)
         x, y = x[rows], y[rows]
-    found = {"name": series.name, "colour": series.colour, "x": columns.add(x), "y": columns.add(y)}
+    found: dict[str, Any] = {"name": series.name, "colour": series.colour}
+    found |= {"x": columns.add(x), "y": columns.add(y)}
     found |= {name: columns.add(values) for name, values in ends.items()}
+    if kind == "curves" and not series.is_joined:
+        found["points"] = True
     if series.dots is not None:
         found["dots"] = [columns.add(values) for values in series.dots]
     return found
@@ -257,13 +263,15 @@ def script() -> str:
     return Path(__file__).with_name("charts.js").read_text("utf-8")
 
 
-def picture(figure: Figure) -> str:
+def picture(figure: Figure, dpi: int = PRINT_DPI) -> str:
     """Put a picture into an address, for print and for browsers that run no scripts.
 
     Parameters
     ----------
     figure : Figure
         The picture.
+    dpi : int
+        Dots per inch.
 
     Returns
     -------
@@ -271,7 +279,7 @@ def picture(figure: Figure) -> str:
         A PNG as ``data:`` address.
     """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=PRINT_DPI)
+    figure.savefig(buffer, format="png", dpi=dpi)
     return address(buffer.getvalue())
 
 

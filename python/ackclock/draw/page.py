@@ -63,7 +63,7 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
         A file of ``ackclock/templates``.
     charts : mapping, optional
         Groups of charts, each shown where the template has ``data-charts`` with its name. The
-        template is told in ``thinned`` what they leave out.
+        template is told in ``thinned`` what they leave out, and in ``charted`` which there are.
     **values
         What it shows; texts are escaped.
 
@@ -86,13 +86,15 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
         undefined=jinja2.StrictUndefined,
     )
     environment.globals["program"] = program()
-    added: dict[str, object] = {"charts_data": "", "charts_script": "", "thinned": ""}
+    added: dict[str, object] = {
+        "charts_data": "", "charts_script": "", "thinned": "", "charted": frozenset(charts or ()),
+    }  # fmt: skip
     if charts:
         # Matplotlib is slow to import, and most who import this draw nothing.
         from ackclock.draw import charts as drawn
 
         numbers, thinned = drawn.data(charts)
-        added = {"charts_data": numbers, "charts_script": drawn.script(), "thinned": thinned}
+        added |= {"charts_data": numbers, "charts_script": drawn.script(), "thinned": thinned}
     text = environment.get_template(template).render(values | added)
     return text.replace(_POLICY, _policy(text), 1)
 

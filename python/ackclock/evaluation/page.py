@@ -13,6 +13,9 @@ from matplotlib.figure import Figure
 
 from ackclock import engine
 from ackclock.draw import lab, plots
+from ackclock.draw.charts import Group
+from ackclock.draw.charts import picture as picture_of
+from ackclock.draw.figures import of_figure
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.engine.summary import number
@@ -26,6 +29,9 @@ from ackclock.evaluation.verdicts import Limit
 from ackclock.metrics import Estimate
 
 MARKER = "verdicts.json"
+EMBEDDED_DPI = 80
+MOST_EMBEDDED = 500_000
+"""Bytes of pictures within the page, for print; those beyond are loaded from beside it."""
 NAMES = frozenset(
     {MARKER, "index.html", lab.NAME, "cells.parquet", "runs.parquet", "scenarios", "pictures"}
 )
@@ -288,10 +294,12 @@ def write(
         (directory / "pictures").mkdir()
         _draw_adversaries(files, place, kept, directory)
         shown = []
+        charts: dict[str, Group] = {}
+        room = MOST_EMBEDDED
         for index, result in enumerate(evaluation.results):
             beside = [results[index] for results in evaluation.others.values()]
             one = _result(result, beside)
-            one["pictures"] = _pictures(result, name, directory)
+            one["pictures"], room = _pictures(result, name, directory, charts, room)
             one["command"] = commands[result.criterion.key]
             shown.append(one)
         laboratory = lab.page()
@@ -299,6 +307,7 @@ def write(
             storage.write(directory / lab.NAME, laboratory.encode())
         text = html(
             "evaluation.html",
+            charts=charts,
             name=name,
             params=dict(evaluation.asked.candidate.params),
             sentence=sentence(evaluation),
@@ -375,7 +384,10 @@ def _searched(record: dict[str, Any], adversaries: Sequence[dict[str, Any]]) -> 
     return {**record, "adversaries": shown}
 
 
-def _pictures(result: CriterionResult, name: str, directory: Path) -> list[tuple[str, str]]:
+def _pictures(
+    result: CriterionResult, name: str, directory: Path, charts: dict[str, Group], room: int
+) -> tuple[list[tuple[str, str, str]], int]:
+    """Write the pictures of a criterion, add their charts, and say how much room is left."""
     made = []
     for kind, figure in (
         ("", pictures.criterion(result, name)),
@@ -385,6 +397,14 @@ def _pictures(result: CriterionResult, name: str, directory: Path) -> list[tuple
             file = f"{result.criterion.id}{kind}"
             with plots.in_style():
                 plots.save(figure, directory / "pictures", file)
+            chart = of_figure(figure)
+            if chart is not None:
+                charts[file] = chart
+            shown = f"pictures/{file}.png"
+            with plots.in_style():
+                within = picture_of(figure, EMBEDDED_DPI)
+            if len(within) <= room:
+                shown, room = within, room - len(within)
             about = "over time, the first run" if kind else "with 95 % intervals over runs"
-            made.append((file, about))
-    return made
+            made.append((file, shown, about))
+    return made, room

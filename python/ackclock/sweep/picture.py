@@ -295,7 +295,27 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
     return figure
 
 
+def is_log(values: pl.Series) -> bool:
+    """Whether an axis of these values is logarithmic.
+
+    Parameters
+    ----------
+    values : polars.Series
+        What is drawn along it.
+
+    Returns
+    -------
+    bool
+        All are above 0 and span more than `DECADES_FOR_LOG`.
+    """
+    if not values.dtype.is_numeric():
+        return False
+    known = values.drop_nulls().cast(pl.Float64).drop_nans().to_numpy()
+    return bool(
+        known.size and known.min() > 0 and np.log10(known.max() / known.min()) > DECADES_FOR_LOG
+    )
+
+
 def _maybe_log(panel: Axes, axis: str, values: pl.Series) -> None:
-    known = values.drop_nulls().drop_nans().cast(pl.Float64).to_numpy()
-    if known.size and known.min() > 0 and np.log10(known.max() / known.min()) > DECADES_FOR_LOG:
+    if is_log(values):
         panel.set(**{f"{axis}scale": "log"})
