@@ -90,6 +90,12 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(
     ).stdout.splitlines()
     rates = [json.loads(line)["flows"][0]["goodput_mbps"] for line in again]
     assert goodput["value"] == pytest.approx(sum(rates) / len(rates), rel=1e-12)
+    # And so does every row per run and flow: the same packets, whose digest says so.
+    flows = pl.read_parquet(place / "runs.parquet").filter(
+        criterion="iot", role="candidate", cell=worst["cell"], flow=0
+    )
+    assert flows["digest"].to_list() == [json.loads(line)["digest"] for line in again]
+    assert flows["goodput_mbps"].to_list() == rates
     for link in (worst["scenario"], "pictures/iot.pdf", "runs.parquet"):
         assert link in (place / "index.html").read_text()
         assert (place / link).exists()

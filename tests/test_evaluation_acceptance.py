@@ -15,10 +15,10 @@ import pytest
 import ackclock
 from ackclock.engine import Run
 from ackclock.evaluation import evaluate as evaluation
-from ackclock.evaluation import measures
+from ackclock.evaluation import measures, work
 from ackclock.evaluation.cell import GOODPUT, LOSS, Cell, Criterion, one_part
 from ackclock.evaluation.criteria import collapse, queueing, sharing
-from ackclock.evaluation.evaluate import CANDIDATE, Asked, CellResult, CriterionResult, Evaluation
+from ackclock.evaluation.results import CANDIDATE, Asked, CellResult, CriterionResult, Evaluation
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation
 
@@ -29,8 +29,8 @@ Evaluate = Callable[..., Evaluation]
 @pytest.fixture
 def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
     """Give what evaluates a control in some cells, over three runs and no more."""
-    monkeypatch.setattr(evaluation, "FIRST_RUNS", {"quick": RUNS, "full": RUNS})
-    monkeypatch.setattr(evaluation, "MOST_RUNS", RUNS)
+    monkeypatch.setattr(work, "FIRST_RUNS", {"quick": RUNS, "full": RUNS})
+    monkeypatch.setattr(work, "MOST_RUNS", RUNS)
 
     def run(candidate: Subject, *criteria: Criterion, **more: object) -> Evaluation:
         asked = Asked(candidate, criteria, **more)  # type: ignore[arg-type]

@@ -171,7 +171,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Verdicts and numbers: `table` is a frame.
+        Verdicts and numbers: `table` is a frame. What was asked before with the same settings and
+        stands on the page, too, is in it.
 
     Raises
     ------
@@ -182,8 +183,9 @@ def evaluate(
     """
     import time
 
+    from ackclock.engine import controls
+    from ackclock.evaluation import earlier, page
     from ackclock.evaluation import evaluate as judging
-    from ackclock.evaluation import page
     from ackclock.evaluation.results import Asked
     from ackclock.evaluation.setting import Subject
     from ackclock.evaluation.suites import chosen
@@ -193,6 +195,8 @@ def evaluate(
     mode: Literal["quick", "full"] = "full" if full else "quick"
     asked = Asked(candidate, chosen(suites, only), tuple(against), mode, seed)
     place = Path(output)
+    controls.load_missing([control])
+    asked = earlier.joined(asked, page.folder(place, control))
     found = judging.evaluate(asked, place / ".cache", jobs=jobs, cluster=cluster)
     page.write(found, place, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
     return found

@@ -101,6 +101,7 @@ def evaluate(
     """
     from ackclock.engine import controls
     from ackclock.evaluation import earlier, page
+    from ackclock.evaluation import found as of_search
     from ackclock.evaluation import search as adversaries
     from ackclock.evaluation.evaluate import evaluate as run
     from ackclock.evaluation.results import Asked
@@ -133,7 +134,7 @@ def evaluate(
         )  # fmt: skip
         best = [one for searched in made for one in searched.adversaries]
         files = adversaries.save_all(best, output / "found", command)
-        searches.append(page.Search(objective, made, files))
+        searches.append(of_search.Search(objective, made, files))
     wall_s = time.monotonic() - begin
     place = page.write(found, output, command, wall_s, searches, tell)
     if as_json:
@@ -141,7 +142,7 @@ def evaluate(
     else:
         _print(found, place)
         for one in searches:
-            for line in page.findings(one):
+            for line in of_search.findings(one):
                 print(line)
     asked_now = [one for one in found.results if one.criterion.key in now]
     verdicts = {one.verdict for one in asked_now}

@@ -11,10 +11,11 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.evaluation.cell import Part
-from ackclock.evaluation.evaluate import Work, refuse_unknown
+from ackclock.evaluation.evaluate import refuse_unknown
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.runs import Job, Kept
 from ackclock.evaluation.setting import STANDARD, Subject
+from ackclock.evaluation.work import Work
 
 TRIAL_S = 6.0
 """Simulated seconds of the standard path by which the speed is measured."""

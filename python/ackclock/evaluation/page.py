@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,58 +16,29 @@ from ackclock.draw.charts import picture as picture_of
 from ackclock.draw.figures import of_figure
 from ackclock.draw.page import html
 from ackclock.engine import storage
-from ackclock.engine.summary import number
-from ackclock.evaluation import earlier, pictures, report
+from ackclock.evaluation import earlier, pictures, report, tables
+from ackclock.evaluation import found as of_search
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
-from ackclock.evaluation.search import Adversary, Searched, as_json, picture
-from ackclock.evaluation.search.run import summed_up
-from ackclock.evaluation.search.saved import FRESH_RUNS
+from ackclock.evaluation.search import as_json
 from ackclock.evaluation.verdicts import Limit
-from ackclock.metrics import Estimate
 
 MARKER = "verdicts.json"
 EMBEDDED_DPI = 80
 MOST_EMBEDDED = 500_000
 """Bytes of pictures within the page, for print; those beyond are loaded from beside it."""
 NAMES = frozenset(
-    {MARKER, "index.html", lab.NAME, "cells.parquet", "runs.parquet", "scenarios", "pictures"}
+    {
+        MARKER,
+        "index.html",
+        lab.NAME,
+        "cells.parquet",
+        "numbers.parquet",
+        "runs.parquet",
+        "scenarios",
+        "pictures",
+    }
 )
-
-
-@dataclass(frozen=True)
-class Search:
-    """What came of the searches for one objective.
-
-    Attributes
-    ----------
-    objective : str
-        What was looked for.
-    searched : list of Searched
-        By what was varied.
-    files : list of (Path, Adversary)
-        Adversaries, and where they are.
-    """
-
-    objective: str
-    searched: Sequence[Searched]
-    files: Sequence[tuple[Path, Adversary]]
-
-
-def findings(search: Search) -> list[str]:
-    """Say what a search has found.
-
-    Parameters
-    ----------
-    search : Search
-        The searches for one objective.
-
-    Returns
-    -------
-    list of str
-        A line per genome, and one per file.
-    """
-    return [summed_up(one) for one in search.searched] + [str(file) for file, _ in search.files]
 
 
 def folder(output: Path, name: str) -> Path:
@@ -87,7 +56,7 @@ def folder(output: Path, name: str) -> Path:
     Path
         ``evaluation=NAME`` in it.
     """
-    return output / f"evaluation={report.slug(name)}"
+    return output / f"evaluation={tables.slug(name)}"
 
 
 def sentence(evaluation: Evaluation) -> str:
@@ -127,32 +96,6 @@ def sentence(evaluation: Evaluation) -> str:
     return ", ".join(parts)
 
 
-def _words(value: float) -> str:
-    if value != value:
-        return "-"
-    if value == 0:
-        return "0"
-    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
-
-
-def interval(found: Estimate) -> str:
-    """Write an estimate with its interval.
-
-    Parameters
-    ----------
-    found : Estimate
-        A mean over runs.
-
-    Returns
-    -------
-    str
-        Such as ``"12.3 [12.1, 12.5]"``.
-    """
-    if found.low != found.low or found.low == found.high:
-        return _words(found.value)
-    return f"{_words(found.value)} [{_words(found.low)}, {_words(found.high)}]"
-
-
 def _metric(found: Judged | Limit) -> tuple[str, str]:
     asked = found.margin if isinstance(found, Judged) else found
     return asked.metric, asked.unit
@@ -169,9 +112,9 @@ def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
         "steady": cell.is_steady,
         "metric": words(metric),
         "unit": unit,
-        "value": interval(cell.measured[CANDIDATE].estimate(metric)),
+        "value": of_search.interval(cell.measured[CANDIDATE].estimate(metric)),
         "theirs": [
-            (interval(measured.estimate(metric)), who)
+            (of_search.interval(measured.estimate(metric)), who)
             for who, measured in cell.measured.items()
             if who != CANDIDATE
         ],
@@ -191,12 +134,12 @@ def _address(cell: CellResult) -> str:
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for cell in result.cells:
-        place = report.scenario_name(result.criterion.id, cell.cell.name)
+        place = tables.scenario_name(result.criterion.id, cell.cell.name)
         links = {
             "scenario": place,
             "lab": _address(cell),
             "files": _files(cell, result.criterion.id),
-            "parts": list(report.scenarios(result.criterion.id, cell, CANDIDATE).items())[1:],
+            "parts": list(tables.scenarios(result.criterion.id, cell, CANDIDATE).items())[1:],
         }
         candidate = cell.measured[CANDIDATE]
         if candidate.refusal or candidate.errors:
@@ -229,7 +172,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
     if result.worst:
         cell, found = result.worst
         shown["worst"] = _row(cell, found, result.verdict) | {
-            "scenario": report.scenario_name(result.criterion.id, cell.cell.name),
+            "scenario": tables.scenario_name(result.criterion.id, cell.cell.name),
             "files": _files(cell, result.criterion.id),
         }
     return shown
@@ -237,7 +180,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
 
 def _files(cell: CellResult, criterion: str) -> dict[str, str]:
     """Give the scenario of each control in the judged place."""
-    return {who: report.scenario_name(criterion, cell.cell.name, who) for who in cell.measured}
+    return {who: tables.scenario_name(criterion, cell.cell.name, who) for who in cell.measured}
 
 
 def write(
@@ -245,7 +188,7 @@ def write(
     output: Path,
     command: str,
     wall_s: float,
-    searches: Sequence[Search] = (),
+    searches: Sequence[of_search.Search] = (),
     tell: Callable[[str], Any] | None = None,
 ) -> Path:
     """Write the folder of an evaluation, whole or not at all.
@@ -281,7 +224,7 @@ def write(
     asked = evaluation.asked
     commands = earlier.commands(asked, place, command)
     kept = earlier.searches(asked, place, [one.objective for one in searches])
-    made = [_record(one, command) for one in searches]
+    made = [of_search.record(one, command) for one in searches]
     objectives = [one["objective"] for one in (*kept, *made)]
 
     def is_result(directory: Path) -> bool:
@@ -289,10 +232,10 @@ def write(
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
         files = [one for search in searches for one in search.files]
-        adversaries = _kept_adversaries(place, kept) + as_json(files)
+        adversaries = of_search.kept(place, kept) + as_json(files)
         report.write(evaluation, directory, wall_s, commands, adversaries, kept + made)
         (directory / "pictures").mkdir()
-        _draw_adversaries(files, place, kept, directory)
+        of_search.draw(files, place, kept, directory)
         shown = []
         charts: dict[str, Group] = {}
         room = MOST_EMBEDDED
@@ -315,7 +258,7 @@ def write(
             others=list(evaluation.others),
             tested=[one for one in shown if one["verdict"] != "not tested"],
             not_tested=[one for one in shown if one["verdict"] == "not tested"],
-            searches=[_searched(one, adversaries) for one in kept + made],
+            searches=[of_search.shown(one, adversaries) for one in kept + made],
             packets=evaluation.packets,
             has_lab=laboratory is not None,
             command=command,
@@ -326,62 +269,6 @@ def write(
         if aside is not None and tell is not None:
             tell(f"the page that was there has more, or other settings, and is kept: {aside}")
     return place
-
-
-def _record(search: Search, command: str) -> dict[str, Any]:
-    return {
-        "objective": search.objective,
-        "command": command,
-        "lines": [summed_up(one) for one in search.searched],
-        "adversaries": [file.as_posix() for file, _ in search.files],
-    }
-
-
-def _kept_adversaries(place: Path, kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    record = earlier.read(place) if kept else None
-    wanted = {file for one in kept for file in one["adversaries"]}
-    return [one for one in record["adversaries"] if one["file"] in wanted] if record else []
-
-
-def _draw_adversaries(
-    files: Sequence[tuple[Path, Adversary]],
-    place: Path,
-    kept: Sequence[dict[str, Any]],
-    directory: Path,
-) -> None:
-    """Draw what was found now, and take over the pictures of what was found before."""
-    for file, adversary in files:
-        with plots.in_style():
-            plots.save(picture(adversary), directory / "pictures", file.stem)
-    for name in (file for one in kept for file in one["adversaries"]):
-        for ending in ("png", "pdf"):
-            before = place / "pictures" / f"{Path(name).stem}.{ending}"
-            if before.exists():
-                shutil.copyfile(before, directory / "pictures" / before.name)
-
-
-def _searched(record: dict[str, Any], adversaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    shown = []
-    for one in adversaries:
-        if one["file"] not in record["adversaries"]:
-            continue
-        ends = {CANDIDATE: (one["low"], one["high"]), **one["intervals"]}
-        estimates = []
-        for who, value in {CANDIDATE: one["value"], **one["baseline"]}.items():
-            low, high = map(number, ends[who])
-            estimates.append(interval(Estimate(number(value), low, high, FRESH_RUNS)))
-        file = Path(one["file"])
-        shown.append(
-            {
-                "name": file.stem,
-                "file": f"../found/{file.name}",
-                "metric": words(one["metric"]),
-                "unit": one["unit"],
-                "estimates": estimates,
-                "genome": one["genome"],
-            }
-        )
-    return {**record, "adversaries": shown}
 
 
 def _pictures(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ackclock import engine
 from ackclock.engine import controls, storage
@@ -24,69 +22,8 @@ from ackclock.evaluation.results import (
 from ackclock.evaluation.runs import as_json as as_finite
 from ackclock.evaluation.schema import SCHEMA
 from ackclock.evaluation.setting import BASELINES
+from ackclock.evaluation.tables import cells, numbers, runs, scenario_name, scenarios
 from ackclock.evaluation.verdicts import Limit
-
-
-def slug(text: str) -> str:
-    """Turn words into the name of a file.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"6 flows, buffer 1 BDP"``.
-
-    Returns
-    -------
-    str
-        Letters, digits, points and hyphens.
-    """
-    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
-
-
-def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "") -> str:
-    """Name the file of a cell's scenario.
-
-    Parameters
-    ----------
-    criterion : str
-        Its id.
-    cell : str
-        The cell's name.
-    who : str
-        In the judged place, as `CellResult.measured` names it.
-    part : str
-        Of the cell; empty for its first.
-
-    Returns
-    -------
-    str
-        Relative to the page.
-    """
-    folder = "" if who == CANDIDATE else f"{slug(who)}/"
-    return f"scenarios/{folder}{slug(f'{criterion} {cell} {part}')}.toml"
-
-
-def scenarios(criterion: str, cell: CellResult, who: str) -> dict[str, str]:
-    """Name the files of all scenarios of a cell.
-
-    Parameters
-    ----------
-    criterion : str
-        Its id.
-    cell : CellResult
-        The cell.
-    who : str
-        In the judged place.
-
-    Returns
-    -------
-    dict
-        Files by part.
-    """
-    return {
-        part: scenario_name(criterion, cell.cell.name, who, part if index else "")
-        for index, part in enumerate(cell.measured[who].scenarios)
-    }
 
 
 def margin_words(found: Judged | Limit) -> str:
@@ -247,110 +184,6 @@ def verdicts(
     }
 
 
-def cells(evaluation: Evaluation) -> pl.DataFrame:
-    """Give a row per cell, control and number.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns criterion, cell, control, role, metric, unit, value, low, high, runs, verdict (of
-        the candidate's judged numbers), scenario, and a column per parameter of cells.
-    """
-    rows = []
-    names = sorted(
-        {key for one in evaluation.results for cell in one.cells for key in cell.cell.parameters}
-    )
-    for result in evaluation.results:
-        for cell in result.cells:
-            judged = {one.margin.metric: one.compared.verdict for one in cell.judged}
-            judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
-            units = dict(cell.cell.shown)
-            units |= {one.margin.metric: one.margin.unit for one in cell.judged}
-            for who, measured in cell.measured.items():
-                mine = who == CANDIDATE
-                metrics = dict.fromkeys(key for run in measured.numbers for key in run)
-                for metric in metrics:
-                    found = measured.estimate(metric)
-                    rows.append(
-                        {
-                            "criterion": result.criterion.id,
-                            "cell": cell.cell.name,
-                            "control": evaluation.asked.candidate.name if mine else who,
-                            "role": role_of(who),
-                            "metric": metric,
-                            "unit": units.get(metric, ""),
-                            "value": found.value,
-                            "low": found.low,
-                            "high": found.high,
-                            "runs": found.samples,
-                            "verdict": judged.get(metric) if mine else None,
-                            "scenario": scenario_name(result.criterion.id, cell.cell.name, who),
-                            **{
-                                name: str(cell.cell.parameters[name])
-                                if name in cell.cell.parameters
-                                else None
-                                for name in names
-                            },
-                        }
-                    )
-    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
-
-
-def role_of(who: str) -> str:
-    """Say what a control is in an evaluation.
-
-    Parameters
-    ----------
-    who : str
-        As `CellResult.measured` names it.
-
-    Returns
-    -------
-    str
-        ``candidate``, ``baseline`` or ``shown``.
-    """
-    if who == CANDIDATE:
-        return who
-    return "baseline" if who in BASELINES else "shown"
-
-
-def runs(evaluation: Evaluation) -> pl.DataFrame:
-    """Give a row per run, control and number.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns criterion, cell, control, role, run, metric, value.
-    """
-    rows = [
-        {
-            "criterion": result.criterion.id,
-            "cell": cell.cell.name,
-            "control": evaluation.asked.candidate.name if who == CANDIDATE else who,
-            "role": role_of(who),
-            "run": index,
-            "metric": metric,
-            "value": value,
-        }
-        for result in evaluation.results
-        for cell in result.cells
-        for who, measured in cell.measured.items()
-        for index, run in enumerate(measured.numbers)
-        for metric, value in run.items()
-    ]
-    return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
-
-
 def write(
     evaluation: Evaluation,
     directory: Path,
@@ -390,8 +223,8 @@ def write(
                     place = directory / name
                     place.parent.mkdir(exist_ok=True)
                     storage.write(place, measured.scenarios[part].toml().encode())
-    storage.write_table(cells(evaluation), directory, "cells")
-    storage.write_table(runs(evaluation), directory, "runs")
+    for name, table in (("cells", cells), ("numbers", numbers), ("runs", runs)):
+        storage.write_table(table(evaluation), directory, name)
     found = verdicts(evaluation, wall_s, commands, adversaries, searches)
     storage.write(directory / "verdicts.json", (json.dumps(found, indent=1) + "\n").encode())
     return found

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +77,8 @@ class Measured:
         By run.
     curves : dict
         Of the first run; empty when none are drawn.
+    flows : list of (int, str, dict)
+        Number of a run, part, and its flows as `runs.Answer` has them.
     scenarios : dict
         By part; empty when the cell cannot have this control.
     refusal : str
@@ -87,6 +89,7 @@ class Measured:
 
     numbers: list[Numbers] = field(default_factory=list)
     curves: Curves = field(default_factory=dict)
+    flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)
     refusal: str = ""
     errors: list[str] = field(default_factory=list)

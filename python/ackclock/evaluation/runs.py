@@ -27,8 +27,9 @@ from ackclock.evaluation.cell import Curves, Measure, Numbers
 from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
 from ackclock.runs.cluster import Workers
-from ackclock.sweep import workers
+from ackclock.sweep import rows, workers
 
+Flows = dict[str, Any]
 KEPT = "evaluation.jsonl"
 AHEAD = 4
 """Jobs that wait at each worker."""
@@ -53,6 +54,8 @@ class Job:
         Whether that needs tables over time.
     drawn : bool
         Whether curves are wanted, too.
+    by_flow : bool
+        Whether the summary of every flow is wanted, too.
     """
 
     scenario: engine.Scenario
@@ -60,6 +63,7 @@ class Job:
     measure: Measure
     records: bool
     drawn: bool
+    by_flow: bool = False
 
     @functools.cached_property
     def key(self) -> str:
@@ -67,7 +71,8 @@ class Job:
         own = controls.fingerprint(self.scenario.controls)
         # Functions and partial functions are pickled by name and arguments.
         asked = hashlib.sha256(pickle.dumps(self.measure, 4)).hexdigest()
-        words = [engine.ENGINE, sources(), self.scenario.digest, self.run, asked, self.drawn, own]
+        wanted = [asked, self.drawn, self.by_flow]
+        words = [engine.ENGINE, sources(), self.scenario.digest, self.run, wanted, own]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
 
 
@@ -94,6 +99,8 @@ class Answer:
         As its `measure` gave them; empty when it failed.
     curves : dict
         Over time, if they were wanted.
+    flows : dict
+        By column of a sweep a value per flow, or the one of all; without those that do not apply.
     packets : int
         Packets simulated.
     error : str
@@ -102,6 +109,7 @@ class Answer:
 
     numbers: Numbers = field(default_factory=dict)
     curves: Curves = field(default_factory=dict)
+    flows: Flows = field(default_factory=dict)
     packets: int = 0
     error: str = ""
 
@@ -128,11 +136,25 @@ def work(job: Job, limit_s: float | None = None) -> Answer:
             )
         curves = timelines.curves(run) if job.drawn else {}
         numbers = {name: float(value) for name, value in job.measure(run).items()}
-        return Answer(numbers, curves, run.summary["packets_simulated"])
+        flows = _columns(rows.of_summary(run.summary)) if job.by_flow else {}
+        return Answer(numbers, curves, flows, run.summary["packets_simulated"])
     except parallel.StoppedError:
         raise
     except (Exception, KeyboardInterrupt) as error:
         return Answer(error=" ".join(f"{type(error).__name__}: {error}".split()))
+
+
+def _columns(table: Sequence[rows.Row]) -> Flows:
+    """Turn rows into columns, of which a thousand flows do not repeat what they have in common."""
+    found: Flows = {}
+    for name in table[0] if table else ():
+        values = [row[name] for row in table]
+        if all(value == values[0] for value in values):
+            if values[0] is not None:
+                found[name] = values[0]
+        else:
+            found[name] = values
+    return found | {"flow": [row["flow"] for row in table]}
 
 
 class Kept:
@@ -230,6 +252,7 @@ class Kept:
                 "key": key,
                 "numbers": answer.numbers,
                 "curves": answer.curves,
+                "flows": answer.flows,
                 "packets": answer.packets,
             }
             self._appended.add(integrity.seal(record))

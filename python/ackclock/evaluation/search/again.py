@@ -103,7 +103,7 @@ def timeline(table: Table) -> Curve | None:
                 engine.quantity(flow["rate"], "rate_bps") / 1e6,
                 engine.quantity(flow["start"], "time_s"),
             ]
-            return pulsed(*quantities, engine.quantity(table["run"]["duration"], "time_s"))
+            return pulsed(quantities, engine.quantity(table["run"]["duration"], "time_s"))
     events = table.get("event", [])
     if not events:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -37,15 +38,13 @@ class _Values(Genome):
         return replace(pattern, values=tuple(kept))
 
 
-def pulsed(
-    period_s: float, duration_s: float, rate_mbps: float, first_s: float, length_s: float
-) -> Curve:
+def pulsed(values: Sequence[float], length_s: float) -> Curve:
     """Give the rate of pulses over time.
 
     Parameters
     ----------
-    period_s, duration_s, rate_mbps, first_s : float
-        Of the pulses.
+    values : sequence of float
+        Period (s), duration (s), rate (Mbit/s) and start (s).
     length_s : float
         Of the run, seconds.
 
@@ -54,11 +53,12 @@ def pulsed(
     tuple
         Label, times and values that hold from them.
     """
-    times, values = [0.0], [0.0]
+    period_s, duration_s, rate_mbps, first_s = values
+    times, rates = [0.0], [0.0]
     for start_s in np.arange(first_s, length_s, period_s):
         times += [float(start_s), min(float(start_s) + duration_s, length_s)]
-        values += [rate_mbps, 0.0]
-    return "pulses (Mbit/s)", times, values
+        rates += [rate_mbps, 0.0]
+    return "pulses (Mbit/s)", times, rates
 
 
 class _Pulses(_Values):
@@ -111,7 +111,7 @@ class _Pulses(_Values):
         return on_path(self.usual, pattern, cast, pulses, tcp={"min_rto": self.min_rto})
 
     def curve(self, pattern: Pattern) -> Curve:
-        return pulsed(*pattern.values, pattern.length_s)
+        return pulsed(pattern.values, pattern.length_s)
 
 
 class _Ordinary(_Values):
