@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
+.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -182,6 +182,10 @@ bench: setup
 	$(BIN)/python benches/sweep.py
 	$(BIN)/python benches/instructions.py --update
 	$(BIN)/python benches/ns2.py
+
+# The kernel's own BBR beside the simulator's, over the emulated link.
+bench-stock: setup measure
+	$(BIN)/python benches/stock.py
 
 # The kernel beside the simulator, figure 4b of TCP-FIT in the kernel, several flows on one bottleneck, and what a control
 # costs; two and a half hours, as root.

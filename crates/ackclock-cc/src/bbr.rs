@@ -6,14 +6,21 @@
 //! empties the queue; ProbeBW cycles through gains of 5/4, 3/4 and six times 1; ProbeRTT cuts the window to 4
 //! packets when RTprop has not been seen for ten seconds.
 //!
+//! `bbr-linux` has what Linux adds, see [`linux`]: it decides how much is in flight on short paths.
+//!
 //! Deviations: the cycle starts with its first gain of 1 instead of a random one, because a control draws no random
 //! numbers; a loss episode leaves the window as it is, without the round trip of packet conservation at its
 //! beginning; the send quantum is one packet.
 
 use ackclock_units::{PacketRate, Span, Time, Window};
 
+use crate::bbr3::{Draft, Linux, Version};
 use crate::parts::Base;
 use crate::{Ack, Controller, Decision, Signal, Start};
+
+mod linux;
+
+use linux::Details;
 
 crate::parameters! {
     /// Parameters of BBR.
@@ -87,9 +94,14 @@ impl Bandwidth {
     }
 }
 
+/// The draft's control, and Linux'.
+pub type Bbr = Model<Draft>;
+/// See [`Bbr`].
+pub type BbrLinux = Model<Linux>;
+
 /// The control.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bbr {
+#[derive(Clone, Debug)]
+pub struct Model<V> {
     params: BbrParams,
     base: Base,
     initial_window: f64,
@@ -113,9 +125,11 @@ pub struct Bbr {
     saved: f64,
     pacing: f64,
     in_flight: f64,
+    details: Details,
+    version: core::marker::PhantomData<V>,
 }
 
-impl Bbr {
+impl<V: Version> Model<V> {
     fn gains(&self) -> (f64, f64) {
         let high = self.params.high_gain;
         match self.mode {
@@ -126,10 +140,20 @@ impl Bbr {
         }
     }
 
+    /// Share of the rate that is paced at.
+    const PACED: f64 = if V::IS_LINUX { linux::PACED } else { 1.0 };
+
     /// Packets in flight at `gain` times the model's rate and delay; none while there is no model.
     fn inflight(&self, gain: f64) -> Option<f64> {
         let rtprop = self.rtprop?.as_seconds();
-        (self.bandwidth.largest > 0.0).then_some(gain * self.bandwidth.largest * rtprop + QUANTA)
+        let volume = gain * self.bandwidth.largest * rtprop;
+        let volume = if V::IS_LINUX {
+            let probes = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
+            Details::quantized(volume, self.pacing, probes)
+        } else {
+            volume + QUANTA
+        };
+        (self.bandwidth.largest > 0.0).then_some(volume)
     }
 
     /// Counts round trips by what is delivered (section 4.1.1.3); whether one has ended. The sender's own count waits for
@@ -184,7 +208,8 @@ impl Bbr {
     }
 
     fn enter_probe_bw(&mut self, now: Time) {
-        self.mode = Mode::ProbeBw { phase: FIRST, since: now };
+        let phase = if V::IS_LINUX { self.details.first_phase() } else { FIRST };
+        self.mode = Mode::ProbeBw { phase, since: now };
         self.lost_in_phase = false;
     }
 
@@ -239,7 +264,7 @@ impl Bbr {
                 }
             }
             Mode::ProbeRtt { .. } => {}
-            _ if expired => {
+            _ if expired && !self.details.restarts => {
                 self.saved = self.base.window();
                 self.mode = Mode::ProbeRtt { until: None };
                 self.probe_rtt_limited.0 = self.delivered;
@@ -249,7 +274,7 @@ impl Bbr {
     }
 
     fn set_pacing(&mut self) {
-        let rate = self.gains().0 * self.bandwidth.largest;
+        let rate = self.gains().0 * self.bandwidth.largest * Self::PACED;
         if rate > 0.0 && (self.filled || rate > self.pacing) {
             self.pacing = rate;
         }
@@ -257,7 +282,12 @@ impl Bbr {
 
     fn set_window(&mut self, ack: &Ack) {
         // What was sent again in vain delivers nothing, but it is acknowledged.
-        self.grow(ack.credit.max(ack.delivered.0 as f64));
+        let acked = ack.credit.max(ack.delivered.0 as f64);
+        let changes = (acked, ack.lost.0 as f64);
+        match self.details.conserved(self.base.window(), self.in_flight, changes) {
+            Some(window) => self.base.set(window.max(2.0)),
+            None => self.grow(acked),
+        }
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.base.set(self.base.window().min(LEAST));
         }
@@ -266,7 +296,8 @@ impl Bbr {
     /// Moves the window towards its target for `delivered` packets.
     fn grow(&mut self, delivered: f64) {
         let w = self.base.window();
-        let target = self.inflight(self.gains().1).unwrap_or(f64::INFINITY);
+        let extra = if self.filled { self.details.extra } else { 0.0 };
+        let target = self.inflight(self.gains().1).map_or(f64::INFINITY, |target| target + extra);
         let next = if self.filled {
             (w + delivered).min(target)
         } else if w < target || delivered < self.initial_window {
@@ -278,15 +309,16 @@ impl Bbr {
     }
 }
 
-impl Controller for Bbr {
+impl<V: Version> Controller for Model<V> {
     type Params = BbrParams;
     const WANTS_RATE: bool = true;
+    const WANTS_LOSSES: bool = V::IS_LINUX;
     const WINDOW_IS_A_CAP: bool = true;
 
     fn new(params: BbrParams, start: Start) -> Self {
         let base = Base::new(start);
         let initial_window = base.window();
-        Bbr {
+        Model {
             params,
             base,
             initial_window,
@@ -303,8 +335,10 @@ impl Controller for Bbr {
             probe_rtt_limited: (0, 0),
             lost_in_phase: false,
             saved: 0.0,
-            pacing: params.high_gain * initial_window / UNKNOWN_RTT,
+            pacing: params.high_gain * initial_window / UNKNOWN_RTT * Self::PACED,
             in_flight: 0.0,
+            details: Details::with_seed(start.seed),
+            version: core::marker::PhantomData,
         }
     }
 
@@ -316,19 +350,40 @@ impl Controller for Bbr {
                 if self.rtprop.is_none() {
                     self.rtprop_at = now;
                     if let Some(rtt) = ack.rtt {
-                        self.pacing =
-                            self.params.high_gain * self.initial_window / rtt.max(Span(1)).as_seconds();
+                        self.pacing = self.params.high_gain * self.initial_window
+                            / rtt.max(Span(1)).as_seconds()
+                            * Self::PACED;
                     }
                 }
                 let expired = self.update_model(now, &ack);
+                if V::IS_LINUX {
+                    let (acked, round) = (ack.delivered.0 as f64, (self.round, new_round));
+                    self.details.note(now, acked, round, self.bandwidth.largest, self.base.window());
+                }
                 self.check_full_pipe(new_round, &ack);
                 self.advance_mode(now, expired, &ack);
                 self.set_pacing();
                 self.set_window(&ack);
+                self.details.restarts &= ack.delivered.0 == 0;
             }
             Signal::Loss { .. } => {
                 self.lost_in_phase = true;
-                self.base.cut_to(self.base.window());
+                let window = self.base.window();
+                self.base.cut_to(if V::IS_LINUX {
+                    self.details.begin_episode(window, self.in_flight).min(window)
+                } else {
+                    window
+                });
+            }
+            Signal::Recovered if V::IS_LINUX => {
+                let before = self.details.end_episode();
+                self.base.set(self.base.window().max(before));
+            }
+            Signal::Restart => {
+                self.details.restart(now);
+                if matches!(self.mode, Mode::ProbeBw { .. }) && self.bandwidth.largest > 0.0 {
+                    self.pacing = self.bandwidth.largest * Self::PACED;
+                }
             }
             _ => self.base.react(signal, 1.0),
         }

@@ -18,7 +18,7 @@ use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 use crate::{Ack, Controller, Decision, Signal, Start};
 
 mod losses;
-mod model;
+pub(crate) mod model;
 mod phases;
 mod probe;
 mod window;

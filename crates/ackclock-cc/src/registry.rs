@@ -252,6 +252,7 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<ledbat_plus_plus::LedbatPlusPlus>("ledbat++", "draft-irtf-iccrg-ledbat-plus-plus"),
     Entry::of::<copa::Copa>("copa", "Arun, Balakrishnan, NSDI 2018"),
     Entry::of::<bbr::Bbr>("bbr", "draft-cardwell-iccrg-bbr-congestion-control-00, version 1"),
+    Entry::of::<bbr::BbrLinux>("bbr-linux", "Linux 6.18, net/ipv4/tcp_bbr.c (behaviour), version 1"),
     Entry::of::<bbr3::Bbr3<bbr3::Draft>>("bbr3", "draft-ietf-ccwg-bbr-06, version 3"),
     Entry::of::<bbr3::Bbr3<bbr3::Linux>>("bbr3-linux", "google/bbr, branch v3, tcp_bbr.c (behaviour)"),
     Entry::of::<dctcp::Dctcp>("dctcp", "RFC 8257"),

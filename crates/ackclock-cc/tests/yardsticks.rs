@@ -1,7 +1,7 @@
 //! Hybla, YeAH, LEDBAT, BBR and the constant window, by hand-worked steps from their specifications.
 mod common;
 
-use ackclock_cc::bbr::{Bbr, BbrParams};
+use ackclock_cc::bbr::{Bbr, BbrLinux, BbrParams};
 use ackclock_cc::constant::{Constant, ConstantParams};
 use ackclock_cc::hybla::{Hybla, HyblaParams};
 use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
@@ -151,6 +151,59 @@ fn bbr_probes_the_delay() {
     bbr.on(late(10_301), slower(203, 4));
     assert_eq!(internal(&bbr, "mode"), 2.0);
     assert!(bbr.decision().window.0 >= before);
+}
+
+/// As Linux has it: 1000/s is more than 1.2 Mbit/s of 1500-byte packets and less than 2 packets per 1/1024 s, so a quantum is 2
+/// packets. Drain is over with 100 + 3 * 2 = 106 in flight; ProbeBW keeps 2 * 100 + 6 = 206, and 1 for an
+/// aggregate of the one packet that each acknowledgement brings. It paces at 0.99 of the rate, and begins with the middle of the
+/// seven phases where the seed is 0: the sixth, of gain 1, and two later the one of 5/4 with its 2 packets more.
+#[test]
+fn bbr_of_linux_has_room_for_quanta() {
+    let mut bbr = BbrLinux::new(BbrParams::default(), at(300.0));
+    let mut now = Time::ZERO;
+    for round in 1..=4 {
+        now += Span::from_millis(100);
+        bbr.on(now, steady(round, 300));
+    }
+    assert_eq!(internal(&bbr, "mode"), 1.0, "Drain");
+    near(bbr.decision().pacing_rate.unwrap().0, 990.0 / 2.885_39, 1e-6);
+    let mut after = |in_flight, round| {
+        now += Span::from_millis(101);
+        bbr.on(now, steady(round, in_flight));
+        (internal(&bbr, "mode"), bbr.decision().pacing_rate.unwrap().0, bbr.decision().window.0)
+    };
+    assert_eq!(after(107, 5).0, 1.0);
+    assert_eq!(after(106, 6), (2.0, 990.0, 207.0));
+    assert_eq!((after(106, 7).1, after(106, 8).1), (990.0, 990.0));
+    // The window grows by what is delivered, a packet each.
+    assert_eq!(after(106, 9), (2.0, 1.25 * 990.0, 208.0));
+    assert_eq!(after(106, 10), (2.0, 1.25 * 990.0, 209.0));
+}
+
+/// A loss episode begins with 150 packets in flight: as many and one are the window until a round trip has passed, whatever
+/// is lost; then it grows, and at its end it is what it was.
+#[test]
+fn bbr_of_linux_conserves_packets_for_a_round_trip() {
+    let mut bbr = BbrLinux::new(BbrParams::default(), at(300.0));
+    let mut now = Time::ZERO;
+    for round in 1..=6 {
+        now += Span::from_millis(101);
+        bbr.on(now, steady(round, if round < 5 { 300 } else { 100 }));
+    }
+    let lossy = |round| match steady(round, 150) {
+        Signal::Ack(ack) => Signal::Ack(Ack { lost: Packets(1), recovering: true, ..ack }),
+        other => other,
+    };
+    bbr.on(now, lossy(6));
+    let before = bbr.decision().window.0;
+    bbr.on(now, LOSS);
+    assert_eq!(bbr.decision().window.0, 151.0);
+    bbr.on(now, lossy(6));
+    assert_eq!(bbr.decision().window.0, 151.0);
+    bbr.on(now, lossy(7));
+    assert_eq!(bbr.decision().window.0, 152.0);
+    bbr.on(now, Signal::Recovered);
+    assert_eq!(bbr.decision().window.0, before);
 }
 
 /// It stays through losses, falls to 1 at a timeout and comes back.

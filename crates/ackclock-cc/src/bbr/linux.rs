@@ -1,0 +1,88 @@
+//! What Linux has beyond the draft of BBR's version 1: room for quanta and aggregation, packet conservation at the beginning
+//! of a loss episode, a margin of the pacing rate, and a random phase to begin with (net/ipv4/tcp_bbr.c, Linux 6.18).
+
+use ackclock_units::Time;
+
+use crate::bbr3::model::{Aggregation, fraction};
+
+/// Share of the rate that is paced at.
+pub const PACED: f64 = 0.99;
+/// What counts as an aggregate is at most what comes in this time, seconds.
+const LONGEST_AGGREGATE_S: f64 = 0.1;
+/// A quantum is what is sent in this time, seconds, between a packet at less than 1.2 Mbit/s in packets of 1500 bytes, two
+/// above that, and 127.
+const QUANTUM_S: f64 = 1.0 / 1024.0;
+const SLOW: f64 = 100.0;
+const LARGEST_QUANTUM: f64 = 127.0;
+/// Quanta beyond the product of rate and delay, and packets besides while the rate is probed.
+const QUANTA: f64 = 3.0;
+const PROBING: f64 = 2.0;
+/// Phases that the cycle may begin with: all but the one that drains.
+const FIRST: [usize; 7] = [2, 3, 4, 5, 6, 7, 0];
+
+/// What Linux remembers besides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// What random phases are drawn from.
+    seed: u64,
+    /// Cycles of `ProbeBW` that have begun.
+    cycles: u64,
+    aggregation: Aggregation,
+    /// Room for aggregates, packets.
+    pub extra: f64,
+    /// The window before the loss episode, and whether its first round trip is not over.
+    before: f64,
+    conserves: bool,
+    /// The first delivery after a pause of the application is no time for `ProbeRTT`.
+    pub restarts: bool,
+}
+
+impl Details {
+    /// Nothing yet, with random phases drawn from `seed`.
+    pub fn with_seed(seed: u64) -> Self {
+        Details { seed, ..Details::default() }
+    }
+
+    /// `volume` packets with room for the quanta of a sender that paces at `pacing` packets per second.
+    pub fn quantized(volume: f64, pacing: f64, probes: bool) -> f64 {
+        let least = if pacing < SLOW { 1.0 } else { 2.0 };
+        let quantum = libm::floor(pacing * QUANTUM_S).clamp(least, LARGEST_QUANTUM);
+        let even = 2.0 * libm::ceil((libm::ceil(volume) + QUANTA * quantum) / 2.0);
+        even + if probes { PROBING } else { 0.0 }
+    }
+
+    /// `acked` packets were delivered in round trip `round`, to a sender with `window` whose model has `rate`.
+    pub fn note(&mut self, now: Time, acked: f64, round: (u64, bool), rate: f64, window: f64) {
+        self.aggregation.note(now, acked, round.0, rate, window);
+        self.extra = self.aggregation.largest(true).min(rate * LONGEST_AGGREGATE_S);
+        self.conserves &= !round.1;
+    }
+
+    /// The phase with which the next cycle begins.
+    pub fn first_phase(&mut self) -> usize {
+        self.cycles = self.cycles.wrapping_add(1);
+        FIRST[(fraction(self.seed, self.cycles) * FIRST.len() as f64) as usize]
+    }
+
+    /// A loss episode begins. Returns the window: what is in flight, and one packet.
+    pub fn begin_episode(&mut self, window: f64, in_flight: f64) -> f64 {
+        (self.before, self.conserves) = (window, true);
+        in_flight + 1.0
+    }
+
+    /// The window before the episode, which has ended.
+    pub fn end_episode(&mut self) -> f64 {
+        self.conserves = false;
+        self.before
+    }
+
+    /// In the first round trip of an episode: a packet out for each that arrives. None after it.
+    pub fn conserved(&self, window: f64, in_flight: f64, (acked, lost): (f64, f64)) -> Option<f64> {
+        self.conserves.then(|| (window - lost).max(in_flight + acked))
+    }
+
+    /// The application sends again after a pause.
+    pub fn restart(&mut self, now: Time) {
+        (self.restarts, self.aggregation.start) = (true, now);
+    }
+}
