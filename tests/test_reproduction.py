@@ -355,6 +355,7 @@ def test_killed_and_gone_on(tmp_path):
         os.kill(killed.pid, signal.SIGKILL)
         killed.wait(timeout=60)
         kept = {file: file.stat().st_mtime_ns for file in cache.glob("*/[!.]*/summary.json")}
+        print(f"killed with {len(kept)} runs kept", flush=True)
         whole("out")
         assert all(Path(file).stat().st_mtime_ns == written for file, written in kept.items())
         assert contents("out") == undisturbed
