@@ -99,10 +99,24 @@ fn so_many_hosts_are_remembered() {
     });
     let _strangers = [enter(&door, 1).unwrap(), enter(&door, 2).unwrap(), enter(&door, 3).unwrap()];
     let _ = door.take_turned_away();
+    drop(door.enter(IpAddr::V4(Ipv4Addr::from(1))).unwrap());
+    assert_eq!(door.take_turned_away(), 1, "it took the place of another stranger");
+    let _fourth = enter(&door, 4).unwrap();
     let _known = door.enter(IpAddr::V4(Ipv4Addr::from(5000))).unwrap();
     assert_eq!(door.take_turned_away(), 0, "the quarter is for the known");
-    drop(door.enter(IpAddr::V4(Ipv4Addr::from(1))).unwrap());
-    assert_eq!(door.take_turned_away(), 1, "a place was taken from another stranger");
+}
+
+/// Hosts that come once each do not fill the memory either: the oldest is forgotten for them.
+#[test]
+fn hosts_that_come_once_are_bounded_too() {
+    let (door, seconds) = clocked(8);
+    let guess = |address| door.enter(address).unwrap().judge(|| false);
+    (0..4).for_each(|_| assert_eq!(guess(four(3)), Some(false)));
+    seconds.store(1, Ordering::Relaxed);
+    (0..5000_u32).for_each(|number| assert_eq!(guess(IpAddr::V4(Ipv4Addr::from(number))), Some(false)));
+    // With its four guesses remembered, the second of these would not be judged.
+    (0..5).for_each(|_| assert_eq!(guess(four(3)), Some(false)));
+    assert!(enter(&door, 3).is_none());
 }
 
 /// A port scan from behind the same address used to shut a neighbour out for a minute.
