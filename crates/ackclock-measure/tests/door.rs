@@ -99,10 +99,22 @@ fn so_many_hosts_are_remembered() {
     });
     let _strangers = [enter(&door, 1).unwrap(), enter(&door, 2).unwrap(), enter(&door, 3).unwrap()];
     let _ = door.take_turned_away();
+    drop(door.enter(IpAddr::V4(Ipv4Addr::from(1))).unwrap());
+    assert_eq!(door.take_turned_away(), 1, "it took the place of another stranger");
+    let _fourth = enter(&door, 4).unwrap();
     let _known = door.enter(IpAddr::V4(Ipv4Addr::from(5000))).unwrap();
     assert_eq!(door.take_turned_away(), 0, "the quarter is for the known");
-    drop(door.enter(IpAddr::V4(Ipv4Addr::from(1))).unwrap());
-    assert_eq!(door.take_turned_away(), 1, "a place was taken from another stranger");
+}
+
+/// Hosts that come once each do not fill the memory either: 4096 are remembered.
+#[test]
+fn hosts_that_come_once_are_bounded_too() {
+    let door = Door::new(8);
+    let stranger = |number: u32| door.enter(IpAddr::V4(Ipv4Addr::from(number))).unwrap();
+    (0..5000).for_each(|number| assert_eq!(stranger(number).judge(|| false), Some(false)));
+    // What is remembered cannot be asked for; how it shows itself tells it.
+    let remembered = format!("{door:?}").matches("number: 1").count();
+    assert_eq!(remembered, 4096);
 }
 
 /// A port scan from behind the same address used to shut a neighbour out for a minute.
