@@ -12,11 +12,15 @@ import jsonschema
 import polars as pl
 import pytest
 
+from ackclock.evaluation import earlier, page, schema
 from ackclock.evaluation.criteria import traffic
 from ackclock.evaluation.evaluate import evaluate
-from ackclock.evaluation.results import Asked
+from ackclock.evaluation.found import Search
+from ackclock.evaluation.results import Asked, Evaluation, judge
+from ackclock.evaluation.search import OBJECTIVES, Adversary
 from ackclock.evaluation.setting import STANDARD, Bottleneck, Subject
 from ackclock.evaluation.suites import criteria
+from ackclock.metrics import Estimate
 from conftest import COMMAND
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -306,21 +310,37 @@ def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
     assert list(_criteria(tmp_path / "out" / "evaluation=bic.1")) == ["iot"]
 
 
-def test_a_search_alone_leaves_the_verdicts_on_the_page(ackclock: Run, tmp_path: Path) -> None:
-    pytest.importorskip("cma", reason="needs the extra ackclock[search]")
-    constant = ["evaluate", "constant", "--set", "window=60", "-o", "out"]
-    searched = ackclock(*constant, "--search", "loss", "--genome", "capacity", "--budget", "32")
-    assert searched.returncode == 0, searched.stderr
-    assert ackclock(*constant, "--only", "iot").returncode == 0
-    place = tmp_path / "out" / "evaluation=constant"
+def _adversary() -> Adversary:
+    curves = {"time": [1.0, 2.0], "queue": [0.0, 1.0], "rate c": [1.0, 2.0]}
+    return Adversary(
+        objective=OBJECTIVES["loss"], genome="capacity", candidate="bic", scenario={},
+        capacity=10.0,
+        estimates={
+            name: Estimate(value, value - 0.01, value + 0.01, 10)
+            for name, value in (("candidate", 0.3), ("cubic", 0.1), ("reno", 0.2))
+        },
+        baseline="reno", value=Estimate(0.1, 0.09, 0.11, 10), verdict="worse",
+        curves={"candidate": curves, "reno": curves},
+        timeline=("rate (Mbit/s)", [0.0, 1.0], [10.0, 5.0]),
+    )  # fmt: skip
+
+
+def test_what_a_search_has_found_stays_on_the_page(tmp_path: Path) -> None:
+    alone = Asked(Subject("bic"), ())
+    searched = Search("loss", [], [(tmp_path / "found" / "bic-loss-1.toml", _adversary())])
+    page.write(Evaluation(alone, [], {}, 0), tmp_path, "ackclock evaluate 1", 0.0, [searched])
+    # Then something else is asked, without a search.
+    (documents,) = [one for one in criteria("rfc9743") if one.id == "documents"]
+    asked = earlier.joined(Asked(Subject("bic"), (documents,)), tmp_path / "evaluation=bic")
+    found = Evaluation(asked, [judge(documents, [])], {}, 0)
+    place = page.write(found, tmp_path, "ackclock evaluate 2", 0.0)
     record = json.loads((place / "verdicts.json").read_text())
-    assert [one["id"] for one in record["criteria"]] == ["iot"]
-    (search,) = record["searches"]
-    assert search["adversaries"]
-    page = (place / "index.html").read_text()
-    for file in search["adversaries"]:
-        stem = Path(file).stem
-        assert f'href="../found/{stem}.toml"' in page
-        assert (place / "pictures" / f"{stem}.png").exists()
-    schema = json.loads(ackclock("schema", "--evaluation").stdout)
-    jsonschema.validate(record, schema)
+    assert [one["id"] for one in record["not_tested"]] == ["documents"]
+    assert [one["command"] for one in record["searches"]] == ["ackclock evaluate 1"]
+    assert [one["value"] for one in record["adversaries"]] == [0.3]
+    text = (place / "index.html").read_text()
+    assert 'href="../found/bic-loss-1.toml"' in text
+    assert "0.3 [0.29, 0.31]" in text
+    assert (place / "pictures" / "bic-loss-1.png").exists()
+    assert [one.name for one in tmp_path.iterdir()] == ["evaluation=bic"]
+    jsonschema.validate(record, schema.schema())
