@@ -5,6 +5,7 @@ import tomllib
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import ackclock
 from conftest import SCENARIO
@@ -73,6 +74,19 @@ def test_save_does_not_replace_unless_forced(tmp_path):
     with pytest.raises(ackclock.StorageError, match="--force"):
         run.save(tmp_path / "out")
     run.save(tmp_path / "out", force=True)
+
+
+@pytest.mark.parametrize("csv", [False, True])
+def test_what_was_saved_is_read_again(tmp_path, csv):
+    run = ackclock.simulate(SCENARIO)
+    run.save(tmp_path / "out", csv=csv)
+    again = ackclock.Run.read(str(tmp_path / "out"))
+    assert again.summary == run.summary
+    for name in ("windows", "queues", "events", "requests"):
+        # CSV knows no width of an integer; a float is written so that it is the same again.
+        assert_frame_equal(getattr(again, name), getattr(run, name), check_dtypes=not csv)
+    assert_frame_equal(again.metrics, run.metrics)
+    again.plot.window()
 
 
 def test_run_without_record_has_no_tables():

@@ -29,7 +29,7 @@ def _commands(name):
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for line in [*text.splitlines(), *INLINE.findall(text)]:
-            for part in re.split(r"&&|;|\||(?<!\S)#|>", line):
+            for part in re.split(r"&&?|;|\||(?<!\S)#|>", line):
                 bare = re.sub(r"^(\$ )?(sudo )?(\.venv/bin/)?", "", part.strip())
                 if bare.startswith(f"{name} ") and "`" not in bare:
                     yield page.relative_to(ROOT), shlex.split(bare)

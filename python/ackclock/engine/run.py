@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.engine import storage
-from ackclock.engine.summary import Summary
+from ackclock.engine.summary import Summary, columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,12 +163,12 @@ class Run:
         return pl.DataFrame(self.tables[name]).fill_nan(None)
 
     @classmethod
-    def read(cls, directory: Path) -> Run:
-        """Read what `write` wrote, Parquet.
+    def read(cls, directory: Path | str) -> Run:
+        """Read what `write` wrote, Parquet or CSV.
 
         Parameters
         ----------
-        directory : Path
+        directory : Path or str
             Where it is.
 
         Returns
@@ -183,11 +183,14 @@ class Run:
         """
         import polars as pl
 
-        tables = {
-            name: pl.read_parquet(directory / f"{name}.parquet")
-            for name in (*TABLES[1:], MEASURED)
-            if (directory / f"{name}.parquet").exists()
-        }
+        directory = Path(directory)
+        tables = {}
+        for name in (*TABLES[1:], MEASURED):
+            parquet, csv = (directory / f"{name}.{ending}" for ending in ("parquet", "csv"))
+            if parquet.exists():
+                tables[name] = pl.read_parquet(parquet)
+            elif csv.exists():
+                tables[name] = _read_csv(csv, name)
         summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
         return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables)
 
@@ -252,6 +255,19 @@ class Run:
         with new_result(Path(directory), force=force) as temporary:
             self.write(temporary, csv=csv)
             self.write_page(temporary)
+
+
+def _read_csv(file: Path, name: str) -> pl.DataFrame:
+    """Read a table whose columns are what they are in Parquet, also where all are empty."""
+    import polars as pl
+
+    if name == MEASURED:
+        return pl.read_csv(file, infer_schema_length=None)
+    kinds = {float: pl.Float64(), str: pl.String(), int: pl.Int64()}
+    known = {column: kinds[kind] for column, kind in columns(name).items()}
+    text = pl.read_csv(file, infer_schema=False)
+    # What is not known is an internal of a control.
+    return text.cast({column: known.get(column, pl.Float64()) for column in text.columns})
 
 
 def holds_result(directory: Path) -> bool:

@@ -1,0 +1,128 @@
+"""The five stories of docs/stories.md: the commands as printed, and the answers that they say."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ackclock
+from ackclock.cli import programs
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "stories.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def bin_directory(tmp_path: Path) -> Path:
+    """Give a directory with the command of this checkout, and no need of sudo."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    for name, line in (("ackclock", f"'{sys.executable}' -m ackclock"), ("sudo", "")):
+        (directory / name).write_text(f'#!/bin/sh\nexec {line} "$@"\n')
+        (directory / name).chmod(0o755)
+    return directory
+
+
+def _tell(title: str, directory: Path, commands: Path) -> None:
+    """Do what a story says, in an empty directory: save its files, run commands and Python."""
+    (story,) = [part for part in PAGE.split("\n## ") if part.startswith(f"{title}:")]
+    environment = os.environ | {
+        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg",
+    }  # fmt: skip
+    for language, name, text in BLOCK.findall(story):
+        if language == "toml":
+            (directory / name).write_text(text)
+            continue
+        lines = text.splitlines() if language == "console" else [text]
+        for line in lines:
+            shell = ["bash", "-euo", "pipefail", "-c", line.removeprefix("$ ")]
+            command = shell if language == "console" else [sys.executable, "-c", text]
+            done = subprocess.run(
+                command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def _answers(directory: Path, question: str) -> dict[str, dict[str, float]]:
+    """Give value, low and high by control."""
+    table = pl.read_parquet(directory / "answers.parquet").filter(question=question)
+    return {row["control"]: row for row in table.to_dicts()}
+
+
+def test_a_student(tmp_path: Path, bin_directory: Path) -> None:
+    _tell("A student", tmp_path, bin_directory)
+    home = _answers(tmp_path / "home", "delay")
+    # 640 packets of 8000 bits at 25 Mbit/s are 204.8 ms. CUBIC falls to 0.7 of the window, which is
+    # 0.7 (30 + 205) - 30 = 134 ms of queue, and climbs again; "a quarter" of 205 ms is 51 ms.
+    assert 134 < home["cubic"]["value"] < 205
+    assert home["vegas"]["value"] < 205 / 3
+    # CoDel's target is 5 ms.
+    assert all(one["value"] < 5 for one in _answers(tmp_path / "codel", "delay").values())
+    assert (tmp_path / "download.png").stat().st_size > 10_000
+
+
+def test_a_network_engineer(tmp_path: Path, bin_directory: Path) -> None:
+    _tell("A network engineer", tmp_path, bin_directory)
+    geo = _answers(tmp_path / "geo", "goodput")
+    # CUBIC's response function at p = 0.001 and 0.6 s (RFC 9438, section 5.1):
+    # 1.054 (0.6 / 0.001)^(3/4) = 128 packets, 1.7 Mbit/s.
+    assert 0.8 < geo["cubic"]["value"] < 3.4
+    assert geo["bbr"]["low"] > 5 * geo["cubic"]["high"]
+    wifi = _answers(tmp_path / "wifi", "itself")
+    assert all(one["value"] > 0.9 for one in wifi.values())
+
+
+def test_a_quic_engineer(tmp_path: Path, bin_directory: Path) -> None:
+    _tell("A QUIC engineer", tmp_path, bin_directory)
+    records = (tmp_path / "qlogs" / "download.sqlog").read_text().split("\x1e")
+    metrics = [json.loads(one)["data"] for one in records if "recovery:metrics_updated" in one]
+    # Milliseconds: the path has 30 of them, and a packet of 1500 bytes takes 0.5 ms at 25 Mbit/s.
+    assert 30 <= min(one["min_rtt"] for one in metrics if "min_rtt" in one) < 32
+    summary = json.loads((tmp_path / "cubic.json").read_text())
+    assert summary["flows"][0]["controller"] == "cubic"
+
+
+def _lacks() -> str:
+    """Say what the story about the kernel needs and this machine has not."""
+    try:
+        for name in ("ackclock-link", "ackclock-kernel"):
+            programs.program(name)
+    except ackclock.SimulationError as error:
+        return str(error)
+    if os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists():
+        return "needs root and a kernel with BTF"
+    missing = [one for one in ("iperf3", "ip", "ss") if shutil.which(one) is None]
+    return f"needs {', '.join(missing)}" if missing else ""
+
+
+@pytest.mark.skipif(bool(_lacks()), reason=_lacks() or "nothing")
+def test_a_kernel_developer(
+    tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On a machine that runs other tests a packet may be late, which link would call invalid.
+    tolerant = bin_directory / "ackclock-link"
+    real = programs.program("ackclock-link")
+    tolerant.write_text(f'#!/bin/sh\nexec "{real}" --tolerance 1h "$@"\n')
+    tolerant.chmod(0o755)
+    monkeypatch.setenv("ACKCLOCK_LINK", str(tolerant))
+    _tell("A kernel developer", tmp_path, bin_directory)
+    run = ackclock.Run.read(tmp_path / "fit")
+    assert {flow["controller"] for flow in run.summary["flows"]} == {"fit"}
+    # 10 Mbit/s on the wire; before slow start has ended it is less.
+    assert 5 < max(flow["goodput_mbps"] for flow in run.summary["flows"]) < 10
+
+
+def test_a_researcher(tmp_path: Path, bin_directory: Path) -> None:
+    _tell("A researcher", tmp_path, bin_directory)
+    record = json.loads((tmp_path / "results/illinois/figure-1/artefact.json").read_text())
+    assert record["verdict"] == "reproduced"
+    assert "<svg" in (tmp_path / "response.svg").read_text()
+    table = (tmp_path / "table.tex").read_text()
+    assert r"\toprule" in table
+    assert "illinois" in table
