@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
+.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -183,6 +183,10 @@ bench: setup
 	$(BIN)/python benches/sweep.py
 	$(BIN)/python benches/instructions.py --update
 	$(BIN)/python benches/ns2.py
+
+# Prague beside CUBIC behind DualPI2; a few minutes.
+bench-l4s: setup
+	$(BIN)/python benches/l4s.py
 
 # The kernel's own BBR beside the simulator's, over the emulated link.
 bench-stock: setup measure

@@ -18,8 +18,10 @@ use crate::bbr3::{Draft, Linux, Version};
 use crate::parts::Base;
 use crate::{Ack, Controller, Decision, Signal, Start};
 
+mod bandwidth;
 mod linux;
 
+use bandwidth::Bandwidth;
 use linux::Details;
 
 crate::parameters! {
@@ -40,8 +42,6 @@ crate::parameters! {
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Where the cycle starts.
 const FIRST: usize = 2;
-/// Round trips over which the largest delivery rate counts.
-const BANDWIDTH_ROUNDS: usize = 10;
 /// Growth of BtlBw that shows that the pipe is not yet full, and the round trips without it that show it is.
 const FULL: (f64, u32) = (1.25, 3);
 /// Window in ProbeRTT and smallest window otherwise, packets.
@@ -68,29 +68,6 @@ impl Mode {
             Mode::ProbeBw { .. } => 2.0,
             Mode::ProbeRtt { .. } => 3.0,
         }
-    }
-}
-
-/// The largest delivery rate of the last round trips.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Bandwidth {
-    rounds: [f64; BANDWIDTH_ROUNDS],
-    round: u64,
-    largest: f64,
-}
-
-impl Bandwidth {
-    fn note(&mut self, round: u64, rate: f64) {
-        if round > self.round {
-            let passed = (round - self.round).min(BANDWIDTH_ROUNDS as u64);
-            for later in 1..=passed {
-                self.rounds[((self.round + later) % BANDWIDTH_ROUNDS as u64) as usize] = 0.0;
-            }
-            self.round = round;
-        }
-        let slot = &mut self.rounds[(self.round % BANDWIDTH_ROUNDS as u64) as usize];
-        *slot = slot.max(rate);
-        self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
     }
 }
 

@@ -132,7 +132,7 @@ fn a_duplicate_goes_its_own_way() {
 #[test]
 fn every_window_control_has_a_factory_and_others_say_why_not() {
     // By rates, and by counts of marks: quinn has neither.
-    let impossible = ["bbr", "bbr3", "bbr3-linux", "dctcp", "prague"];
+    let impossible = ["bbr", "bbr-linux", "bbr3", "bbr3-linux", "dctcp", "prague"];
     for entry in BuiltIn.entries() {
         let made = factory(entry.name);
         let possible = entry.kind == Kind::Window && !impossible.contains(&entry.name);
