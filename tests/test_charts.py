@@ -200,6 +200,18 @@ def test_a_picture_becomes_charts_with_its_numbers() -> None:
     np.testing.assert_array_equal(bars.series[0].y, [3, 5])
 
 
+def test_charts_written_down_are_the_same_charts() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    one = Series("<one>", 0, x, [1.0, np.nan, 3.0], low=x - 1, high=x + 1)
+    other = Series("two", 1, [2.0], [5.0], is_joined=False)
+    axes = Axis("p", log=True), Axis("goodput", "Mbit/s", names=["a"], range=(0.0, 1.0))
+    group = Group([Chart("key", "title", *axes, [one, other])], linked=False)
+    again = charts.load(charts.dump(group))
+    assert charts.data({"place": again}) == charts.data({"place": group})
+    np.testing.assert_array_equal(again.charts[0].series[0].y, [1.0, np.nan, 3.0])
+    assert not again.charts[0].series[1].is_joined
+
+
 def test_a_picture_of_anything_else_stays_a_picture() -> None:
     for draw in (
         lambda panel: panel.scatter([1, 2], [1, 2]),

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import lab
+from ackclock.draw import charts, lab
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import integrity, storage
@@ -23,6 +23,8 @@ from ackclock.runs import progress
 
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
+CHARTS = "charts.json"
+"""What the picture of an artefact shows, for the page."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -50,6 +52,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     every = [one for _, artefacts in shown for one in artefacts]
     text = html(
         "report.html",
+        charts={one["place"]: one["charts"] for one in every if one["charts"]},
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
@@ -94,6 +97,7 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
 
 
 def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str, Any]:
+    drawn = place / CHARTS
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
@@ -101,6 +105,7 @@ def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str,
         "title": artefact.title,
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
+        "charts": charts.load(drawn.read_text("utf-8")) if drawn.exists() else None,
         "strips": (place / f"{strips.NAME}.png").exists(),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
