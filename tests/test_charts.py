@@ -20,6 +20,7 @@ from ackclock.draw import charts, figures, plots
 from ackclock.draw.charts import Axis, Chart, Group, Series
 
 ROOT = Path(__file__).parents[1]
+OWN = ("data:image/png;base64,", "#")
 HOSTILE = "</script><script>alert(1)</script><!-- &amp; \"'"
 
 
@@ -92,9 +93,9 @@ def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
     assert len(re.findall("<script", page)) == 2 + charts.script().count("<script")
     assert page.count("</script") == 2
     assert "alert(1)</script>" not in page
-    # What a browser would fetch: nothing but what is in the page.
+    # What a browser would fetch: nothing but what is in the page, where "#" leads too.
     sources = re.findall(r"""(?:src|href|srcset|action)\s*=\s*["']?([^"'\s>]*)""", page)
-    assert [one for one in sources if not one.startswith("data:image/png;base64,")] == []
+    assert [one for one in sources if not one.startswith(OWN)] == []
     assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|WebSocket|\son\w+=\"", page)
     assert len(page) < 1_500_000
     # No curve of 10 s is long enough to be thinned, so the page says nothing of it.
@@ -166,6 +167,12 @@ def test_a_run_without_tables_has_a_page_without_charts(run: ackclock.Run) -> No
     assert "<script" not in page
     assert "script-src 'none'" in page
     assert "cubic" in page
+
+
+def test_a_long_scenario_is_left_to_its_file(run: ackclock.Run) -> None:
+    page = ackclock.Run(run.summary, "# long\n" * 500_000, {}).to_html()
+    assert len(page) < 1_500_000
+    assert "scenario.toml has it" in page
 
 
 def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> None:
