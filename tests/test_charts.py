@@ -20,6 +20,7 @@ from ackclock.draw import charts, figures, plots
 from ackclock.draw.charts import Axis, Chart, Group, Series
 
 ROOT = Path(__file__).parents[1]
+OWN = ("data:image/png;base64,", "#")
 HOSTILE = "</script><script>alert(1)</script><!-- &amp; \"'"
 
 
@@ -92,9 +93,9 @@ def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
     assert len(re.findall("<script", page)) == 2 + charts.script().count("<script")
     assert page.count("</script") == 2
     assert "alert(1)</script>" not in page
-    # What a browser would fetch: nothing but what is in the page.
+    # What a browser would fetch: nothing but what is in the page, where "#" leads too.
     sources = re.findall(r"""(?:src|href|srcset|action)\s*=\s*["']?([^"'\s>]*)""", page)
-    assert [one for one in sources if not one.startswith("data:image/png;base64,")] == []
+    assert [one for one in sources if not one.startswith(OWN)] == []
     assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|WebSocket|\son\w+=\"", page)
     assert len(page) < 1_500_000
     # No curve of 10 s is long enough to be thinned, so the page says nothing of it.
@@ -168,6 +169,12 @@ def test_a_run_without_tables_has_a_page_without_charts(run: ackclock.Run) -> No
     assert "cubic" in page
 
 
+def test_a_long_scenario_is_left_to_its_file(run: ackclock.Run) -> None:
+    page = ackclock.Run(run.summary, "# long\n" * 500_000, {}).to_html()
+    assert len(page) < 1_500_000
+    assert "scenario.toml has it" in page
+
+
 def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> None:
     run.save(tmp_path / "saved")
     assert (tmp_path / "saved" / "index.html").read_text("utf-8") == run.to_html()
@@ -198,6 +205,18 @@ def test_a_picture_becomes_charts_with_its_numbers() -> None:
     assert bars.x.names == ["a", "b"]
     assert bars.kind == "points"
     np.testing.assert_array_equal(bars.series[0].y, [3, 5])
+
+
+def test_charts_written_down_are_the_same_charts() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    one = Series("<one>", 0, x, [1.0, np.nan, 3.0], low=x - 1, high=x + 1)
+    other = Series("two", 1, [2.0], [5.0], is_joined=False)
+    axes = Axis("p", log=True), Axis("goodput", "Mbit/s", names=["a"], range=(0.0, 1.0))
+    group = Group([Chart("key", "title", *axes, [one, other])], linked=False)
+    again = charts.load(charts.dump(group))
+    assert charts.data({"place": again}) == charts.data({"place": group})
+    np.testing.assert_array_equal(again.charts[0].series[0].y, [1.0, np.nan, 3.0])
+    assert not again.charts[0].series[1].is_joined
 
 
 def test_a_picture_of_anything_else_stays_a_picture() -> None:

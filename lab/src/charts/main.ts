@@ -3,6 +3,7 @@
 import frame from "uplot/dist/uPlot.min.css?inline";
 import style from "./charts.css?inline";
 import type { Page } from "./data.ts";
+import { find } from "./find.ts";
 import { show } from "./group.ts";
 
 const sheet = new CSSStyleSheet();
@@ -10,6 +11,7 @@ sheet.replaceSync(frame + style);
 document.adoptedStyleSheets.push(sheet);
 document.documentElement.classList.add("live");
 
+find();
 const data = document.getElementById("charts-data");
 if (data) {
   const page = JSON.parse(data.textContent ?? "") as Page;

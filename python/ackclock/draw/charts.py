@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 2000
 """Rows of a curve; one that has more is thinned."""
 LEAST_ROWS = 60
-MOST_BYTES = 900_000
-"""Size of all numbers of a page: with the code and a picture for print it stays below 1.5 MB."""
+MOST_BYTES = 800_000
+"""Size of all numbers of a page: with the code, texts and pictures it stays below 1.5 MB."""
 PRINT_DPI = 130
 """Of pictures for print, within a page."""
 
@@ -175,6 +175,54 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
     )
     # Nothing in a name can end the script that holds it.
     return text.replace("<", "\\u003c"), note if columns.thinned else ""
+
+
+def dump(group: Group) -> str:
+    """Write charts down, for a page that is made later.
+
+    Parameters
+    ----------
+    group : Group
+        Charts.
+
+    Returns
+    -------
+    str
+        JSON, as `data` gives it.
+    """
+    return data({"": group})[0]
+
+
+def load(text: str) -> Group:
+    """Read what `dump` wrote.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+
+    Returns
+    -------
+    Group
+        The charts, with as many digits and rows as were written.
+    """
+    found = json.loads(text)
+    columns = [np.array(one, float) for one in found["columns"]]
+    named = ("x", "y", "low", "high", "left", "right")
+
+    def series(one: dict[str, Any]) -> Series:
+        numbers = {name: columns[one[name]] for name in named if name in one}
+        return Series(one["name"], one["colour"], **numbers, is_joined="points" not in one)
+
+    group = found["groups"][""]
+    charts = [
+        Chart(
+            one["key"], one["title"], Axis(**one["x"]), Axis(**one["y"]),
+            [series(each) for each in one["series"]], one["kind"],
+        )
+        for one in group["charts"]
+    ]  # fmt: skip
+    return Group(charts, group["linked"])
 
 
 def _chart(chart: Chart, columns: _Columns) -> dict[str, Any]:

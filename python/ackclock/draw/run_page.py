@@ -12,6 +12,8 @@ from ackclock.draw.run import Pictures
 
 MOST_ROWS = 1000
 """Rows of a table on the page."""
+MOST_SCENARIO = 100_000
+"""Characters of a scenario on the page."""
 FLOWS = {
     "name": "flow",
     "controller": "control",
@@ -72,7 +74,7 @@ def page(run: Recorded, about: str) -> str:
         more=max(0, flows - MOST_ROWS),
         from_s=f"{summary['measured_from_s']:g}",
         duration_s=f"{summary['duration_s']:g}",
-        scenario=run.scenario,
+        scenario=run.scenario if len(run.scenario) <= MOST_SCENARIO else "",
         version=summary["version"],
         # What was recorded elsewhere has neither.
         made={what: summary.get(what) for what in ("seed", "run", "digest")},

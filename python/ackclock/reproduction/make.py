@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import plots
+from ackclock.draw import charts, plots
+from ackclock.draw.figures import of_figure
 from ackclock.engine import integrity, storage
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page, strips, tried
@@ -267,9 +268,13 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
         ]
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
     with plots.in_style():
-        plots.save(artefact.draw(judgement.numbers, judgement.traces), directory, artefact.name)
+        figure = artefact.draw(judgement.numbers, judgement.traces)
+        plots.save(figure, directory, artefact.name)
         if strips.shown(artefact, paper):
             plots.save(strips.draw(artefact, paper), directory, strips.NAME)
+    group = of_figure(figure)
+    if group is not None:
+        (directory / page.CHARTS).write_text(charts.dump(group), encoding="utf-8")
 
 
 def _flat(row: Row) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import lab
+from ackclock.draw import charts, lab
 from ackclock.draw.markdown import table
 from ackclock.draw.page import from_here, html
 from ackclock.engine import integrity, storage
@@ -24,6 +24,8 @@ from ackclock.runs import progress
 
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
+CHARTS = "charts.json"
+"""What the picture of an artefact shows, for the page."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -53,6 +55,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         "report.html",
         root=from_here(output),
         quoted=shlex.quote,
+        charts={one["place"]: one["charts"] for one in every if one["charts"]},
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
@@ -97,6 +100,7 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
 
 
 def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str, Any]:
+    drawn = place / CHARTS
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
@@ -104,6 +108,7 @@ def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str,
         "title": artefact.title,
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
+        "charts": charts.load(drawn.read_text("utf-8")) if drawn.exists() else None,
         "strips": (place / f"{strips.NAME}.png").exists(),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
