@@ -335,8 +335,10 @@ fn the_program_of_another_build_is_told() {
 #[test]
 fn an_unknown_control_is_one_line() {
     let message = kernel::load("renno").unwrap_err();
+    assert_eq!(message, "there is no control renno for the kernel; did you mean reno?");
+    let message = kernel::load("quantum").unwrap_err();
     assert!(
-        message.starts_with("there is no control renno for the kernel; available: africa, aimd, "),
+        message.starts_with("there is no control quantum for the kernel; available: africa, aimd, "),
         "{message}"
     );
     assert_eq!(message.lines().count(), 1);
