@@ -34,6 +34,7 @@ test:
 
 rust-test:
 	cargo fmt --all --check
+	@cargo metadata --locked --quiet --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
