@@ -51,6 +51,11 @@ impl Topology {
             }
             _ => {}
         }
+        if links.is_empty() && !table.tables("node")?.is_empty() {
+            return Err(
+                table.refuse("node", "only links have nodes to name: leave it out, or give [[link]] tables")
+            );
+        }
         if let Some(dumbbell) = dumbbell {
             return Ok(Topology::of(vec![pair(&dumbbell, "bottleneck")?], Graph::Dumbbell));
         }

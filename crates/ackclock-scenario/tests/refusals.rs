@@ -271,6 +271,18 @@ fn missing_parts_and_lines() {
     assert_eq!(message(&without(&["rate = \"10 Mbit/s\""])), "a.toml:4: dumbbell.rate: is required");
     assert_eq!(message(&without(&["delay = \"20 ms\""])), "a.toml:4: dumbbell.delay: is required");
     assert_eq!(message(&without(&["controller = \"reno\""])), "a.toml:13: flow.1.controller: is required");
+    // A dumbbell names its nodes itself; a table that nothing reads would be written out again with whatever keys it has.
+    assert_eq!(
+        message(&format!("{VALID}\n[[node]]\nname = \"a\"\n")),
+        format!(
+            "a.toml:{}: node: only links have nodes to name: leave it out, or give [[link]] tables",
+            VALID.lines().count() + 2
+        )
+    );
+    assert!(
+        message(&format!("{VALID}\n[node]\n\"a b\" = 1\n"))
+            .ends_with("node: expected tables [[node]], found a table")
+    );
     let no_flow = VALID.split("[[flow]]").next().unwrap();
     assert_eq!(message(no_flow), "a.toml:1: flow: there must be at least one [[flow]]");
     let queue = VALID.replace("kind = \"droptail\", ", "");
