@@ -92,6 +92,15 @@ def test_a_sweep_with_other_parts_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "loss.toml").write_text('scenario = "path.toml"\n"a\\nb" = 1\n')
     with pytest.raises(package.ScenarioError, match=r"toml: a\\u{a}b: unknown key"):
         sweep.read(tmp_path / "loss.toml")
+    large = 10**400
+    for to in (f"[1, {2**63}]", f"{{ from = 0, through = {large}, count = 2 }}",
+               "{ from = 0, through = 1e300, count = 2 }"):  # fmt: skip
+        (tmp_path / "loss.toml").write_text(
+            'scenario = "path.toml"\n[parameters]\np = { set = "dumbbell.queue.limit", '
+            f'unit = "packets", to = {to} }}\n'
+        )
+        with pytest.raises(package.ScenarioError, match=r"p\.to.*: a whole number has at most 64"):
+            sweep.read(tmp_path / "loss.toml")
     for hidden in ("\\u0000", "\\n"):
         (tmp_path / "loss.toml").write_text(f'scenario = "a{hidden}b"\n')
         with pytest.raises(package.ScenarioError, match=r"a\\u\{[0a]\}b: cannot be read: \w+"):

@@ -175,7 +175,7 @@ class _Reader:
     def number(self, key: str, value: Any) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.refuse(key, "expected a number")
-        return float(value)
+        return float(self.value(key, value))
 
     def values(self, key: str, given: Any) -> tuple[Value, ...]:
         if isinstance(given, dict):
@@ -193,6 +193,8 @@ class _Reader:
     def value(self, key: str, value: Any) -> Value:
         if not isinstance(value, str | int | float | bool):
             raise self.refuse(key, "a value is a number, a text, or true or false")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise self.refuse(key, "a whole number has at most 64 bits, as in TOML and Parquet")
         return value
 
     def _range(self, key: str, given: dict[str, Any]) -> tuple[Value, ...]:
@@ -211,7 +213,7 @@ class _Reader:
         # Twelve digits hide the rounding of the spacing and nothing else.
         values = tuple(float(f"{value:.12g}") for value in spaced)
         whole = isinstance(table["from"], int) and all(value.is_integer() for value in values)
-        return tuple(int(value) for value in values) if whole else values
+        return tuple(self.value(key, int(value)) for value in values) if whole else values
 
 
 def read(file: Path | str) -> Plan:
