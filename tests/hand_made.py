@@ -1,6 +1,7 @@
 """Runs that are written down instead of simulated, so that tests can know what is measured."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,9 @@ def made(
     window=None,
     queue=None,
     drops=None,
-    events: Sequence[tuple[float, int, str]] = (),
+    utilisation=None,
+    columns: Mapping[str, Any] | None = None,
+    events: Sequence[tuple[float, int, str] | tuple[float, int, str, float, float]] = (),
     flows: Sequence[dict] = (),
     links: Sequence[dict] = (),
 ) -> Run:
@@ -39,8 +42,12 @@ def made(
         Mean queue of the bottleneck in each sample, packets; by default 0.
     drops : array_like, optional
         Packets that the bottleneck drops in each sample; by default 0.
+    utilisation : array_like, optional
+        Share of each sample in which the bottleneck sends; by default 1.
+    columns : mapping, optional
+        More columns of the windows, or others than follow from the rest, shape (samples, flows).
     events : sequence of (float, int, str)
-        Time, flow and kind.
+        Time, flow and kind, and the window before and after where it matters.
     flows, links : sequence of dict
         More of their summaries.
     """
@@ -72,6 +79,13 @@ def made(
     mean_packets, dropped = two_links.copy(), two_links.copy()
     mean_packets[:, 0] = 0 if queue is None else queue
     dropped[:, 0] = 0 if drops is None else drops
+    cuts = {
+        key: np.array([one[place] if len(one) > place else np.nan for one in events], float)
+        for key, place in (("window_before", 3), ("window_after", 4))
+    }
+    used = np.ones((samples, 2))
+    used[:, 0] = 1 if utilisation is None else utilisation
+    given = {key: np.asarray(one, float).ravel() for key, one in (columns or {}).items()}
     tables = {
         "windows": {
             "time_s": np.repeat(time_s, count),
@@ -80,6 +94,7 @@ def made(
             "rtt_ms": np.tile([one["mean_rtt_ms"] or np.nan for one in summaries], samples),
             "sent_bytes": sent_bytes,
             "delivered_bytes": sent_bytes,
+            **given,
         },
         "queues": {
             "time_s": np.repeat(time_s, 2),
@@ -87,11 +102,13 @@ def made(
             "min_packets": mean_packets.ravel(),
             "mean_packets": mean_packets.ravel(),
             "drops": dropped.ravel(),
+            "utilisation": used.ravel(),
         },
         "events": {
-            "time_s": np.array([time for time, _, _ in events], float),
-            "flow": np.array([flow for _, flow, _ in events], np.int64),
-            "kind": np.array([kind for _, _, kind in events], str),
+            "time_s": np.array([one[0] for one in events], float),
+            "flow": np.array([one[1] for one in events], np.int64),
+            "kind": np.array([one[2] for one in events], str),
+            **cuts,
         },
     }
     summary = {"duration_s": sample_s * samples, "flows": summaries, "links": list(links)}

@@ -84,6 +84,35 @@ def cov(p: float, timeout: float) -> float:
     return _cov_of_sending(1 / (timeout * float((state_probabilities(p) * FACTORS).sum())))
 
 
+def cov_with_slow_start(p: float, timeout: float) -> float:
+    """Give the CoV of the chain when a packet that arrives is followed by slow start.
+
+    The packet that ends a timeout doubles the window: the next round trip has two packets. Whatever
+    is lost of them is too little for duplicate ACKs, and the timer is what follows.
+
+    Parameters
+    ----------
+    p : float
+        Loss probability of a packet.
+    timeout : float
+        RTO in round trips.
+
+    Returns
+    -------
+    float
+        By renewal: per state of the timer one packet after timeout times sum(p_k 2^k) round trips,
+        and with probability 1 - p a round trip of two.
+
+    Examples
+    --------
+    >>> round(cov_with_slow_start(0.2, 4), 2)
+    1.68
+    """
+    trips = timeout * float((state_probabilities(p) * FACTORS).sum()) + (1 - p)
+    packets, squares = 1 + 2 * (1 - p), 1 + 4 * (1 - p)
+    return float(np.sqrt(trips * squares / packets**2 - 1))
+
+
 def simulate_sending(p: float, timeout: int, packets: int, generator: np.random.Generator) -> Array:
     """Follow the chain.
 

@@ -28,7 +28,7 @@ class Control(StrEnum):
 
 RENO, HSTCP, SCALABLE, AFRICA = Control
 
-CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", AFRICA: "africa"}
+CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", SCALABLE: "scalable", AFRICA: "africa"}
 """The engine's names of those that are simulated."""
 
 

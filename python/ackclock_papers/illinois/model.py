@@ -98,8 +98,23 @@ def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
 
 
 @cache
-def _one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
-    """Numbers of 50 runs, and what is drawn of them; figures with as many flows share it."""
+def one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
+    """Follow the chain in 50 runs; figures with as many flows share it.
+
+    Parameters
+    ----------
+    flows : int
+        N.
+    level : str
+        How heavy congestion is, of `LEVELS`.
+    seed : int
+        Seed of round trips, starts and drops.
+
+    Returns
+    -------
+    tuple of (mapping, DataFrame)
+        Numbers by the keys of `STUDIED`, and what is drawn.
+    """
     rtt, shares = study(flows, level, seed)
     average, deviation = shares.mean(axis=1), shares.std(axis=1)
     ratio = average / matrix.equal_window_shares(rtt)
@@ -119,10 +134,8 @@ def _one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
 
 
 def _study(flows: int, level: str) -> tuple[Mapping[str, Sequence[Row]], Traces]:
-    rows = {
-        one: [_one_study(flows, one, seed)[0] for seed in range(1, SEEDS + 1)] for one in LEVELS
-    }
-    return rows, {level: _one_study(flows, level, 1)[1]}
+    rows = {one: [one_study(flows, one, seed)[0] for seed in range(1, SEEDS + 1)] for one in LEVELS}
+    return rows, {level: one_study(flows, level, 1)[1]}
 
 
 def _draw_study(_numbers: Numbers, traces: Traces) -> Figure:

@@ -1,0 +1,134 @@
+"""Sections I to III: what their text says of aggressiveness, by the laws of the controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ackclock.models import laws, responses
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMULAS = "formulas"
+WINDOWS = (1000, 10_000, 83_000)
+"""Largest windows without loss, packets: the text's example, and the range of high speed."""
+LAWS = {"STCP": laws.scalable(), "HSTCP": laws.hstcp(), "BIC-TCP": laws.bic()}
+REALISTIC = 1e-7
+"""Loss rate for which HSTCP is designed at 83 000 packets, the paper's [3]."""
+THRESHOLD = 0.90
+"""G, the share of the largest window at which the hypothetical protocol becomes slow."""
+
+
+def two_mode(threshold: float) -> laws.Law:
+    """Give the law of the hypothetical protocol of section II-C.
+
+    Parameters
+    ----------
+    threshold : float
+        G, the share of the largest window from which it grows by one packet per round trip.
+
+    Returns
+    -------
+    Law
+        Scalable TCP's below it.
+    """
+    fast = laws.scalable()
+
+    def increase(window: Any, top: float) -> Any:
+        return np.where(window < threshold * top, fast.increase(window, top), 1.0)
+
+    return laws.Law(increase, fast.cut, lambda top: (threshold * top,))
+
+
+def _mean_growth(law: laws.Law, top: float) -> float:
+    """Give what a window regains in an epoch, per round trip."""
+    return top * law.cut(top) / laws.cycle(law, top).round_trips
+
+
+def _end_over_begin(law: laws.Law, top: float) -> float:
+    """Give the growth per round trip at the end of an epoch over that at its begin."""
+    ends = (top * (1 - 1e-9), top * (1 - law.cut(top)) * (1 + 1e-9))
+    last, first = (float(law.increase(np.asarray(one), top)) for one in ends)
+    return last / first
+
+
+def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
+    row: dict[str, float] = {
+        "p of Reno": brentq(lambda p: float(responses.reno(p)) - WINDOWS[-1], 1e-13, 1e-3)
+    }
+    for window in WINDOWS:
+        for name, law in LAWS.items():
+            row[f"growth of {name} at {window}"] = _mean_growth(law, window)
+        row[f"rounds to G at {window}"] = (
+            laws.cycle(two_mode(THRESHOLD), window).round_trips - (1 - THRESHOLD) * window
+        )
+    for name in ("STCP", "HSTCP"):
+        row[f"end over begin, {name}"] = _end_over_begin(LAWS[name], WINDOWS[0])
+    row["constant time"] = row["rounds to G at 83000"] / row["rounds to G at 1000"]
+    return {FORMULAS: [row]}, {}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[str(key), f"{value:.4g}"] for key, value in numbers.rows[FORMULAS][0].items()]
+    return pictures.grid(["", "value"], rows)
+
+
+def _of(key: str) -> Callable[[Numbers], Any]:
+    return mean(FORMULAS, key)
+
+
+def _most_aggressive(window: int) -> Claim:
+    others = [name for name in LAWS if name != "STCP"]
+
+    def largest(numbers: Numbers) -> Any:
+        found = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in others]
+        return max(found, key=lambda one: one.value)
+
+    return ordered(
+        f"STCP is the most aggressive at {window} packets",
+        [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],
+        why="what a window regains in an epoch, per round trip", unit="packets per RTT",
+        paper="'the most aggressive of the current well known TCP proposals'",
+    )  # fmt: skip
+
+
+def _grows_most(name: str) -> Claim:
+    return between(
+        f"{name} is most aggressive at capacity", _of(f"end over begin, {name}"), 1.001, np.inf,
+        why="growth per round trip at the end of an epoch over that at its begin, at 1000 packets",
+        paper="'most aggressive just at the moment where they are sending at maximum capacity'",
+    )  # fmt: skip
+
+
+SECTION_2_C = Computed(
+    name="section-ii-c", caption="aggressiveness of loss-based controls",
+    about="What sections I to III-A say of loss-based controls, by their laws and by quadrature.",
+    compute=_compute,
+    numbers={
+        FORMULAS: (
+            "p of Reno", "constant time",
+            *(f"growth of {name} at {window}" for name in LAWS for window in WINDOWS),
+            *(f"rounds to G at {window}" for window in WINDOWS),
+            *(f"end over begin, {name}" for name in ("STCP", "HSTCP")),
+        )
+    },
+    draw=_draw, headline=True,
+    claims=(
+        between("Reno needs an unreasonably low drop probability at 83 000 packets",
+                _of("p of Reno"), 0, REALISTIC, paper="'unreasonably low'",
+                why="below the 1e-7 for which the paper's [3] designs HSTCP there"),
+        *map(_most_aggressive, WINDOWS),
+        near("the hypothetical protocol is at G of the maximum in constant time",
+             _of("constant time"), 1, within=1e-6, paper="'in constant time'",
+             why="round trips at 83 000 packets over those at 1000, by quadrature"),
+        *map(_grows_most, ("STCP", "HSTCP")),
+    ),
+)  # fmt: skip

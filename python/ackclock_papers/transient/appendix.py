@@ -1,0 +1,51 @@
+"""Appendices B and D: numbers of the text, by the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ackclock.models import smoothness, timeouts
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Computed, Traces
+from ackclock.reproduction.claims import mean, near
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEXT = "text"
+LOSS, TIMEOUT = 0.2, 4.0
+EXPONENTS = {1.5: 2.2, 2.5: 6.4}
+"""Of the rate at high loss, and the CoV before smoothing that the text has."""
+SLOW_START = "CoV with slow start"
+
+
+def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
+    row: dict[str, float] = {
+        f"CoV[R'] for p^-{one:g}": float(smoothness.tfrc(LOSS, one)[0]) for one in EXPONENTS
+    }
+    row[SLOW_START] = timeouts.cov_with_slow_start(LOSS, TIMEOUT)
+    return {TEXT: [row]}, {}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[key, f"{value:.3g}"] for key, value in numbers.rows[TEXT][0].items()]
+    return pictures.grid(["", "value"], rows)
+
+
+APPENDIX = Computed(
+    name="appendix-b", caption="numbers of appendices B and D at a loss rate of 20 %",
+    about="The chain of timeouts with slow start, and TFRC's rate before it is smoothed.",
+    compute=_compute,
+    numbers={TEXT: (*(f"CoV[R'] for p^-{one:g}" for one in EXPONENTS), SLOW_START)},
+    draw=_draw, headline=True,
+    claims=(
+        *(near(f"rate as p^-{one:g}: CoV before smoothing", mean(TEXT, f"CoV[R'] for p^-{one:g}"),
+               value, within=0.1, why="'about', of a rounded loss rate of 'about 20 %'")
+          for one, value in EXPONENTS.items()),
+        near("with slow start in the chain of timeouts the CoV is similar", mean(TEXT, SLOW_START),
+             1.7, within=0.25, why="as near as the study's own values under 20 % of loss are",
+             paper="'the result is similar', 1.7"),
+    ),
+)  # fmt: skip
