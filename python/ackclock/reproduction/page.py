@@ -6,7 +6,7 @@ import json
 import shlex
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,12 @@ from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import progress
+from ackclock.runs.live import Shown
 
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
+NEWEST = 3
+"""Figures in the live view."""
 CHARTS = "charts.json"
 """What the picture of an artefact shows, for the page."""
 SHOWN_ROWS = 60
@@ -73,6 +76,47 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     )
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
+
+
+def so_far(
+    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, Mapping[str, Any]]
+) -> Shown:
+    """Give what a reproduction has found while it goes on.
+
+    Parameters
+    ----------
+    output : Path
+        Its directory.
+    chosen : sequence of (Paper, Artefact)
+        What is made.
+    records : mapping
+        Records of what is made already, by its place among them, the newest last.
+
+    Returns
+    -------
+    Shown
+        A row per artefact, and the charts of the newest that have some.
+    """
+    places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
+    drawn = {
+        f"{places[index]}: {record['verdict']}": output / places[index] / CHARTS
+        for index, record in reversed(list(records.items()))
+    }
+    newest = [(name, file) for name, file in drawn.items() if file.exists()][:NEWEST]
+    rows = []
+    for index, (_, artefact) in enumerate(chosen):
+        row = [places[index], artefact.title, "", ""]
+        if index in records:
+            claims = records[index]["claims"]
+            held = sum(claim["holds"] for claim in claims)
+            row[2:] = records[index]["verdict"], f"{held} of {len(claims)}"
+        rows.append(row)
+    return Shown(
+        {name: charts.load(file.read_text("utf-8")) for name, file in newest},
+        ("artefact", "what", "verdict", "claims that hold"),
+        rows,
+        f"The charts are those of the newest figures, at most {NEWEST}." if newest else "",
+    )
 
 
 def _in_lab(file: Path) -> str:
