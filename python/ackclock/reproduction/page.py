@@ -27,8 +27,12 @@ PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
 NEWEST = 3
 """Figures in the live view."""
+BESIDE = "<!-- beside -->"
+"""Where the template says what the page needs besides."""
 CHARTS = "charts.json"
 """What the picture of an artefact shows, for the page."""
+MOST_PAGE = 1_450_000
+"""Size of the page with its pictures: those beyond are loaded from beside it."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -74,8 +78,37 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         of_claims=strips.counts(every),
         quick=any(one["quick"] for one in every),
     )
+    text = _with_pictures(text, output, every)
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
+
+
+def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any]]) -> str:
+    """Put pictures into the page as long as there is room, so that it can be mailed.
+
+    First come those that nothing on the screen replaces, then those that are for print alone.
+    """
+    every = list(artefacts)
+    figures = [(f"{one['place']}/{one['name']}.png", one["charts"] is not None) for one in every]
+    settings = [(f"{one['place']}/{strips.NAME}.png", False) for one in every if one["strips"]]
+    left = 0
+    for picture, _ in sorted(figures + settings, key=lambda one: one[1]):
+        source = f'src="{picture}"'
+        if source not in text:
+            continue
+        within = None
+        if not left:
+            within = f'src="{charts.reduced((output / picture).read_bytes())}"'
+        if within is None or len(text) + len(within) > MOST_PAGE:
+            left += 1
+        else:
+            text = text.replace(source, within, 1)
+    words = (
+        f"{left} of its pictures did not fit and are beside it: pass on the whole directory."
+        if left
+        else "All its pictures are in it: it can be passed on alone."
+    )
+    return text.replace(BESIDE, words, 1)
 
 
 def so_far(
