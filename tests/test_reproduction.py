@@ -1,5 +1,6 @@
 """Artefacts and verdicts: none missing, wrong controls noticed, nothing lost."""
 
+import base64
 import html
 import json
 import os
@@ -282,6 +283,41 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
         assert f"tiny/figure-1/{link}" in page
         assert (place / link).exists()
     assert json.loads((place / "artefact.json").read_text()) == records[0]
+
+
+def test_the_page_can_be_mailed_as_long_as_its_pictures_fit(tmp_path, monkeypatch):
+    each = tuple(artefact(f"figure-{n}", {"one": Case(tiny(), 2)}) for n in (1, 2))
+    paper = replace(ONE, artefacts=each)
+
+    def sources():
+        page.write(tmp_path, [paper])
+        text = (tmp_path / "index.html").read_text()
+        return text, re.findall(r'<img src="([^"]*)"', text)
+
+    make.reproduce([(paper, one) for one in each], tmp_path, FULL, 2)
+    text, found = sources()
+    assert len(found) == 2
+    assert "it can be passed on alone" in text
+    for one, source in zip(each, found, strict=True):
+        kind, _, data = source.partition(",")
+        assert kind == "data:image/png;base64"
+        whole = (tmp_path / "tiny" / one.name / f"{one.name}.png").read_bytes()
+        small = base64.b64decode(data)
+        assert len(small) < len(whole)
+        # A PNG has its width in bytes 16 to 20; two fifths of 200 dots per inch are 80.
+        widths = [int.from_bytes(png[16:20], "big") for png in (small, whole)]
+        assert widths[0] == round(0.4 * widths[1])
+    # A byte too little: the last picture is loaded from beside the page, which says so.
+    monkeypatch.setattr(page, "MOST_PAGE", len(text) - 100)
+    text, found = sources()
+    assert [one.startswith("data:") for one in found] == [True, False]
+    assert (tmp_path / found[1]).exists()
+    assert "1 of its pictures did not fit" in text
+    assert len(text) <= page.MOST_PAGE
+    monkeypatch.setattr(page, "MOST_PAGE", 0)
+    text, found = sources()
+    assert all((tmp_path / one).exists() for one in found)
+    assert "2 of its pictures did not fit" in text
 
 
 def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):

@@ -333,7 +333,12 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
     directory = sweep.run(file, tmp_path / "out").directory
     table = picture.scan(tmp_path / "out")
     assert picture.averaged_over(table, ["p", "control"]) == ["buffer"]
+    # The picture says it, too, for those who never saw the command.
+    (panel,) = picture.draw(table, "p", "goodput_mbps", "control").axes
+    assert panel.get_title(loc="left") == "averaged over buffer"
     chosen = picture.chosen(table, {"buffer": "40"})
+    (panel,) = picture.draw(chosen, "p", "goodput_mbps", "control").axes
+    assert panel.get_title(loc="left") == ""
     shown = picture.estimates(chosen, "p", "goodput_mbps", "control")
     rows = pl.read_parquet(directory).filter(buffer=40)
     by_hand = rows.group_by("p", "control").agg(value=pl.col("goodput_mbps").mean())

@@ -42,7 +42,7 @@ name = "two"
 controller = "cubic"
 rtt = "40 ms"
 `;
-/** Pages: what makes them, how many charts they have, and whether pictures of other things stand beside them. */
+/** Pages: what makes them, and how many charts they have. */
 const PAGES = {
   run: { file: "run/index.html", make: ["simulate", "run.toml", "-o", "run", "--quiet"], charts: 4 },
   comparison: {
@@ -65,7 +65,6 @@ const PAGES = {
     file: "papers/index.html",
     make: ["reproduce", "fit/figure-2", "fit/figure-3", "--quick", "-o", "papers"],
     charts: 1,
-    beside: "papers/fit/",
   },
 };
 const SWEEP = `scenario = "run.toml"
@@ -223,8 +222,7 @@ test("a reproduction is searched, and shows what is not reproduced", async () =>
 
 for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
   test(`the page of ${name} is whole, for everyone, without a network`, async () => {
-    const { file, charts: expected, beside }: { file: string; charts: number; beside?: string } = PAGES[name];
-    const near = beside === undefined ? undefined : pathToFileURL(join(folder, beside)).href;
+    const { file, charts: expected } = PAGES[name];
     assert.ok(readFileSync(join(folder, file)).length < 1.5e6);
     for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
       heard.errors.length = heard.requests.length = 0;
@@ -238,7 +236,7 @@ for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
       const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       assert.equal(ground, scheme === "dark" ? "rgb(21, 24, 27)" : "rgb(255, 255, 255)");
       assert.deepEqual(heard.errors, []);
-      const outside = heard.requests.filter((one) => !one.startsWith("data:") && !one.endsWith(file) && !(near && one.startsWith(near)));
+      const outside = heard.requests.filter((one) => !one.startsWith("data:") && !one.endsWith(file));
       assert.deepEqual(outside, []);
       await page.evaluate(AXE);
       const found = await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))");

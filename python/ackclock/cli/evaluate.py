@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import time
 import tomllib
@@ -54,6 +53,7 @@ CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
 @click.option(
     "--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when that occurs."
 )
+@options.live
 @options.as_json
 def evaluate(
     control: str,
@@ -72,6 +72,7 @@ def evaluate(
     limit: str | None,
     dry_run: bool,
     fail_on: str | None,
+    live: bool,
     as_json: bool,
 ) -> None:
     """Judge a congestion control by what RFC 9743 asks of a new one.
@@ -122,21 +123,23 @@ def evaluate(
         return
     tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
     places: dict[str, Any] = {"jobs": jobs, "cluster": cluster, "limit_s": limit_s, "tell": tell}
-    command = f"ackclock {shlex.join(sys.argv[1:])}"
+    command = options.command()
     controls.load_missing([control])
     now = {one.key for one in asked.criteria}
-    found = run(earlier.joined(asked, page.folder(output, control)), cache, **places)
+    home = page.folder(output, control)
     searches = []
-    for objective in search:
-        made = adversaries.search(
-            asked.candidate, objective, cache,
-            mode=asked.mode, budget=budget, genomes=genome, seed=seed, **places,
-        )  # fmt: skip
-        best = [one for searched in made for one in searched.adversaries]
-        files = adversaries.save_all(best, output / "found", command)
-        searches.append(of_search.Search(objective, made, files))
-    wall_s = time.monotonic() - begin
-    place = page.write(found, output, command, wall_s, searches, tell)
+    with options.watched(live, home, f"evaluation of {control}", home / "index.html") as seen:
+        found = run(earlier.joined(asked, home), cache, live=seen, **places)
+        for objective in search:
+            made = adversaries.search(
+                asked.candidate, objective, cache,
+                mode=asked.mode, budget=budget, genomes=genome, seed=seed, **places,
+            )  # fmt: skip
+            best = [one for searched in made for one in searched.adversaries]
+            files = adversaries.save_all(best, output / "found", command)
+            searches.append(of_search.Search(objective, made, files))
+        wall_s = time.monotonic() - begin
+        place = page.write(found, output, command, wall_s, searches, tell)
     if as_json:
         print((place / "verdicts.json").read_text("utf-8"), end="")
     else:

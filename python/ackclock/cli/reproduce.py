@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 )
 @options.cluster
 @options.jobs
+@options.live
 @options.as_json
 def reproduce(
     targets: tuple[str, ...],
@@ -58,6 +59,7 @@ def reproduce(
     settings: int | None,
     cluster: str | None,
     jobs: int | None,
+    live: bool,
     as_json: bool,
 ) -> None:
     """Reproduce figures and tables of papers, with a verdict for every claim.
@@ -69,7 +71,7 @@ def reproduce(
 
     \b
     Examples:
-      ackclock reproduce --quick
+      ackclock reproduce --quick --live
       ackclock reproduce illinois bic/table-2 -o results
       ackclock reproduce --infer bic --settings 32
     """
@@ -83,6 +85,8 @@ def reproduce(
 
     if settings is not None and not infer:
         raise click.UsageError("--settings belongs to --infer", click.get_current_context())
+    if live and infer:
+        raise click.UsageError("--live has nothing to show of --infer", click.get_current_context())
     try:
         if infer:
             papers = [PAPERS[one] for one in make.papers(PAPERS, targets)]
@@ -92,7 +96,10 @@ def reproduce(
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     effort = numbers.QUICK if quick else numbers.FULL
-    records = make.reproduce(chosen, output, effort, jobs, tell, PAPERS.values(), cluster)
+    with options.watched(
+        live, output / "reproduction", "reproduction of papers", output / "index.html"
+    ) as seen:
+        records = make.reproduce(chosen, output, effort, jobs, tell, PAPERS.values(), cluster, seen)
     if as_json:
         print(json.dumps(records, indent=2, ensure_ascii=False))
     else:

@@ -30,6 +30,8 @@ from ackclock.cli import options
 @click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
 @click.option("--force", is_flag=True, help="Replace another sweep's results.")
 @click.option("--dry-run", is_flag=True, help="Count runs and estimate the time; run nothing.")
+@click.option("--page", is_flag=True, help="Write DIR/experiment=NAME.html, too, to read and mail.")
+@options.live
 @options.as_json
 def sweep(
     file: Path,
@@ -40,6 +42,8 @@ def sweep(
     limit: str | None,
     force: bool,
     dry_run: bool,
+    page: bool,
+    live: bool,
     as_json: bool,
 ) -> None:
     """Run a scenario for many values of its settings, on all cores or a cluster.
@@ -48,15 +52,19 @@ def sweep(
     the same command to resume; it does nothing when all runs are done. The exit status is 1 when a
     run has failed; its error is in the results.
 
+    The page of --page shows goodput, or what decides on the number of runs, against the first
+    parameter that is a number, and the other metrics; plot makes it for any other choice.
+
     \b
     Examples:
       ackclock sweep loss.toml --dry-run
-      ackclock sweep loss.toml
+      ackclock sweep loss.toml --live --page
       ackclock sweep loss.toml --cluster tcp://10.0.0.1:8786
       ackclock plot results/experiment=loss --x p --y goodput --hue controller
     """
     from ackclock import sweep as sweeps
-    from ackclock.sweep import estimate
+    from ackclock.sweep import estimate, picture
+    from ackclock.sweep import page as pages
 
     try:
         limit_s = None if limit is None else engine.quantity(limit, "time_s")
@@ -81,19 +89,28 @@ def sweep(
                 f"{_duration(found['estimated_s'])} on this machine for the first {plan.least_runs}"
             )
         return
-    outcome = sweeps.run(
-        plan,
-        output,
-        jobs=jobs,
-        cluster=cluster,
-        processes=processes,
-        limit_s=limit_s,
-        force=force,
-    )
+    home = output / f"experiment={plan.name}"
+    whole = home.with_name(f"{home.name}.html")
+    with options.watched(live, home, f"sweep {plan.name}", whole if page else home) as seen:
+        outcome = sweeps.run(
+            plan,
+            output,
+            jobs=jobs,
+            cluster=cluster,
+            processes=processes,
+            limit_s=limit_s,
+            force=force,
+            live=seen,
+        )
+        if page:
+            pages.write(whole, picture.scan(home), *pages.usual(plan), options.command())
     if as_json:
-        print(json.dumps(asdict(outcome) | {"directory": str(outcome.directory)}))
+        found = asdict(outcome) | {"directory": str(outcome.directory)}
+        print(json.dumps(found | ({"page": str(whole)} if page else {})))
     else:
         print(f"{outcome.directory}: {outcome.runs} runs, {outcome.made} of them made now")
+        if page:
+            print(whole)
     if outcome.at_most:
         print(
             f"{outcome.at_most} points reached runs.most before their intervals were narrow enough",
@@ -169,10 +186,8 @@ def plot(
     if hidden:
         print(f"averaged over {', '.join(hidden)}; --where picks a value of each", file=sys.stderr)
     if target.suffix == ".html":
-        command = shlex.join(["ackclock", *sys.argv[1:]])
-        text = page.page(table, across, up, kept, hidden, command)
-        with storage.new_file(target) as file:
-            file.write_text(text, "utf-8")
+        command = options.command()
+        page.write(target, table, across, up, kept, command)
         print(target)
         return
     figure = picture.draw(table, across, up, kept)

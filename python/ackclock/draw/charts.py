@@ -24,6 +24,8 @@ MOST_BYTES = 800_000
 """Size of all numbers of a page: with the code, texts and pictures it stays below 1.5 MB."""
 PRINT_DPI = 130
 """Of pictures for print, within a page."""
+REDUCED, REDUCED_COLOURS = 0.4, 32
+"""Size and colours of a picture of which a page has many."""
 
 
 @dataclass(frozen=True)
@@ -345,6 +347,30 @@ def address(png: bytes) -> str:
         A ``data:`` address.
     """
     return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def reduced(png: bytes) -> str:
+    """Put a picture into an address as small as it stays readable, for a page of many.
+
+    Parameters
+    ----------
+    png : bytes
+        A file as `plots.save` writes it, 200 dots per inch.
+
+    Returns
+    -------
+    str
+        A ``data:`` address of a PNG with 80 dots per inch and a palette.
+    """
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png)) as found:
+        whole = found.convert("RGB")
+    size = (max(1, round(whole.width * REDUCED)), max(1, round(whole.height * REDUCED)))
+    small = whole.resize(size, Image.Resampling.LANCZOS).quantize(REDUCED_COLOURS)
+    buffer = io.BytesIO()
+    small.save(buffer, "png", optimize=True)
+    return address(buffer.getvalue())
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:

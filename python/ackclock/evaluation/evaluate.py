@@ -14,6 +14,7 @@ from ackclock.evaluation.runs import Kept, make, places
 from ackclock.evaluation.setting import BASELINES, STANDARD
 from ackclock.evaluation.work import FIRST_RUNS, Work
 from ackclock.runs import progress
+from ackclock.runs.live import OFF, Live
 
 
 def evaluate(
@@ -25,6 +26,7 @@ def evaluate(
     limit_s: float | None = None,
     shown: bool = True,
     tell: Callable[[str], Any] | None = None,
+    live: Live = OFF,
 ) -> Evaluation:
     """Measure the candidate and the baselines, and judge.
 
@@ -44,6 +46,8 @@ def evaluate(
         Whether a bar with the time left is shown on a terminal.
     tell : callable, optional
         Called with a line when cells get more runs.
+    live : Live
+        A page that shows how far it is, and what the situations have given that are done.
 
     Returns
     -------
@@ -64,9 +68,15 @@ def evaluate(
     with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
         work = _whole(asked, kept)
         asked = work.asked
+        if live.is_on:
+            # It draws, and Matplotlib is slow to import.
+            from ackclock.evaluation.sofar import SoFar
+
+            live.shows(SoFar(work))
         while True:
             wanted = work.all_jobs()
-            with progress.Count(len({job.key for job in wanted}), "runs", shown=shown) as bar:
+            count = len({job.key for job in wanted})
+            with progress.Count(count, "runs", shown=shown, live=live) as bar:
                 make(wanted, kept, place, limit, bar)
             _refuse_failed_baselines(work)
             if not work.undecided():
@@ -75,6 +85,7 @@ def evaluate(
                 tell(
                     f"{sum(one > FIRST_RUNS[asked.mode] for one in work.runs)} cells get more runs"
                 )
+        live.settle()
         made = {job.key: kept.get(job.key) for job in work.all_jobs()}
         packets = sum(answer.packets for answer in made.values() if answer is not None)
         others = {

@@ -352,7 +352,7 @@ def make(
             if future is alone:
                 alone = None
             kept.add(job.key, answer)
-            bar.advance(1)
+            bar.advance(1, failed=int(bool(answer.error)))
 
 
 def as_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ Scenarios = engine.Given | Sequence[engine.Given] | Plan
 """A scenario, several, or a sweep, each of whose points is one."""
 
 _WINDOW = QUANTITIES["window"]
+_DELIVERED, _LENGTH_S, _RTT_S = (QUANTITIES[name] for name in ("delivered", "length_s", "rtt_s"))
 MOST_RUNS = 2**31
 """Runs of a scenario that a reset chooses from."""
 
@@ -46,10 +48,12 @@ def log_power(observation: Observation) -> Any:
         ``ln(packets per second) - ln(RTT in seconds)``; a step in which nothing was delivered
         counts as if one packet had been.
     """
-    delivered = observation[..., QUANTITIES["delivered"]]
-    length_s = observation[..., QUANTITIES["length_s"]]
-    rtt_s = observation[..., QUANTITIES["rtt_s"]]
-    return np.log(np.maximum(delivered, 1.0) / (length_s * rtt_s))
+    if observation.ndim == 1:
+        # Plain numbers take a tenth of the time of NumPy's, which matters in a step.
+        item = observation.item
+        return math.log((item(_DELIVERED) or 1.0) / (item(_LENGTH_S) * item(_RTT_S)))
+    delivered, length_s = observation[..., _DELIVERED], observation[..., _LENGTH_S]
+    return np.log(np.maximum(delivered, 1.0) / (length_s * observation[..., _RTT_S]))
 
 
 def scenarios_of(given: Scenarios) -> list[engine.Scenario]:
@@ -194,6 +198,7 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         self._action = np.ones((1, 2))
         self._observed = np.zeros((1, len(QUANTITIES)), np.float32)
         self._ended = np.zeros(1, np.bool_)
+        self._asked, self._row = self._action[0], self._observed[0]
         self._window = float("nan")
 
     def reset(
@@ -243,18 +248,28 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         """
         if not self._window >= 1.0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        factor = 2.0 ** min(max(float(action[0]), -1.0), 1.0)
-        self._action[0, 0] = min(max(self._window * factor, 1.0), self._paths.largest_window)
-        self._action[0, 1] = action[1]
-        self._episodes.step(self._action, self._paths.length_s, self._observed, self._ended)
-        observation = self._observed[0].copy()
-        self._window = float(observation[_WINDOW])
+        paths, asked = self._paths, self._asked
+        # In place of min and max: it takes a third of the time, and leaves NaN as it is.
+        change = float(action[0])
+        if change > 1.0:
+            change = 1.0
+        elif change < -1.0:
+            change = -1.0
+        window = self._window * 2.0**change
+        if window < 1.0:
+            window = 1.0
+        elif window > paths.largest_window:
+            window = paths.largest_window
+        asked[0], asked[1] = window, action[1]
+        self._episodes.step(self._action, paths.length_s, self._observed, self._ended)
+        observation = self._row.copy()
         info = {}
-        ended = bool(self._ended[0])
-        if ended:
+        if ended := self._ended.item():
             info["summary"] = json.loads(self._episodes.finish(0) or "null")
             self._window = float("nan")
-        return observation, float(self._paths.reward(observation)), False, ended, info
+        else:
+            self._window = observation.item(_WINDOW)
+        return observation, float(paths.reward(observation)), False, ended, info
 
 
 class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[Any]]):
@@ -369,8 +384,9 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         again = np.flatnonzero(self._ended)
         given = np.array(actions, np.float64)
-        factors = 2.0 ** np.clip(given[:, 0], -1.0, 1.0)
-        given[:, 0] = np.clip(self._observed[:, _WINDOW] * factors, 1.0, self._paths.largest_window)
+        windows = given[:, 0]
+        windows[:] = self._observed[:, _WINDOW] * np.exp2(np.clip(windows, -1.0, 1.0))
+        np.clip(windows, 1.0, self._paths.largest_window, out=windows)
         self._episodes.step(given, self._paths.length_s, self._observed, self._ended)
         for place in again:
             self._begin(int(place))

@@ -20,6 +20,7 @@ from ackclock.reproduction.artefact import (
 )
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Task, cluster, each
+from ackclock.runs.live import OFF, Live
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def judge(
     cache: Path | None = None,
     jobs: int | None = None,
     address: str | None = None,
+    live: Live = OFF,
 ) -> Iterator[tuple[int, Judgement]]:
     """Judge artefacts; runs that several of them need are made once.
 
@@ -161,6 +163,8 @@ def judge(
         Runs at once; by default one per core.
     address : str, optional
         Scheduler of a Dask cluster that makes the runs; they are kept in `cache`, which it needs.
+    live : Live
+        A page that shows how far it is.
 
     Yields
     ------
@@ -194,8 +198,8 @@ def judge(
         if not work.waiting:
             yield index, works.pop(index).judgement()
     if address is not None and cache is not None:
-        cluster.fetch(list(users), cache, address)
-    for task, error in each(list(users), measure, jobs, cache):
+        cluster.fetch(list(users), cache, address, live)
+    for task, error in each(list(users), measure, jobs, cache, live):
         for index, key in users[task]:
             work = works[index]
             if error is not None:

@@ -23,6 +23,7 @@ from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import progress
+from ackclock.runs.live import OFF, Live
 
 Selected = list[tuple[Paper, Artefact]]
 CACHE = ".cache"
@@ -107,6 +108,7 @@ def reproduce(
     tell: Callable[[str], None] = lambda _: None,
     papers: Iterable[Paper] | None = None,
     address: str | None = None,
+    live: Live = OFF,
 ) -> list[dict[str, Any]]:
     """Make artefacts again: pictures, data and verdicts, and the page that shows them all.
 
@@ -126,6 +128,8 @@ def reproduce(
         Papers of the page; by default those of the chosen artefacts.
     address : str, optional
         Scheduler of a Dask cluster that makes the runs.
+    live : Live
+        A page that shows how far it is, and the newest figures.
 
     Returns
     -------
@@ -148,7 +152,10 @@ def reproduce(
         if known is not None:
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
-    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs, address):
+    live.shows(lambda: page.so_far(output, chosen, dict(records)))
+    for number, judgement in judge(
+        [every[index] for index in due], output / CACHE, jobs, address, live
+    ):
         index = due[number]
         paper, artefact = chosen[index]
         records[index] = _write(output, paper, every[index], judgement)

@@ -6,7 +6,7 @@ import json
 import shlex
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,18 @@ from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import progress
+from ackclock.runs.live import Shown
 
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
+NEWEST = 3
+"""Figures in the live view."""
+BESIDE = "<!-- beside -->"
+"""Where the template says what the page needs besides."""
 CHARTS = "charts.json"
 """What the picture of an artefact shows, for the page."""
+MOST_PAGE = 1_450_000
+"""Size of the page with its pictures: those beyond are loaded from beside it."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -71,8 +78,78 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         of_claims=strips.counts(every),
         quick=any(one["quick"] for one in every),
     )
+    text = _with_pictures(text, output, every)
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
+
+
+def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any]]) -> str:
+    """Put pictures into the page as long as there is room, so that it can be mailed.
+
+    First come those that nothing on the screen replaces, then those that are for print alone.
+    """
+    every = list(artefacts)
+    figures = [(f"{one['place']}/{one['name']}.png", one["charts"] is not None) for one in every]
+    settings = [(f"{one['place']}/{strips.NAME}.png", False) for one in every if one["strips"]]
+    left = 0
+    for picture, _ in sorted(figures + settings, key=lambda one: one[1]):
+        source = f'src="{picture}"'
+        if source not in text:
+            continue
+        within = None
+        if not left:
+            within = f'src="{charts.reduced((output / picture).read_bytes())}"'
+        if within is None or len(text) + len(within) > MOST_PAGE:
+            left += 1
+        else:
+            text = text.replace(source, within, 1)
+    words = (
+        f"{left} of its pictures did not fit and are beside it: pass on the whole directory."
+        if left
+        else "All its pictures are in it: it can be passed on alone."
+    )
+    return text.replace(BESIDE, words, 1)
+
+
+def so_far(
+    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, Mapping[str, Any]]
+) -> Shown:
+    """Give what a reproduction has found while it goes on.
+
+    Parameters
+    ----------
+    output : Path
+        Its directory.
+    chosen : sequence of (Paper, Artefact)
+        What is made.
+    records : mapping
+        Records of what is made already, by its place among them, the newest last.
+
+    Returns
+    -------
+    Shown
+        A row per artefact, and the charts of the newest that have some.
+    """
+    places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
+    drawn = {
+        f"{places[index]}: {record['verdict']}": output / places[index] / CHARTS
+        for index, record in reversed(list(records.items()))
+    }
+    newest = [(name, file) for name, file in drawn.items() if file.exists()][:NEWEST]
+    rows = []
+    for index, (_, artefact) in enumerate(chosen):
+        row = [places[index], artefact.title, "", ""]
+        if index in records:
+            claims = records[index]["claims"]
+            held = sum(claim["holds"] for claim in claims)
+            row[2:] = records[index]["verdict"], f"{held} of {len(claims)}"
+        rows.append(row)
+    return Shown(
+        {name: charts.load(file.read_text("utf-8")) for name, file in newest},
+        ("artefact", "what", "verdict", "claims that hold"),
+        rows,
+        f"The charts are those of the newest figures, at most {NEWEST}." if newest else "",
+    )
 
 
 def _in_lab(file: Path) -> str:

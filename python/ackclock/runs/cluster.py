@@ -13,6 +13,7 @@ from typing import Any
 from ackclock import engine
 from ackclock.engine import controls, storage
 from ackclock.runs import progress
+from ackclock.runs.live import OFF, Live
 from ackclock.runs.tasks import Task, is_kept, keep
 
 CONNECT_S = 10.0
@@ -85,7 +86,7 @@ def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
             yield Workers(executor, count, (distributed.KilledWorker,))
 
 
-def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
+def fetch(tasks: Sequence[Task], cache: Path, address: str, live: Live = OFF) -> None:
     """Make runs on a cluster and keep them here, as if they had been made here.
 
     Parameters
@@ -97,6 +98,8 @@ def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
         Directory of earlier runs, to which these are added.
     address : str
         Address of the scheduler.
+    live : Live
+        A page that shows how far it is.
 
     Raises
     ------
@@ -107,10 +110,11 @@ def fetch(tasks: Sequence[Task], cache: Path, address: str) -> None:
     names = sorted({name for task in wanted for name in task.scenario.controls})
     if not wanted:
         return
-    with cluster(address, names) as workers, progress.Count(len(wanted), "runs") as bar:
+    bar = progress.Count(len(wanted), "runs", live=live)
+    with cluster(address, names) as workers, bar:
         waiting = {workers.executor.submit(_files, task): task for task in wanted}
         for future in as_completed(waiting):
-            bar.advance(1)
+            bar.advance(1, failed=int(future.exception() is not None))
             if future.exception() is None:
                 files = future.result()
 

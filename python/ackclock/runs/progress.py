@@ -9,6 +9,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ackclock.runs.live import OFF, Live
+
 if TYPE_CHECKING:
     import rich.progress
 
@@ -72,10 +74,14 @@ class Bar(_Shown):
         Simulated seconds of all runs.
     shown : bool
         False to stay silent; without a terminal it stays silent anyway.
+    live : Live
+        A page that is told, too.
     """
 
-    def __init__(self, total_s: float, *, shown: bool = True) -> None:
+    def __init__(self, total_s: float, *, shown: bool = True, live: Live = OFF) -> None:
         self._total_s = total_s
+        self._live = live
+        self._done_s = 0.0
         self._shown = shown and sys.stderr.isatty()
         self._begin = time.monotonic()
         self._state: dict[int, tuple[float, int]] = {}
@@ -93,21 +99,25 @@ class Bar(_Shown):
         packets : int
             Its packets so far.
         """
-        if not self._shown:
+        if not (self._shown or self._live.is_on):
             return
         with self._lock:
+            before_s, _ = self._state.get(run, (0.0, 0))
             self._state[run] = (simulated_s, packets)
+            self._done_s += simulated_s - before_s
+            self._live.weigh(self._done_s, self._total_s)
+            if not self._shown:
+                return
             elapsed = time.monotonic() - self._begin
             if elapsed < 1.0:
                 return
             if self._bar is None:
                 self._bar = _open(self._total_s)
-            done = sum(seconds for seconds, _ in self._state.values())
             rate = sum(count for _, count in self._state.values()) / elapsed
             self._bar.update(
                 self._bar.task_ids[0],
-                completed=done,
-                status=f"{done:.0f} of {self._total_s:.0f} s simulated, "
+                completed=self._done_s,
+                status=f"{self._done_s:.0f} of {self._total_s:.0f} s simulated, "
                 f"{rate / 1e6:.2f} M packets/s",
             )
 
@@ -123,16 +133,20 @@ class Count(_Shown):
         What they are.
     shown : bool
         False to stay silent; without a terminal there is a line every ten seconds.
+    live : Live
+        A page that is told, too.
     """
 
-    def __init__(self, total: int, unit: str, *, shown: bool = True) -> None:
+    def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live = OFF) -> None:
         self._total, self._unit = total, unit
+        self._live = live
+        live.expect(total, unit)
         self._shown = shown and sys.stderr.isatty()
         self._lines = shown and not self._shown
         self._told = time.monotonic()
         self._done = 0
 
-    def advance(self, done: int = 0, *, left_out: int = 0) -> None:
+    def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0) -> None:
         """Tell what has been done.
 
         Parameters
@@ -141,7 +155,10 @@ class Count(_Shown):
             How many more.
         left_out : int
             How many need not be done.
+        failed : int
+            How many of those done have failed.
         """
+        self._live.advance(done, failed=failed, left_out=left_out)
         self._done += done
         self._total -= left_out
         if self._lines and time.monotonic() - self._told >= LINE_EVERY_S:

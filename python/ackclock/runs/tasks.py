@@ -13,6 +13,7 @@ from typing import TypeVar
 from ackclock import engine
 from ackclock.engine import controls, integrity, storage
 from ackclock.runs import parallel, progress
+from ackclock.runs.live import OFF, Live
 
 Measured = TypeVar("Measured")
 
@@ -207,6 +208,7 @@ def each(
     work: Callable[[Task, engine.Run], None],
     jobs: int | None = None,
     cache: Path | None = None,
+    live: Live = OFF,
 ) -> Iterator[tuple[Task, Exception | None]]:
     """Run tasks over the cores, in their order; a failing one does not stop the others.
 
@@ -220,6 +222,8 @@ def each(
         Runs at once; by default one per core.
     cache : Path, optional
         As for `run`.
+    live : Live
+        A page that shows how far it is.
 
     Yields
     ------
@@ -227,7 +231,8 @@ def each(
         Each task when it is done, and what went wrong with it or its work.
     """
     wanted = list(dict.fromkeys(tasks))
-    with progress.Bar(sum(_simulated_s(task, cache) for task in wanted)) as bar:
+    live.expect(len(wanted), "runs")
+    with progress.Bar(sum(_simulated_s(task, cache) for task in wanted), live=live) as bar:
 
         def one(index: int, check: parallel.Check) -> Exception | None:
             def tell(simulated_s: float, packets: int) -> None:
@@ -239,7 +244,9 @@ def each(
             except parallel.StoppedError:
                 raise
             except Exception as error:
+                live.advance(1, failed=1)
                 return error
+            live.advance(1)
             return None
 
         results = parallel.in_order(one, range(len(wanted)), jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from ackclock import engine
 from ackclock.runs import cluster as clusters
 from ackclock.runs import parallel, progress
 from ackclock.runs.cluster import Workers
+from ackclock.runs.live import OFF, Live, Shown
 from ackclock.sweep import workers
 from ackclock.sweep.plan import Plan, Point, read
 from ackclock.sweep.store import Store
@@ -83,6 +85,7 @@ class _Sweep:
         self._asked: deque[Job] = deque()
         self._parts = store.parts()
         self._run_s = 0.0
+        self._lock = threading.Lock()
 
     def next_jobs(self) -> list[Job]:
         """Give as many jobs as are sent at once: repetitions first, then of the next part."""
@@ -94,7 +97,8 @@ class _Sweep:
             part = next(self._parts, None)
             if part is None:
                 break
-            self._open(*part)
+            with self._lock:
+                self._open(*part)
         return [self._asked.popleft() for _ in range(min(count, len(self._asked)))]
 
     def _open(self, part: int, points: tuple[Point, ...]) -> None:
@@ -104,7 +108,7 @@ class _Sweep:
             self._points[point.index] = _Repeated(point, part)
         for done in self.store.finished(part):
             self._points[done.point].done[done.run] = done
-            self.bar.advance(1)
+            self.bar.advance(1, failed=int(done.error is not None))
             self._left -= 1
         for point in points:
             self._settle(self._points[point.index])
@@ -166,7 +170,11 @@ class _Sweep:
         self._run_s = took_s / len(done)
         self.made += len(done)
         self._left -= len(done)
-        self.bar.advance(len(done))
+        with self._lock:
+            self._keep(done)
+
+    def _keep(self, done: list[Done]) -> None:
+        self.bar.advance(len(done), failed=sum(one.error is not None for one in done))
         by_part: dict[int, list[Done]] = {}
         for one in done:
             at_work = self._points[one.point]
@@ -176,6 +184,16 @@ class _Sweep:
             self.store.add(part, of_part)
         for index in dict.fromkeys(one.point for one in done):
             self._settle(self._points[index])
+
+    def so_far(self) -> Shown:
+        """Give the usual chart of what there is; another thread may ask."""
+        from ackclock.sweep import page
+
+        with self._lock:
+            done = [one for part in self._whole.values() for one in part]
+            done += [one for at_work in self._points.values() for one in at_work.done.values()]
+            table = self.store.so_far(done)
+        return Shown() if table is None else page.so_far(self.plan, table)
 
 
 def _has_all(at_work: _Repeated, runs: int) -> bool:
@@ -241,6 +259,7 @@ def run(
     limit_s: float | None = None,
     force: bool = False,
     shown: bool = True,
+    live: Live = OFF,
 ) -> Outcome:
     """Run a sweep, or what an earlier process has left of it.
 
@@ -263,6 +282,8 @@ def run(
         Replace the results of another sweep of this name.
     shown : bool
         Show a bar with the time left, on a terminal.
+    live : Live
+        A page that shows how far it is, and the usual chart of what there is.
 
     Returns
     -------
@@ -293,8 +314,9 @@ def run(
         else:
             place = stack.enter_context(workers.local(jobs, processes=processes))
         left = sum(len(points) for _, points in store.parts()) * plan.replication.most
-        bar = stack.enter_context(progress.Count(left, "runs", shown=shown))
+        bar = stack.enter_context(progress.Count(left, "runs", shown=shown, live=live))
         sweep = _Sweep(plan, store, bar, left, place.count)
+        live.shows(sweep.so_far)
         _drive(sweep, place, limit_s)
     runs, failed, at_most = store.counts()
     return Outcome(store.dataset, sweep.made, runs, failed, at_most)

@@ -262,7 +262,7 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
     -------
     Figure
         The picture; an axis over many decades is logarithmic, and values of categories are not
-        joined by lines.
+        joined by lines. Above it stands which parameters it does not tell apart.
     """
     found = estimates(table, x, y, hue)
     groups = [(None, found)] if hue is None else list(found.group_by(hue, maintain_order=True))
@@ -290,6 +290,10 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
             # From 0, unless that would squeeze the curves into the upper half.
             if drawn.size and 0 <= drawn.min() <= drawn.max() / 2:
                 panel.set_ylim(0, HEADROOM * drawn.max())
+        averaged = averaged_over(table, [x] if hue is None else [x, hue])
+        if averaged:
+            # Whoever sees the picture alone is to know that its intervals hold different paths.
+            panel.set_title(f"averaged over {', '.join(map(label, averaged))}", loc="left")
         if hue is not None:
             plots.legend(panel, 5)
     return figure

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ackclock import engine
 from ackclock.engine import controls, integrity, storage
@@ -29,6 +30,9 @@ from ackclock.sweep import parts, rows
 from ackclock.sweep.parts import Part
 from ackclock.sweep.plan import Plan, Point
 from ackclock.sweep.workers import Done
+
+if TYPE_CHECKING:
+    import polars as pl
 
 RUNS_PER_PART = 1000
 """Runs in one file, about."""
@@ -319,6 +323,27 @@ class Store:
                 f"{len(plan.points)} points; run the command again"
             )
         return total, failed, at_most if plan.replication.within else 0
+
+    def so_far(self, done: Sequence[Done]) -> pl.LazyFrame | None:
+        """Give the results of whole parts, and of some runs besides.
+
+        Parameters
+        ----------
+        done : sequence of Done
+            Runs of parts that are not whole yet.
+
+        Returns
+        -------
+        polars.LazyFrame or None
+            As the files have them; None when there is nothing.
+        """
+        import polars as pl
+
+        kinds = {one.name: one.kind for one in self.plan.parameters}
+        found = [pl.scan_parquet(self._file(number)) for number in self._whole]
+        if done:
+            found.append(rows.frame(self._rows(done), kinds).lazy())
+        return pl.concat(found, how="diagonal") if found else None
 
     def _rows(self, done: Sequence[Done]) -> Iterator[rows.Row]:
         for one in done:

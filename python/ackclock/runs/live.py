@@ -1,0 +1,265 @@
+"""A page that shows how far long work is: a file that is written anew while the work goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ackclock.engine import storage
+
+if TYPE_CHECKING:
+    from ackclock.draw.charts import Group
+
+EVERY_S = 5.0
+"""How often the page is written while work goes on."""
+LARGEST_SHARE = 0.05
+"""Of the time for writing: a page that takes long is written less often, but at least so often:"""
+LONGEST_S = 20.0
+SILENT_S = 60.0
+"""A page that is older and not finished belongs to a process that has died."""
+SPEED_OVER_S = 60.0
+"""The time left follows from the speed over so many seconds."""
+LEAST_S = 1.0
+"""Less tells no speed."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What there is so far.
+
+    Attributes
+    ----------
+    charts : mapping
+        Groups of charts by their title.
+    heads : sequence of str
+        Names of the columns of a table.
+    rows : sequence of sequence of str
+        Its rows.
+    note : str
+        A sentence about all of it.
+    """
+
+    charts: Mapping[str, Group] = field(default_factory=dict)
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    note: str = ""
+
+
+class Live:
+    """The page of some work, which a thread keeps up to date until the block ends.
+
+    Parameters
+    ----------
+    place : Path, optional
+        The file; None writes nothing.
+    title : str
+        What is being done.
+    results : Path, optional
+        What there is when it is finished.
+    command : str
+        What continues the work after an interruption.
+    """
+
+    def __init__(
+        self, place: Path | None, title: str = "", results: Path | None = None, command: str = ""
+    ) -> None:
+        self._place, self._title, self._results, self._command = place, title, results, command
+        self._lock, self._showing = threading.Lock(), threading.Lock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._told = False
+        self._done = self._failed = self._total = 0
+        self._unit = "runs"
+        self._work: tuple[float, float] | None = None
+        self._speeds: deque[tuple[float, float]] = deque()
+        self._shows: Callable[[], Shown] = Shown
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a page."""
+        return self._place is not None
+
+    def __enter__(self) -> Self:
+        """Write the page for the first time.
+
+        Raises
+        ------
+        StorageError
+            When it cannot be written.
+        """
+        if self._place is not None:
+            with storage.explained(self._place):
+                self._place.parent.mkdir(parents=True, exist_ok=True)
+            self._write("running")
+            print(f"ackclock: live view: {self._place}", file=sys.stderr, flush=True)
+            self._thread = threading.Thread(target=self._keep_up, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._thread is None:
+            return
+        self._over.set()
+        self._thread.join()
+        if error is None:
+            self._write_if_possible("finished")
+        elif isinstance(error, KeyboardInterrupt):
+            self._write_if_possible("interrupted")
+        else:
+            self._write_if_possible("failed", " ".join(f"{error}".split()) or type(error).__name__)
+
+    def expect(self, more: int, unit: str) -> None:
+        """Tell how much is to be done, after what has been done.
+
+        Parameters
+        ----------
+        more : int
+            How many.
+        unit : str
+            What they are.
+        """
+        with self._lock:
+            self._total, self._unit = self._done + more, unit
+
+    def advance(self, done: int, *, failed: int = 0, left_out: int = 0) -> None:
+        """Tell what has been done.
+
+        Parameters
+        ----------
+        done : int
+            How many more.
+        failed : int
+            How many of them failed.
+        left_out : int
+            How many need not be done.
+        """
+        with self._lock:
+            self._done += done
+            self._failed += failed
+            self._total -= left_out
+
+    def weigh(self, done: float, total: float) -> None:
+        """Tell how much of the work is done, where a count does not tell it.
+
+        Parameters
+        ----------
+        done, total : float
+            In any unit.
+        """
+        self._work = (done, total)
+
+    def shows(self, found: Callable[[], Shown]) -> None:
+        """Set what the page shows of the results.
+
+        Parameters
+        ----------
+        found : callable
+            Gives what there is; called by another thread.
+        """
+        with self._showing:
+            self._shows = found
+
+    def settle(self) -> None:
+        """Keep what is shown now: from here on the thread of the page asks for nothing more."""
+        if self.is_on:
+            with self._showing:
+                last = self._ask()
+                self._shows = lambda: last
+
+    def _ask(self) -> Shown:
+        try:
+            return self._shows()
+        except Exception as problem:
+            # It is read while the work changes it, and the work itself is not to end by that.
+            text = " ".join(f"{type(problem).__name__}: {problem}".split())
+            return Shown(note=f"What there is so far cannot be shown ({text}).")
+
+    def _keep_up(self) -> None:
+        wait_s = EVERY_S
+        while not self._over.wait(wait_s):
+            before = time.monotonic()
+            self._write_if_possible("running")
+            wait_s = (time.monotonic() - before) / LARGEST_SHARE
+            wait_s = min(max(wait_s, EVERY_S), LONGEST_S)
+
+    def _write_if_possible(self, state: str, error: str = "") -> None:
+        """Write the page; that it cannot be written ends no work."""
+        try:
+            self._write(state, error)
+        except storage.StorageError as problem:
+            if not self._told:
+                self._told = True
+                with contextlib.suppress(OSError):
+                    print(f"ackclock: no live view: {problem}", file=sys.stderr)
+
+    def _write(self, state: str, error: str = "") -> None:
+        assert self._place is not None  # noqa: S101
+        from ackclock.draw.page import html
+
+        with self._showing:
+            shown = self._ask()
+        with self._lock:
+            done, failed, total = self._done, self._failed, self._total
+        work, whole = self._work or (float(done), float(total))
+        charts = {f"chart-{index}": group for index, group in enumerate(shown.charts.values())}
+        text = html(
+            "live.html",
+            charts=charts,
+            titles=dict(zip(charts, shown.charts, strict=True)),
+            shown=shown,
+            title=self._title,
+            state=state,
+            error=error,
+            unit=self._unit,
+            done=done,
+            failed=failed,
+            waiting=max(0, total - done),
+            percent=100.0 if state == "finished" else 100 * min(work / whole, 1) if whole else 0.0,
+            left=_duration(self._left_s(work, whole)) if state == "running" else "",
+            stamp=time.time(),
+            every_s=EVERY_S,
+            silent_s=SILENT_S,
+            results=self._results,
+            here=self._place.parent,
+            command=self._command,
+        )
+        with storage.new_file(self._place) as file:
+            file.write_text(text, encoding="utf-8")
+
+    def _left_s(self, work: float, whole: float) -> float | None:
+        """Estimate the time left from the speed of late; None when it is not known."""
+        now = time.monotonic()
+        self._speeds.append((now, work))
+        while len(self._speeds) > 2 and now - self._speeds[1][0] >= SPEED_OVER_S:
+            self._speeds.popleft()
+        then, before = self._speeds[0]
+        if work <= before or now - then < LEAST_S:
+            return None
+        return max(whole - work, 0.0) * (now - then) / (work - before)
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+OFF = Live(None)
+"""Nobody looks."""
