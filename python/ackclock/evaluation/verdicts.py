@@ -65,6 +65,8 @@ class Limit:
         What the mean over runs may be.
     of_baseline : bool
         The limit is a multiple of the baseline's mean, of the more permissive baseline.
+    if_told : bool
+        It does not apply to a control that has no such number.
     """
 
     metric: str
@@ -72,6 +74,7 @@ class Limit:
     at_most: float | None = None
     at_least: float | None = None
     of_baseline: bool = False
+    if_told: bool = False
 
     def holds(self, value: float, baselines: Sequence[float]) -> bool:
         """Say whether a value keeps the limit.
@@ -88,12 +91,13 @@ class Limit:
         bool
             False, too, when there is no value.
         """
+        baselines = [one for one in baselines if not (self.if_told and np.isnan(one))]
         if self.at_most is not None:
             bound = self.at_most * (max(baselines) if self.of_baseline else 1)
-            return value <= (bound if self.of_baseline else max(bound, *baselines))
+            return value <= (bound if self.of_baseline else max([bound, *baselines]))
         if self.at_least is not None:
             bound = self.at_least * (min(baselines) if self.of_baseline else 1)
-            return value >= (bound if self.of_baseline else min(bound, *baselines))
+            return value >= (bound if self.of_baseline else min([bound, *baselines]))
         return False
 
 
@@ -157,7 +161,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
         return Compared("better", p, None, identical)
     if any(test.is_like for test in tests):
         return Compared("like", p, None, identical)
-    return Compared("unclear", p, min(test.runs_needed for test in tests), identical)
+    return Compared("unclear", p, _runs_needed(tests), identical)
 
 
 def _harm(mine: Values, theirs: Values, margin: Margin) -> list[tuple[Values, float]]:
@@ -198,6 +202,10 @@ class _Test:
         return abs(self._mean) + self._half(LEVEL) <= self._bound
 
     @property
+    def is_within(self) -> bool:
+        return abs(self._mean) <= self._bound
+
+    @property
     def p_worse(self) -> float:
         if self.error == 0:
             return 0.0 if self._mean > self._bound else 1.0
@@ -208,6 +216,12 @@ class _Test:
     def runs_needed(self) -> int:
         distance = max(abs(abs(self._mean) - self._bound), 0.01 * self._bound)
         return max(self._count + 1, int(np.ceil((2 * self.error / distance) ** 2 * self._count)))
+
+
+def _runs_needed(tests: Sequence[_Test]) -> int:
+    """Give about how many runs would decide: one scale is enough to be alike, all must differ."""
+    within = [test.runs_needed for test in tests if test.is_within]
+    return min(within) if within else max(test.runs_needed for test in tests)
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -27,9 +28,9 @@ from ackclock.evaluation.verdicts import Compared
 FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
 MOST_RUNS = 30
-"""An undecided cell gets more runs, up to this number, unless it would need many times as many."""
-HOPELESS = 4
-"""How many times as many."""
+"""An undecided cell gets more runs, up to this number, as long as they are likely enough to do."""
+LEAST_CHANCE = 0.25
+"""How likely: below it the runs would be better spent elsewhere, and the cell stays unclear."""
 UNPAIRED = 1000
 """Number of the candidate's first run when its chance is to be another than the baselines'."""
 
@@ -223,6 +224,7 @@ class Work:
                 ),
             )
             for limit in described.limits
+            if not limit.if_told or any(limit.metric in run for run in candidate.numbers)
         ]
         return CellResult(described, measured, judged, limits)
 
@@ -238,11 +240,18 @@ class Work:
         for result in self.of_criteria(0):
             decisive = [cell for cell in result.cells if cell.cell.decisive]
             compared = [one.compared for cell in decisive for one in cell.judged]
-            adjusted = iter(verdicts.holm([one.p for one in compared]))
+            adjusted = verdicts.holm([one.p for one in compared])
+            # One comparison that stays worse after the correction settles the criterion: the others
+            # need not be confirmed as well.
+            settled = any(
+                one.verdict == "worse" and holm_p < 1 - verdicts.LEVEL
+                for one, holm_p in zip(compared, adjusted, strict=True)
+            )
             for cell in decisive:
-                needs = [_needs_more(one.compared, next(adjusted)) for one in cell.judged]
                 place = self._places[id(cell.cell)]
-                if any(needs) and self.runs[place] < MOST_RUNS:
+                runs = self.runs[place]
+                needs = [_needs_more(one.compared, runs, settled) for one in cell.judged]
+                if any(needs):
                     self.runs[place] += MORE_RUNS
                     found = True
         return found
@@ -271,10 +280,35 @@ class Work:
         return found
 
 
-def _needs_more(compared: Compared, holm_p: float) -> bool:
-    """Say whether more runs may decide a comparison, or confirm it among the others."""
-    if compared.identical:
+def _needs_more(compared: Compared, runs: int, settled: bool) -> bool:
+    """Say whether more runs may decide a comparison, or settle its criterion."""
+    if compared.identical or runs >= MOST_RUNS:
         return False
     if compared.verdict == "worse":
-        return holm_p >= 1 - verdicts.LEVEL
-    return compared.runs_needed is not None and compared.runs_needed <= HOPELESS * MOST_RUNS
+        return not settled
+    needed = compared.runs_needed
+    return needed is not None and chance(runs, needed, MOST_RUNS) >= LEAST_CHANCE
+
+
+def chance(runs: int, needed: int, most: int) -> float:
+    """Give the probability that a comparison is decided once there are as many runs as there may.
+
+    Parameters
+    ----------
+    runs : int
+        How many there are.
+    needed : int
+        How many would decide if the mean and the spread stayed as they are.
+    most : int
+        How many there may be, more than there are.
+
+    Returns
+    -------
+    float
+        Predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
+        with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most)
+        will decide, and until then the mean moves by a normal number with the variance
+        s^2 (1/runs - 1/most).
+    """
+    short = 2 / needed**0.5 - 2 / most**0.5
+    return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)
