@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from torture import Failing
 
 # On a busy machine making inputs takes long, too, which says nothing about what is tested.
 hypothesis.settings.register_profile(
@@ -86,3 +88,10 @@ def ackclock(tmp_path: Path) -> Callable[..., Finished]:
         )
 
     return run
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Failing]:
+    """Give a disk on which one call fails, for the directory `out`."""
+    yield Failing(monkeypatch, tmp_path / "out")
+    monkeypatch.undo()

@@ -1,13 +1,10 @@
 """What is on disk is whole, or somebody is told: changed bits, emptied files, failing disks."""
 
-import errno
 import json
 import os
 import random
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -19,6 +16,7 @@ from ackclock.sweep import parts, picture
 from ackclock.sweep.store import Store
 from ackclock.sweep.workers import Done, Job, work
 from conftest import BOTTLENECK, Finished
+from torture import Failing, torture
 
 PATH = f"""
 [run]
@@ -260,61 +258,8 @@ def test_a_lost_sign_is_known_by_the_parts_or_refused(
         sweep.run(file, tmp_path / "out")
 
 
-CALLS = ("write", "fsync", "replace", "rename", "unlink")
-
-
-class _Failing:
-    """Lets the system fail once, at a call that is counted down to; a write has written half."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-        self.left, self.home = 0, str(home)
-        for name in CALLS:
-            monkeypatch.setattr(os, name, self._instead(name, getattr(os, name)))
-
-    def _instead(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(target: Any, *more: Any, **named: Any) -> Any:
-            where = target if isinstance(target, str | Path) else f"/proc/self/fd/{target}"
-            if not os.path.realpath(where).startswith(self.home):
-                return real(target, *more, **named)
-            self.left -= 1
-            if self.left == 0:
-                if name == "write":
-                    real(target, bytes(more[0])[: len(more[0]) // 2])
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-            return real(target, *more, **named)
-
-        return call
-
-
-@pytest.fixture
-def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Failing]:
-    """Give a disk on which one call fails."""
-    yield _Failing(monkeypatch, tmp_path / "out")
-    monkeypatch.undo()
-
-
-def _torture(failing: _Failing, output: Path, work: Callable[[], Any], check: Any) -> int:
-    """Let every step fail in turn; `work` may fail, and `check` looks at what it left."""
-    for step in range(1, 1000):
-        subprocess.run(["rm", "-rf", output], check=True)
-        output.mkdir()
-        failing.left = step
-        try:
-            work()
-            happened = failing.left <= 0
-        except StorageError as error:
-            assert "Input/output error" in str(error)
-            assert "\n" not in str(error)
-            happened = True
-        failing.left = 0
-        check()
-        if not happened:
-            return step - 1
-    raise AssertionError
-
-
 def test_a_sweep_on_a_failing_disk_is_whole_or_told(
-    file: Path, tmp_path: Path, failing: _Failing, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Journals are synced after every chunk.
     monkeypatch.setattr(sweep.store, "SYNC_S", 0.0)
@@ -329,14 +274,14 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
         assert _contents(outcome.directory) == whole
         assert sweep.run(file, output, jobs=1).made == 0
 
-    steps = _torture(failing, output, lambda: sweep.run(file, output, jobs=1), check)
+    steps = torture(failing, output, lambda: sweep.run(file, output, jobs=1), check)
     # At least: the sign with its two syncs and its name, and the same for both parts, their notes
     # and their journals.
     assert steps > 4 + 2 * (4 + 2 + 3)
 
 
 def test_a_kept_run_on_a_failing_disk_is_whole_or_told(
-    file: Path, tmp_path: Path, failing: _Failing
+    file: Path, tmp_path: Path, failing: Failing
 ) -> None:
     output = tmp_path / "out"
     (task,) = tasks.Task.all_of(tasks.Case(file.parent / "path.toml"))
@@ -345,7 +290,7 @@ def test_a_kept_run_on_a_failing_disk_is_whole_or_told(
     def check() -> None:
         assert tasks.run(task, cache=output).summary == expected
 
-    assert _torture(failing, output, lambda: tasks.run(task, cache=output), check) > 7
+    assert torture(failing, output, lambda: tasks.run(task, cache=output), check) > 7
 
 
 def _cached(tmp_path: Path) -> tuple[tasks.Task, Path, Path]:
@@ -359,6 +304,7 @@ def _cached(tmp_path: Path) -> tuple[tasks.Task, Path, Path]:
 def test_a_kept_run_that_was_changed_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """ACKCLOCK_FLIPS changed bits, and each file emptied."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     task, cache, place = _cached(tmp_path)
     whole = _contents(place)
@@ -366,7 +312,8 @@ def test_a_kept_run_that_was_changed_is_made_again(
     assert capsys.readouterr().err == ""
     draw = random.Random(2)  # noqa: S311
     places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
-    changes = [(name, _flipped(whole[name], bit)) for name, bit in draw.choices(places, k=100)]
+    flips = draw.choices(places, k=int(os.environ.get("ACKCLOCK_FLIPS", "100")))
+    changes = [(name, _flipped(whole[name], bit)) for name, bit in flips]
     for name, content in changes + [(name, b"") for name in whole]:
         (place / name).write_bytes(content)
         again = tasks.run(task, cache=cache)

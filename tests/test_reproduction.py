@@ -19,6 +19,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.draw import plots
+from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, page
 from ackclock.reproduction.artefact import Simulated
@@ -28,6 +29,7 @@ from ackclock.reproduction.paper import Finding, Paper, load, with_findings
 from ackclock.runs import Case, Task, run_all, tasks
 from ackclock_papers import PAPERS
 from conftest import COMMAND
+from torture import torture
 
 # The artefacts of the five papers: figures and tables as printed.
 PRINTED = {
@@ -222,7 +224,51 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
             assert f"{file.name} is not as it was written; it is made" in capsys.readouterr().err
             assert json.loads((place / "artefact.json").read_text()) == first[0]
     assert (tmp_path / "index.html").read_text() == shown
+    # What is found is all that is asked: a thousand changed bits.
+    bits = [(file, bit) for file, content in whole.items() for bit in range(8 * len(content))]
+    for file, bit in random.Random(4).choices(bits, k=1000):  # noqa: S311
+        changed = bytearray(whole[file])
+        changed[bit // 8] ^= 1 << (bit % 8)
+        file.write_bytes(changed)
+        name = file.relative_to(place)
+        assert integrity.problem_of(place) == f"{name} is not as it was written"
+        file.write_bytes(whole[file])
+    assert integrity.problem_of(place) is None
     assert capsys.readouterr().err == ""
+
+
+def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
+    """Each write, sync, rename and removal fails once: it is told, and made when asked again."""
+    one = artefact("one", {"one": Case(tiny("200 ms"))}, draw=None)
+
+    def make_it(output):
+        (record,) = make.reproduce([(ONE, one)], output, FULL, 1)
+        return record
+
+    def contents(output):
+        return {
+            file.relative_to(output): file.read_bytes()
+            for place in (output / "tiny", output / ".cache")
+            for file in place.rglob("*")
+            if file.is_file()
+        }
+
+    expected = make_it(tmp_path / "whole")
+    whole = contents(tmp_path / "whole")
+    output = tmp_path / "out"
+
+    def work():
+        record = make_it(output)
+        # A run that cannot be kept is a failure of its artefact.
+        assert record == expected or "Input/output error" in record["error"]
+
+    def check():
+        assert make_it(output) == expected
+        assert contents(output) == whole
+
+    # Two directories, of the run and of the artefact, and the page: each of their files is written
+    # and synced, and their names, too.
+    assert torture(failing, output, work, check) > 2 * (3 + 2) + 3
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import stat
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,7 +131,8 @@ def new_directory(
     """
     # A link is followed, so that its goal is replaced and not the link.
     goal = target.resolve()
-    temporary = _beside(goal)
+    with explained(target):
+        temporary = _beside(goal)
     refuse_unless_free(target, force=force, is_result=is_result)
     previous = temporary.with_suffix(".previous")
     try:
@@ -149,8 +150,9 @@ def new_directory(
             temporary.rename(goal)
             _sync(goal.parent)
     finally:
-        if previous.exists() and not goal.exists():
-            previous.rename(goal)
+        with explained(target):
+            if previous.exists() and not goal.exists():
+                previous.rename(goal)
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(previous, ignore_errors=True)
 
@@ -191,7 +193,8 @@ def new_file(target: Path) -> Iterator[Path]:
                 shutil.copyfileobj(made, out)
         return
     goal = Path(os.path.realpath(target))
-    temporary = _beside(goal)
+    with explained(target):
+        temporary = _beside(goal)
     try:
         with explained(target):
             temporary.touch()
@@ -200,7 +203,9 @@ def new_file(target: Path) -> Iterator[Path]:
             temporary.replace(goal)
             _sync(goal.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        # What stays is tidied when the same file is written again.
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def write(file: Path, content: bytes) -> None:
