@@ -72,6 +72,26 @@ def test_table_names_flows_and_links(ackclock, scenario):
         assert word in finished.stdout
 
 
+def test_the_queues_of_dualpi2_are_shown_apart(ackclock):
+    queue = 'dumbbell.queue={ kind = "dualpi2", limit = "100 packets" }'
+    prague = ["--set", queue, "--set", 'flow.0.controller="prague"']
+    (line,) = ackclock("simulate", "-", "--json", *prague, input=SCENARIO).stdout.splitlines()
+    link, *others = json.loads(line)["links"]
+    assert list(link) == [*LINK_KEYS, "dualpi2"]
+    assert all(list(other) == LINK_KEYS for other in others)
+    for side in ("low_latency", "classic"):
+        *_, p50, p95, p99 = link["dualpi2"][side].values()
+        assert list(link["dualpi2"][side]) == ["packets", *LINK_KEYS[-3:]]
+        assert 0 <= p50 <= p95 <= p99
+    table = ackclock("simulate", "-", *prague, input=SCENARIO).stdout
+    shown = [line.split() for line in table.splitlines()]
+    for name, side in (("L", "low_latency"), ("C", "classic")):
+        measured = link["dualpi2"][side]
+        delays = [f"{measured[key]:.2f}" for key in LINK_KEYS[-3:]]
+        assert ["bottleneck", name, str(measured["packets"]), *delays] in shown
+    assert "DualPI2" not in ackclock("simulate", "-", input=SCENARIO).stdout
+
+
 def test_quiet_prints_nothing(ackclock, scenario):
     finished = ackclock("simulate", scenario, "--quiet")
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from ackclock import _native
-from ackclock.engine.summary import Counters, FlowSummary, LinkSummary, Summary
+from ackclock.engine.summary import (
+    Counters,
+    DualPi2Summary,
+    FlowSummary,
+    LinkSummary,
+    SideSummary,
+    Summary,
+)
 from conftest import BOTTLENECK
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
@@ -213,7 +220,7 @@ def test_the_types_of_a_summary_are_those_that_the_engine_describes() -> None:
     schema = json.loads(_native.summary_schema())
     described = {"Summary": schema, **schema["$defs"]}
     kinds = {"string": str, "integer": int, "number": float, "null": type(None)}
-    for typed in (Summary, FlowSummary, LinkSummary, Counters):
+    for typed in (Summary, FlowSummary, LinkSummary, DualPi2Summary, SideSummary, Counters):
         properties = described[typed.__name__]["properties"]
         hints = typing.get_type_hints(typed)
         assert hints.keys() == properties.keys(), typed.__name__

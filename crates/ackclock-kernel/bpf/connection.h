@@ -9,7 +9,12 @@
 #define BY_NAME __attribute__((preserve_access_index))
 
 /* Declared as large as in the kernel: the whole state is in here. */
+struct ack_state {
+	u8 pending;
+} BY_NAME;
+
 struct inet_connection_sock {
+	struct ack_state icsk_ack;
 	u64 icsk_ca_priv[13];
 } BY_NAME;
 
@@ -36,6 +41,9 @@ struct tcp_sock {
 	/* When the ACK or timeout that is being worked on came. */
 	u64 tcp_mstamp;
 	u32 delivered;
+	u32 delivered_ce;
+	u32 rcv_nxt;
+	u8 ecn_flags;
 	u32 data_segs_out;
 	u32 total_retrans;
 	u32 packets_out;
@@ -67,8 +75,8 @@ struct tcp_congestion_ops {
 
 /* As in the kernel's include/uapi/linux/tcp.h and include/net/tcp.h. */
 enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
-enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };
-enum { TCP_CONG_NON_RESTRICTED = 1 };
+enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3, CA_EVENT_ECN_NO_CE = 4, CA_EVENT_ECN_IS_CE = 5 };
+enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2 };
 #define TCP_INFINITE_SSTHRESH 0x7fffffffU
 
 char _license[] SEC("license") = "Dual MIT/GPL";
@@ -85,6 +93,14 @@ struct connection {
 	u8 has_cut;
 	u8 has_timed_out;
 	u8 recovering;
+#ifdef MARKS
+	/* Of arriving data: the last packet came marked, and what had come in order before it. */
+	u8 was_marked;
+	u32 received;
+	/* Packets delivered and marked before the control came. */
+	u32 delivered;
+	u32 marked;
+#endif
 };
 
 _Static_assert(sizeof(struct connection) <= sizeof(struct inet_connection_sock), "no room for the state");

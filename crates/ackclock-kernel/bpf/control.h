@@ -50,6 +50,8 @@ struct ack {
 	u32 round;
 	/* Packets that have been delivered since then, in all; it may wrap. */
 	u32 delivered;
+	/* Those of them that came marked, as far as the peer has told; it may wrap. */
+	u32 marked;
 	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
 	u8 is_again;
 	/* A loss episode is going on: growth alone does not tell, it is 0 also when something else limits. */
@@ -127,6 +129,27 @@ inline_always void base_cut(struct base *base, u32 keep)
 	base->ssthresh = base->window;
 }
 
+/* A cut for marks, as after a loss event, but it never raises the window. */
+inline_always void base_cut_for_marks(struct base *base, u32 keep)
+{
+	u64 before = base->window;
+
+	base_cut(base, keep);
+	if (base->window > before)
+		base->window = before;
+}
+
+/* A loss event in a window of data that was cut already: its cut takes the place of the one before. */
+inline_always void base_cut_again(struct base *base, u32 keep)
+{
+	u64 reduced = scaled(base->window_before, keep);
+
+	base->window_before = base->window;
+	base->ssthresh_before = base->ssthresh;
+	base->window = limited(reduced < base->window ? reduced : base->window, 2 * PACKET);
+	base->ssthresh = base->window;
+}
+
 /* A timeout; ssthresh becomes the fraction `keep` of the window if it is the first of its packet. */
 inline_always void base_timeout(struct base *base, int first, u32 keep)
 {
@@ -158,6 +181,8 @@ inline_always void base_idle(struct base *base)
  *   control_keep(control, now)              the fraction that a loss event leaves of the window, times 2^16
  *   control_after_loss(control, now)        what else a loss event changes
  *   control_timeout(control, first, now)    cuts, through base_timeout
+ * and, when it answers marks otherwise than losses, and defines MARKS,
+ *   control_keep_marked(control)            the fraction that the marks of a window of data leave, times 2^16
  * and, when it has internals for the trace, at most MOST_INTERNALS,
  *   control_internals(control, values)      each times 2^16, or NEVER_KNOWN; their names are INTERNALS
  * It ends with driver.h, which makes it what the build asks for.

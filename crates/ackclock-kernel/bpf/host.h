@@ -16,6 +16,9 @@ struct functions {
 	void (*undo)(struct control *control);
 	void (*idle)(struct control *control);
 	void (*internals)(const struct control *control, u64 *values);
+	/* Where marks are not losses: a cut for them, and a loss in a window of data that was cut already. */
+	void (*mark)(struct control *control);
+	void (*loss_again)(struct control *control, u64 now);
 	const char *names[MOST_INTERNALS];
 };
 
@@ -57,9 +60,26 @@ static void host_internals(const struct control *control, u64 *values)
 	control_internals(control, values);
 }
 
+#ifdef MARKS
+static void host_mark(struct control *control)
+{
+	base_cut_for_marks(&control->base, control_keep_marked(control));
+}
+
+static void host_loss_again(struct control *control, u64 now)
+{
+	base_cut_again(&control->base, control_keep(control, now));
+	control_after_loss(control, now);
+}
+#else
+#define host_mark 0
+#define host_loss_again 0
+#endif
+
 #define JOINED(one, other) one##other
 #define TABLE(name) JOINED(ackclock_, name)
 
 const struct functions TABLE(NAME) = {
-	host_start, host_ack, host_loss, host_timeout, host_undo, host_idle, host_internals, { INTERNALS },
+	host_start, host_ack,	    host_loss, host_timeout,	host_undo,
+	host_idle,  host_internals, host_mark, host_loss_again, { INTERNALS },
 };

@@ -5,6 +5,13 @@
 #include "connection.h"
 #include "trace.h"
 
+#ifdef MARKS
+#include "marks.h"
+#define FLAGS (TCP_CONG_NON_RESTRICTED | TCP_CONG_NEEDS_ECN)
+#else
+#define FLAGS TCP_CONG_NON_RESTRICTED
+#endif
+
 /* The window, not the application, was what limited sending. */
 inline_always int is_window_limited(const struct tcp_sock *tp, const struct base *base)
 {
@@ -15,6 +22,15 @@ inline_always int is_window_limited(const struct tcp_sock *tp, const struct base
 	if (base_in_slow_start(base))
 		return tp->snd_cwnd < 2 * tp->max_packets_out;
 	return ((u64)byte << shift) >> 63;
+}
+
+/* Packets of the connection before the control do not count. */
+inline_always void count_marks(struct ack *ack, const struct tcp_sock *tp, const struct connection *connection)
+{
+#ifdef MARKS
+	ack->delivered = tp->delivered - connection->delivered;
+	ack->marked = tp->delivered_ce - connection->marked;
+#endif
 }
 
 SEC("struct_ops") int ack_init(u64 *arguments)
@@ -30,7 +46,13 @@ SEC("struct_ops") int ack_init(u64 *arguments)
 		   threshold >= TCP_INFINITE_SSTHRESH ? UNLIMITED : threshold * PACKET);
 	connection->round_end = tp->snd_nxt;
 	control_start(&connection->control);
+#ifdef MARKS
+	marks_start(arguments, connection);
+#endif
 	trace(arguments, STARTED);
+#ifdef MARKS
+	marks_need_ecn(arguments);
+#endif
 	return 0;
 }
 
@@ -56,6 +78,7 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
 	ack.round = connection->round;
 	ack.recovering = connection->recovering;
+	count_marks(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
 	return 0;
 }
@@ -75,6 +98,7 @@ SEC("struct_ops") int ack_grow(u64 *arguments)
 
 	if (!is_window_limited(tp, &connection->control.base))
 		return 0;
+	count_marks(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
 	tp->snd_cwnd = whole(connection->control.base.window);
 	if (connection->control.base.window != before)
@@ -100,6 +124,10 @@ SEC("struct_ops") int ack_event(u64 *arguments)
 	struct base *base = &connection->control.base;
 	u32 event = (u32)arguments[1];
 
+#ifdef MARKS
+	if (event == CA_EVENT_ECN_IS_CE || event == CA_EVENT_ECN_NO_CE)
+		marks_received(arguments, connection, event == CA_EVENT_ECN_IS_CE);
+#endif
 	if (event == CA_EVENT_CWND_RESTART) {
 		base_idle(base);
 		trace(arguments, IDLED);
@@ -121,6 +149,22 @@ SEC("struct_ops") int ack_state(u64 *arguments)
 	struct connection *connection = connection_of(arguments);
 	u8 state = (u8)arguments[1];
 
+#ifdef MARKS
+	struct base *base = &connection->control.base;
+
+	if (state == TCP_CA_CWR && connection->has_cut) {
+		/* The cut just made was for marks. */
+		base_undo(base);
+		base_cut_for_marks(base, control_keep_marked(&connection->control));
+		tp->snd_ssthresh = ssthresh_of(base);
+	}
+	if (state == TCP_CA_RECOVERY && connection->recovering && !connection->has_cut) {
+		/* While it reduces the window the kernel does not ask again. */
+		base_cut_again(base, control_keep(&connection->control, tp->tcp_mstamp));
+		tp->snd_ssthresh = ssthresh_of(base);
+		connection->has_cut = 1;
+	}
+#endif
 	if ((state == TCP_CA_CWR || state == TCP_CA_RECOVERY) && connection->has_cut) {
 		control_after_loss(&connection->control, tp->tcp_mstamp);
 		trace(arguments, LOST);
@@ -157,6 +201,6 @@ SEC(".struct_ops.link") struct tcp_congestion_ops control = {
 	.cwnd_event = (void *)ack_event,
 	.set_state = (void *)ack_state,
 	.undo_cwnd = (void *)ack_undo,
-	.flags = TCP_CONG_NON_RESTRICTED,
+	.flags = FLAGS,
 	.name = NAME_IN_KERNEL,
 };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, ParameterError, Signal, Start};
+use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start};
 use ackclock_units::{Time, Window};
 
 /// As `STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
@@ -24,6 +24,7 @@ struct AckOfC {
     rtt: u32,
     round: u32,
     delivered: u32,
+    marked: u32,
     is_again: u8,
     recovering: u8,
 }
@@ -42,6 +43,8 @@ struct Functions {
     undo: unsafe extern "C" fn(*mut State),
     idle: unsafe extern "C" fn(*mut State),
     internals: unsafe extern "C" fn(*const State, *mut u64),
+    mark: Option<unsafe extern "C" fn(*mut State)>,
+    loss_again: Option<unsafe extern "C" fn(*mut State, u64)>,
     names: [Option<&'static c_char>; MOST_INTERNALS],
 }
 
@@ -99,7 +102,13 @@ fn names_of(functions: &'static Functions) -> impl Iterator<Item = &'static str>
 struct Twin {
     functions: &'static Functions,
     state: State,
+    /// Packets in total, delivered and marked, and those in flight.
     delivered: u64,
+    marked: u64,
+    in_flight: u64,
+    /// Where marks are not losses: packets delivered in total when the window of data that was cut is over. The kernel
+    /// keeps that by its states CWR and Recovery, in which it lets no window grow.
+    cut: Option<u64>,
 }
 
 /// Microseconds, as the kernel counts them.
@@ -120,30 +129,64 @@ impl Twin {
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
         unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh) };
-        Twin { functions, state, delivered: 0 }
+        Twin { functions, state, delivered: 0, marked: 0, in_flight: 0, cut: None }
+    }
+
+    /// From now on no mark cuts until what is in flight is delivered.
+    fn begin_cut(&mut self) {
+        self.cut = Some(self.delivered.saturating_add(self.in_flight.max(1)));
+    }
+
+    fn lose(&mut self, now: Time) {
+        let state = &raw mut self.state;
+        match self.functions.loss_again.filter(|_| self.cut.is_some()) {
+            // SAFETY: see `new`.
+            Some(loss_again) => unsafe { loss_again(state, microseconds(now)) },
+            // SAFETY: see `new`.
+            None => unsafe { (self.functions.loss)(state, microseconds(now)) },
+        }
+        if self.wants_marks() {
+            self.begin_cut();
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Ack) {
+        let ticks = ack.rtt.map_or(0.0, |rtt| (rtt.as_seconds() * TICKS).round().max(1.0));
+        self.delivered = self.delivered.saturating_add(ack.delivered.0);
+        self.marked = self.marked.saturating_add(ack.marked.0);
+        self.in_flight = ack.in_flight.0;
+        self.cut = self.cut.filter(|until| self.delivered <= *until);
+        let of_c = AckOfC {
+            now: microseconds(now),
+            growth: if self.cut.is_none() { whole(ack.growth()) } else { 0 },
+            rtt: whole(ticks),
+            round: ack.round as u32,
+            delivered: self.delivered as u32,
+            marked: self.marked as u32,
+            is_again: 0,
+            recovering: u8::from(ack.recovering || self.cut.is_some()),
+        };
+        let state = &raw mut self.state;
+        // SAFETY: see `new`.
+        unsafe { (self.functions.ack)(state, &raw const of_c) };
+        if let Some(mark) = self.functions.mark
+            && ack.marked.0 > 0
+            && self.cut.is_none()
+            && !ack.recovering
+        {
+            self.begin_cut();
+            // SAFETY: see `new`.
+            unsafe { mark(state) };
+        }
     }
 
     fn tell(&mut self, now: Time, signal: Signal) {
         let state = &raw mut self.state;
         match signal {
-            Signal::Ack(ack) => {
-                let ticks = ack.rtt.map_or(0.0, |rtt| (rtt.as_seconds() * TICKS).round().max(1.0));
-                self.delivered += ack.delivered.0;
-                let ack = AckOfC {
-                    now: microseconds(now),
-                    growth: whole(ack.growth()),
-                    rtt: whole(ticks),
-                    round: ack.round as u32,
-                    delivered: self.delivered as u32,
-                    is_again: 0,
-                    recovering: u8::from(ack.recovering),
-                };
-                // SAFETY: see `new`.
-                unsafe { (self.functions.ack)(state, &raw const ack) }
-            }
-            // SAFETY: see `new`.
-            Signal::Loss { .. } => unsafe { (self.functions.loss)(state, microseconds(now)) },
+            Signal::Ack(ack) => self.acknowledge(now, &ack),
+            Signal::Loss { .. } => self.lose(now),
             Signal::Timeout { first } => {
+                self.cut = None;
                 // SAFETY: see `new`.
                 unsafe { (self.functions.timeout)(state, i32::from(first), microseconds(now)) }
             }
@@ -183,6 +226,14 @@ impl ErasedController for Twin {
 
     fn wants_rate(&self) -> bool {
         false
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.functions.mark.is_some()
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.wants_marks() { Ecn::Ect0 } else { Ecn::AsConfigured }
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

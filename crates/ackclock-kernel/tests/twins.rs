@@ -1,6 +1,7 @@
 //! The kernel's arithmetic against the controls in Rust, on the same signals.
 
-use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_cc::parameters::Value;
+use ackclock_cc::registry::{BuiltIn, Catalogue, Given};
 use ackclock_cc::{Ack, Signal, Start};
 use ackclock_kernel::twin;
 use ackclock_units::{Packets, Span, Time, Window};
@@ -20,6 +21,12 @@ enum Step {
         acks: u16,
         rtt_us: u32,
     },
+    /// As a round trip, and each ACK of which the number is a multiple of `every` tells that its packet came marked.
+    Marked {
+        acks: u16,
+        rtt_us: u32,
+        every: u16,
+    },
     Loss,
     Timeout {
         first: bool,
@@ -37,6 +44,18 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Undo),
         1 => Just(Step::Idle),
     ]
+}
+
+/// The same, with marks.
+fn step_with_marks() -> impl Strategy<Value = Step> {
+    let marked = (1..300_u16, 10_000..200_000_u32, 1..40_u16)
+        .prop_map(|(acks, rtt_us, every)| Step::Marked { acks, rtt_us, every });
+    prop_oneof![2 => step(), 1 => marked]
+}
+
+/// Parameters of the control in Rust that make it what the kernel can do: no window grows there while a cut is answered.
+fn parameters(name: &str) -> Given<'static> {
+    if name == "dctcp" { &[("grows_in_cut", Value::Flag(false))] } else { &[] }
 }
 
 /// Loss events on a path whose throughput is known: a queue that grows by 1.5 ms per round trip, and a bottleneck that
@@ -58,9 +77,10 @@ fn sawtooth() -> impl Strategy<Value = Vec<Step>> {
 fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) -> f64 {
     let start =
         Start { window: Window(f64::from(window)), ssthresh: Window(ssthresh), hystart: false, seed: 0 };
-    let mut ours = BuiltIn.find(name).unwrap().build(&[], start).unwrap();
+    let mut ours = BuiltIn.find(name).unwrap().build(parameters(name), start).unwrap();
     let entry = twin::entries().iter().find(|entry| entry.name == format!("{name}@kernel")).unwrap();
     let mut theirs = entry.build(&[], start).unwrap();
+    assert_eq!((ours.wants_marks(), ours.ecn()), (theirs.wants_marks(), theirs.ecn()), "{name}");
     // The kernel's clock has long begun: to the twins 0 is never.
     let (mut round, mut worst, mut now) = (0, 0.0_f64, Time::ZERO + Span::from_micros(1));
     let mut tell = |after: Span, signal| {
@@ -72,12 +92,20 @@ fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) ->
     };
     for step in steps {
         match *step {
-            Step::RoundTrip { acks, rtt_us } | Step::Recovery { acks, rtt_us } => {
+            Step::RoundTrip { acks, rtt_us }
+            | Step::Recovery { acks, rtt_us }
+            | Step::Marked { acks, rtt_us, .. } => {
                 round += 1;
+                let marks = |number: u16| match step {
+                    Step::Marked { every, .. } => number % every == 0,
+                    _ => false,
+                };
                 // The queue grows: were all the same, rounding would decide whether a mean is above them.
                 let ack = |number: u16| Ack {
                     rtt: Some(Span::from_micros(u64::from(rtt_us) + 10 * u64::from(number))),
                     delivered: Packets(1),
+                    marked: Packets(marks(number).into()),
+                    in_flight: Packets(u64::from(acks) - 1),
                     round,
                     recovering: matches!(step, Step::Recovery { .. }),
                     ..Ack::of_one_packet()
@@ -247,6 +275,13 @@ fn cubic_agrees_to_a_quarter_of_a_millisecond() {
     // millisecond, D being 6 s at most here, 1e-2 packets, of windows of 5 and more. An ACK before or after, the
     // Reno-friendly window takes over from a cubic that may lag a packet of 20 behind.
     agree("cubic", 2e-3, 20, 0.1);
+}
+
+#[test]
+fn marks_cut_alike() {
+    // Half of alpha is known to 2^-16, of which the window keeps a half at least: 3e-5 per cut, of which 60 round trips
+    // have one each at most, and every cut shrinks the error of those before.
+    agree_on(&prop::collection::vec(step_with_marks(), 1..60), "dctcp", ROUNDING, 0, ROUNDING);
 }
 
 #[test]

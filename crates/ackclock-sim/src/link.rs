@@ -322,6 +322,15 @@ impl Link {
         self.measures().map_or((0, None), |(level, delays, _)| (level.most_measured(), Some(&*delays)))
     }
 
+    /// Queueing delays of DualPI2's queue L and of its queue C; `None` if the link never had that queue.
+    #[must_use]
+    pub fn measured_sides(&self) -> Option<&[Histogram; 2]> {
+        match &self.way {
+            Way::Transmitted(transmitter) => transmitter.sides.as_deref(),
+            Way::Unlimited(_) | Way::Planned(_) => None,
+        }
+    }
+
     /// Queue now, and its extremes since this was last asked; after [`Link::counters`] of the same time.
     pub fn take_extremes(&mut self) -> (u64, u64, u64) {
         self.measures().map_or((0, 0, 0), |(level, ..)| level.take_extremes())

@@ -2,7 +2,9 @@
 
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::{Scenario, Traffic};
-use ackclock_trace::{Column, FlowSummary, LinkSummary, Summary, Table, jain};
+use ackclock_trace::{
+    Column, DualPi2Summary, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
+};
 use ackclock_units::{Bytes, Span, Time};
 
 use crate::endpoint::Ends;
@@ -139,6 +141,9 @@ fn quantile<T: Copy>(ordered: &[T], share: f64) -> Option<T> {
     ordered.get(rank.max(1) - 1).copied()
 }
 
+/// Of queueing delays: median, 95th and 99th percentile.
+const SHARES: [f64; 3] = [0.50, 0.95, 0.99];
+
 fn summarise_link(
     id: usize,
     name: &str,
@@ -151,7 +156,8 @@ fn summarise_link(
     let before = observer.links.get(id).copied().unwrap_or_default();
     let counters = link.counters(end);
     let (max_queue_packets, delays) = link.measured();
-    let percentile = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
+    let percentile = |share| delays.and_then(|delays| percentile_ms(delays, share));
+    let [p50, p95, p99] = SHARES.map(percentile);
     let capacity = (counters.capacity - before.capacity) as f64;
     LinkSummary {
         id: name.to_owned(),
@@ -162,9 +168,27 @@ fn summarise_link(
         mean_queue_packets: (measured > Span::ZERO)
             .then(|| (counters.queue_integral - before.queue_integral) as f64 / measured.0 as f64),
         max_queue_packets,
-        queue_delay_p50_ms: percentile(0.50),
-        queue_delay_p95_ms: percentile(0.95),
-        queue_delay_p99_ms: percentile(0.99),
+        queue_delay_p50_ms: p50,
+        queue_delay_p95_ms: p95,
+        queue_delay_p99_ms: p99,
+        dualpi2: link.measured_sides().map(|[low_latency, classic]| DualPi2Summary {
+            low_latency: summarise_side(low_latency),
+            classic: summarise_side(classic),
+        }),
+    }
+}
+
+fn percentile_ms(delays: &Histogram, share: f64) -> Option<f64> {
+    delays.percentile(share).map(Span::as_millis)
+}
+
+fn summarise_side(delays: &Histogram) -> SideSummary {
+    let [p50, p95, p99] = SHARES.map(|share| percentile_ms(delays, share));
+    SideSummary {
+        packets: delays.total(),
+        queue_delay_p50_ms: p50,
+        queue_delay_p95_ms: p95,
+        queue_delay_p99_ms: p99,
     }
 }
 

@@ -67,6 +67,53 @@ fn marks_are_the_root_of_drops_times_the_coupling() {
     }
 }
 
+/// 60 s of 1 Mbit/s in L are 5000 packets, and C has the other 9 Mbit/s, 45 000 packets, to one at each end of the time.
+/// C waits for the target, to the 1.2 ms of a packet. A packet of L comes every 12 ms and finds none of its own, so under
+/// the time-shifted FIFO it waits for what is left of the one in transmission, uniform on [0, 1.2 ms] if the times of both
+/// flows are out of step, and under weighted round robin for one of C besides where C is owed it: 2.4 ms at most. The
+/// rates are out of step: 9.5 Mbit/s of C is a packet every 1.263 ms. Percentiles are known to 0.4 %.
+#[test]
+fn each_side_is_measured_by_itself() {
+    for (scheduler, most) in [("wrr", 2.4), ("ts-fifo", 1.2)] {
+        let scheduler = format!("dumbbell.queue.scheduler={scheduler}");
+        let summary = run(CONSTANT, &[&scheduler, "flow.0.rate=9.5 Mbit/s"]);
+        let sides = summary.links[0].dualpi2.as_ref().unwrap();
+        let (low_latency, classic) = (&sides.low_latency, &sides.classic);
+        assert!(low_latency.packets.abs_diff(5000) <= 1, "{scheduler}: {}", low_latency.packets);
+        assert!(classic.packets.abs_diff(45_000) <= 1, "{scheduler}: {}", classic.packets);
+        let delay = classic.queue_delay_p50_ms.unwrap();
+        assert!((delay - 15.0).abs() < 1.2, "{scheduler}: {delay} ms");
+        let [p50, p95, p99] = [
+            low_latency.queue_delay_p50_ms.unwrap(),
+            low_latency.queue_delay_p95_ms.unwrap(),
+            low_latency.queue_delay_p99_ms.unwrap(),
+        ];
+        assert!(0.0 < p50 && p50 <= p95 && p95 <= p99, "{scheduler}: {p50}, {p95}, {p99}");
+        assert!(p99 <= most * 1.004, "{scheduler}: {p99} ms");
+    }
+}
+
+/// Reno's packets are ECT(0) and wait in C, also those that are marked there, which leave as those of L come. Another queue
+/// has no sides, and one that becomes DualPI2's during the run is measured from then on: in the last 30 s the link sends as
+/// many of 25 000 packets as it is busy, but for one at each end.
+#[test]
+fn marked_packets_of_the_classic_side_stay_there() {
+    let summary = run(TCP, &["tcp.ecn=true"]);
+    let sides = summary.links[0].dualpi2.as_ref().unwrap();
+    assert!(summary.links[0].marks > 0 && sides.classic.packets > 0);
+    assert_eq!((sides.low_latency.packets, sides.low_latency.queue_delay_p50_ms), (0, None));
+    assert_eq!(sides.classic.queue_delay_p99_ms, summary.links[0].queue_delay_p99_ms);
+    assert!(summary.links[1].dualpi2.is_none());
+    let text =
+        format!("{CONSTANT}\n[[event]]\nat = \"90 s\"\nset = \"dumbbell.queue.kind\"\nto = \"dualpi2\"\n");
+    let settings = ["run.warmup=90 s", "dumbbell.queue={ kind = \"droptail\", limit = \"100 packets\" }"];
+    let summary = run(&text, &settings);
+    let sides = summary.links[0].dualpi2.as_ref().unwrap();
+    let packets = (sides.low_latency.packets + sides.classic.packets) as f64;
+    let sent = 25_000.0 * summary.links[0].utilisation.unwrap();
+    assert!((packets - sent).abs() <= 1.0, "{packets}, not {sent}");
+}
+
 /// L alone, 1.5 times what the link can send: a third must go, p' is the root of that, above 1/k, so what is left is marked
 /// throughout; L then is held at the target itself. At 1.2 times a sixth must go, which is less than 1/k^2: p' moves
 /// around 1/k, drops begin and end, and the sum is that sixth; all is marked, for its own delay if for no other reason.

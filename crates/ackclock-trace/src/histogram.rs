@@ -66,6 +66,12 @@ impl Histogram {
         u64::from(self.carries.get(index).copied().unwrap_or(0)) << 16 | u64::from(self.counts[index])
     }
 
+    /// How many spans were counted.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
     /// The span below which the share `share` (0 to 1) of the counted ones lies: the middle of the bin that
     /// holds the one of rank ceil(share * total). `None` when nothing was counted.
     #[must_use]

@@ -142,6 +142,31 @@ pub struct LinkSummary {
     pub queue_delay_p95_ms: Option<f64>,
     /// Its 99th percentile, milliseconds.
     pub queue_delay_p99_ms: Option<f64>,
+    /// The two queues of `dualpi2` apart; left out where the link has another queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dualpi2: Option<DualPi2Summary>,
+}
+
+/// The two queues of DualPI2, each by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DualPi2Summary {
+    /// L, which packets wait in that came as ECT(1) or already marked.
+    pub low_latency: SideSummary,
+    /// C, which all others wait in.
+    pub classic: SideSummary,
+}
+
+/// One queue of DualPI2, measured from the warm-up on.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SideSummary {
+    /// Packets whose transmission began.
+    pub packets: u64,
+    /// Median of the time from arrival to the start of transmission, milliseconds.
+    pub queue_delay_p50_ms: Option<f64>,
+    /// Its 95th percentile, milliseconds.
+    pub queue_delay_p95_ms: Option<f64>,
+    /// Its 99th percentile, milliseconds.
+    pub queue_delay_p99_ms: Option<f64>,
 }
 
 /// Jain's fairness index `(sum x)^2 / (n sum x^2)` of `shares`; `None` without shares or when all are 0.

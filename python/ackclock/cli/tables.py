@@ -95,10 +95,35 @@ def print_run(summary: Summary) -> None:
         print(f"and {len(summary['flows']) - MOST_FLOWS} more flows: see --json or -o")
     print()
     _print(links)
+    _print_sides(summary)
     print(
         f"\nJain's index {_number(summary['jain'], 4)}, "
         f"{summary['packets_simulated']} packets, digest {summary['digest']}"
     )
+
+
+def _print_sides(summary: Summary) -> None:
+    """Print the two queues of every link that has DualPI2's."""
+    table = _table(
+        "Queues of DualPI2",
+        ["link", "queue", "packets", "p50 delay ms", "p95 delay ms", "p99 delay ms"],
+        texts=2,
+    )
+    for link in summary["links"]:
+        if "dualpi2" in link:
+            both = link["dualpi2"]
+            for name, side in (("L", both["low_latency"]), ("C", both["classic"])):
+                table.add_row(
+                    link["id"],
+                    name,
+                    str(side["packets"]),
+                    _number(side["queue_delay_p50_ms"], 2),
+                    _number(side["queue_delay_p95_ms"], 2),
+                    _number(side["queue_delay_p99_ms"], 2),
+                )
+    if table.row_count:
+        print()
+        _print(table)
 
 
 def print_runs(summaries: Sequence[Summary]) -> None:

@@ -5,7 +5,7 @@ The engine describes it, too (``ackclock._native.summary_schema``); a test holds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from ackclock import _native
 
@@ -52,8 +52,24 @@ class FlowSummary(Counters):
     settings: dict[str, Any]
 
 
+class SideSummary(TypedDict):
+    """One queue of DualPI2, measured from the warm-up on."""
+
+    packets: int
+    queue_delay_p50_ms: float | None
+    queue_delay_p95_ms: float | None
+    queue_delay_p99_ms: float | None
+
+
+class DualPi2Summary(TypedDict):
+    """The two queues of DualPI2: L and C."""
+
+    low_latency: SideSummary
+    classic: SideSummary
+
+
 class LinkSummary(TypedDict):
-    """A link, measured from the warm-up on."""
+    """A link, measured from the warm-up on; ``dualpi2`` is there where its queue is of that kind."""
 
     id: str
     utilisation: float | None
@@ -65,6 +81,7 @@ class LinkSummary(TypedDict):
     queue_delay_p50_ms: float | None
     queue_delay_p95_ms: float | None
     queue_delay_p99_ms: float | None
+    dualpi2: NotRequired[DualPi2Summary]
 
 
 class Summary(TypedDict):

@@ -1,4 +1,4 @@
-"""Measures Linux 6.12 again and writes windows.csv beside this file.
+"""Measures Linux 6.12 again and writes its tables beside this file.
 
 A kernel of Debian's runs guest.py in an emulator whose time is counted in instructions: what the
 machine does besides changes nothing.
@@ -18,7 +18,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGE = r"linux-image-6\.12\..*-cloud-amd64-unsigned"
-MODULES = ["veth", "sch_netem", "tcp_highspeed"]
+MODULES = ["veth", "sch_netem", "tcp_highspeed", "sch_tbf", "sch_codel", "tcp_dctcp"]
+STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares"}
+"""What is measured, and the file that does it."""
 NEEDED = {
     "qemu-system-x86_64": "qemu-system-x86",
     "ip": "iproute2",
@@ -27,7 +29,7 @@ NEEDED = {
 }
 """Programs, and Debian's packages that have them."""
 MEMORY = "512M"
-LONGEST_S = 1800
+LONGEST_S = 4 * 3600
 
 
 def fetch(directory: Path) -> Path:
@@ -93,18 +95,21 @@ def fill(root: Path, modules: Path) -> None:
     for name in ("ip", "tc"):
         (root / "bin").mkdir(exist_ok=True)
         (root / "bin" / name).symlink_to(Path(str(shutil.which(name))).resolve())
-    shutil.copy(HERE / "guest.py", root)
+    for name in STUDIES.values():
+        shutil.copy(HERE / f"{name}.py", root)
     (root / "modules").mkdir()
     for number, name in enumerate(MODULES):
         packed = next(modules.rglob(f"{name}.ko.xz"))
         (root / "modules" / f"{number}-{name}.ko").write_bytes(lzma.decompress(packed.read_bytes()))
 
 
-def measure(package: Path, directory: Path) -> str:
+def measure(study: str, package: Path, directory: Path) -> dict[str, str]:
     """Run the measured kernel.
 
     Parameters
     ----------
+    study
+        Of `STUDIES`.
     package
         A package of Debian's with a kernel.
     directory
@@ -112,7 +117,7 @@ def measure(package: Path, directory: Path) -> str:
 
     Returns
     -------
-        What the guest wrote.
+        The tables that the guest wrote, by the names of their files.
     """
     kernel, root, image, table = (directory / name for name in ("kernel", "root", "image", "table"))
     subprocess.run(["dpkg-deb", "--extract", package, kernel], check=True)
@@ -127,7 +132,8 @@ def measure(package: Path, directory: Path) -> str:
         "-m", MEMORY, "-nodefaults", "-nographic", "-no-reboot",
         "-serial", "stdio", "-serial", f"file:{table}",
         "-kernel", next((kernel / "boot").glob("vmlinuz-*")), "-initrd", image,
-        "-append", f"console=ttyS0 panic=-1 quiet PYTHONHASHSEED=0 rdinit={python} -- /guest.py",
+        "-append", f"console=ttyS0 panic=-1 quiet PYTHONHASHSEED=0 rdinit={python} -- /guest.py "
+        + STUDIES[study],
     ]  # fmt: skip
     environment = os.environ | {"LC_ALL": "C"}
     done = subprocess.run(
@@ -136,20 +142,25 @@ def measure(package: Path, directory: Path) -> str:
     text = table.read_text().replace("\r", "") if table.exists() else ""
     if not text.endswith("# end\n"):
         sys.exit(f"the guest did not come to its end:\n{done.stdout}{done.stderr}")
-    return text.removesuffix("# end\n")
+    tables = text.removesuffix("# end\n").split("@ ")[1:]
+    return dict(table.split("\n", 1) for table in tables)
 
 
 def main() -> None:
-    """Measure, and write the table."""
+    """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("package", nargs="?", type=Path, help="a kernel; by default from apt")
-    package = parser.parse_args().package
+    parser.add_argument("--only", choices=STUDIES, help="one study; by default all")
+    options = parser.parse_args()
     if missing := {package for name, package in NEEDED.items() if not shutil.which(name)}:
         sys.exit(f"missing: apt-get install {' '.join(sorted(missing))}")
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
-        text = measure(package.resolve() if package else fetch(scratch), scratch)
-    (HERE / "windows.csv").write_text(text)
+        package = options.package.resolve() if options.package else fetch(scratch)
+        for study in [options.only] if options.only else STUDIES:
+            (scratch / study).mkdir()
+            for name, text in measure(study, package, scratch / study).items():
+                (HERE / name).write_text(text)
 
 
 if __name__ == "__main__":

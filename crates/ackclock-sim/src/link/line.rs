@@ -192,6 +192,7 @@ impl Line {
             level: self.level,
             delays: self.delays,
             measured: self.measured,
+            sides: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ackclock_scenario::Outage;
 use ackclock_trace::Histogram;
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
 
 use super::LinkCounters;
 use super::level::Level;
@@ -61,6 +61,8 @@ pub struct Transmitter {
     pub delays: Histogram,
     /// Whether they are.
     pub measured: bool,
+    /// The same delays of DualPI2's queue L and of its queue C, if the link has or had that queue.
+    pub sides: Option<Box<[Histogram; 2]>>,
 }
 
 /// What its queue drops, and counts.
@@ -87,6 +89,7 @@ impl Transmitter {
     #[must_use]
     pub fn new(pace: Pace, queue: Discipline, wire: Wire) -> Self {
         Transmitter {
+            sides: matches!(queue, Discipline::DualPi2(_)).then(Box::default),
             pace,
             queue,
             wire,
@@ -131,7 +134,7 @@ impl Transmitter {
             && let Some(Queued { packet, since }) = drops.count(|dropped| self.queue.dequeue(now, dropped))
         {
             if self.measured {
-                self.delays.record(now.since(since));
+                self.measure(now.since(since));
             }
             self.finish = self.pace.finish(now, packet.bytes());
             self.in_service = InService { packets: 1, bytes: u64::from(packet.bytes()) };
@@ -141,6 +144,15 @@ impl Transmitter {
             self.in_service = InService::default();
         }
         self.note_level(now);
+    }
+
+    /// The packet that the queue gave up has waited for `delay`.
+    #[inline]
+    fn measure(&mut self, delay: Span) {
+        self.delays.record(delay);
+        if let (Discipline::DualPi2(queue), Some(sides)) = (&self.queue, &mut self.sides) {
+            sides[usize::from(!queue.was_low_latency())].record(delay);
+        }
     }
 
     /// From `now` on it sends or not; the packet in transmission is not affected.
@@ -163,6 +175,9 @@ impl Transmitter {
 
     /// Another queue takes over the waiting packets at `now`. Returns how many packets the old one has marked.
     pub fn change_queue(&mut self, now: Time, queue: Discipline, mut drops: Drops<'_>) -> u64 {
+        if matches!(queue, Discipline::DualPi2(_)) {
+            self.sides.get_or_insert_default();
+        }
         let mut old = std::mem::replace(&mut self.queue, queue);
         drops.count(|dropped| {
             while let Some(queued) = old.dequeue(now, dropped) {

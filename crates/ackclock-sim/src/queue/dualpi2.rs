@@ -74,6 +74,8 @@ pub struct DualPi2 {
     updates_at: Time,
     /// What C is owed by L (weighted round robin), bytes times [`WHOLE`].
     credit: i64,
+    /// Whether the packet that went last came from L.
+    was_low_latency: bool,
     marks: u64,
 }
 
@@ -91,10 +93,17 @@ impl DualPi2 {
             old_delay: Span::ZERO,
             updates_at: Time::ZERO + settings.update,
             credit: 0,
+            was_low_latency: false,
             marks: 0,
         };
         queue.restart_scheduler();
         queue
+    }
+
+    /// Whether the packet that went last came from L; its ECN field, once marked, does not tell.
+    #[must_use]
+    pub const fn was_low_latency(&self) -> bool {
+        self.was_low_latency
     }
 
     /// The weights of C and of L.
@@ -236,6 +245,7 @@ impl Queue for DualPi2 {
             if !other.queue.is_empty() {
                 self.charge(queued.packet.bytes(), low_latency);
             }
+            self.was_low_latency = low_latency;
             return Some(queued);
         }
         self.restart_scheduler();
