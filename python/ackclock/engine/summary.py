@@ -69,7 +69,7 @@ class DualPi2Summary(TypedDict):
 
 
 class LinkSummary(TypedDict):
-    """A link, measured from the warm-up on; ``dualpi2`` is there where its queue is of that kind."""
+    """A link, measured from the warm-up on; ``dualpi2`` is there where its queue is one."""
 
     id: str
     utilisation: float | None
