@@ -49,6 +49,7 @@ MANY = {
     "overhead": "10 us",
     "start": {"uniform": ["0 s", "1 s"]},
 }
+HUNDRED_THOUSAND = MANY | {"count": 100_000}
 # About 10 s of wall time at 5 million packets per second: 50 million packets.
 LOADS = (
     Load("one Reno flow, 2.5 Gbit/s", {"controller": "reno"}, 2500, 160),
@@ -57,6 +58,7 @@ LOADS = (
     Load("one Reno flow, 100 Mbit/s", {"controller": "reno"}, 100, 4000),
     Load("one Reno flow, 1 Gbit/s", {"controller": "reno"}, 1000, 400),
     Load("one Reno flow, 10 Gbit/s", {"controller": "reno"}, 10000, 40),
+    Load("100 000 Reno flows, 100 Gbit/s", HUNDRED_THOUSAND, 100_000, 10),
 )
 
 
