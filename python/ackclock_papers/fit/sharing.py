@@ -141,7 +141,20 @@ def _measure_7(_key: Replacement, run: Run) -> Row:
     return {"Reno": renos, "others": others, "sum": renos + others}
 
 
-def _stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
+def stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
+    """Name the bandwidth stolen rate of what replaces ten Renos for a claim.
+
+    Parameters
+    ----------
+    key : Replacement
+        The variant.
+
+    Returns
+    -------
+    callable
+        From numbers to the estimate, run by run.
+    """
+
     def judge(numbers: Numbers) -> Estimate:
         alone, beside = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key))
         return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(alone, beside, strict=True)])
@@ -153,7 +166,7 @@ def _draw_7(numbers: Numbers, _traces: Traces) -> Figure:
     figure, panels = plots.panels(1, height=2.6, columns=2)
     words = [one.variant for one in STOLEN], [f"alpha {one}" for one in FAST_ALPHAS]
     for panel, cases, labels in zip(panels, (STOLEN, FASTS), words, strict=True):
-        found = [_stolen(one)(numbers) for one in cases]
+        found = [stolen(one)(numbers) for one in cases]
         panel.bar(
             labels, [one.value for one in found], yerr=[one.high - one.value for one in found],
             color=plots.COLOURS[0], capsize=2,
@@ -180,11 +193,11 @@ FIGURE_7 = Simulated(
     measure=_measure_7, numbers=("Reno", "others", "sum"), draw=_draw_7,
     claims=(
         ordered("FIT steals much less than CUBIC",
-                [(name, _stolen(Replacement(name))) for name in ("CUBIC", "FIT")], margin=0.3),
+                [(name, stolen(Replacement(name))) for name in ("CUBIC", "FIT")], margin=0.3),
         between("FIT steals a little more than CTCP",
                 _more(Replacement("FIT"), Replacement("CTCP")), 0.0, 0.1,
                 why="'a little': at most a tenth of what the Renos have", paper="a little higher"),
-        between("CTCP steals next to nothing", _stolen(Replacement("CTCP")), -0.1, 0.1,
+        between("CTCP steals next to nothing", stolen(Replacement("CTCP")), -0.1, 0.1,
                 why="a tenth either way", paper="extremely good inter-fairness; ideal is 0"),
         between("FAST's rate depends on alpha", _more(FASTS[-1], FASTS[0]), 0.1, math.inf,
                 why="0.1 more at alpha 100 than at 10", paper="depends on alpha"),
