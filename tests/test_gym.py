@@ -208,6 +208,17 @@ def test_kept_runs_of_a_policy_are_not_those_of_another():
         prints.add(controls.fingerprint(["mine"]))
 
 
+def test_kept_runs_of_a_policy_follow_from_its_module_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "import ackclock.gym as gym\nLearned = gym.control(gym.Linear([0, 0, 0, 0]))\n"
+    prints = []
+    for name, more in (("first_policy", ""), ("second_policy", "# another\n")):
+        (tmp_path / f"{name}.py").write_text(code + more)
+        controls.load(f"{name}:Learned")
+        prints.append(controls.fingerprint([f"{name}:Learned"]).partition("=")[2])
+    assert prints[0] != prints[1]
+
+
 def test_a_training_can_be_repeated():
     first, second = (
         ackclock.gym.train(path(duration="2 s"), generations=2, population=4) for _ in range(2)
