@@ -15,6 +15,7 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 # Minutes of simulation, files that a reader writes, root, or another machine.
 LEFT_OUT = (
     "reproduce",
+    "evaluate",
     "my_module",
     "loss.toml",
     "results/",
@@ -72,6 +73,7 @@ def main() -> None:
                 run("ackclock simulate path.toml --quiet --set flow.0.rtt=80ms -o other")
             run(command)
         run("ackclock compare --rate 5mbit --rtt 20ms --duration 5s --runs 2 reno cubic")
+        run("ackclock evaluate illinois --only iot")
         (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         run(f"{place} {shlex.quote(code)}")
         for program in ("link", "measure serve"):

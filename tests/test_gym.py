@@ -11,6 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 import ackclock
 import ackclock.gym
+from ackclock.engine import controls
 from ackclock.gym import QUANTITIES, Cubic, Linear, Reno, WindowEnv, WindowVectorEnv
 
 
@@ -172,6 +173,50 @@ def test_a_policy_is_a_control_of_every_scenario(name, policy):
         (found[control],) = ackclock.simulate(scenario, record=False).summary["flows"]
     for number in ("mean_window", "goodput_mbps"):
         assert found[f"{name}-policy"][number] == pytest.approx(found[name][number], rel=0.05)
+
+
+def test_a_saved_policy_is_the_same_policy(tmp_path):
+    weights = [0.1, -1 / 3, 1e-17, 2.5]
+    Linear(weights).save(tmp_path / "policy.json")
+    assert Linear.load(tmp_path / "policy.json").weights.tolist() == weights
+    for text in (
+        '{"weights": [1, 2, 3, 4]}',
+        '{"policy": "linear", "weights": [1]}',
+        '{"policy": "linear", "weights": [NaN, 0, 0, 0]}',
+        '{"policy": "linear"}',
+        "[]",
+        "[",
+    ):
+        (tmp_path / "other.json").write_text(text)
+        with pytest.raises(ValueError, match=r"other\.json holds no policy"):
+            Linear.load(tmp_path / "other.json")
+
+
+def test_kept_runs_of_a_policy_are_not_those_of_another():
+    prints = set()
+    for weights, step_s in (([0, 0, 0, 0], None), ([0, 0, 0, 1], None), ([0, 0, 0, 0], 0.1)):
+        ackclock.register("mine", ackclock.gym.control(Linear(weights), step_s=step_s))
+        prints.add(controls.fingerprint(["mine"]))
+    assert len(prints) == 3
+    ackclock.register("mine", ackclock.gym.control(Linear([0, 0, 0, 1])))
+    assert controls.fingerprint(["mine"]) in prints
+    # What has no name cannot be compared: it is taken for another each time.
+    made = [ackclock.gym.control(lambda _: np.array([0.0, 0.5])) for _ in range(2)]
+    for one in made:
+        ackclock.register("mine", one)
+        assert controls.fingerprint(["mine"]) not in prints
+        prints.add(controls.fingerprint(["mine"]))
+
+
+def test_kept_runs_of_a_policy_follow_from_its_module_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "import ackclock.gym as gym\nLearned = gym.control(gym.Linear([0, 0, 0, 0]))\n"
+    prints = []
+    for name, more in (("first_policy", ""), ("second_policy", "# another\n")):
+        (tmp_path / f"{name}.py").write_text(code + more)
+        controls.load(f"{name}:Learned")
+        prints.append(controls.fingerprint([f"{name}:Learned"]).partition("=")[2])
+    assert prints[0] != prints[1]
 
 
 def test_a_training_can_be_repeated():

@@ -1,5 +1,6 @@
 """The tutorials, done step by step in an empty directory as a new user would."""
 
+import json
 import os
 import re
 import shutil
@@ -53,6 +54,17 @@ def test_a_control_in_python(tmp_path: Path) -> None:
 def test_sweeps(tmp_path: Path) -> None:
     _do("sweeps.md", tmp_path)
     assert (tmp_path / "loss.pdf").exists()
+
+
+def test_learning_ends_with_verdicts(tmp_path: Path) -> None:
+    pytest.importorskip("cma")
+    _do("learning.md", tmp_path)
+    place = tmp_path / "results" / "evaluation=learned-learned"
+    found = json.loads((place / "verdicts.json").read_text("utf-8"))
+    assert found["control"]["name"] == "learned:Learned"
+    # Judged in every situation: the policy could be loaded in the processes that ran it.
+    (criterion,) = found["criteria"]
+    assert (criterion["id"], criterion["verdict"] != "failed") == ("iot", True)
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")

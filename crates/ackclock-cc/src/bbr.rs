@@ -6,7 +6,7 @@
 //! empties the queue; ProbeBW cycles through gains of 5/4, 3/4 and six times 1; ProbeRTT cuts the window to 4
 //! packets when RTprop has not been seen for ten seconds.
 //!
-//! `bbr-linux` has what Linux adds, see [`linux`]: it decides how much is in flight on short paths.
+//! `bbr-linux` has what Linux adds, see its submodule `linux`: it decides how much is in flight on short paths.
 //!
 //! Deviations: the cycle starts with its first gain of 1 instead of a random one, because a control draws no random
 //! numbers; a loss episode leaves the window as it is, without the round trip of packet conservation at its

@@ -44,7 +44,7 @@ pub trait ErasedController: Send + Sync {
     /// A copy with the same state.
     fn duplicate(&self) -> Box<dyn ErasedController>;
 
-    /// Why the control decides nothing any more: the panic of one in a library ([`crate::library`]).
+    /// Why the control decides nothing any more: the panic of one in a library ([`mod@crate::library`]).
     fn failure(&self) -> Option<&str> {
         None
     }

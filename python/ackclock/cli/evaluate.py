@@ -128,7 +128,7 @@ def evaluate(
     now = {one.key for one in asked.criteria}
     home = page.folder(output, control)
     searches = []
-    with options.watched(live, home, f"evaluation of {control}", home / "index.html") as seen:
+    with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as seen:
         found = run(earlier.joined(asked, home), cache, live=seen, **places)
         for objective in search:
             made = adversaries.search(

@@ -97,7 +97,7 @@ def reproduce(
         raise click.ClickException(str(error.args[0])) from error
     effort = numbers.QUICK if quick else numbers.FULL
     with options.watched(
-        live, output / "reproduction", "reproduction of papers", output / "index.html"
+        live, output / "reproduction", "Reproduction of papers", output / "index.html"
     ) as seen:
         records = make.reproduce(chosen, output, effort, jobs, tell, PAPERS.values(), cluster, seen)
     if as_json:

@@ -91,7 +91,7 @@ def sweep(
         return
     home = output / f"experiment={plan.name}"
     whole = home.with_name(f"{home.name}.html")
-    with options.watched(live, home, f"sweep {plan.name}", whole if page else home) as seen:
+    with options.watched(live, home, f"Sweep {plan.name}", whole if page else home) as seen:
         outcome = sweeps.run(
             plan,
             output,

@@ -180,11 +180,15 @@ def register(name: str, control: type[Any]) -> None:
 
 
 def _fingerprint(control: type[Any]) -> str:
-    """Give a digest of the file that defines a class, or of its own source in a notebook."""
+    """Give a digest of the file that defines a class, or of its own source in a notebook.
+
+    What it follows from besides, such as weights, it says by the attribute ``follows_from``.
+    """
     module = sys.modules.get(control.__module__)
     file = getattr(module, "__file__", None)
     try:
         source = Path(file).read_bytes() if file else inspect.getsource(control).encode()
+        source += getattr(control, "follows_from", b"")
     except (OSError, TypeError):
         # Without source nobody can tell whether it has changed: never the same twice.
         source = repr((control, id(control))).encode()
@@ -262,6 +266,10 @@ def _load_class(module: str, name: str) -> None:
     except (Exception, SystemExit) as error:
         # Annotations and metaclasses run code, too.
         raise ScenarioError(f"{reference}: cannot be read: {_told(error)}") from error
+    file = getattr(imported, "__file__", None)
+    if file and vars(imported)[name].__module__ != imported.__name__:
+        # A class that was made elsewhere of what stands here.
+        _registered[reference] += _digest(Path(file).read_bytes())
 
 
 def _told(error: BaseException) -> str:

@@ -46,7 +46,7 @@ class SoFar:
             if chart is not None:
                 charts[criterion.title] = chart
         heads = ("criterion", "situations that are done", "verdict so far")
-        note = "Verdicts and charts rest on the situations that are done, and may still change."
+        note = "Verdicts and charts rest on the situations that are done."
         return Shown(charts, heads, rows, note)
 
     def _whole(self, cell: int) -> CellResult | None:

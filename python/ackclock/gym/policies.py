@@ -7,12 +7,16 @@ that the built-in controls give.
 from __future__ import annotations
 
 import copy
+import json
 import math
+import pickle
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.engine import storage
 from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout
 from ackclock.engine.episodes import QUANTITIES
 
@@ -233,6 +237,53 @@ class Linear:
         """
         return self.of(self.weights, observation)
 
+    def save(self, file: Path | str) -> None:
+        """Keep the weights as JSON, whole or not at all.
+
+        Parameters
+        ----------
+        file : Path or str
+            Where to.
+
+        Raises
+        ------
+        StorageError
+            When it cannot be written.
+        """
+        text = json.dumps({"policy": "linear", "weights": self.weights.tolist()})
+        with storage.new_file(Path(file)) as place:
+            place.write_text(f"{text}\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, file: Path | str) -> Linear:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        file : Path or str
+            Its file.
+
+        Returns
+        -------
+        Linear
+            The same policy, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            When the file holds something else.
+        OSError
+            When it cannot be read.
+        """
+        try:
+            found = json.loads(Path(file).read_text("utf-8"))
+            weights = found["weights"]
+            if found["policy"] != "linear" or not np.isfinite(np.asarray(weights, float)).all():
+                raise ValueError("no finite weights")
+            return cls(weights)
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise ValueError(f"{file} holds no policy that Linear.save wrote: {error}") from error
+
     @classmethod
     def of(cls, weights: NDArray[Any], observation: Observation) -> Action:
         """Choose actions by weights of their own for each observation.
@@ -276,9 +327,17 @@ def control(policy: Policy, *, step_s: float | None = None) -> type[Control]:
     type
         To be given to `ackclock.register`, or bound to a name in a module.
     """
+    # Kept runs are known by what a control follows from: here by the policy, not by this file.
+    try:
+        followed = pickle.dumps((policy, step_s), 4)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        # A function without a name of its own, whose code nobody can compare: never the same twice.
+        followed = repr((policy, id(policy))).encode()
 
     class Acting(Control):
         """A policy, told what it would observe."""
+
+        follows_from: ClassVar[bytes] = followed
 
         def __init__(self, start: Start) -> None:
             super().__init__(start)
