@@ -6,7 +6,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.evaluation import measures, timelines
-from ackclock.evaluation.criteria import queueing
+from ackclock.evaluation.criteria import changes, queueing
 from ackclock.evaluation.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation, tcpeval
 from hand_made import made
@@ -182,3 +182,18 @@ def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
     assert sparing / reno == pytest.approx(3, rel=0.15)
     # A mark is a loss to it, but for what has to be sent again.
     assert reno == pytest.approx(1, abs=0.35)
+
+
+def test_thirty_steps_leave_what_they_do_not_take() -> None:
+    # Of 50 Mbit/s a step takes 1.25: all of it for 10 s, 50 - 1.25 k in the k-th of 30 seconds, 12.5
+    # for 10 s, 12.5 + 1.25 k, and all for 10 s: 500 + 918.75 + 125 + 956.25 + 500 = 3000 Mbit in the
+    # 90 s. Reno with a whole buffer takes what is left.
+    (cell,) = [one for one in changes.TRANSIENTS.cells("quick") if "30 steps" in one.name]
+    part = cell.parts(Subject("reno"))["run"]
+    run = engine.simulate(engine.read(part.scenario), record=part.records)
+    assert part.measure(run)["goodput"] == pytest.approx(3000 / 90, rel=0.01)
+    steps = [flow for flow in run.summary["flows"] if flow["name"].startswith("step")]
+    assert len(steps) == changes.STEPS
+    assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(
+        30 * 40 * 1.25e6 / 12_000, rel=0.01
+    )

@@ -115,6 +115,10 @@ def _sparing(subject: Subject) -> Table:
     return STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms, delayed_ack=64), duration_s=60)
 
 
+STEPS = 30
+"""Of 2.5 % of the rate, one a second (draft-irtf-iccrg-tcpeval-01, section 5.3)."""
+
+
 def _transient_cells(_: Mode) -> list[Cell]:
     fast, slow = Bottleneck(100, 40, 1), 10.0
 
@@ -142,6 +146,23 @@ def _transient_cells(_: Mode) -> list[Cell]:
         }
         return STANDARD.scenario(
             subject.flow("c", 40), cross, duration_s=60, measured_from_s=10, sample_s=0.25
+        )
+
+    def in_steps(subject: Subject) -> Table:
+        steps = [
+            {
+                "source": "cbr",
+                "name": f"step-{step}",
+                "rate": build.mbps(0.025 * STANDARD.rate_mbps),
+                "packet": "1500 B",
+                "rtt": "40 ms",
+                "start": build.seconds(20 + step),
+                "stop": build.seconds(60 + step),
+            }
+            for step in range(STEPS)
+        ]
+        return STANDARD.scenario(
+            subject.flow("c", 40), *steps, duration_s=100, measured_from_s=10, sample_s=0.25
         )
 
     def dark(subject: Subject) -> Table:
@@ -176,6 +197,11 @@ def _transient_cells(_: Mode) -> list[Cell]:
             "three quarters taken for good",
             one_part(partial(crossed, off_s=60.0), _cross_traffic),
             judged=(replace(LOSS, metric="cross_loss"), DELAY),
+        ),
+        Cell(
+            "three quarters taken and given back in 30 steps",
+            one_part(in_steps, measures.general),
+            judged=(GOODPUT, DELAY, LOSS), drawn=True,
         ),
         Cell(
             "the link is down for 2 s",
@@ -258,8 +284,8 @@ MISBEHAVING = Criterion(
 
 TRANSIENTS = Criterion(
     "transients", "7.8", "SHOULD", "Transient events",
-    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams; the "
-    "link is down, and what waits stays in its queue; fifty short flows come at once: "
+    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams, "
+    "at once and in thirty steps of a second; the link is down, and what waits stays in its queue; fifty short flows come at once: "
     "time to nine tenths of what is free, delay and loss, and what the "
     "others suffer.",
     _transient_cells, shown="recovery",
