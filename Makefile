@@ -53,8 +53,9 @@ python-test: setup
 # Licences, sources and duplicates of all crates, as deny.toml allows them. Advisories need a database from the network,
 # which a build must not depend on: make deny ADVISORIES=1 fetches it.
 deny:
-	cargo deny --locked --workspace check bans licenses sources $(if $(ADVISORIES),advisories)
-	cargo deny --locked --manifest-path fuzz/Cargo.toml check --config deny.toml licenses sources
+	cargo deny --locked --workspace check --deny unmatched-skip bans licenses sources $(if $(ADVISORIES),advisories)
+	for other in fuzz examples/rust-control; do \
+		cargo deny --locked --config deny.toml --manifest-path $$other/Cargo.toml check --allow unmatched-skip bans licenses sources || exit 1; done
 	@test -n "$(ADVISORIES)" || echo "make deny: advisories NOT CHECKED: their database is missing here; make deny ADVISORIES=1 fetches it"
 
 # The versions of Python's packages that development and CI install, with their hashes, from the lists of pyproject.toml.
@@ -63,10 +64,15 @@ lock:
 		| uv pip compile pyproject.toml - --extra development --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --quiet --output-file requirements.txt
 
-# What a release is made of, as CycloneDX: the crates of each program and of the extension, and Python's packages.
+# What a release is made of, as CycloneDX (cargo-cyclonedx; cyclonedx-bom from PyPI): the crates of each program and of the
+# extension, and Python's packages. Paths of the machine that made it are nobody's business.
 sbom:
-	cargo cyclonedx --format json --all
-	cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-file ackclock-python.cdx.json
+	cargo cyclonedx --quiet --format json --spec-version 1.5 --all --all-features
+	mkdir -p dist
+	for file in crates/*/*.cdx.json; do \
+		sed 's|$(CURDIR)|.|g' $$file > dist/$$(basename $$file) && rm $$file || exit 1; done
+	cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-file dist/ackclock-python.cdx.json
+	@ls dist/*.cdx.json
 
 # Whether this machine lets tests make network namespaces with TUN devices; the one made here goes away at once.
 CAN_EMULATE := { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1

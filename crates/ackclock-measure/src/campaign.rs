@@ -241,12 +241,10 @@ impl Campaign {
                     (last_good, wait) = (clock::now(), FIRST_WAIT);
                     continue;
                 }
-                Ok(_) if stop.load(Ordering::Relaxed) => return Ok(()),
-                Ok(_) => {}
                 Err(problem) if last_good.elapsed() >= patience => {
                     return Err(format!("{problem}; run the same command again to resume"));
                 }
-                Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
             let until = clock::now() + wait;
             while clock::now() < until && !stop.load(Ordering::Relaxed) {

@@ -6,23 +6,19 @@
 mod deadline;
 mod running;
 
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread::{scope, sleep, spawn};
-use std::time::Duration;
+use std::thread::{scope, spawn};
 
 use ackclock_measure::client::{self, Slot};
 use ackclock_measure::clock;
-use ackclock_measure::door::Door;
-use ackclock_measure::info::Info;
 use ackclock_measure::server::Limits;
-use ackclock_measure::session::Session;
 use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::transport::{Connection, Transport};
-use ackclock_measure::wire::{self, Answer, Fault, Request};
+use ackclock_measure::wire::{self, Answer, Request};
 use deadline::{DEADLINE, within};
 use proptest::prelude::*;
 use running::{OTHER, Running, TOKEN, limits};
@@ -174,24 +170,6 @@ fn wrong_answers_in_parallel_are_judged_five_times() {
 }
 
 #[test]
-fn a_proof_is_good_for_one_challenge_and_one_side() {
-    let token = Token::new(TOKEN).unwrap();
-    let (one, other) = (random(), random());
-    let of = |challenges, binding: &[u8]| Conversation { challenges, binding: binding.to_vec() };
-    let talk = of([one, other], b"this connection");
-    let proof = token.proof(Side::Client, &talk, "request");
-    assert!(token.accepts(&proof, Side::Client, &talk, "request"));
-    assert!(!token.accepts(&proof, Side::Server, &talk, "request"));
-    assert!(!token.accepts(&proof, Side::Client, &of([other, one], b"this connection"), "request"));
-    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"that connection"), "request"));
-    // What is bound does not flow into what is said.
-    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"this connectionre"), "quest"));
-    assert!(!token.accepts(&proof, Side::Client, &talk, "requesT"));
-    assert!(!token.accepts(&proof[..31], Side::Client, &talk, "request"));
-    assert!(!token.accepts(&[], Side::Client, &talk, "request"));
-}
-
-#[test]
 fn who_stops_reading_or_vanishes_is_forgotten() {
     for transport in BOTH {
         let running = Running::new(transport, limits());
@@ -229,71 +207,6 @@ fn a_server_that_does_not_know_the_token_is_not_believed() {
         client::ask(&Tcp { server: address }, &Token::new(TOKEN).unwrap(), &Request::Offer).unwrap_err();
     within("the impostor ends", move || impostor.join()).unwrap();
     assert_eq!(refused, format!("{address}: does not know the token"));
-}
-
-/// Who overhears the name of a session, or guesses it, gets nothing of it from elsewhere.
-#[test]
-fn a_flow_comes_from_where_its_session_does() {
-    let door = Door::new(8);
-    let [own, other] = [[127, 0, 0, 1], [127, 0, 0, 2]].map(IpAddr::from);
-    let session = Session::new(own, "reno".into(), 1, 2);
-    let join = |address, number| session.join(number, Arc::new(Trickle), door.enter(address).unwrap());
-    assert_eq!(join(other, 0), Err("this session belongs to another address"));
-    assert_eq!(join(own, 2), Err("this session has no flow of that number"));
-    assert_eq!(join(own, 0), Ok(()));
-    assert_eq!(join(own, 0), Err("this flow has arrived already"));
-    assert!(session.wait(Duration::from_millis(1)).is_none(), "one is missing");
-    assert_eq!(join(own, 1), Ok(()));
-    assert_eq!(session.wait(DEADLINE).map(|flows| flows.len()), Some(2));
-}
-
-/// Takes a byte every 100 ms.
-#[derive(Debug)]
-struct Trickle;
-
-impl Connection for Trickle {
-    fn send(&self, data: &[u8], _: Duration) -> io::Result<usize> {
-        sleep(Duration::from_millis(100));
-        Ok(data.len().min(1))
-    }
-
-    fn receive(&self, buffer: &mut [u8], _: Duration) -> io::Result<usize> {
-        sleep(Duration::from_millis(100));
-        buffer[0] = b'a';
-        Ok(1)
-    }
-
-    fn binding(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn identity(&self) -> Option<String> {
-        None
-    }
-
-    fn info(&self) -> io::Result<Info> {
-        Ok(Info::default())
-    }
-
-    fn set_control(&self, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn limit_rate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn finish(&self) {}
-
-    fn abort(&self) {}
-}
-
-#[test]
-fn a_line_has_its_time_however_slowly_it_goes() {
-    // 500 bytes would take 50 s.
-    let gone = |why: &str| Err(Fault::Gone(why.to_owned()));
-    assert_eq!(wire::write_line(&Trickle, &"x".repeat(500)), gone("does not read what is sent"));
-    assert_eq!(wire::read_line(&Trickle, Duration::from_secs(1)).map(drop), gone("did not answer in time"));
 }
 
 proptest! {

@@ -68,6 +68,7 @@ fn the_door_has_room_for_so_many() {
     let third = enter(&door, 3).unwrap();
     (0..5).for_each(|_| assert_eq!(third.judge(|| false), Some(false)));
     assert_eq!(third.judge(|| true), None, "already inside, and not judged any more");
+    assert_eq!(door.take_turned_away(), 1);
     drop((second, third));
     assert!(enter(&door, 3).is_none(), "five wrong answers");
     assert!(enter(&door, 1).is_some());

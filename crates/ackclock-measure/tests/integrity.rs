@@ -1,39 +1,19 @@
 //! What a campaign has on disk is whole, or somebody is told: changed bits, torn lines, failing disks, two clients.
 
+mod place;
+
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
-use ackclock_measure::campaign::{Campaign, Plan};
+use ackclock_measure::campaign::Campaign;
 use ackclock_measure::disk::{Disk, Real};
 use ackclock_measure::log::{Damaged, Log};
 use ackclock_measure::record::seal;
-use ackclock_measure::transport::Transport;
+use place::{Place, old, plan, records, sealed};
 use serde_json::{Value, json};
-
-/// A directory that goes away with its test.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Place {
-        let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
-        Place(directory)
-    }
-
-    fn log(&self) -> PathBuf {
-        self.0.join("log.jsonl")
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Writes without waiting for the disk, which would take most of a test's time.
 #[derive(Debug)]
@@ -78,29 +58,6 @@ impl Disk for Failing {
         self.step()?;
         file.set_len(length)
     }
-}
-
-/// Records as a client writes them: `slots` slots, complete at the first try.
-fn records(slots: u64) -> Vec<Value> {
-    let of_slot = |slot: u64| {
-        let unix_s = 1000.0 + 60.0 * slot as f64;
-        [
-            json!({ "slot": slot, "try": 1, "event": "begin", "unix_s": unix_s }),
-            json!({ "slot": slot, "try": 1, "event": "sample", "control": "reno", "side": "client", "second": 1.0,
-                    "flow": 0, "received_bytes": 123_456 }),
-            json!({ "slot": slot, "try": 1, "event": "end", "control": "reno", "seconds": 2.0,
-                    "received_bytes": [123_456], "complete": true }),
-        ]
-    };
-    (0..slots).flat_map(of_slot).collect()
-}
-
-fn sealed(records: &[Value]) -> Vec<u8> {
-    records.iter().flat_map(|record| seal(record).into_bytes()).collect()
-}
-
-fn old(records: &[Value]) -> Vec<u8> {
-    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
 }
 
 /// The records of a log without their checksums, and what was told.
@@ -274,18 +231,6 @@ fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
     );
     // The bad line, its sync and its directory's; the new log, its sync, rename and directory; the log's own two.
     assert_eq!(steps, 3 + 4 + 2);
-}
-
-fn plan() -> Plan {
-    Plan {
-        server: "s".to_owned(),
-        transport: Transport::Tcp,
-        identity: None,
-        controls: vec!["reno".to_owned()],
-        period_s: 2,
-        slots: 6,
-        references: 0,
-    }
 }
 
 fn open(place: &Place, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {

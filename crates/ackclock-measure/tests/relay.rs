@@ -14,11 +14,11 @@ use std::thread::{scope, spawn};
 use ackclock_measure::client::{self, Outcome, Sample, Slot, Which};
 use ackclock_measure::info::Info;
 use ackclock_measure::session::{Line, Told};
-use ackclock_measure::token::{Conversation, Token};
+use ackclock_measure::token::Token;
 use ackclock_measure::transport::Transport;
 use ackclock_measure::transport::tcp::Tcp;
-use ackclock_measure::wire::{self, Fault, Lines};
-use running::{OTHER, Running, TOKEN, limits};
+use ackclock_measure::wire;
+use running::{Running, TOKEN, limits};
 
 /// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then what is told.
 type Change = fn(number: usize, line: String) -> Vec<String>;
@@ -167,53 +167,4 @@ fn a_server_tells_of_its_flows_once_a_second() {
     let (outcome, heard) = told([of_flow(0), of_flow(2)].into_iter());
     assert!(outcome.unwrap_err().ends_with(nonsense));
     assert_eq!(heard, 1);
-}
-
-/// A mark holds for one line, at one place, of one conversation, by one token.
-#[test]
-fn a_mark_is_good_for_one_line() {
-    let conversation = |last: u8| Conversation { challenges: [[1; 32], [last; 32]], binding: Vec::new() };
-    let marks = |token: &[u8], last| Token::new(token).unwrap().marks(&conversation(last));
-    let mut writing = marks(TOKEN, 1);
-    let (first, second) = (writing.mark("a"), writing.mark("a"));
-    assert_ne!(first, second);
-    let mut reading = marks(TOKEN, 1);
-    assert!(reading.accepts(&first, "a") && reading.accepts(&second, "a"));
-    assert!(!marks(TOKEN, 1).accepts(&second, "a"), "another place");
-    assert!(!marks(TOKEN, 1).accepts(&first, "b"), "another line");
-    assert!(!marks(TOKEN, 2).accepts(&first, "a"), "another conversation");
-    assert!(!marks(OTHER, 1).accepts(&first, "a"), "another token");
-    assert!(!marks(TOKEN, 1).accepts(&first[..16], "a") && !marks(TOKEN, 1).accepts(&[], "a"));
-}
-
-/// A line that never ends is no line, however long its reader would wait.
-#[test]
-fn a_line_has_an_end() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut writing = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let (reading, _) = listener.accept().unwrap();
-    let longest = "x".repeat(wire::LONGEST_LINE);
-    writeln!(writing, "{longest}").unwrap();
-    assert_eq!(wire::read_line(&reading, deadline::DEADLINE), Ok(longest));
-    // Without a bound the next would be read for a minute, and come to 1 MB.
-    spawn(move || writing.write_all(&vec![b'x'; 1 << 20]));
-    assert_eq!(Lines::new(&reading).read(deadline::DEADLINE), Err(Fault::Nonsense));
-}
-
-/// Only what `token` makes is a token.
-#[test]
-fn weak_tokens_are_refused() {
-    let hint = "a token is 64 random hexadecimal digits; ackclock measure token FILE creates one";
-    let repeated = [b"0123456".repeat(9), b"a".repeat(64), b"0".repeat(64), b"ab".repeat(32)];
-    let upper = TOKEN.to_ascii_uppercase();
-    for weak in
-        [b"correct horse battery staple".to_vec(), TOKEN[..63].to_vec(), upper].iter().chain(&repeated)
-    {
-        assert_eq!(Token::new(weak).unwrap_err(), hint, "{}", String::from_utf8_lossy(weak));
-    }
-    let file = std::env::temp_dir().join(format!("ackclock-token-{}", std::process::id()));
-    Token::make(&file).unwrap();
-    let ended = [TOKEN, b"\n"].concat();
-    assert!(Token::read(&file).is_ok() && Token::new(&ended).is_ok());
-    std::fs::remove_file(file).unwrap();
 }

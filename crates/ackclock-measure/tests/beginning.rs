@@ -1,0 +1,195 @@
+//! How a campaign begins, and begins again: what a server offers, what the directory says, and attempts that fail.
+
+#[allow(dead_code, reason = "shared with tests of other programs")]
+#[path = "../../../tests/deadline.rs"]
+mod deadline;
+#[allow(dead_code, reason = "shared with other tests")]
+mod place;
+#[allow(dead_code, reason = "shared with other tests")]
+mod running;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ackclock_measure::campaign::{Campaign, Plan, offer};
+use ackclock_measure::clock;
+use ackclock_measure::disk::Real;
+use ackclock_measure::log::Damaged;
+use ackclock_measure::token::Token;
+use ackclock_measure::transport::{Connection, Dialer, Transport};
+use place::{Place, old, plan, records, sealed};
+use running::{Running, TOKEN, limits};
+use serde_json::{Value, json};
+
+fn open_as(place: &Place, plan: Plan, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
+    Campaign::open(&place.0, plan, damaged, Box::new(Real))
+}
+
+fn open(place: &Place) -> Campaign {
+    open_as(place, plan(), Damaged::Refuse).unwrap().0
+}
+
+/// A server that nobody reaches; stops the campaign after so many attempts.
+struct Unreachable {
+    attempts: Mutex<Vec<Instant>>,
+    most: usize,
+    stop: AtomicBool,
+}
+
+impl Unreachable {
+    fn after(most: usize) -> Unreachable {
+        Unreachable { attempts: Mutex::default(), most, stop: AtomicBool::new(false) }
+    }
+
+    /// Runs a campaign against it.
+    fn run(&self, campaign: &mut Campaign, patience: Duration) -> Result<(), String> {
+        campaign.run(self, &Token::new(TOKEN).unwrap(), patience, &self.stop, |_, _| {})
+    }
+}
+
+impl Dialer for Unreachable {
+    fn server(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 9))
+    }
+
+    fn connect(&self) -> Result<Arc<dyn Connection>, String> {
+        let mut attempts = self.attempts.lock().unwrap();
+        attempts.push(clock::now());
+        self.stop.store(attempts.len() >= self.most, Ordering::Relaxed);
+        Err("nobody is there".to_owned())
+    }
+}
+
+/// What a log says, without checksums.
+fn log(place: &Place) -> Vec<Value> {
+    let text = fs::read_to_string(place.log()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Pauses of 1 s and 2 s between them, and all of them in the log, also those after a new start.
+#[test]
+fn attempts_that_fail_are_counted_and_kept_apart() {
+    let place = Place::new("attempts");
+    let server = Unreachable::after(3);
+    server.run(&mut open(&place), Duration::MAX).unwrap();
+    let attempts = server.attempts.lock().unwrap();
+    assert!(attempts[1] - attempts[0] >= Duration::from_secs(1));
+    assert!(attempts[2] - attempts[1] >= Duration::from_secs(2));
+    // Without patience the first failure is told.
+    let mut again = open(&place);
+    assert_eq!(again.done(), 0);
+    let problem = Unreachable::after(usize::MAX).run(&mut again, Duration::ZERO).unwrap_err();
+    assert_eq!(problem, "127.0.0.1:9: nobody is there; run the same command again to resume");
+    let lines = log(&place);
+    let expected = (1..=4).flat_map(|number| [("begin", number), ("end", number)]);
+    let found = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["try"].as_u64().unwrap()));
+    assert!(found.eq(expected), "{lines:?}");
+    assert!(lines.iter().all(|line| line["slot"] == 0));
+    let ends = || lines.iter().filter(|line| line["event"] == "end");
+    assert!(
+        ends().all(|line| line["problem"] == "127.0.0.1:9: nobody is there" && line["complete"] == false)
+    );
+}
+
+/// Time goes on while no client runs, also where a log knows the wall clock alone.
+#[test]
+fn time_goes_on_from_the_log() {
+    let place = Place::new("time");
+    drop(open(&place));
+    // The campaign began at second 1000 of 1970, and its second slot a minute later.
+    fs::write(place.log(), sealed(&records(2))).unwrap();
+    Unreachable::after(1).run(&mut open(&place), Duration::MAX).unwrap();
+    let lines = log(&place);
+    let begin = &lines[lines.len() - 2];
+    assert_eq!((begin["event"].as_str(), begin["slot"].as_u64()), (Some("begin"), Some(2)));
+    let late_s = begin["elapsed_s"].as_f64().unwrap() - (begin["unix_s"].as_f64().unwrap() - 1000.0);
+    // The clocks are read one after the other, which a busy machine may take its time for; the slots are 60 s apart.
+    assert!(late_s.abs() < 30.0, "{late_s}");
+}
+
+/// As a campaign with more slots would leave them.
+#[test]
+fn slots_that_are_not_planned_are_none() {
+    let place = Place::new("beyond");
+    drop(open(&place));
+    fs::write(place.log(), sealed(&records(8))).unwrap();
+    assert_eq!(open(&place).done(), 6);
+}
+
+#[test]
+fn a_directory_has_one_campaign() {
+    let place = Place::new("one");
+    let of = |identity: Option<&str>, slots| {
+        let plan = Plan { identity: identity.map(str::to_owned), slots, ..plan() };
+        open_as(&place, plan, Damaged::Refuse).map(drop)
+    };
+    assert_eq!(of(Some("a"), 6), Ok(()));
+    assert_eq!(of(Some("a"), 6), Ok(()));
+    assert!(of(Some("b"), 6).unwrap_err().ends_with(
+        ": began with another server certificate; find out why it changed, or choose another directory"
+    ));
+    assert!(
+        of(Some("a"), 7)
+            .unwrap_err()
+            .ends_with(": contains a campaign with other settings; use those, or choose another directory")
+    );
+}
+
+/// With a plan that is damaged nothing says whether its log should have checksums, but the log itself.
+#[test]
+fn a_damaged_plan_loses_no_slot() {
+    let place = Place::new("lost-plan");
+    let file = place.0.join("campaign.json");
+    for log in [old(&records(4)), sealed(&records(4))] {
+        fs::write(&file, "{").unwrap();
+        fs::write(place.log(), &log).unwrap();
+        assert_eq!(open_as(&place, plan(), Damaged::SetAside).unwrap().0.done(), 4);
+        assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(4)));
+    }
+    // Where others have checksums, a line without is not taken for one of an old log.
+    fs::write(&file, "{").unwrap();
+    fs::write(place.log(), [sealed(&records(1)), old(&records(2)[3..])].concat()).unwrap();
+    assert_eq!(open_as(&place, plan(), Damaged::SetAside).unwrap().0.done(), 1);
+    assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(1)));
+}
+
+#[test]
+fn a_server_offers_what_it_allows() {
+    for transport in [Transport::Tcp, Transport::Quic] {
+        let running = Running::new(transport, limits());
+        let ask = |seconds, references| {
+            offer(running.dialer().as_ref(), &Token::new(TOKEN).unwrap(), seconds, references)
+        };
+        let (controls, identity) = ask(5, 2).unwrap();
+        assert_eq!(controls, ["reno", "cubic"]);
+        // SHA-256 of the certificate, which TCP has not.
+        assert_eq!(identity.map(|digits| digits.len()), (transport == Transport::Quic).then_some(64));
+        let address = running.address;
+        assert_eq!(
+            ask(6, 2).unwrap_err(),
+            format!("{address}: allows slots of at most 5 s; shorten --period")
+        );
+        assert_eq!(ask(5, 3).unwrap_err(), format!("{address}: allows at most 2 reference flows"));
+    }
+}
+
+/// A log of somebody else is not taken over with a plan of old.
+#[test]
+fn only_records_of_campaigns_are_taken_over() {
+    let place = Place::new("foreign-old");
+    let file = place.0.join("campaign.json");
+    fs::write(&file, serde_json::to_string_pretty(&plan()).unwrap() + "\n").unwrap();
+    let whole = json!({ "slot": 0, "try": 1, "event": "begin" });
+    for (member, other) in [("slot", json!("0")), ("try", json!(-1)), ("event", json!(3))] {
+        let mut foreign = whole.clone();
+        foreign[member] = other;
+        fs::write(place.log(), old(&[foreign])).unwrap();
+        let problem = open_as(&place, plan(), Damaged::Refuse).unwrap_err();
+        assert!(problem.contains("line 1 (byte 0) is not as it was written"), "{member}: {problem}");
+    }
+    fs::write(place.log(), old(&[whole])).unwrap();
+    open(&place);
+}
