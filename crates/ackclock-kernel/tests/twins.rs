@@ -97,7 +97,7 @@ fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) ->
             | Step::Marked { acks, rtt_us, .. } => {
                 round += 1;
                 let marks = |number: u16| match step {
-                    Step::Marked { every, .. } => number % every == 0,
+                    Step::Marked { every, .. } => number.is_multiple_of(*every),
                     _ => false,
                 };
                 // The queue grows: were all the same, rounding would decide whether a mean is above them.

@@ -1,6 +1,7 @@
 """DCTCP alone at a queue that marks; guest.py begins it."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from guest import build, receiver, table, transfer, write
@@ -14,7 +15,7 @@ QUEUES = (
     ("r2", "d2", "root netem delay 20ms limit 10000"),
     ("r1", "s1", "root netem delay 20ms limit 10000"),
 )
-CONTROLS = ("dctcp", "cubic")
+CONTROLS = ("dctcp", "cubic", "bbr")
 TURNS, SECONDS, SAMPLE_S = 2, 20, 0.01
 
 
@@ -23,12 +24,12 @@ def port(control: str, pair: int) -> int:
     return 5000 + CONTROLS.index(control) + 10 * pair
 
 
-def begin() -> None:
-    """Make the path and the receivers."""
+def begin(controls: Sequence[str]) -> None:
+    """Make the path and the receivers for flows of these controls."""
     build(MTU, QUEUES)
     # ECN for CUBIC, too.
     Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1")
-    for control in CONTROLS:
+    for control in controls:
         for pair in range(3):
             receiver(port(control, pair), control)
     time.sleep(2)
@@ -36,7 +37,7 @@ def begin() -> None:
 
 def measure() -> None:
     """Measure, and write the table."""
-    begin()
+    begin(["dctcp", "cubic"])
     turns = ["dctcp"] * TURNS
     results = [transfer("dctcp", port("dctcp", 0), SECONDS, SAMPLE_S) for _ in turns]
     write("marked.csv", table(turns, results, SAMPLE_S))

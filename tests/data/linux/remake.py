@@ -18,8 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGE = r"linux-image-6\.12\..*-cloud-amd64-unsigned"
-MODULES = ["veth", "sch_netem", "tcp_highspeed", "sch_tbf", "sch_codel", "tcp_dctcp"]
-STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares"}
+MODULES = ["veth", "sch_netem", "tcp_highspeed", "sch_tbf", "sch_codel", "tcp_dctcp", "tcp_bbr"]
+STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares", "bbr": "bbr"}
 """What is measured, and the file that does it."""
 NEEDED = {
     "qemu-system-x86_64": "qemu-system-x86",
