@@ -1,13 +1,14 @@
 """Formulas of the papers, which need no run; the functions take arrays.
 
-`laws` has any window law, by quadrature; `responses`, `unfairness` and `periods` have the closed
-forms; `fluid`, `illinois`, `matrix`, `fit`, `smoothness`, `timeouts` and `transients` those of one
-paper each.
+`laws` has any window law, by quadrature, and `convergence` its windows from loss to loss;
+`responses`, `unfairness` and `periods` have the closed forms; `fluid`, `illinois`, `matrix`, `fit`,
+`smoothness`, `timeouts` and `transients` those of one paper each.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ackclock.models import convergence as convergence
     from ackclock.models import fit as fit
     from ackclock.models import fluid as fluid
     from ackclock.models import illinois as illinois
@@ -25,7 +26,7 @@ else:
     __getattr__, __dir__ = on_demand(
         __name__,
         (
-            "fit", "fluid", "illinois", "laws", "matrix", "periods", "responses", "smoothness",
-            "timeouts", "transients", "unfairness",
+            "convergence", "fit", "fluid", "illinois", "laws", "matrix", "periods", "responses",
+            "smoothness", "timeouts", "transients", "unfairness",
         ),
     )  # fmt: skip

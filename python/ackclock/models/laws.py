@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,14 +31,15 @@ class Law:
     Attributes
     ----------
     increase : callable
-        Packets per round trip, from windows (an array) and the window at the end of the cycle.
+        Packets per round trip, from windows (an array) and the window at the end of the cycle, one
+        for all or one for each.
     cut : callable
         Fraction of the window that a loss event cuts, from the window in packets.
     bends : callable
         Windows at which the increase has a kink, from the window at the cycle's end.
     """
 
-    increase: Callable[[Array, float], Array | float]
+    increase: Callable[[Array, Any], Array | float]
     cut: Callable[[float], float]
     bends: Callable[[float], Sequence[float]] = _no_bends
 
