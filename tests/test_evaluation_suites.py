@@ -185,9 +185,9 @@ def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
 
 
 def test_thirty_steps_leave_what_they_do_not_take() -> None:
-    # Of 50 Mbit/s a step takes 1.25: all of it for 10 s, 50 - 1.25 k in the k-th of 30 seconds, 12.5
-    # for 10 s, 12.5 + 1.25 k, and all for 10 s: 500 + 918.75 + 125 + 956.25 + 500 = 3000 Mbit in the
-    # 90 s. Reno with a whole buffer takes what is left.
+    # Of 50 Mbit/s a step takes 1.25: all of it for 10 s, 50 - 1.25 k in the k-th of 30 seconds, for
+    # 10 s 12.5, 12.5 + 1.25 k, and all for 10 s: 500 + 918.75 + 125 + 956.25 + 500 = 3000 Mbit in
+    # the 90 s. Reno with a whole buffer takes what is left.
     (cell,) = [one for one in changes.TRANSIENTS.cells("quick") if "30 steps" in one.name]
     part = cell.parts(Subject("reno"))["run"]
     run = engine.simulate(engine.read(part.scenario), record=part.records)

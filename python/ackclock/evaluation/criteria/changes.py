@@ -285,9 +285,9 @@ MISBEHAVING = Criterion(
 TRANSIENTS = Criterion(
     "transients", "7.8", "SHOULD", "Transient events",
     "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams, "
-    "at once and in thirty steps of a second; the link is down, and what waits stays in its queue; fifty short flows come at once: "
-    "time to nine tenths of what is free, delay and loss, and what the "
-    "others suffer.",
+    "at once and in thirty steps of a second; the link is down, and what waits stays in its queue; "
+    "fifty short flows come at once: time to nine tenths of what is free, delay and loss, and what "
+    "the others suffer.",
     _transient_cells, shown="recovery",
 )  # fmt: skip
 

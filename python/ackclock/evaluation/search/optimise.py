@@ -45,7 +45,7 @@ def method() -> str:
 
 def maximise(
     together: Together, size: int, budget: int, seed: int, *, crossover: bool, by: str | None = None
-) -> int:
+) -> list[Vector]:
     """Look for vectors with large values.
 
     Parameters
@@ -66,8 +66,11 @@ def maximise(
 
     Returns
     -------
-    int
-        How many vectors were tried: `budget`.
+    list of ndarray
+        Where the distributions of CMA-ES stood in the end, which were not tried themselves: where
+        chance has a part in the values, the vector with the largest is the luckiest, and the mean
+        of those that it chose from is the better guess (Hansen, The CMA Evolution Strategy: A
+        Tutorial, arXiv:1604.00772, on noisy objectives). Empty for differential evolution.
     """
     chosen = by or method()
     look = _by_cma if chosen == CMA else _by_evolution
@@ -113,12 +116,13 @@ class _Limited:
         return values + [-np.inf] * (len(vectors) - len(within))
 
 
-def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
+def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Vector]:
     cma: Any = importlib.import_module("cma")
     random = np.random.default_rng([seed, 0])
     population = POPULATION
     centre: Vector = np.zeros(size)
     sigma = 1.0
+    means: list[Vector] = []
     while limited.left:
         if not crossover:
             # A few numbers with several basins: it starts in the best that a look around has found.
@@ -146,9 +150,11 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
                 values = limited(vectors)
                 if limited.left:
                     strategy.tell(vectors, [-value for value in values])
+        if strategy.countiter:
+            means.append(np.array(strategy.mean))
         population *= 2
         centre = random.standard_normal(size)
-    return limited.tried
+    return means
 
 
 def _looked_around(limited: _Limited, random: np.random.Generator, size: int) -> Vector:
@@ -168,7 +174,7 @@ def _children(best: Sequence[tuple[float, Vector]], random: np.random.Generator)
     return [np.append(one[:cut], other[cut:]), np.append(other[:cut], one[cut:])]
 
 
-def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> int:
+def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Vector]:
     del crossover
     from scipy.optimize import Bounds, differential_evolution
 
@@ -190,7 +196,7 @@ def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> i
             rng=random,
             tol=0,
         )
-    return limited.tried
+    return []
 
 
 def _together_instead(_: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -85,9 +86,14 @@ class Searched:
     failures: list[str]
 
     @property
+    def beyond_random(self) -> Estimate:
+        """How much more harm its best pattern does, with fresh seeds, than the best random one."""
+        return metrics.difference(self.fresh, self.fresh_at_random)
+
+    @property
     def beats_random(self) -> bool:
-        """Whether its best pattern does more harm, with fresh seeds, than the best random one."""
-        return self.fresh.value > self.fresh_at_random.value
+        """Whether that is more than 0 with 95 % confidence."""
+        return self.beyond_random.low > 0
 
 
 def search(
@@ -205,7 +211,7 @@ def summed_up(searched: Searched) -> str:
     """
     count = len(searched.adversaries)
     outcome = {0: "no adversary found", 1: "adversary found"}.get(count, f"{count} adversaries")
-    beaten = "" if searched.beats_random else "; does not beat random draws"
+    beaten = "" if searched.beats_random else "; not shown to beat random draws"
     return (
         f"{searched.objective.name}, {searched.genome.name}: {outcome}; "
         f"{searched.fresh} with fresh seeds, at random {searched.fresh_at_random}{beaten}"
@@ -219,25 +225,34 @@ class _Search:
         self.objective, self.genome, self.seed, self.runs = objective, genome, seed, runs
         self.searched: list[tuple[float, Vector]] = []
         self.drawn: list[tuple[float, Vector]] = []
+        self.means: list[Vector] = []
         self.failures: dict[str, None] = {}
 
     def look(self, bench: Bench, budget: int, method: str) -> None:
         """Try patterns, those that the search wants and as many random ones."""
         size, crossover = self.genome.size, self.genome.size > optimise.POPULATION
         for known, how in ((self.searched, method), (self.drawn, None)):
+            # Other runs for each generation, of which CMA-ES uses the order alone: with the same
+            # ones throughout it would learn what fits their starts, which helps in no other run.
+            runs = itertools.count()
 
             def together(
-                vectors: Sequence[Vector], known: list[tuple[float, Vector]] = known
+                vectors: Sequence[Vector],
+                known: list[tuple[float, Vector]] = known,
+                runs: Iterator[int] = runs,
             ) -> list[float]:
                 patterns = [self.genome.pattern(one) for one in vectors]
-                values = self.values(bench, patterns, self.seed, range(self.runs))
+                first = self.runs * next(runs)
+                values = self.values(bench, patterns, self.seed, range(first, first + self.runs))
                 known.extend(zip(values, map(np.array, vectors), strict=True))
                 return values
 
             if how is None:
                 optimise.at_random(together, size, budget, self.seed)
             else:
-                optimise.maximise(together, size, budget, self.seed, crossover=crossover, by=how)
+                self.means = optimise.maximise(
+                    together, size, budget, self.seed, crossover=crossover, by=how
+                )
         if self.failures and all(value == 0 for value, _ in self.searched):
             raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
 
@@ -269,16 +284,19 @@ class _Search:
         """Give values with seeds that the search has not seen."""
         return self.values(bench, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
 
-    def _shortlisted(self, bench: Bench, tried: Sequence[tuple[float, Vector]]) -> list[Pattern]:
+    def _shortlisted(
+        self, bench: Bench, tried: Sequence[tuple[float, Vector]], means: Sequence[Vector] = ()
+    ) -> list[Pattern]:
         """Give the best that are not nearly the same, by their values with other seeds."""
-        patterns = [self.genome.pattern(one) for one in _apart(tried)]
+        vectors = [*means, *_apart(tried)][:SHORTLIST]
+        patterns = [self.genome.pattern(one) for one in vectors]
         values = self.checked(bench, patterns)
         order = sorted(range(len(patterns)), key=lambda index: -values[index])
         return [patterns[index] for index in order]
 
     def confirm(self, bench: Bench, budget: int, method: str) -> Searched:
         """Run the best again with fresh seeds, and simplify those that stay what they were."""
-        best = self._shortlisted(bench, self.searched)[:BEST]
+        best = self._shortlisted(bench, self.searched, self.means)[:BEST]
         random = self._shortlisted(bench, self.drawn)[0]
         *judged, drawn = self.judged(bench, [*best, random])
         confirmed = [
