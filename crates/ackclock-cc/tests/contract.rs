@@ -3,7 +3,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Domain, Lost, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Decision, Domain, Lost, RateSample, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
 
@@ -109,6 +109,44 @@ fn build(entry: &Entry, start: Start, draws: &[(u8, f64)]) -> Option<Box<dyn Era
         .collect();
     // Values that are allowed singly may be refused together.
     entry.build(&given, start).ok()
+}
+
+/// Each rule, kept at its edge and then broken: a check that notices nothing would pass every control.
+#[test]
+fn every_breach_is_noticed() {
+    let decided = |window, ssthresh| Decision {
+        window: Window(window),
+        ssthresh: Window(ssthresh),
+        pacing_rate: None,
+        quantum: None,
+    };
+    let before = decided(10.0, 8.0);
+    let (one, none) = (Ack::of_one_packet(), Ack { credit: 0.0, ..Ack::of_one_packet() });
+    let lost = Lost { tx_in_flight: Packets(9), lost_since_sent: Packets(1), application_limited: false };
+    let moderated = Signal::Moderated { window: Packets(3) };
+    let rules = [
+        (Signal::Recovered, decided(1.0, 2.0), decided(0.999, 2.0)),
+        (Signal::Recovered, decided(1.0, 2.0), decided(f64::INFINITY, 2.0)),
+        (Signal::Recovered, decided(1.0, 2.0), decided(f64::NAN, 2.0)),
+        (Signal::Recovered, decided(1.0, 2.0), decided(1.0, 1.999)),
+        (Signal::Loss { ecn: false }, decided(2.0, 2.0), decided(1.999, 2.0)),
+        (Signal::Timeout { first: true }, decided(1.0, 5.0), decided(1.5, 5.0)),
+        (Signal::Timeout { first: false }, decided(1.0, 8.0), decided(1.0, 7.0)),
+        (moderated, decided(10.0, 8.0), decided(10.1, 8.0)),
+        (moderated, decided(3.0, 8.0), decided(3.0, 7.0)),
+        (Signal::Lost(lost), decided(10.0, 5.0), decided(10.1, 8.0)),
+        (Signal::Ack(none), decided(10.0, 8.0), decided(10.1, 8.0)),
+    ];
+    for (signal, kept, broken) in rules {
+        assert_eq!(violation(before, signal, kept, false), None, "{signal:?} {kept:?}");
+        assert!(violation(before, signal, broken, false).is_some(), "{signal:?} {broken:?}");
+    }
+    let in_quanta = |packets| Decision { quantum: Some(Packets(packets)), ..before };
+    assert_eq!(violation(before, Signal::Recovered, in_quanta(1), false), None);
+    assert!(violation(before, Signal::Recovered, in_quanta(0), false).is_some());
+    // What may grow: a window that was acknowledged in full, and one that is a cap.
+    assert_eq!(violation(before, Signal::Ack(one), decided(11.0, 8.0), false), None);
+    assert_eq!(violation(before, Signal::Ack(none), decided(11.0, 8.0), true), None);
 }
 
 proptest! {

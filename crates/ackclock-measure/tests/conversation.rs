@@ -288,6 +288,7 @@ fn a_slot_lasts_until_its_end_or_that_of_its_flows() {
     assert!(run(60, &[broken, broken], false, whole).2 < 60.0, "nobody to send to");
     assert!(run(60, &[takes], true, whole).2 < 60.0, "told to stop");
     assert!(run(60, &[takes], false, 1).2 < 60.0, "nobody listens");
+    assert!(run(1, &[waits], false, whole).2 >= 1.0, "it only has to wait");
     // One flow that has ended ends no other.
     assert!(run(1, &[takes, broken], false, whole).2 >= 1.0);
 }
