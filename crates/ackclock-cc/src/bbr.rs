@@ -277,7 +277,7 @@ impl<V: Version> Model<V> {
         let target = self.inflight(self.gains().1).map_or(f64::INFINITY, |target| target + extra);
         let next = if self.filled {
             (w + delivered).min(target)
-        } else if w < target || delivered < self.initial_window {
+        } else if w < target || (self.delivered as f64) < self.initial_window {
             w + delivered
         } else {
             w

@@ -128,6 +128,19 @@ fn bbr_finds_rate_and_delay() {
     near(bbr.decision().window.0, 203.0, 1e-9);
 }
 
+/// Startup keeps at most 2.885 * 100 + 3 = 291.5 packets and grows a packet per acknowledgement until then: it ends up to a
+/// packet beyond. A round trip of 400 packets is none of the path's; it only gives the window room to go further.
+#[test]
+fn bbr_keeps_its_window_near_the_model_while_it_starts() {
+    let mut bbr = Bbr::new(BbrParams::default(), at(10.0));
+    for _ in 0..400 {
+        bbr.on(Time::ZERO, steady(1, 300));
+    }
+    assert_eq!(internal(&bbr, "mode"), 0.0);
+    let window = bbr.decision().window.0;
+    assert!((291.5..292.6).contains(&window), "{window}");
+}
+
 /// Ten seconds without an RTT as small as the smallest: the window falls to 4 until 200 ms and a round trip have
 /// passed with no more than that in flight, and then returns.
 #[test]
