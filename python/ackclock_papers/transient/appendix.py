@@ -35,7 +35,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 APPENDIX = Computed(
-    name="appendix-b", caption="numbers of appendices B and D at a loss rate of 20 %",
+    name="section-b", caption="numbers of appendices B and D at a loss rate of 20 %",
     about="The chain of timeouts with slow start, and TFRC's rate before it is smoothed.",
     compute=_compute,
     numbers={TEXT: (*(f"CoV[R'] for p^-{one:g}" for one in EXPONENTS), SLOW_START)},
