@@ -6,7 +6,7 @@ use ackclock_cc::aimd::{Aimd, AimdParams};
 use ackclock_cc::bic_linux::{AckRatio, BicLinuxParams};
 use ackclock_cc::compound::CompoundParams;
 use ackclock_cc::compound_linux::{CompoundLinux, CompoundLinuxParams};
-use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
+use ackclock_cc::cubic::{Cubic, CubicParams, Rfc8312, Rfc9438};
 use ackclock_cc::fit::{Fit, FitParams, next_n};
 use ackclock_cc::gaimd::{Gaimd, GaimdParams};
 use ackclock_cc::hstcp::{HstcpParams, Rule, Table};
@@ -16,7 +16,7 @@ use ackclock_cc::reno::{Reno, RenoParams};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Parameters, Signal};
 use ackclock_units::{Packets, Span, Time};
-use common::{at, near};
+use common::{ack, at, near, tell};
 
 /// RFC 3649, appendix B, all of its 73 rows: the largest window, a, b. The RFC prints a row where a passes the next
 /// whole number, to two digits: half a digit of rounding in a and b each, and w is rounded, too, which moves a by
@@ -310,4 +310,48 @@ fn cubic_converges_fast() {
     }
     assert_eq!(seen, [1000.0, 595.0]);
     near(cubic.decision().window.0, 490.0, 1e-9);
+}
+
+/// After a loss at 10, beta = 0.7 keeps 7; K = cbrt(3/0.4) = 1.957 s, and at time 0 `W_cubic` = 7 as well. So there the
+/// Reno-friendly window is the larger one, and the window.
+///
+/// RFC 9438, section 4.3: each packet adds alpha/cwnd, alpha = 0.9/1.7 until the window is what it was before the loss, then 1.
+/// RFC 8312, equation 4: W_max beta + alpha t/RTT, where samples of 100 and 180 ms smooth to 110 ms (by 1/8): after 200 ms
+/// 7 + 0.9/1.7 * 200/110 = 7.962567, and `W_cubic` = 10 - 0.4 * 1.757434^3 = 7.828841.
+#[test]
+fn cubic_is_friendly_to_reno() {
+    let mut cubic = Cubic::<Rfc9438>::new(CubicParams::default(), at(10.0));
+    tell(&mut cubic, Signal::Loss { ecn: false });
+    let mut expected = 7.0;
+    for _ in 0..100 {
+        expected += if expected < 10.0 { 0.9 / 1.7 } else { 1.0 } / expected;
+        near(tell(&mut cubic, ack(100, 0)), expected, 1e-9);
+    }
+    // A packet a round trip is sqrt(7^2 + 2 * 0.529 n) until 10 after 48 packets, and from there sqrt(10^2 + 2 n).
+    near(expected, 14.28, 0.05);
+    let mut old = Cubic::<Rfc8312>::new(CubicParams::default(), at(10.0));
+    tell(&mut old, Signal::Loss { ecn: false });
+    tell(&mut old, ack(100, 0));
+    old.on(Time::ZERO + Span::from_millis(200), ack(180, 2));
+    near(old.decision().window.0, 7.962_567, 1e-6);
+}
+
+/// After a loss at 1000 the window is 700 and K = 9.085603 s. With an RTT of 100 ms the target after 1 s is
+/// `W_cubic`(1.1 s) = 1000 - 0.4 * 7.985603^3 = 796.305, so that an acknowledgement adds 96.305/700 (RFC 9438, section 4.4);
+/// after 100 s it is 1.5 windows (section 4.2), and one adds a half. A timeout keeps 0.7 for ssthresh (section 4.8).
+#[test]
+fn cubic_follows_its_curve() {
+    let mut cubic = Cubic::<Rfc9438>::new(CubicParams::default(), at(1000.0));
+    tell(&mut cubic, Signal::Loss { ecn: false });
+    tell(&mut cubic, ack(100, 0));
+    let mut before = cubic.decision().window.0;
+    for (milliseconds, more) in [(1000, 96.305 / 700.0), (100_000, 0.5)] {
+        cubic.on(Time::ZERO + Span::from_millis(milliseconds), ack(100, 0));
+        near(cubic.decision().window.0 - before, more, 1e-4);
+        before = cubic.decision().window.0;
+    }
+    tell(&mut cubic, Signal::Timeout { first: true });
+    assert_eq!(cubic.decision().window.0, 1.0);
+    near(cubic.decision().ssthresh.0, 0.7 * before, 1e-9);
+    cubic.internals(&mut |_, w_max| assert_eq!(w_max, 0.0));
 }
