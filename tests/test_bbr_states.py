@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from ackclock import engine
+from ackclock.evaluation import pictures
 from ackclock.evaluation.evaluate import evaluate
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.setting import Subject
@@ -113,3 +114,13 @@ def test_a_limit_that_only_some_can_keep() -> None:
     assert not limit.holds(0.8, [nan, nan])
     # What another control that tells it does not keep either is not held against it.
     assert limit.holds(0.8, [0.6, nan])
+
+
+def test_the_picture_leaves_out_who_tells_no_states(tmp_path) -> None:
+    assert STATES_OF_BBR.cells is not None
+    few = [one for one in STATES_OF_BBR.cells("quick") if one.name.startswith("3:")]
+    asked = Asked(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
+    found = evaluate(asked, tmp_path, shown=False).results[0]
+    figure = pictures.criterion(found, "bbr3")
+    assert figure is not None
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["bbr3"]

@@ -71,9 +71,13 @@ def _value(measured: Measured, metric: str) -> float:
     return measured.estimate(metric).value
 
 
-def _labels(cells: Sequence[CellResult], name: str) -> list[tuple[str, str]]:
-    """Give the controls to draw, each with its name: the candidate first."""
-    return [(who, name if who == CANDIDATE else who) for who in cells[0].measured]
+def _labels(cells: Sequence[CellResult], metric: str, name: str) -> list[tuple[str, str]]:
+    """Give the controls that have the number, each with its name: the candidate first."""
+    return [
+        (who, name if who == CANDIDATE else who)
+        for who in cells[0].measured
+        if any(np.isfinite(_value(cell.measured[who], metric)) for cell in cells)
+    ]
 
 
 def _along(cells: Sequence[CellResult], axis: str, metric: str, label: str, name: str) -> Figure:
@@ -90,7 +94,7 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: str, name
     for panel, (title, group) in zip(panels, shown, strict=True):
         ordered = sorted(group, key=lambda cell: float(cell.cell.parameters[axis]))
         x = [float(cell.cell.parameters[axis]) for cell in ordered]
-        for index, (who, control) in enumerate(_labels(cells, name)):
+        for index, (who, control) in enumerate(_labels(cells, metric, name)):
             found = [cell.measured[who].estimate(metric) for cell in ordered]
             plots.errors(
                 panel, x, [one.value for one in found], [one.low for one in found],
@@ -115,7 +119,7 @@ def _from_zero(panel: Axes) -> None:
 
 
 def _by_cell(cells: Sequence[CellResult], metric: str, label: str, name: str) -> Figure:
-    labels = _labels(cells, name)
+    labels = _labels(cells, metric, name)
     figure, (panel,) = plots.panels(1, height=0.7 + 0.09 * len(cells) * (1 + len(labels)))
     for index, (who, title) in enumerate(labels):
         places = np.arange(len(cells)) + 0.8 * (index / len(labels) - 0.4)

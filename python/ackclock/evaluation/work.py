@@ -63,6 +63,7 @@ class Work:
         self.runs = [FIRST_RUNS[asked.mode]] * len(self.cells)
         self._places = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
+        self._jobs: dict[tuple[int, int, int, str], Job] = {}
 
     def scenarios(self, cell: int, subject: int) -> dict[str, engine.Scenario] | str:
         """Give the scenarios of a cell.
@@ -129,12 +130,14 @@ class Work:
         for run in range(self.runs[cell]):
             for index, (name, part) in enumerate(parts.items()):
                 drawn = described.drawn and run == 0 and index == 0
-                scenario = scenarios[name]
-                yield (
-                    run,
-                    name,
-                    Job(scenario, run + offset, part.measure, part.records, drawn, by_flow=True),
-                )
+                place = (cell, subject, run, name)
+                if place not in self._jobs:
+                    # Its name is a digest, which is asked for again and again.
+                    self._jobs[place] = Job(
+                        scenarios[name], run + offset, part.measure, part.records, drawn,
+                        by_flow=True,
+                    )  # fmt: skip
+                yield run, name, self._jobs[place]
 
     def all_jobs(self) -> list[Job]:
         """Give all runs that are needed now.
