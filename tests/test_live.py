@@ -1,5 +1,6 @@
 """A trace of the kernel becomes a run; a campaign becomes a table and a picture."""
 
+import hashlib
 import json
 import os
 import random
@@ -287,6 +288,9 @@ def test_lines_of_others_are_one_line(tmp_path: Path, is_old: bool) -> None:
     ]
     ends += [lines[2] | {"seconds": wrong} for wrong in (0, None, "1", [])]
     texts += [*sealed, *map(integrity.seal, ends), DEEP.encode() + b"\n", b"\0\n", b"\n"]
+    # One whose checksum is right.
+    sign = hashlib.sha256(DEEP.encode()).hexdigest()[:16]
+    texts.append(f'{DEEP},"checksum":"{sign}"}}\n'.encode())
     for text in texts:
         (directory / "log.jsonl").write_bytes(first + text)
         with pytest.raises(ValueError, match=r"log.jsonl: line 3 \(byte ") as caught:

@@ -80,7 +80,7 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
 
 
 def _read(fifo: Path, into: list[bytes]) -> threading.Thread:
-    reader = threading.Thread(target=lambda: into.append(fifo.read_bytes()))
+    reader = threading.Thread(target=lambda: into.append(fifo.read_bytes()), daemon=True)
     reader.start()
     return reader
 
