@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
-from ackclock.metrics import over_runs
+from ackclock.metrics import over_runs, within
 from ackclock.sweep import parts, rows
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def estimates(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> pl.DataFr
     Returns
     -------
     polars.DataFrame
-        Columns x, hue (if given), value, low, high, runs.
+        Columns x, hue (if given), value, low, high, runs. An interval holds nothing impossible.
     """
     keys = list(dict.fromkeys([x] if hue is None else [x, hue]))
     # A run has one number in each group, whatever its flows.
@@ -141,7 +141,8 @@ def estimates(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> pl.DataFr
         .sort(keys)
         .collect()
     )
-    found = [over_runs(values) for values in of_runs[y].to_list()]
+    bounds = rows.possible(y)
+    found = [within(over_runs(values), *bounds) for values in of_runs[y].to_list()]
     return of_runs.select(keys).with_columns(
         pl.Series("value", [one.value for one in found], pl.Float64),
         pl.Series("low", [one.low for one in found], pl.Float64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,25 @@ COLUMNS: dict[str, type] = {
 """Columns of every result; those of the first link and of the run are the same for all flows."""
 NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind is float)
 """Columns whose interval can be asked for."""
+_SHARES = frozenset({"utilisation", "jain"})
+
+
+def possible(column: str) -> tuple[float, float]:
+    """Give the smallest and largest number that a column can have.
+
+    Parameters
+    ----------
+    column : str
+        Of results; of another nothing is known.
+
+    Returns
+    -------
+    tuple of two floats
+        In the unit of the column.
+    """
+    if column not in NUMBERS:
+        return -math.inf, math.inf
+    return 0.0, 1.0 if column in _SHARES else math.inf
 
 
 def of_summary(summary: Summary) -> list[Row]:
