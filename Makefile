@@ -32,14 +32,15 @@ test:
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(REQUIRE_ALL)"; fi
 
+# Documentation tests ask for the tokens of the make that runs both halves, which programs that are no make do not get.
 rust-test:
 	cargo fmt --all --check
 	@cargo metadata --locked --quiet --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
+	env -u MAKEFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
 	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
-	cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
+	env -u MAKEFLAGS cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
 
 python-test: setup
 	$(BIN)/ruff check --quiet
