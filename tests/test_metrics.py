@@ -251,6 +251,10 @@ def test_intervals_that_cannot_be_trusted_say_so():
     assert "nothing in the scenario is random" in same.warning
     assert "one run" in metrics.over_runs([7.0]).warning
     assert math.isnan(metrics.over_runs([math.nan]).value)
+    # What never happened in one run takes for ever on average: no interval, and no words of NumPy.
+    never = metrics.over_runs([3.0, math.inf, 4.0])
+    assert (never.value, math.isnan(never.low), math.isnan(never.high)) == (math.inf, True, True)
+    assert "never happened" in never.warning
     assert "batches" in metrics.over_batches([1.0, 2.0]).warning
     # A trend: neighbours are alike.
     assert "correlated" in metrics.over_batches(np.arange(1000.0)).warning

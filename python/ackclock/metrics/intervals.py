@@ -16,6 +16,7 @@ NOT_RANDOM = (
 )
 ONE_RUN = "one run gives no interval: use several"
 CORRELATED = "the batches are correlated, so the interval is too narrow: run longer"
+NEVER = "in some runs it never happened, so the mean is infinite and has no interval"
 TOO_SHORT = "too few samples for batches: run longer or sample more often"
 
 
@@ -191,7 +192,8 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
     -------
     Estimate
         Mean and Student's interval, which knows no bounds (`within` does). It warns when all runs
-        are the same.
+        are the same. A mean that is infinite, such as of a time until something that did not
+        happen in one run, has no interval.
 
     Examples
     --------
@@ -210,6 +212,8 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(mean, np.nan, np.nan, 1, ONE_RUN)
     if np.all(sample == sample[0]):
         return Estimate(mean, mean, mean, count, NOT_RANDOM)
+    if not np.isfinite(mean):
+        return Estimate(mean, np.nan, np.nan, count, NEVER)
     half = _half(sample, level)
     return Estimate(mean, mean - half, mean + half, count)
 
