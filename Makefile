@@ -37,10 +37,10 @@ rust-test:
 	cargo fmt --all --check
 	@cargo metadata --locked --quiet --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	env -u MAKEFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
+	env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
 	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
-	env -u MAKEFLAGS cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
+	env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
 
 python-test: setup
 	$(BIN)/ruff check --quiet
