@@ -150,3 +150,21 @@ def test_requests_reach_python_and_disk(tmp_path):
 def test_a_queue_without_a_unit_is_told_how_to_write_it(queue):
     with pytest.raises(ValueError, match=f'^queue: the unit is missing; write e.g. "{queue} pack'):
         ackclock.dumbbell("10 Mbit/s", "10 ms", queue=queue)
+
+
+def test_flows_of_one_group_share_their_settings_and_others_keep_their_own():
+    scenario = ackclock.scenario(
+        ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="60 packets"),
+        ackclock.flow("reno", rtt="100 ms", count=2),
+        ackclock.flow("reno", rtt="100 ms", min_window=2),
+        ackclock.flow("illinois", rtt="100 ms"),
+        duration="1 s",
+    )
+    checked = ackclock.engine.read(scenario)
+    summary = ackclock.simulate(checked).summary
+    text, _ = checked.simulate(run=0, record=True)
+    # As a plain reader of JSON has it, to the types of its numbers.
+    assert json.dumps(summary) == json.dumps(json.loads(text))
+    settings = [flow["settings"] for flow in summary["flows"]]
+    assert settings[0] is settings[1]
+    assert [one["min_window"] for one in settings] == [1, 1, 2, 1]

@@ -6,7 +6,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.evaluation import measures, timelines
-from ackclock.evaluation.criteria import changes, queueing
+from ackclock.evaluation.criteria import changes, collapse, queueing
 from ackclock.evaluation.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
 from ackclock.evaluation.suites import SUITES, adversaries, c4, starvation, tcpeval
 from hand_made import made
@@ -197,3 +197,21 @@ def test_thirty_steps_leave_what_they_do_not_take() -> None:
     assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(
         30 * 40 * 1.25e6 / 12_000, rel=0.01
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "falls"),
+    [
+        ((3.0, 0.5, 0.4), 1.0),
+        ((3.0, 3.5, 0.4), 0.0),
+        # One packet in 20 and in 14 round trips: which is more is a matter of chance.
+        ((3.0, 0.05, 0.07), 1.0),
+        ((3.0, 0.05, 0.2), 0.0),
+    ],
+)
+def test_sending_less_under_more_loss_is_not_asked_of_single_packets(sent, falls) -> None:
+    (criterion,) = [one for one in collapse.CRITERIA if one.id == "collapse-loss"]
+    assert criterion.cells is not None
+    (cell,) = criterion.cells("quick")
+    found = {share: {"sent": one} for share, one in zip(("10", "50", "90"), sent, strict=True)}
+    assert cell.numbers(found)["falls"] == falls

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -143,13 +143,29 @@ def simulate(
                 measured.append(result)
             if as_json:
                 wall_s = round(time.monotonic() - begin, 3)
-                print(json.dumps(result.summary | {"wall_s": wall_s}), flush=True)
+                _print_json(result.summary | {"wall_s": wall_s})
     for warning in dict.fromkeys(one for summary in summaries for one in summary["warnings"]):
         print(f"ackclock: warning: {warning}", file=sys.stderr)
     if not as_json and not quiet:
         _print_tables(summaries)
     if metrics:
         _print_metrics(measured, as_json)
+
+
+def _print_json(summary: Mapping[str, object]) -> None:
+    """Print one line of JSON, flow by flow: in one piece, many flows need as much as their run."""
+    before = "{"
+    for key, value in summary.items():
+        sys.stdout.write(f"{before}{json.dumps(key)}: ")
+        if key == "flows" and isinstance(value, list):
+            sys.stdout.write("[")
+            for number, flow in enumerate(value):
+                sys.stdout.write((", " if number else "") + json.dumps(flow))
+            sys.stdout.write("]")
+        else:
+            sys.stdout.write(json.dumps(value))
+        before = ", "
+    print("}", flush=True)
 
 
 def _holds_qlog(directory: Path) -> bool:

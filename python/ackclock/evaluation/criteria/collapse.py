@@ -23,6 +23,8 @@ from ackclock.evaluation.setting import STANDARD, Bottleneck, Mode, Subject, Tab
 from ackclock.evaluation.verdicts import Limit, Margin
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
+CHANCE_PACKETS_PER_RTT = 0.1
+"""Less than a packet in ten round trips is a matter of chance, and collapses nothing."""
 
 
 def _lossy(subject: Subject, percent: int) -> Table:
@@ -46,18 +48,17 @@ def _loss_cells(mode: Mode) -> list[Cell]:
 
     def numbers(found: Mapping[str, Numbers]) -> Numbers:
         sent = [found[str(share)]["sent"] for share in shares]
-        falls = all(later <= earlier for earlier, later in pairwise(sent))
+        falls = all(later <= max(one, CHANCE_PACKETS_PER_RTT) for one, later in pairwise(sent))
         named = {f"sent_{share}": one for share, one in zip(shares, sent, strict=True)}
         return named | {"falls": float(falls)}
 
-    # Less than a packet in ten round trips is a matter of chance, and collapses nothing.
     judged = tuple(
         Margin(
             f"sent_{share}",
             "packets per RTT",
             higher_is_better=False,
             ratio=1.1,
-            difference=0.1,
+            difference=CHANCE_PACKETS_PER_RTT,
             least=1e-4,
         )
         for share in (50, 90)
