@@ -7,9 +7,10 @@
 //! The first few components, which are links and act most often, are
 //! compared one by one. Above the others stands a tournament: each node holds
 //! the earlier of its two children. Changing a time there costs one walk towards the
-//! root, which ends where nothing changes. A sender that waits for microseconds before it sends would walk all the way, and
-//! again when its retransmission timer is next once more; so who comes before the whole tournament is written down beside
-//! it, while there is room, and keeps its later time in it.
+//! root, which ends where nothing changes. Two kinds of change, which are most, need no walk. A time that becomes later, as
+//! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that has
+//! come to the root is made true there. And a sender that waits for microseconds before it sends comes before the whole
+//! tournament: it is written down beside it, while there is room, and keeps its bound in it.
 
 use ackclock_units::Time;
 
@@ -25,7 +26,10 @@ const EARLY: usize = 2;
 pub struct Schedule {
     /// Times of the first components.
     compared: [Time; COMPARED],
-    /// Heap-ordered tournament of the others: node `n` has the children `2n` and `2n + 1`; leaves are the last half.
+    /// Times of the others.
+    others: Vec<Time>,
+    /// Heap-ordered tournament of lower bounds of them: node `n` has the children `2n` and `2n + 1`; leaves are the last
+    /// half. Its root is no bound but the time itself, or that of a component in `early`.
     nodes: Vec<u128>,
     leaves: usize,
     /// Nodes of components that were earlier than all of the tournament when their time was set; [`FREE`] otherwise.
@@ -46,7 +50,8 @@ impl Schedule {
     /// A schedule of `components` components, none of which has an event.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        let leaves = components.saturating_sub(COMPARED).next_power_of_two().max(2);
+        let others = vec![Time::NEVER; components.saturating_sub(COMPARED)];
+        let leaves = others.len().next_power_of_two().max(2);
         let mut nodes = vec![FREE; 2 * leaves];
         for (component, leaf) in (COMPARED..components).zip(&mut nodes[leaves..]) {
             *leaf = node(Time::NEVER, component as u32);
@@ -54,7 +59,14 @@ impl Schedule {
         for index in (1..leaves).rev() {
             nodes[index] = nodes[2 * index];
         }
-        Schedule { compared: [Time::NEVER; COMPARED], next: nodes[1], nodes, leaves, early: [FREE; EARLY] }
+        Schedule {
+            compared: [Time::NEVER; COMPARED],
+            next: nodes[1],
+            others,
+            nodes,
+            leaves,
+            early: [FREE; EARLY],
+        }
     }
 
     /// The component that acts next and when; [`Time::NEVER`] when none does.
@@ -74,37 +86,60 @@ impl Schedule {
     /// Sets the time of a component's next event; [`Time::NEVER`] for none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        match self.compared.get_mut(component as usize) {
-            Some(compared) => *compared = time,
-            None => self.set_other(node(time, component)),
+        if let Some(compared) = self.compared.get_mut(component as usize) {
+            *compared = time;
+        } else {
+            let other = &mut self.others[component as usize - COMPARED];
+            if *other != time {
+                *other = time;
+                self.set_other(node(time, component));
+            }
         }
     }
 
     fn set_other(&mut self, set: u128) {
-        let leaf = self.leaves + set as u32 as usize - COMPARED;
-        let mut free = None;
-        for early in &mut self.early {
-            if *early as u32 == set as u32 {
-                *early = FREE;
+        let is = |early: u128, component: u128| early as u32 == component as u32;
+        let own = self.early.iter().position(|early| is(*early, set));
+        let place = own.or_else(|| self.early.iter().position(|early| is(*early, FREE)));
+        match place {
+            Some(place) if set < self.nodes[1] => self.early[place] = set,
+            _ => {
+                if let Some(own) = own {
+                    self.early[own] = FREE;
+                }
+                self.bound(set);
             }
-            if *early == FREE {
-                free = Some(early);
-            }
-        }
-        if set < self.nodes[1]
-            && let Some(free) = free
-        {
-            *free = set;
-        } else {
-            self.walk(leaf, set);
         }
         self.next = self.early.iter().fold(self.nodes[1], |next, early| next.min(*early));
     }
 
+    /// Sees to it that the tournament has a bound of the time that was set, and the truth at its root.
+    fn bound(&mut self, set: u128) {
+        let other = set as u32 as usize - COMPARED;
+        if set < self.nodes[self.leaves + other] {
+            self.walk(other, set);
+        } else if self.nodes[1] as u32 == set as u32 {
+            self.settle();
+        }
+    }
+
+    /// Makes bounds at the root true until one was true.
+    fn settle(&mut self) {
+        loop {
+            let root = self.nodes[1];
+            let first = root as u32 as usize - COMPARED;
+            let known = node(self.others[first], root as u32);
+            if known <= root {
+                return;
+            }
+            self.walk(first, known);
+        }
+    }
+
     /// Puts `winner` into the tournament.
     #[inline]
-    fn walk(&mut self, leaf: usize, mut winner: u128) {
-        let mut index = leaf;
+    fn walk(&mut self, other: usize, mut winner: u128) {
+        let mut index = self.leaves + other;
         let nodes = &mut self.nodes[..];
         while nodes[index] != winner {
             nodes[index] = winner;

@@ -13,7 +13,7 @@ use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
 use crate::network::{Component, Occurrence};
 use crate::observe::Observer;
-use crate::packet::{EndId, Kind, Packet};
+use crate::packet::{EndId, Kind, Packet, Slab};
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
 use crate::summary::{requests, summarise};
@@ -241,6 +241,8 @@ impl Simulation {
             capture.finish()?;
         }
         network.check_conservation(now);
+        // What is under way has been counted, and its room is needed for the summaries of many flows.
+        network.payloads = Slab::default();
         let summary =
             summarise(&self.scenario, self.run, &mut network, &self.ends, &self.observer, catalogue);
         let tables = match journal {
