@@ -276,9 +276,11 @@ def _pictures(
 ) -> tuple[list[tuple[str, str, str]], int]:
     """Write the pictures of a criterion, add their charts, and say how much room is left."""
     made = []
-    for kind, figure in (
-        ("", pictures.criterion(result, name)),
-        ("-timelines", pictures.timelines(result, name)),
+    for kind, figure, about in (
+        ("", pictures.criterion(result, name), "with 95 % intervals over runs"),
+        ("-quantiles", pictures.quantiles(result, name), "the tail, with 95 % intervals over runs"),
+        ("-ladder", pictures.ladder(result, name), "per flow, with 95 % intervals over runs"),
+        ("-timelines", pictures.timelines(result, name), "over time, the first run"),
     ):
         if isinstance(figure, Figure):
             file = f"{result.criterion.id}{kind}"
@@ -292,6 +294,5 @@ def _pictures(
                 within = picture_of(figure, EMBEDDED_DPI)
             if len(within) <= room:
                 shown, room = within, room - len(within)
-            about = "over time, the first run" if kind else "with 95 % intervals over runs"
             made.append((file, shown, about))
     return made, room

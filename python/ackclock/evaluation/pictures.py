@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,10 @@ from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, 
 
 MOST_PANELS = 4
 MOST_TIMELINES = 2
+QUANTILES = (50, 95, 99)
+"""Percentiles that runs keep of delays and completion times."""
+LEAST_STEPS = 3
+"""Of a ladder."""
 
 
 def metric_of(result: CriterionResult) -> tuple[str, str]:
@@ -137,6 +142,104 @@ def _by_cell(cells: Sequence[CellResult], metric: str, label: str, name: str) ->
     if known and max(known) > 100 * min(known) and panel.get_xlim()[0] >= 0:
         panel.set_xscale("log")
     plots.legend(panel, len(labels))
+    return figure
+
+
+def quantiles(result: CriterionResult, name: str) -> Figure | None:
+    """Draw the tail of a distribution whose percentile the criterion shows.
+
+    The horizontal axis is -log10(1 - share), so that the last per cents have room: a cumulative
+    distribution function on its side.
+
+    Parameters
+    ----------
+    result : CriterionResult
+        What came of it.
+    name : str
+        Of the candidate.
+
+    Returns
+    -------
+    Figure or None
+        A panel per cell; None when the criterion's number is no percentile, or the only one.
+    """
+    metric, unit = metric_of(result)
+    known = [re.sub(r"_p\d+", f"_p{percent}", metric) for percent in QUANTILES]
+    if len(set(known)) < len(QUANTILES):
+        return None
+
+    def has_all(measured: Measured) -> bool:
+        return bool(np.isfinite([_value(measured, one) for one in known]).all())
+
+    cells = [cell for cell in result.cells if has_all(cell.measured[CANDIDATE])][:MOST_PANELS]
+    if not cells:
+        return None
+    x = [-np.log10(1 - percent / 100) for percent in QUANTILES]
+    with plots.in_style():
+        figure, panels = plots.panels(-(-len(cells) // 2), columns=min(2, len(cells)), height=2.0)
+        for panel, cell in zip(panels, cells, strict=False):
+            for index, (who, control) in enumerate(_labels([cell], metric, name)):
+                if not has_all(cell.measured[who]):
+                    continue
+                found = [cell.measured[who].estimate(one) for one in known]
+                plots.errors(
+                    panel, x, [one.value for one in found], [one.low for one in found],
+                    [one.high for one in found], index=index, label=control,
+                )  # fmt: skip
+            panel.set_xticks(x, [f"p{percent}" for percent in QUANTILES])
+            panel.set_title(cell.cell.name, loc="left")
+            panel.set_ylabel(f"{words(metric).split(', p')[0]} ({unit})")
+            _from_zero(panel)
+        for panel in panels[len(cells) :]:
+            panel.set_axis_off()
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
+    return figure
+
+
+def ladder(result: CriterionResult, name: str) -> Figure | None:
+    """Draw what a flow of either kind has while more and more of a crowd are the candidate's.
+
+    Parameters
+    ----------
+    result : CriterionResult
+        What came of a criterion.
+    name : str
+        Of the candidate.
+
+    Returns
+    -------
+    Figure or None
+        A panel per victim; None when there are too few steps of one crowd.
+    """
+    steps: dict[tuple[str, float], dict[float, Measured]] = {}
+    for cell in result.cells:
+        of, measured = cell.cell.parameters, cell.measured[CANDIDATE]
+        if "mine" in of and np.isfinite(_value(measured, "victim_goodput")):
+            mine, others = float(of["mine"]), float(of["others"])
+            steps.setdefault((str(of["victim"]), mine + others), {})[mine] = measured
+    crowds = {key: found for key, found in steps.items() if len(found) >= LEAST_STEPS}
+    if not crowds:
+        return None
+    with plots.in_style():
+        figure, panels = plots.panels(1, columns=len(crowds), height=2.4)
+        for panel, ((victim, total), found) in zip(panels, crowds.items(), strict=True):
+            x = sorted(found)
+            kinds = (("goodput", name, 1.0, 0.0), ("victim_goodput", victim, -1.0, total))
+            for index, (metric, control, sign, of_all) in enumerate(kinds):
+                flows = [of_all + sign * mine for mine in x]
+                each = [found[mine].estimate(metric) for mine in x]
+                plots.errors(
+                    panel, x,
+                    *([one / count for one, count in zip(ends, flows, strict=True)]
+                      for ends in zip(*((one.value, one.low, one.high) for one in each),
+                                      strict=True)),
+                    index=index, label=control,
+                )  # fmt: skip
+            panel.set_xlabel(f"flows of {name} among {total:g}")
+            panel.set_xticks(x, [f"{mine:g}" for mine in x])
+            plots.legend(panel, 2)
+            _from_zero(panel)
+        panels[0].set_ylabel("goodput per flow (Mbit/s)")
     return figure
 
 

@@ -199,26 +199,18 @@ def runs(evaluation: Evaluation) -> pl.DataFrame:
     kinds = {float: pl.Float64, int: pl.Int64, str: pl.String}
     named = ("criterion", "cell", "control", "role", "part")
     sweep = {name: kind for name, kind in rows.COLUMNS.items() if name not in _LAST}
-    frames = []
+    schema: dict[str, Any] = dict.fromkeys(named, pl.String) | {"run": pl.Int64}
+    schema |= {name: kinds[kind] for name, kind in sweep.items()}
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
     for result, cell, who in _places(evaluation):
+        about = (result.criterion.id, cell.cell.name, _name(evaluation, who), role_of(who))
         for run, part, flows in cell.measured[who].flows:
             count = len(flows.get("flow", ()))
-            about = (
-                result.criterion.id,
-                cell.cell.name,
-                _name(evaluation, who),
-                role_of(who),
-                part,
-            )
-            shared: dict[str, Any] = dict(zip(named, about, strict=True)) | {"run": run}
-            columns = {
-                name: value if isinstance(value, list) else [value] * count
-                for name, value in (shared | {name: flows.get(name) for name in sweep}).items()
-            }
-            schema: dict[str, Any] = dict.fromkeys(named, pl.String) | {"run": pl.Int64}
-            schema |= {name: kinds[kind] for name, kind in sweep.items()}
-            frames.append(pl.DataFrame(columns, schema=schema, strict=False))
-    return pl.concat(frames) if frames else pl.DataFrame()
+            shared: dict[str, Any] = dict(zip(named, (*about, part), strict=True)) | {"run": run}
+            for name, column in columns.items():
+                value = shared[name] if name in shared else flows.get(name)
+                column += value if isinstance(value, list) else [value] * count
+    return pl.DataFrame(columns, schema=schema, strict=False)
 
 
 def _places(evaluation: Evaluation) -> Iterator[tuple[CriterionResult, CellResult, str]]:

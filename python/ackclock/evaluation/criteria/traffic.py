@@ -155,6 +155,7 @@ def _real_time(run: Run) -> Numbers:
     mine = sum(rates) / len(rates)
     tfrc = measures.flows(run, "v-tfrc")[0]["goodput_mbps"] or 0.0
     return measures.victims(run) | {
+        "delay_p50": max(flow["delay_p50_ms"] or 0.0 for flow in media),
         "delay_p95": max(flow["delay_p95_ms"] or 0.0 for flow in media),
         "delay_p99": max(flow["delay_p99_ms"] or 0.0 for flow in media),
         "late": max(flow["late"] or 0.0 for flow in media),
