@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ackclock import engine
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import GOODPUT, SHARE, Cell, Numbers, Part, Parts, one_part
@@ -185,6 +188,10 @@ def share_cell(
 
 
 JITTERS_MS = (10.0, 40.0)
+OWN_RANGES = (1, 2, 4)
+"""Jitter in ranges of a control's own delay: theory has it starve above two."""
+LEAST_JITTER_MS = 0.1
+"""For controls whose own delay does not vary."""
 
 
 def range_cells(mode: Mode) -> list[Cell]:
@@ -199,39 +206,62 @@ def range_cells(mode: Mode) -> list[Cell]:
     -------
     list of Cell
         A control that keeps its delay within a range d starves a flow whose delay varies by more
-        than 2 d (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022); d is that of one flow alone.
+        than 2 d (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022); d is that of one flow alone. Some
+        cells give every control the same jitter, and some give each d, 2 d and 4 d of its own.
     """
     cells = []
     for rate in (2.0, 20.0) if mode == "quick" else (2.0, 20.0, 200.0):
         path = Bottleneck(rate, 40, 2)
-        for jitter in JITTERS_MS:
-
-            def parts(subject: Subject, path: Bottleneck = path, jitter: float = jitter) -> Parts:
-                noise = {"kind": "uniform", "range": build.milliseconds(jitter)}
-                flows = {"a": subject.flow("c-0", 40), "b": subject.flow("c-1", 40)}
-                shared = apart(path, flows, duration_s=60, access={"b": {"delay_noise": noise}})
-                alone = path.scenario(subject.flow("c", 40), duration_s=60, sample_s=0.05)
-                return {
-                    "run": Part(shared, shares, records=True),
-                    "alone": Part(alone, timelines.delay_range, records=True),
-                }
-
-            cells.append(
-                Cell(
-                    f"{rate:g} Mbit/s, delay of one flow up to {jitter:g} ms longer",
-                    parts,
-                    judged=(SHARE, GOODPUT),
-                    limits=(Limit("starved", "s", at_most=STARVED_S),),
-                    parameters={"rate_mbps": rate, "jitter_ms": jitter},
-                    numbers=partial(_in_ranges, jitter_ms=jitter),
-                    shown=(("delay_range", "ms"), ("jitter_over_range", "")),
-                )
-            )
+        for jitter_ms in JITTERS_MS:
+            name = f"up to {jitter_ms:g} ms longer"
+            cells.append(_jitter_cell(path, name, {"jitter_ms": jitter_ms}))
+        for count in OWN_RANGES:
+            name = f"up to {count} of its own ranges longer"
+            cells.append(_jitter_cell(path, name, {"own_ranges": float(count)}))
     return cells
 
 
-def _in_ranges(found: Mapping[str, Numbers], *, jitter_ms: float) -> Numbers:
-    own_ms = found["alone"]["delay_range"]
+def _jitter_cell(path: Bottleneck, name: str, jitter: Mapping[str, float]) -> Cell:
+    """Give a cell in which the delay of one flow varies: by ms, or by the control's own ranges."""
+
+    def parts(subject: Subject) -> Parts:
+        alone = path.scenario(subject.flow("c", 40), duration_s=60, sample_s=0.05)
+        jitter_ms = jitter.get("jitter_ms", 0.0)
+        if "own_ranges" in jitter:
+            own_ms = jitter["own_ranges"] * _own_range_ms(json.dumps(alone))
+            jitter_ms = max(LEAST_JITTER_MS, round(own_ms, 1))
+        noise = {"kind": "uniform", "range": build.milliseconds(jitter_ms)}
+        flows = {"a": subject.flow("c-0", 40), "b": subject.flow("c-1", 40)}
+        shared = apart(path, flows, duration_s=60, access={"b": {"delay_noise": noise}})
+        return {
+            "run": Part(shared, partial(_jittered, jitter_ms=jitter_ms), records=True),
+            "alone": Part(alone, timelines.delay_range, records=True),
+        }
+
+    return Cell(
+        f"{path.rate_mbps:g} Mbit/s, delay of one flow {name}",
+        parts,
+        judged=(SHARE, GOODPUT),
+        limits=(Limit("starved", "s", at_most=STARVED_S),),
+        parameters={"rate_mbps": path.rate_mbps, **jitter},
+        numbers=_in_ranges,
+        shown=(("delay_range", "ms"), ("jitter", "ms"), ("jitter_over_range", "")),
+    )
+
+
+@functools.cache
+def _own_range_ms(alone: str) -> float:
+    """Give d of a scenario of one flow, written as JSON; 0 when the flow measures no RTT."""
+    found = timelines.delay_range(engine.simulate(engine.parse(alone, "d", is_json=True)))
+    return found["delay_range"] if found["delay_range"] > 0 else 0.0
+
+
+def _jittered(run: Run, *, jitter_ms: float) -> Numbers:
+    return shares(run) | {"jitter": jitter_ms}
+
+
+def _in_ranges(found: Mapping[str, Numbers]) -> Numbers:
+    own_ms, jitter_ms = found["alone"]["delay_range"], found["run"]["jitter"]
     return found["run"] | {
         "delay_range": own_ms,
         "jitter_over_range": jitter_ms / own_ms if own_ms else float("inf"),
