@@ -322,7 +322,7 @@ ADVERSARIES: tuple[Criterion, ...] = (
         "delay-range", "starvation", "", "Jitter beyond its own",
         "Two flows of the control, the delay of one of which varies; and one alone, from the RTTs "
         "of which the range d of the control's own delay is measured. By Arun, Alizadeh and "
-        "Balakrishnan (SIGCOMM 2022) a flow may starve once the jitter is more than 2 d. Some jitter is "
+        "Balakrishnan (SIGCOMM 2022) a flow may starve once the jitter is more than 2 d. Some is "
         "the same for all, some is d, 2 d and 4 d of each control.",
         range_cells, axis="jitter_ms", shown="smallest_share",
     ),
