@@ -175,19 +175,20 @@ instructions: setup
 	$(BIN)/python benches/instructions.py
 	@touch $@
 
-# What profile-guided optimisation gains: the extension built with a profile of the repository's scenarios, and its counts
-# beside those kept. As long as two builds from scratch.
+# What profile-guided optimisation gains: the extension built with a profile of what benches/train.py runs, and its digests,
+# counts and times beside those of the extension without. As long as two builds from scratch, and two minutes.
 PGO := $(CURDIR)/target/pgo
 PGO_BUILD := cargo build --locked --quiet --release --package ackclock-py --target $(HOST) --target-dir $(PGO)
 PGO_EXTENSION := $(PGO)/$(HOST)/release/lib_native.so
-pgo: .venv/dependencies
+PGO_PAIRS ?= 5
+pgo: setup
 	rustup component add llvm-tools
 	rm -rf $(PGO)/profiles
 	RUSTFLAGS="-Cprofile-generate=$(PGO)/profiles" $(PGO_BUILD)
-	$(BIN)/python benches/train.py $(PGO_EXTENSION)
+	$(BIN)/python benches/train.py $(PGO_EXTENSION) > /dev/null
 	$$(rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata merge --output $(PGO)/profile $(PGO)/profiles
 	RUSTFLAGS="-Cprofile-use=$(PGO)/profile" $(PGO_BUILD)
-	$(BIN)/python benches/instructions.py --extension $(PGO_EXTENSION)
+	$(BIN)/python benches/pgo.py $(PGO_EXTENSION) $(PGO)/profile --pairs $(PGO_PAIRS) $(PGO_OPTIONS)
 
 # With Debian's valgrind and ns2.
 bench: setup
@@ -243,7 +244,7 @@ adversaries: setup
 
 # The wheel for any Linux with this glibc or a newer one, made with zig, with the programs link and measure in it; with
 # WITH_KERNEL=1 the kernel's loader that make kernel has built, too, which needs this machine's glibc and libelf.
-# A profile that make pgo has left is used: it spares a tenth of the engine's instructions (docs/performance.md).
+# A profile that make pgo has left is used (docs/performance.md).
 GLIBC ?= 2.17
 PROGRAMS := python/ackclock/programs
 WITH_PROFILE := $(if $(wildcard $(PGO)/profile),RUSTFLAGS="-Cprofile-use=$(PGO)/profile")
