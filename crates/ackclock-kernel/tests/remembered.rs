@@ -1,0 +1,79 @@
+//! What the kernel's controls remember of round-trip times in little space, and how packets are paced.
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_cc::{Ack, Signal, Start};
+use ackclock_kernel::twin;
+use ackclock_units::{Span, Time, Window};
+
+const START: Start = Start { window: Window(20.0), ssthresh: Window(20.0), hystart: false, seed: 0 };
+
+fn in_kernel(name: &str) -> Box<dyn ErasedController> {
+    let entry = twin::entries().iter().find(|entry| entry.name == format!("{name}@kernel")).unwrap();
+    entry.build(&[], START).unwrap()
+}
+
+fn internal(control: &dyn ErasedController, name: &str) -> f64 {
+    let mut found = None;
+    control.internals(&mut |internal, value| {
+        if internal == name {
+            found = Some(value);
+        }
+    });
+    found.unwrap()
+}
+
+fn acknowledge(control: &mut dyn ErasedController, ms: u64, rtt_ms: u64) {
+    let ack = Ack { rtt: Some(Span::from_millis(rtt_ms)), round: ms / rtt_ms, ..Ack::of_one_packet() };
+    control.on(Time::ZERO + Span::from_millis(ms), Signal::Ack(ack));
+}
+
+/// 50 ms for ten seconds, then 70 ms. RTTst is of 3 to 4 sevenths of a smoothed RTT, which is between the two, and RTTmin
+/// of 3 to 4 times 2.88 s; an ACK comes every millisecond, so that either may be a millisecond late.
+#[test]
+fn copa_forgets_in_time() {
+    let mut control = in_kernel("copa");
+    let mut delays = Vec::new();
+    for ms in 1..25_000 {
+        acknowledge(&mut *control, ms, if ms < 10_000 { 50 } else { 70 });
+        delays.push(internal(&*control, "queueing_delay_ms"));
+    }
+    let queued: Vec<_> = delays.iter().map(|delay| *delay > 1.0).collect();
+    let first = queued.iter().position(|is_queued| *is_queued).unwrap() + 1 - 9_999;
+    let last = queued.iter().rposition(|is_queued| *is_queued).unwrap() + 1 - 9_999;
+    assert!((21..=41).contains(&first), "{first} ms");
+    assert!((8_640..=11_540).contains(&last), "{last} ms");
+    // In between it never forgets, and knows the delay to 2^-12.
+    let between = &delays[first + 9_998..last + 9_998];
+    assert!(between.iter().all(|delay| (delay / 20.0 - 1.0).abs() < 1.0 / 4096.0));
+}
+
+/// The kernel's pacing at twice the window per smoothed RTT.
+#[test]
+fn copa_is_paced_at_two_windows_per_round_trip() {
+    let mut control = in_kernel("copa");
+    assert!(control.decision().pacing_rate.is_none());
+    (1..1_000).for_each(|ms| acknowledge(&mut *control, ms, 50));
+    let decision = control.decision();
+    let per_trip = decision.pacing_rate.unwrap().0 * 0.05;
+    assert!((per_trip / decision.window.0 - 2.0).abs() < 1e-9, "{per_trip} of {:?}", decision.window);
+}
+
+/// 50 ms for four and a half minutes, then 70 ms: the base is that of ten minutes. A minute of the kernel's is 57 times
+/// 2^20 us, that is 59.8 s; after 15 of them and an ACK each it is 5 s ahead at most, and meanwhile the two may disagree.
+#[test]
+fn ledbat_plus_plus_forgets_after_ten_minutes() {
+    let mut ours = BuiltIn.find("ledbat++").unwrap().build(&[], START).unwrap();
+    let mut theirs = in_kernel("ledbat++");
+    let mut disagreeing = 0;
+    for tenth in 1..15_000 {
+        for control in [&mut ours, &mut theirs] {
+            acknowledge(&mut **control, 100 * tenth, if tenth < 2_700 { 50 } else { 70 });
+        }
+        let delays = [&ours, &theirs].map(|control| internal(&**control, "delay_ms"));
+        disagreeing += u32::from((delays[0] - delays[1]).abs() > 0.01);
+        let known = if (2_704..8_300).contains(&tenth) { Some(20.0) } else { (tenth > 9_100).then_some(0.0) };
+        assert!(known.is_none_or(|delay| (delays[1] - delay).abs() < 1e-4), "{tenth}: {delays:?}");
+    }
+    assert!(disagreeing <= 50, "{disagreeing}");
+}
