@@ -94,12 +94,13 @@ SEC("struct_ops") int ack_release(u64 *arguments)
 	return 0;
 }
 
-/* Called for every ACK, also in recovery: measures, and grows nothing. */
+/* Called for every ACK, also in recovery: measures, and grows nothing; a window that may fall may fall here. */
 SEC("struct_ops") int ack_measure(u64 *arguments)
 {
 	struct tcp_sock *tp = (void *)arguments[0];
 	const struct ack_sample *sample = (void *)arguments[1];
 	struct connection *connection = connection_of(arguments);
+	u64 before = connection->control.base.window;
 	int rtt_us = sample->rtt_us;
 	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
 
@@ -116,6 +117,8 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 	if (connection->recovering)
 		count_credit(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
+	if (MAY_FALL && connection->control.base.window != before)
+		trace(arguments, ACKNOWLEDGED);
 	return 0;
 }
 
