@@ -13,7 +13,7 @@
 #define FALLS
 #define PACING_GAIN 2
 #include "control.h"
-#include "compact.h"
+#include "stretches.h"
 
 #define LEAST (2 * PACKET)
 #define SAME 3
@@ -40,9 +40,6 @@
 #define STANDING_PER_LARGEST_LOG2 3
 #define CLOCK_LOG2 17
 #define LEAST_STRETCH 22
-/* Codes of the largest RTTs have 8 bits, and 0 is none. */
-#define FEW_DIGITS 3
-#define NO_CODES (~0ULL)
 
 struct control {
 	struct base base;
@@ -108,69 +105,10 @@ inline_always void control_start(struct control *control)
 	begin_anew(control);
 }
 
-/* So many stretches are over. */
-inline_always u64 turned(u64 codes, u32 turns)
-{
-	return turns < 4 ? codes << 16 * turns | ~(NO_CODES << 16 * turns) : NO_CODES;
-}
-
-inline_always u32 smallest(u64 codes)
-{
-	u32 least = NO_CODE;
-
-	_Pragma("GCC unroll 4") for (u32 place = 0; place < 64; place += 16)
-		if ((codes >> place & 0xffff) < least)
-			least = codes >> place & 0xffff;
-	return least;
-}
-
-/* With a code in the present stretch. */
-inline_always u64 noted(u64 codes, u32 code)
-{
-	return code < (codes & 0xffff) ? (codes & ~0xffffULL) | code : codes;
-}
-
-/* All less by `by` ticks. */
-inline_always u64 lowered(u64 codes, u32 by)
-{
-	u64 result = 0;
-
-	_Pragma("GCC unroll 4") for (u32 place = 0; place < 64; place += 16) {
-		u32 code = codes >> place & 0xffff;
-		u32 value = unpacked(code, DIGITS);
-
-		if (code != NO_CODE)
-			code = packed(value > by ? value - by : 0, DIGITS);
-		result |= (u64)code << place;
-	}
-	return result;
-}
-
-/* The largest RTTs where RTTmin falls by `fall` and rises by `rise` ticks. */
-inline_always u32 rebased(u32 codes, u32 fall, u32 rise)
-{
-	u32 result = 0;
-
-	_Pragma("GCC unroll 4") for (u32 place = 0; place < 32; place += 8) {
-		u32 code = codes >> place & 0xff;
-		u32 value = code ? unpacked(code - 1, FEW_DIGITS) + fall : 0;
-
-		if (code)
-			code = packed(value > rise ? value - rise : 0, FEW_DIGITS) + 1;
-		result |= code << place;
-	}
-	return result;
-}
-
 /* The largest RTT less RTTmin, ticks. */
 inline_always u32 range(const struct control *control)
 {
-	u32 most = 1;
-
-	_Pragma("GCC unroll 4") for (u32 place = 0; place < 32; place += 8)
-		if ((control->largest >> place & 0xff) > most)
-			most = control->largest >> place & 0xff;
-	return unpacked(most - 1, FEW_DIGITS);
+	return unpacked_largest(control->largest);
 }
 
 /* The smoothed RTT, ticks. */
@@ -193,7 +131,7 @@ inline_always void turn(struct control *control, u64 now)
 	control->since += turns * stretch;
 	control->standing = turned(control->standing, turns);
 	control->stretches = stretches & ((1 << STANDING_PER_LARGEST_LOG2) - 1);
-	control->largest = largest_turns < 4 ? control->largest << 8 * largest_turns : 0;
+	control->largest = turned_largest(control->largest, largest_turns);
 	control->began += least_turns * LEAST_STRETCH;
 	control->leasts = turned(control->leasts, least_turns);
 }
@@ -213,9 +151,7 @@ inline_always void note(struct control *control, u32 rtt)
 	code = packed(excess, DIGITS);
 	control->standing = noted(control->standing, code);
 	control->leasts = noted(control->leasts, code);
-	code = packed(excess, FEW_DIGITS) + 1;
-	if (code > (control->largest & 0xff))
-		control->largest = (control->largest & ~0xffU) | code;
+	control->largest = noted_largest(control->largest, excess);
 	rise = unpacked(smallest(control->leasts), DIGITS);
 	if (rise) {
 		/* The smallest one is too old. */

@@ -232,7 +232,8 @@ impl ErasedController for Twin {
     fn decision(&self) -> Decision {
         let [window, ssthresh, ..] = self.state;
         let gain = Some(self.functions.pacing_gain).filter(|gain| *gain > 0);
-        let per_second = gain.zip(self.smoothed).map(|(gain, rtt)| f64::from(gain) * packets(window) / rtt.max(1e-6));
+        let per_second =
+            gain.zip(self.smoothed).map(|(gain, rtt)| f64::from(gain) * packets(window) / rtt.max(1e-6));
         Decision {
             window: Window(packets(window)),
             ssthresh: Window(packets(ssthresh)),

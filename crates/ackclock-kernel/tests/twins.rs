@@ -95,7 +95,9 @@ fn plateaus() -> impl Strategy<Value = Vec<Step>> {
     let events = prop::collection::vec(event, 1..12);
     let plateau = (10_000..100_000_u32, 1..200_u16, events).prop_map(|(rtt_us, acks, events)| {
         let mut steps = vec![Step::Silence];
-        steps.extend(events.into_iter().flat_map(|event| [Some(Step::Level { acks, rtt_us }), event]).flatten());
+        steps.extend(
+            events.into_iter().flat_map(|event| [Some(Step::Level { acks, rtt_us }), event]).flatten(),
+        );
         steps
     });
     prop::collection::vec(plateau, 1..4).prop_map(|plateaus| plateaus.concat())
