@@ -1,4 +1,4 @@
-//! What the kernel's controls remember of round-trip times in little space, and how packets are paced.
+//! What controls of the kernel remember of round-trip times in little space, the modes that follow, and their pacing.
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue};
@@ -23,8 +23,16 @@ fn internal(control: &dyn ErasedController, name: &str) -> f64 {
     found.unwrap()
 }
 
+fn in_rust(name: &str) -> Box<dyn ErasedController> {
+    BuiltIn.find(name).unwrap().build(&[], START).unwrap()
+}
+
 fn acknowledge(control: &mut dyn ErasedController, ms: u64, rtt_ms: u64) {
-    let ack = Ack { rtt: Some(Span::from_millis(rtt_ms)), round: ms / rtt_ms, ..Ack::of_one_packet() };
+    acknowledge_in_round(control, ms, 1000 * rtt_ms, ms / rtt_ms);
+}
+
+fn acknowledge_in_round(control: &mut dyn ErasedController, ms: u64, rtt_us: u64, round: u64) {
+    let ack = Ack { rtt: Some(Span::from_micros(rtt_us)), round, ..Ack::of_one_packet() };
     control.on(Time::ZERO + Span::from_millis(ms), Signal::Ack(ack));
 }
 
@@ -56,6 +64,51 @@ fn copa_forgets_in_time() {
     assert!((mean - 10_094.0).abs() < 181.0, "{mean}");
 }
 
+/// RTTs between 20 and 120 ms: a delay below 10 ms is a nearly empty queue. RTTmax is known to a sixteenth.
+#[test]
+fn a_tenth_of_the_range_is_nearly_empty() {
+    for (delay_us, is_competitive) in [(9_300, 0.0), (10_700, 1.0)] {
+        for mut control in [in_rust("copa"), in_kernel("copa")] {
+            for ms in 1..6_000 {
+                let rtt_us = if ms < 500 {
+                    20_000
+                } else if ms % 40 == 0 {
+                    120_000
+                } else {
+                    20_000 + delay_us
+                };
+                acknowledge_in_round(&mut *control, ms, rtt_us, ms / 30);
+            }
+            assert_eq!(
+                internal(&*control, "competitive").to_bits(),
+                f64::to_bits(is_competitive),
+                "{delay_us}"
+            );
+        }
+    }
+}
+
+/// 1/delta grows by 1 in each round trip of 60 ms but those with a loss event and the one after; it is halved once in a
+/// round trip.
+#[test]
+fn losses_halve_the_weight_of_the_competitive_mode() {
+    let (mut ours, mut theirs) = (in_rust("copa"), in_kernel("copa"));
+    let mut largest = 0.0_f64;
+    for ms in 1..5_000 {
+        for control in [&mut ours, &mut theirs] {
+            acknowledge_in_round(&mut **control, ms, if ms < 500 { 20_000 } else { 60_000 }, ms / 60);
+            if [2_000, 2_010, 2_060, 2_120, 3_000].contains(&ms) {
+                control.on(Time::ZERO + Span::from_millis(ms), Signal::Loss { ecn: false });
+            }
+        }
+        let weights = [&ours, &theirs].map(|control| internal(&**control, "inverse_delta"));
+        largest = largest.max(weights[0]);
+        // Nine binary digits.
+        assert!((weights[0] - weights[1]).abs() < 4.0 / 512.0, "{ms}: {weights:?}");
+    }
+    assert!(largest > 20.0, "{largest}");
+}
+
 /// The kernel's pacing at twice the window per smoothed RTT.
 #[test]
 fn copa_is_paced_at_two_windows_per_round_trip() {
@@ -71,8 +124,7 @@ fn copa_is_paced_at_two_windows_per_round_trip() {
 /// 2^20 us, that is 59.8 s; after 15 of them and an ACK each it is 5 s ahead at most, and meanwhile the two may disagree.
 #[test]
 fn ledbat_plus_plus_forgets_after_ten_minutes() {
-    let mut ours = BuiltIn.find("ledbat++").unwrap().build(&[], START).unwrap();
-    let mut theirs = in_kernel("ledbat++");
+    let (mut ours, mut theirs) = (in_rust("ledbat++"), in_kernel("ledbat++"));
     let mut disagreeing = 0;
     for tenth in 1..15_000 {
         for control in [&mut ours, &mut theirs] {
