@@ -31,10 +31,13 @@ def test_mean_windows_agree(control: str, loss: float) -> None:
     # (crates/ackclock-kernel/tests/twins.rs), until a packet more or less moves a loss to another
     # moment of the sawtooth: FIT's N and Illinois' alpha then go another way, and single runs
     # differ by 3 %, the mean of eight by 1 %, three times that at most. Westwood's estimate walks
-    # by 30 % from run to run: there three standard errors of the difference are more.
+    # by 30 % from run to run: there three standard errors of the difference are more. Copa swings
+    # on this path or not, and what decides is chance: without losses, at 78 to 82 ms, each of the
+    # two does so in two of five cases, not in the same ones; its window is then 3.3 % smaller.
+    tolerance = 0.05 if control == "copa" else 0.03
     ours, theirs = (np.array(one) for one in windows)
     error = (theirs - ours).std(ddof=1) / np.sqrt(count) if loss else 0.0
-    assert theirs.mean() == pytest.approx(ours.mean(), abs=max(0.03 * ours.mean(), 3 * error))
+    assert theirs.mean() == pytest.approx(ours.mean(), abs=max(tolerance * ours.mean(), 3 * error))
 
 
 def test_it_is_explained_and_has_no_parameters() -> None:

@@ -65,14 +65,14 @@ fn names() -> Vec<String> {
     names
 }
 
-/// What everybody calls a control.
+/// What everybody calls a control. A plus is written out in the name of its file, which C uses, too.
 fn public(name: &str) -> String {
-    name.replace('_', "-")
+    name.replace("_plus", "+").replace('_', "-")
 }
 
-/// What the kernel calls a control. It allows 15 characters, too few for `ack_illinois_linux`.
+/// What the kernel calls a control. It allows 15 characters, too few for `ack_illinois_linux`, and no plus.
 fn in_kernel(name: &str) -> String {
-    let in_kernel = format!("ack_{}", name.replace("_linux", "_lx"));
+    let in_kernel = format!("ack_{}", name.replace("_linux", "_lx").replace("_plus_plus", "_pp"));
     assert!(in_kernel.len() <= LONGEST_NAME, "{in_kernel} is too long for the kernel");
     in_kernel
 }

@@ -25,6 +25,7 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+	u32 sk_pacing_status;
 } BY_NAME;
 
 struct tcp_rack {
@@ -77,6 +78,8 @@ struct tcp_congestion_ops {
 enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
 enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3, CA_EVENT_ECN_NO_CE = 4, CA_EVENT_ECN_IS_CE = 5 };
 enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2 };
+/* As in the kernel's include/net/sock.h. */
+enum { SK_PACING_NONE, SK_PACING_NEEDED };
 #define TCP_INFINITE_SSTHRESH 0x7fffffffU
 
 char _license[] SEC("license") = "Dual MIT/GPL";
@@ -93,6 +96,10 @@ struct connection {
 	u8 has_cut;
 	u8 has_timed_out;
 	u8 recovering;
+#ifdef FALLS
+	/* Packets delivered in all, as far as the control has been told of them. */
+	u32 credited;
+#endif
 #ifdef MARKS
 	/* Of arriving data: the last packet came marked, and what had come in order before it. */
 	u8 was_marked;

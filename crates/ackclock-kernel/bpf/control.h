@@ -52,10 +52,16 @@ struct ack {
 	u32 delivered;
 	/* Those of them that came marked, as far as the peer has told; it may wrap. */
 	u32 marked;
+	/* Packets that it newly reports as received, also where no window may grow; told only to who defines FALLS. */
+	u32 credit;
 	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
 	u8 is_again;
 	/* A loss episode is going on: growth alone does not tell, it is 0 also when something else limits. */
 	u8 recovering;
+	/* The first one of its round trip. */
+	u8 new_round;
+	/* The window, not the application, was what limited sending; told with the credit. */
+	u8 window_limited;
 };
 
 inline_always u64 limited(u64 window, u64 least)
@@ -96,13 +102,10 @@ inline_always int base_in_slow_start(const struct base *base)
 	return base->window < base->ssthresh;
 }
 
-/*
- * Slow start (RFC 5681, section 3.1) for `growth` packets: what is left of them for congestion avoidance,
- * times 2^16.
- */
-inline_always u64 base_slow_start(struct base *base, u32 growth)
+/* Slow start by `wanted` packets times 2^32: what is left of them for congestion avoidance, times 2^16. */
+inline_always u64 base_slow_start_by(struct base *base, u64 wanted)
 {
-	u64 room, wanted = (u64)growth * PACKET;
+	u64 room;
 
 	if (!base_in_slow_start(base))
 		return wanted >> 16;
@@ -115,16 +118,41 @@ inline_always u64 base_slow_start(struct base *base, u32 growth)
 	return (wanted - room) >> 16;
 }
 
+/* Slow start (RFC 5681, section 3.1) for `growth` packets: what is left of them, times 2^16. */
+inline_always u64 base_slow_start(struct base *base, u32 growth)
+{
+	return base_slow_start_by(base, (u64)growth * PACKET);
+}
+
+inline_always void base_leave_slow_start(struct base *base)
+{
+	base->ssthresh = limited(base->window, 2 * PACKET);
+}
+
+/* The window falls without a loss event; ssthresh falls with it, lest slow start bring the window back. */
+inline_always void base_fall_to(struct base *base, u64 window)
+{
+	base->window = limited(window, PACKET);
+	if (base->ssthresh > base->window)
+		base_leave_slow_start(base);
+}
+
 inline_always void base_grow(struct base *base, u64 growth, u32 increase)
 {
 	base->window = limited(base->window + step(base->window, growth, increase), PACKET);
 }
 
-/* A loss event that keeps the fraction `keep`, times 2^16; at least 2 packets. */
-inline_always void base_cut(struct base *base, u32 keep)
+/* What an undo returns to is as it is now. */
+inline_always void base_remember(struct base *base)
 {
 	base->window_before = base->window;
 	base->ssthresh_before = base->ssthresh;
+}
+
+/* A loss event that keeps the fraction `keep`, times 2^16; at least 2 packets. */
+inline_always void base_cut(struct base *base, u32 keep)
+{
+	base_remember(base);
 	base->window = limited(scaled(base->window, keep), 2 * PACKET);
 	base->ssthresh = base->window;
 }
@@ -183,6 +211,12 @@ inline_always void base_idle(struct base *base)
  *   control_timeout(control, first, now)    cuts, through base_timeout
  * and, when it answers marks otherwise than losses, and defines MARKS,
  *   control_keep_marked(control)            the fraction that the marks of a window of data leave, times 2^16
+ * and, when its window falls without loss events, too, and it defines FALLS, these in place of control_keep,
+ *   control_cut(control, now)               a loss event: what base_cut does
+ *   control_recovered(control)              the end of a loss episode
+ *   control_undo(control)                   what base_undo does
+ *   control_idle(control)                   what base_idle does
+ * and, when packets are to be paced, PACING_GAIN, windows per smoothed RTT,
  * and, when it has internals for the trace, at most MOST_INTERNALS,
  *   control_internals(control, values)      each times 2^16, or NEVER_KNOWN; their names are INTERNALS
  * It ends with driver.h, which makes it what the build asks for.

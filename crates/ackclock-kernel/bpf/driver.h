@@ -8,6 +8,35 @@ inline_always void control_internals(const struct control *control, u64 *values)
 }
 #endif
 
+#ifdef FALLS
+#define MAY_FALL 1
+#else
+#define MAY_FALL 0
+inline_always void control_cut(struct control *control, u64 now)
+{
+	base_cut(&control->base, control_keep(control, now));
+}
+
+inline_always void control_recovered(struct control *control)
+{
+}
+
+inline_always void control_undo(struct control *control)
+{
+	base_undo(&control->base);
+}
+
+inline_always void control_idle(struct control *control)
+{
+	base_idle(&control->base);
+}
+#endif
+
+/* 0: as the stack does it by itself. */
+#ifndef PACING_GAIN
+#define PACING_GAIN 0
+#endif
+
 #ifdef __BPF__
 #include "kernel.h"
 #else

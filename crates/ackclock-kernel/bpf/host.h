@@ -19,6 +19,9 @@ struct functions {
 	/* Where marks are not losses: a cut for them, and a loss in a window of data that was cut already. */
 	void (*mark)(struct control *control);
 	void (*loss_again)(struct control *control, u64 now);
+	void (*recovered)(struct control *control);
+	/* Windows per smoothed RTT at which packets are paced; 0 where that is left to the stack. */
+	u32 pacing_gain;
 	const char *names[MOST_INTERNALS];
 };
 
@@ -36,7 +39,7 @@ static void host_ack(struct control *control, const struct ack *ack)
 
 static void host_loss(struct control *control, u64 now)
 {
-	base_cut(&control->base, control_keep(control, now));
+	control_cut(control, now);
 	control_after_loss(control, now);
 }
 
@@ -47,12 +50,17 @@ static void host_timeout(struct control *control, int first, u64 now)
 
 static void host_undo(struct control *control)
 {
-	base_undo(&control->base);
+	control_undo(control);
 }
 
 static void host_idle(struct control *control)
 {
-	base_idle(&control->base);
+	control_idle(control);
+}
+
+static void host_recovered(struct control *control)
+{
+	control_recovered(control);
 }
 
 static void host_internals(const struct control *control, u64 *values)
@@ -80,6 +88,6 @@ static void host_loss_again(struct control *control, u64 now)
 #define TABLE(name) JOINED(ackclock_, name)
 
 const struct functions TABLE(NAME) = {
-	host_start, host_ack,	    host_loss, host_timeout,	host_undo,
-	host_idle,  host_internals, host_mark, host_loss_again, { INTERNALS },
+	host_start, host_ack,	    host_loss, host_timeout,	host_undo,	host_idle,
+	host_internals, host_mark,  host_loss_again, host_recovered, PACING_GAIN, { INTERNALS },
 };

@@ -33,6 +33,34 @@ inline_always void count_marks(struct ack *ack, const struct tcp_sock *tp, const
 #endif
 }
 
+/* What a window that may fall is told of on this acknowledgement: all that has been delivered since the last time. */
+inline_always void count_credit(struct ack *ack, const struct tcp_sock *tp, struct connection *connection)
+{
+#ifdef FALLS
+	ack->credit = tp->delivered - connection->credited;
+	ack->window_limited = is_window_limited(tp, &connection->control.base);
+	connection->credited = tp->delivered;
+#endif
+}
+
+/*
+ * The kernel overwrites any pacing rate after each ACK: twice the window per smoothed RTT below half of ssthresh, 1.2
+ * times the window from there on. Who wants twice the window tells it of no ssthresh.
+ */
+inline_always u32 ssthresh_to_tell(const struct base *base)
+{
+	_Static_assert(PACING_GAIN == 0 || PACING_GAIN == 2, "the kernel has no other");
+	return PACING_GAIN ? TCP_INFINITE_SSTHRESH : ssthresh_of(base);
+}
+
+inline_always void begin_pacing(u64 *arguments)
+{
+	struct sock *sk = (void *)arguments[0];
+
+	if (PACING_GAIN && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
 SEC("struct_ops") int ack_init(u64 *arguments)
 {
 	struct tcp_sock *tp = (void *)arguments[0];
@@ -45,6 +73,10 @@ SEC("struct_ops") int ack_init(u64 *arguments)
 	base_start(&connection->control.base, tp->snd_cwnd,
 		   threshold >= TCP_INFINITE_SSTHRESH ? UNLIMITED : threshold * PACKET);
 	connection->round_end = tp->snd_nxt;
+#ifdef FALLS
+	connection->credited = tp->delivered;
+#endif
+	begin_pacing(arguments);
 	control_start(&connection->control);
 #ifdef MARKS
 	marks_start(arguments, connection);
@@ -62,24 +94,31 @@ SEC("struct_ops") int ack_release(u64 *arguments)
 	return 0;
 }
 
-/* Called for every ACK, also in recovery: measures, and grows nothing. */
+/* Called for every ACK, also in recovery: measures, and grows nothing; a window that may fall may fall here. */
 SEC("struct_ops") int ack_measure(u64 *arguments)
 {
 	struct tcp_sock *tp = (void *)arguments[0];
 	const struct ack_sample *sample = (void *)arguments[1];
 	struct connection *connection = connection_of(arguments);
+	u64 before = connection->control.base.window;
 	int rtt_us = sample->rtt_us;
 	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
 
 	if ((int)(tp->snd_una - connection->round_end) >= 0) {
 		connection->round += 1;
 		connection->round_end = tp->snd_nxt;
+		ack.new_round = 1;
 	}
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
 	ack.round = connection->round;
 	ack.recovering = connection->recovering;
 	count_marks(&ack, tp, connection);
+	/* In recovery no window is asked to grow, but it may fall. */
+	if (connection->recovering)
+		count_credit(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
+	if (MAY_FALL && connection->control.base.window != before)
+		trace(arguments, ACKNOWLEDGED);
 	return 0;
 }
 
@@ -88,19 +127,27 @@ SEC("struct_ops") int ack_grow(u64 *arguments)
 	struct tcp_sock *tp = (void *)arguments[0];
 	struct connection *connection = connection_of(arguments);
 	u64 before = connection->control.base.window;
+	int may_grow = is_window_limited(tp, &connection->control.base);
 	struct ack ack = {
-		.growth = (u32)arguments[2],
+		.growth = may_grow ? (u32)arguments[2] : 0,
 		.round = connection->round,
 		.now = tp->tcp_mstamp,
 		.delivered = tp->delivered,
 		.is_again = 1,
 	};
+	u32 window;
 
-	if (!is_window_limited(tp, &connection->control.base))
+	if (!may_grow && !MAY_FALL)
 		return 0;
 	count_marks(&ack, tp, connection);
+	count_credit(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
-	tp->snd_cwnd = whole(connection->control.base.window);
+	window = whole(connection->control.base.window);
+	/* Where the application limits, the kernel may have made the window smaller. */
+	if (may_grow || window < tp->snd_cwnd)
+		tp->snd_cwnd = window;
+	if (MAY_FALL)
+		tp->snd_ssthresh = ssthresh_to_tell(&connection->control.base);
 	if (connection->control.base.window != before)
 		trace(arguments, ACKNOWLEDGED);
 	return 0;
@@ -112,9 +159,10 @@ SEC("struct_ops") int ack_cut(u64 *arguments)
 	struct tcp_sock *tp = (void *)arguments[0];
 	struct connection *connection = connection_of(arguments);
 
-	base_cut(&connection->control.base, control_keep(&connection->control, tp->tcp_mstamp));
+	control_cut(&connection->control, tp->tcp_mstamp);
 	connection->has_cut = 1;
-	return ssthresh_of(&connection->control.base);
+	/* The window at the end of recovery. */
+	return whole(connection->control.base.window);
 }
 
 SEC("struct_ops") int ack_event(u64 *arguments)
@@ -129,12 +177,12 @@ SEC("struct_ops") int ack_event(u64 *arguments)
 		marks_received(arguments, connection, event == CA_EVENT_ECN_IS_CE);
 #endif
 	if (event == CA_EVENT_CWND_RESTART) {
-		base_idle(base);
+		control_idle(&connection->control);
 		trace(arguments, IDLED);
 	}
 	if (event == CA_EVENT_LOSS && connection->has_cut) {
 		/* The cut just made was a timeout's. */
-		base_undo(base);
+		control_undo(&connection->control);
 		control_timeout(&connection->control, 1, tp->tcp_mstamp);
 		tp->snd_ssthresh = ssthresh_of(base);
 		connection->has_cut = 0;
@@ -176,6 +224,8 @@ SEC("struct_ops") int ack_state(u64 *arguments)
 	}
 	connection->has_cut = 0;
 	connection->has_timed_out = 0;
+	if (connection->recovering && state != TCP_CA_CWR && state != TCP_CA_RECOVERY)
+		control_recovered(&connection->control);
 	connection->recovering = state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
 	return 0;
 }
@@ -186,7 +236,7 @@ SEC("struct_ops") int ack_undo(u64 *arguments)
 	struct connection *connection = connection_of(arguments);
 	u32 window;
 
-	base_undo(&connection->control.base);
+	control_undo(&connection->control);
 	trace(arguments, UNDONE);
 	window = whole(connection->control.base.window);
 	return window > tp->snd_cwnd ? window : tp->snd_cwnd;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
 use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start};
-use ackclock_units::{Time, Window};
+use ackclock_units::{PacketRate, Span, Time, Window};
 
 /// As `STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
 type State = [u64; 13];
@@ -15,6 +15,8 @@ type State = [u64; 13];
 const PACKET: f64 = 4_294_967_296.0;
 /// Ticks of the RTT per second.
 const TICKS: f64 = 16e6;
+/// The stack's gain of the smoothed RTT (RFC 6298).
+const GAIN: f64 = 1.0 / 8.0;
 
 /// As `struct ack` of `bpf/control.h`.
 #[repr(C)]
@@ -25,8 +27,11 @@ struct AckOfC {
     round: u32,
     delivered: u32,
     marked: u32,
+    credit: u32,
     is_again: u8,
     recovering: u8,
+    new_round: u8,
+    window_limited: u8,
 }
 
 /// As `MOST_INTERNALS` and `NEVER_KNOWN` of `bpf/control.h`.
@@ -45,6 +50,8 @@ struct Functions {
     internals: unsafe extern "C" fn(*const State, *mut u64),
     mark: Option<unsafe extern "C" fn(*mut State)>,
     loss_again: Option<unsafe extern "C" fn(*mut State, u64)>,
+    recovered: unsafe extern "C" fn(*mut State),
+    pacing_gain: u32,
     names: [Option<&'static c_char>; MOST_INTERNALS],
 }
 
@@ -106,6 +113,9 @@ struct Twin {
     delivered: u64,
     marked: u64,
     in_flight: u64,
+    round: u64,
+    /// Smoothed RTT, seconds, by which the stack paces.
+    smoothed: Option<f64>,
     /// Where marks are not losses: packets delivered in total when the window of data that was cut is over. The kernel
     /// keeps that by its states CWR and Recovery, in which it lets no window grow.
     cut: Option<u64>,
@@ -129,7 +139,8 @@ impl Twin {
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
         unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh) };
-        Twin { functions, state, delivered: 0, marked: 0, in_flight: 0, cut: None }
+        let (delivered, marked, in_flight, round) = (0, 0, 0, 0);
+        Twin { functions, state, delivered, marked, in_flight, round, smoothed: None, cut: None }
     }
 
     /// From now on no mark cuts until what is in flight is delivered.
@@ -152,6 +163,12 @@ impl Twin {
 
     fn acknowledge(&mut self, now: Time, ack: &Ack) {
         let ticks = ack.rtt.map_or(0.0, |rtt| (rtt.as_seconds() * TICKS).round().max(1.0));
+        if let Some(rtt) = ack.rtt.map(Span::as_seconds) {
+            let before = self.smoothed.unwrap_or(rtt);
+            self.smoothed = Some(before + GAIN * (rtt - before));
+        }
+        let new_round = ack.round > self.round;
+        self.round = ack.round;
         self.delivered = self.delivered.saturating_add(ack.delivered.0);
         self.marked = self.marked.saturating_add(ack.marked.0);
         self.in_flight = ack.in_flight.0;
@@ -163,8 +180,11 @@ impl Twin {
             round: ack.round as u32,
             delivered: self.delivered as u32,
             marked: self.marked as u32,
+            credit: whole(ack.delivered.0 as f64),
             is_again: 0,
             recovering: u8::from(ack.recovering || self.cut.is_some()),
+            new_round: u8::from(new_round),
+            window_limited: u8::from(ack.window_limited),
         };
         let state = &raw mut self.state;
         // SAFETY: see `new`.
@@ -195,7 +215,9 @@ impl Twin {
             // SAFETY: see `new`.
             Signal::Idle => unsafe { (self.functions.idle)(state) },
             Signal::Moderated { window } => self.state[0] = self.state[0].min(window.0.min(1 << 30) << 32),
-            Signal::Recovered | Signal::Lost(_) | Signal::Restart => {}
+            // SAFETY: see `new`.
+            Signal::Recovered => unsafe { (self.functions.recovered)(state) },
+            Signal::Lost(_) | Signal::Restart => {}
         }
     }
 }
@@ -209,10 +231,13 @@ impl ErasedController for Twin {
 
     fn decision(&self) -> Decision {
         let [window, ssthresh, ..] = self.state;
+        let gain = Some(self.functions.pacing_gain).filter(|gain| *gain > 0);
+        let per_second =
+            gain.zip(self.smoothed).map(|(gain, rtt)| f64::from(gain) * packets(window) / rtt.max(1e-6));
         Decision {
             window: Window(packets(window)),
             ssthresh: Window(packets(ssthresh)),
-            pacing_rate: None,
+            pacing_rate: per_second.map(PacketRate),
             quantum: None,
         }
     }
