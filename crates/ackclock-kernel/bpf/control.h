@@ -56,6 +56,23 @@ struct ack {
 	u8 is_again;
 	/* A loss episode is going on: growth alone does not tell, it is 0 also when something else limits. */
 	u8 recovering;
+	/*
+	 * For controls that define RATE, else 0. The window limited sending in this round trip or the one before; the
+	 * application limited what the delivery rate is measured by.
+	 */
+	u8 round_limited;
+	u8 application_limited;
+	/* Packets that it newly reports as received, that are in flight after it, and lost since the one before. */
+	u32 acked;
+	u32 in_flight;
+	u32 lost;
+	/*
+	 * The delivery rate: packets over an interval, microseconds, 0 if too short to tell; and what had been delivered in
+	 * all when the newest of them was sent.
+	 */
+	u32 sampled;
+	u32 interval;
+	u32 prior;
 };
 
 inline_always u64 limited(u64 window, u64 least)
@@ -183,9 +200,16 @@ inline_always void base_idle(struct base *base)
  *   control_timeout(control, first, now)    cuts, through base_timeout
  * and, when it answers marks otherwise than losses, and defines MARKS,
  *   control_keep_marked(control)            the fraction that the marks of a window of data leave, times 2^16
+ * or, when it sets window and pacing by the delivery rate, losses or not, and defines RATE, after a member
+ * u64 pacing, packets per second times 2^16,
+ *   control_start(control)                  as above; seed and what has been delivered are set
+ *   control_ack(control, ack)               measures, and sets both
+ *   control_loss(control)                   a loss event; control_recovered(control) when it is over
+ *   control_timeout(control)                and control_undo(control)
+ *   control_restart(control, now)           sends again with nothing in flight, after the application had nothing
  * and, when it has internals for the trace, at most MOST_INTERNALS,
  *   control_internals(control, values)      each times 2^16, or NEVER_KNOWN; their names are INTERNALS
  * It ends with driver.h, which makes it what the build asks for.
  */
-#define MOST_INTERNALS 4
+#define MOST_INTERNALS 8
 #define NEVER_KNOWN (~0ULL)

@@ -8,7 +8,9 @@ inline_always void control_internals(const struct control *control, u64 *values)
 }
 #endif
 
-#ifdef __BPF__
+#if defined(__BPF__) && defined(RATE)
+#include "rate_kernel.h"
+#elif defined(__BPF__)
 #include "kernel.h"
 #else
 #include "host.h"
