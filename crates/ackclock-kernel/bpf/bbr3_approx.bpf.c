@@ -27,6 +27,12 @@ inline_always void control_start(struct control *control)
 	set_pacing(control, (u64)control->base.restart * STARTUP_GAIN * (SECOND / UNKNOWN_RTT_US));
 }
 
+/* Microseconds; 0 for none. */
+inline_always u32 rtt_us(const struct ack *ack)
+{
+	return ack->rtt ? most(ack->rtt / TICKS_PER_US, 1) : 0;
+}
+
 inline_always void note_losses(struct control *control, const struct ack *ack)
 {
 	if (!ack->lost)
@@ -146,44 +152,80 @@ inline_always void probe_rtt(struct control *control, u64 now, int expired)
 	}
 }
 
-inline_always void control_ack(struct control *control, const struct ack *ack)
+/* Takes in what the acknowledgement shows. */
+checked_alone observe(struct control *control GIVEN, const struct ack *ack GIVEN, struct sample *sample GIVEN)
 {
-	u32 us = ack->rtt ? most(ack->rtt / TICKS_PER_US, 1) : 0, span = control->limited_to - control->limited_from;
-	u64 now = ack->now, cap;
-	struct sample sample;
+	u32 us = rtt_us(ack);
 
 	note_losses(control, ack);
 	control->in_flight = ack->in_flight;
 	control->delivered = ack->delivered;
 	if (!control->rtt.us && us)
 		set_pacing(control, (u64)control->base.restart * STARTUP_GAIN * SECOND / us);
-	sample = sample_of(ack, &control->losses, control->rtt.ever);
-	if (control->was_in_probe_rtt && sample.prior - control->limited_from <= span)
-		sample.limited = 1;
+	*sample = sample_of(ack, &control->losses, control->rtt.ever);
+	if (control->was_in_probe_rtt && sample->prior - control->limited_from <= control->limited_to - control->limited_from)
+		sample->limited = 1;
 	control->round_start = control->loss_round_start = 0;
-	judge_losses(control, ack, &sample);
-	if (sample.exists) {
-		count_rounds(control, &sample);
-		largest_rate_note(&control->rate, &sample);
+	judge_losses(control, ack, sample);
+	return 0;
+}
+
+/* Brings the model up to date. */
+checked_alone remember(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+{
+	u64 cap;
+
+	if (sample->exists) {
+		count_rounds(control, sample);
+		largest_rate_note(&control->rate, sample);
 	}
 	lower_model(control);
 	/* What comes at once counts up to a tenth of a second of the rate. */
 	cap = least(volume_in(control->bw, SECOND / 10), control->base.window);
-	aggregation_note(&control->aggregation, now, ack->acked, control->round, control->bw, cap);
-	full_pipe_note(&control->full, &sample, control->round_start);
-	check_startup(control, ack, &sample);
-	check_drain(control, now);
-	advance_cycle(control, ack, &sample);
-	probe_rtt(control, now, least_rtt_note(&control->rtt, now, us));
+	aggregation_note(&control->aggregation, ack->now, ack->acked, control->round, control->bw, cap);
+	full_pipe_note(&control->full, sample, control->round_start);
+	return 0;
+}
+
+/* Goes from state to state. */
+checked_alone advance(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+{
+	check_startup(control, ack, sample);
+	check_drain(control, ack->now);
+	advance_cycle(control, ack, sample);
+	return 0;
+}
+
+checked_alone look_for_least_rtt(struct control *control GIVEN, const struct ack *ack GIVEN)
+{
+	probe_rtt(control, ack->now, least_rtt_note(&control->rtt, ack->now, rtt_us(ack)));
 	if (ack->acked)
 		control->idle_restart = 0;
+	return 0;
+}
+
+/* Window and pacing. */
+checked_alone decide_by_model(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+{
 	if (control->loss_round_start) {
-		control->bw_latest = sample.rate;
-		control->latest = sample.delivered * PACKET;
+		control->bw_latest = sample->rate;
+		control->latest = sample->delivered * PACKET;
 	}
 	control->bw = least(largest(&control->rate), control->bst);
 	pace(control);
 	set_window(control, ack->acked);
+	return 0;
+}
+
+inline_always void control_ack(struct control *control, const struct ack *ack)
+{
+	struct sample sample;
+
+	observe(control, ack, &sample);
+	remember(control, ack, &sample);
+	advance(control, ack, &sample);
+	look_for_least_rtt(control, ack);
+	decide_by_model(control, ack, &sample);
 }
 
 /* A loss event cuts nothing. */
