@@ -176,7 +176,8 @@ inline_always void full_pipe_note(struct full_pipe *full, const struct sample *s
 {
 	if (full->now || sample->limited || !sample->rate)
 		return;
-	if (4 * sample->rate >= 5 * full->rate) {
+	/* Rates are rounded down: four packets and five in the same time are a quarter more. */
+	if (4 * (sample->rate + 1) > 5 * full->rate) {
 		full->rate = sample->rate;
 		full->count = 0;
 	} else if (round_start) {

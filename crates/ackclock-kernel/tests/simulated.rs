@@ -52,14 +52,20 @@ fn look() {
         for buffer in [0.5, 1.0, 2.0, 8.0] {
             let runs = if loss > 0.0 { 6 } else { 3 };
             let of = |control| (0..runs).map(|run| alone(control, buffer, loss, run)).collect::<Vec<_>>();
-            let shown = |all: &[(f64, f64)]| all.iter().map(|(a, b)| format!("{a:.2}/{b:.1}")).collect::<Vec<_>>().join(" ");
+            let shown = |all: &[(f64, f64)]| {
+                all.iter().map(|(a, b)| format!("{a:.2}/{b:.1}")).collect::<Vec<_>>().join(" ")
+            };
             println!("{buffer} BDP {loss}: {}\n           {}", shown(&of(OURS)), shown(&of(KERNELS)));
         }
     }
     for buffer in [1.0, 2.0, 8.0] {
         for one in [OURS, KERNELS] {
-            let s: Vec<_> = (0..4).map(|run| { let (s, _) = simulated(&[one, "cubic"], buffer, 0.0, run);
-            format!("{:.1}+{:.1}", s.flows[0].goodput_mbps.unwrap(), s.flows[1].goodput_mbps.unwrap()) }).collect();
+            let s: Vec<_> = (0..4)
+                .map(|run| {
+                    let (s, _) = simulated(&[one, "cubic"], buffer, 0.0, run);
+                    format!("{:.1}+{:.1}", s.flows[0].goodput_mbps.unwrap(), s.flows[1].goodput_mbps.unwrap())
+                })
+                .collect();
             println!("beside cubic {buffer} {one}: {}", s.join(" "));
         }
     }
