@@ -122,6 +122,9 @@ struct Twin {
     delivered: u64,
     marked: u64,
     in_flight: u64,
+    /// Windows of data with marks that the next acknowledgement tells of, of a control that sets the rate: each counts as
+    /// a lost packet.
+    windows_with_marks: u32,
     /// Where marks are not losses: packets delivered in total when the window of data that was cut is over. The kernel
     /// keeps that by its states CWR and Recovery, in which it lets no window grow.
     cut: Option<u64>,
@@ -145,7 +148,7 @@ impl Twin {
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
         unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh, start.seed) };
-        Twin { functions, state, delivered: 0, marked: 0, in_flight: 0, cut: None }
+        Twin { functions, state, delivered: 0, marked: 0, in_flight: 0, windows_with_marks: 0, cut: None }
     }
 
     /// Packets per second, if it sets the rate.
@@ -196,7 +199,7 @@ impl Twin {
             // What was sent again in vain delivers nothing, but it is acknowledged.
             acked: whole(ack.credit.max(ack.delivered.0 as f64)),
             in_flight: ack.in_flight.0 as u32,
-            lost: ack.lost.0 as u32,
+            lost: ack.lost.0 as u32 + std::mem::take(&mut self.windows_with_marks),
             sampled: rate.map_or(0, |rate| rate.delivered.0 as u32),
             interval: rate.map_or(0, |rate| microseconds(Time::ZERO + rate.interval) as u32),
             prior: rate.map_or(0, |rate| rate.prior_delivered.0 as u32),
@@ -219,6 +222,7 @@ impl Twin {
         let state = &raw mut self.state;
         match signal {
             Signal::Ack(ack) => self.acknowledge(now, &ack),
+            Signal::Loss { ecn: true } if self.wants_rate() => self.windows_with_marks += 1,
             Signal::Loss { .. } => self.lose(now),
             Signal::Timeout { first } => {
                 self.cut = None;

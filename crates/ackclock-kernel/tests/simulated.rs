@@ -40,34 +40,69 @@ fn simulated(controls: &[&str], buffer: f64, loss: f64, run: u64) -> (Summary, V
     simulation.finish(&all).unwrap()
 }
 
-/// Goodput, Mbit/s, and mean RTT, ms, of a flow alone.
-fn alone(control: &str, buffer: f64, loss: f64, run: u64) -> (f64, f64) {
-    let (summary, _) = simulated(&[control], buffer, loss, run);
-    (summary.flows[0].goodput_mbps.unwrap(), summary.flows[0].mean_rtt_ms.unwrap())
+/// Mean goodput, Mbit/s, and mean RTT, ms, of the first flow.
+fn means(controls: &[&str], buffer: f64, loss: f64, runs: u64) -> (f64, f64) {
+    let flows = (0..runs).map(|run| simulated(controls, buffer, loss, run).0.flows.swap_remove(0));
+    let (goodputs, rtts): (Vec<_>, Vec<_>) =
+        flows.map(|flow| (flow.goodput_mbps.unwrap(), flow.mean_rtt_ms.unwrap())).unzip();
+    (goodputs.iter().sum::<f64>() / runs as f64, rtts.iter().sum::<f64>() / runs as f64)
 }
 
+fn near(theirs: f64, ours: f64, share: f64, what: &str) {
+    println!("{what}: {theirs:.3}, {OURS} {ours:.3}");
+    assert!((theirs / ours - 1.0).abs() < share, "{what}: {theirs}, but {ours}");
+}
+
+/// Windows and states over time of the only flow.
+fn course(control: &str, buffer: f64) -> [Vec<f64>; 2] {
+    let (_, tables) = simulated(&[control], buffer, 0.0, 0);
+    let (_, windows) = tables.iter().find(|(name, _)| *name == "windows").unwrap();
+    ["window", "state"].map(|name| match windows.columns.iter().find(|(other, _)| *other == name) {
+        Some((_, Column::Real(values))) => values.clone(),
+        _ => panic!("no column {name}"),
+    })
+}
+
+/// Once Startup is over these buffers drop nothing, so that what the kernel does not tell does not matter. In 100 s a state
+/// ends about 200 times, an acknowledgement earlier or later where times are rounded to microseconds: each time one sample
+/// of 10 ms may be another, 2 % of them.
 #[test]
-fn look() {
-    for loss in [0.0, 0.001, 0.01, 0.02] {
-        for buffer in [0.5, 1.0, 2.0, 8.0] {
-            let runs = if loss > 0.0 { 6 } else { 3 };
-            let of = |control| (0..runs).map(|run| alone(control, buffer, loss, run)).collect::<Vec<_>>();
-            let shown = |all: &[(f64, f64)]| {
-                all.iter().map(|(a, b)| format!("{a:.2}/{b:.1}")).collect::<Vec<_>>().join(" ")
-            };
-            println!("{buffer} BDP {loss}: {}\n           {}", shown(&of(OURS)), shown(&of(KERNELS)));
-        }
-    }
+fn without_losses_it_does_the_same_at_the_same_time() {
     for buffer in [1.0, 2.0, 8.0] {
-        for one in [OURS, KERNELS] {
-            let s: Vec<_> = (0..4)
-                .map(|run| {
-                    let (s, _) = simulated(&[one, "cubic"], buffer, 0.0, run);
-                    format!("{:.1}+{:.1}", s.flows[0].goodput_mbps.unwrap(), s.flows[1].goodput_mbps.unwrap())
-                })
-                .collect();
-            println!("beside cubic {buffer} {one}: {}", s.join(" "));
+        let [ours, theirs] = [OURS, KERNELS].map(|control| course(control, buffer));
+        let all = ours[0].len();
+        assert_eq!((all, theirs[0].len()), (10_000, 10_000));
+        let windows = (0..all).filter(|&at| (theirs[0][at] / ours[0][at] - 1.0).abs() > 0.01).count();
+        let states = (0..all).filter(|&at| theirs[1][at] != ours[1][at]).count();
+        println!("{buffer} BDP: {windows} windows and {states} states of {all} differ");
+        assert!(windows <= all / 50 && states <= all / 50, "{buffer} BDP: {windows}, {states} of {all}");
+    }
+}
+
+/// Half a BDP of buffer overflows at every probe. Goodputs under random loss vary from run to run by 4 % at 1 %, by 23 % at
+/// 2 %: three standard errors of the difference of two means of 16 are 4 and 25 %. The losses of a flight are taken from
+/// counts, which finds too many in a few flights less than each packet's own count would: up to 3 % more at 1 %. RTTs vary by
+/// 1 %, their means by a third of that. Were only an acknowledgement's own losses held against what is in flight when it
+/// comes, goodput at 2 % would be twice as large, and the RTT at 1 % longer by 6 %.
+#[test]
+fn goodput_and_rtt_are_alike() {
+    let of = |control, buffer, loss, runs| means(&[control], buffer, loss, runs);
+    for (loss, runs, goodput, rtt) in [(0.0, 1, 2e-3, 2e-3), (0.01, 16, 0.07, 0.02), (0.02, 16, 0.25, 0.02)] {
+        for buffer in [0.5, 1.0, 2.0, 8.0] {
+            let (ours, theirs) = (of(OURS, buffer, loss, runs), of(KERNELS, buffer, loss, runs));
+            let path = format!("{buffer} BDP, {loss} lost");
+            near(theirs.0, ours.0, goodput, &format!("{path}: goodput, Mbit/s"));
+            near(theirs.1, ours.1, rtt, &format!("{path}: mean RTT, ms"));
         }
     }
-    let _ = |t: &Table| matches!(t.columns[0].1, Column::Real(_));
+}
+
+/// Beside one CUBIC single runs vary by 7 %: three standard errors of the difference of two means of 16 are 8 %. Losses of
+/// single acknowledgements alone would take four fifths of the link with a buffer of one BDP.
+#[test]
+fn it_has_the_same_share_beside_cubic() {
+    for buffer in [1.0, 2.0, 8.0] {
+        let [ours, theirs] = [OURS, KERNELS].map(|control| means(&[control, "cubic"], buffer, 0.0, 16));
+        near(theirs.0, ours.0, 0.08, &format!("{buffer} BDP, beside CUBIC: goodput, Mbit/s"));
+    }
 }
