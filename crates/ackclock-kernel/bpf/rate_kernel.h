@@ -69,12 +69,9 @@ SEC("struct_ops") int ack_control(u64 *arguments)
 	struct connection *connection = connection_of(arguments);
 	long long rtt_us = sample->rtt_us, interval = sample->interval_us;
 	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
-	u64 window, pacing;
 
 	if (!connection)
 		return 0;
-	window = connection->control.base.window;
-	pacing = connection->control.pacing;
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
 	ack.recovering = connection->state == TCP_CA_RECOVERY;
 	ack.round_limited = is_cwnd_limited(tp);
@@ -88,8 +85,8 @@ SEC("struct_ops") int ack_control(u64 *arguments)
 	connection->lost = tp->lost;
 	control_ack(&connection->control, &ack);
 	decide(arguments, connection);
-	if (connection->control.base.window != window || connection->control.pacing != pacing)
-		trace(arguments, connection, ACKNOWLEDGED);
+	/* Every one: the window may stay for seconds, and what is delivered would not be told. */
+	trace(arguments, connection, ACKNOWLEDGED);
 	return 0;
 }
 
