@@ -77,7 +77,7 @@ struct control {
 	u64 probe_rtt_ends;
 	struct losses losses;
 	struct largest_rate rate;
-	/* The rate of the model; bounds of rate and volume between probes, and of the volume in the long run, or UNLIMITED. */
+	/* The rate of the model; bounds between probes, and of the volume in the long run, or UNLIMITED. */
 	u64 bw;
 	u64 bst;
 	u64 st;

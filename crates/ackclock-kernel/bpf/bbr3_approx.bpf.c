@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * BBR, version 3, approximately: what Google's Linux does (google/bbr, branch v3), as crates/ackclock-cc/src/bbr3.rs has
- * it, as far as an unchanged kernel tells what it needs.
+ * BBR, version 3, approximately: what Google's Linux does (google/bbr, branch v3), as
+ * crates/ackclock-cc/src/bbr3.rs has it, as far as an unchanged kernel tells what it needs.
  *
- * It models the path by the largest delivery rate of two cycles of probing and the smallest RTT of ten seconds, and paces
- * at that rate. Losses bound the model: lt is the volume that probing found safe; bst and st hold between probes, and fall
- * by 0.7 per round trip with losses. What was in flight when a packet was sent, and what has been lost since, is derived
- * from counts of deliveries and losses; docs/kernel.md says how.
+ * It models the path by the largest delivery rate of two cycles of probing and the smallest RTT of ten seconds,
+ * and paces at that rate. Losses bound the model: lt is the volume that probing found safe; bst and st hold
+ * between probes, and fall to 0.7 of themselves per round trip with losses. What was in flight when a packet was
+ * sent, and what has been lost since, is derived from counts of deliveries and losses; docs/kernel.md says how.
  */
 #define RATE
 #include "bbr3_probe.h"
@@ -155,7 +155,7 @@ inline_always void probe_rtt(struct control *control, u64 now, int expired)
 /* Takes in what the acknowledgement shows. */
 checked_alone observe(struct control *control GIVEN, const struct ack *ack GIVEN, struct sample *sample GIVEN)
 {
-	u32 us = rtt_us(ack);
+	u32 us = rtt_us(ack), span = control->limited_to - control->limited_from;
 
 	note_losses(control, ack);
 	control->in_flight = ack->in_flight;
@@ -163,7 +163,7 @@ checked_alone observe(struct control *control GIVEN, const struct ack *ack GIVEN
 	if (!control->rtt.us && us)
 		set_pacing(control, (u64)control->base.restart * STARTUP_GAIN * SECOND / us);
 	*sample = sample_of(ack, &control->losses, control->rtt.ever);
-	if (control->was_in_probe_rtt && sample->prior - control->limited_from <= control->limited_to - control->limited_from)
+	if (control->was_in_probe_rtt && sample->prior - control->limited_from <= span)
 		sample->limited = 1;
 	control->round_start = control->loss_round_start = 0;
 	judge_losses(control, ack, sample);
@@ -171,7 +171,8 @@ checked_alone observe(struct control *control GIVEN, const struct ack *ack GIVEN
 }
 
 /* Brings the model up to date. */
-checked_alone remember(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+checked_alone remember(struct control *control GIVEN, const struct ack *ack GIVEN,
+		       const struct sample *sample GIVEN)
 {
 	u64 cap;
 
@@ -188,7 +189,8 @@ checked_alone remember(struct control *control GIVEN, const struct ack *ack GIVE
 }
 
 /* Goes from state to state. */
-checked_alone advance(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+checked_alone advance(struct control *control GIVEN, const struct ack *ack GIVEN,
+		      const struct sample *sample GIVEN)
 {
 	check_startup(control, ack, sample);
 	check_drain(control, ack->now);
@@ -205,7 +207,8 @@ checked_alone look_for_least_rtt(struct control *control GIVEN, const struct ack
 }
 
 /* Window and pacing. */
-checked_alone decide_by_model(struct control *control GIVEN, const struct ack *ack GIVEN, const struct sample *sample GIVEN)
+checked_alone decide_by_model(struct control *control GIVEN, const struct ack *ack GIVEN,
+			      const struct sample *sample GIVEN)
 {
 	if (control->loss_round_start) {
 		control->bw_latest = sample->rate;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What BBR version 3 remembers of the path, as crates/ackclock-cc/src/bbr3/model.rs has it: the delivery rate and its
- * largest values, the full pipe, the smallest RTT, aggregation; and what the kernel does not tell, losses since a packet
- * was sent.
+ * What BBR version 3 remembers of the path, as crates/ackclock-cc/src/bbr3/model.rs has it: the delivery rate and
+ * its largest values, the full pipe, the smallest RTT, aggregation; and what the kernel does not tell, losses since
+ * a packet was sent.
  *
  * Rates are packets per second times 2^16, volumes packets times 2^32, times microseconds.
  */
@@ -59,8 +59,9 @@ struct losses {
 };
 
 /*
- * Packets lost since that was sent before which `prior` packets had been delivered. The kernel does not write down with a
- * packet what had been lost when it was sent: those of the last round trip are taken to have come evenly.
+ * Packets lost since that one was sent before which `prior` packets had been delivered. The kernel does not write
+ * down with a packet what had been lost when it was sent: the losses of the last round trip are taken to have come
+ * evenly.
  */
 inline_always u32 lost_since(struct losses *losses, u32 delivered, u32 prior)
 {
@@ -119,12 +120,12 @@ inline_always int is_too_high(const struct sample *sample)
 	return (u64)sample->lost * LOSS_THRESHOLD > sample->flight;
 }
 
-/* What of a flight could have been sent without losing too much: up to where the share was crossed, before the last loss. */
+/* What of a flight would not have been too much: up to where the share was crossed, but before the last loss. */
 inline_always u64 flight_at_loss(const struct sample *sample)
 {
 	u64 before = sample->flight ? sample->flight - 1 : 0;
-	u64 share = before, lost_before = (u64)(sample->lost - 1) * LOSS_THRESHOLD;
-	u64 rest = share > lost_before ? share - lost_before : 0;
+	u64 lost_before = (u64)(sample->lost - 1) * LOSS_THRESHOLD;
+	u64 rest = before > lost_before ? before - lost_before : 0;
 
 	return before * PACKET + rest * PACKET / (LOSS_THRESHOLD - 1);
 }

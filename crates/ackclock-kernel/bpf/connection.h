@@ -94,7 +94,8 @@ struct tcp_congestion_ops {
 /* As in the kernel's include/uapi/linux/tcp.h and include/net/tcp.h. */
 enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 enum { TCP_CA_CWR = 2, TCP_CA_RECOVERY = 3, TCP_CA_LOSS = 4 };
-enum { CA_EVENT_TX_START = 0, CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3, CA_EVENT_ECN_NO_CE = 4, CA_EVENT_ECN_IS_CE = 5 };
+enum { CA_EVENT_TX_START = 0, CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };
+enum { CA_EVENT_ECN_NO_CE = 4, CA_EVENT_ECN_IS_CE = 5 };
 enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2 };
 #define TCP_INFINITE_SSTHRESH 0x7fffffffU
 

@@ -20,8 +20,8 @@ typedef unsigned long long u64;
 #define inline_always static inline __attribute__((always_inline))
 
 /*
- * A function that the kernel's verifier looks at alone, so that its ways do not multiply with those of others. It returns
- * a number, even if nobody asks, and each of its pointers is GIVEN. Needs Linux 6.8.
+ * A function that the kernel's verifier looks at alone, so that its paths do not multiply with those of others. It
+ * returns a number, even if nobody asks, and each of its pointers is GIVEN. Needs Linux 6.8.
  */
 #ifdef __BPF__
 #define checked_alone __attribute__((noinline)) int

@@ -10,7 +10,7 @@
 
 /* As in the kernel's include/net/sock.h: nobody paces; TCP itself does where no qdisc does. */
 enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
-/* Windows of data that the send buffer should hold: one more than with other controls, which do not double the rate. */
+/* Windows of data that the send buffer should hold; others have 2. */
 #define SEND_BUFFER_WINDOWS 3
 
 static u32 (*const random_number)(void) = (void *)7;

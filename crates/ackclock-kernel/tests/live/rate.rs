@@ -90,7 +90,7 @@ fn bbr_has_the_simulators_rate_and_dips() {
     let dips = settled.iter().filter(|change| change.state == PROBE_RTT).map(|change| change.window);
     let least = dips.fold(f64::INFINITY, f64::min);
     assert!((0.5 * BDP..0.6 * BDP).contains(&least), "{least} packets in ProbeRTT");
-    let later = settled.iter().skip_while(|change| change.state != PROBE_RTT);
-    let after = later.skip_while(|change| change.state == PROBE_RTT).next().unwrap();
+    let mut later = settled.iter().skip_while(|change| change.state != PROBE_RTT);
+    let after = later.find(|change| change.state != PROBE_RTT).unwrap();
     assert!(after.window > BDP, "{} packets after ProbeRTT", after.window);
 }
