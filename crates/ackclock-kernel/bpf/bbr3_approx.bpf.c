@@ -47,13 +47,6 @@ inline_always void note_losses(struct control *control, const struct ack *ack)
 	control->loss_in_round = 1;
 }
 
-/* A packet was lost: it was sent at about the time of the newest packet that the acknowledgement reports. */
-inline_always void judge_losses(struct control *control, const struct ack *ack, const struct sample *sample)
-{
-	if (ack->lost && sample->lost && control->cycle.takes_samples && is_too_high(sample))
-		too_high(control, ack->now, flight_at_loss(sample), sample->limited);
-}
-
 inline_always void count_rounds(struct control *control, const struct sample *sample)
 {
 	control->bw_latest = most(control->bw_latest, sample->rate);
@@ -166,7 +159,6 @@ checked_alone observe(struct control *control GIVEN, const struct ack *ack GIVEN
 	if (control->was_in_probe_rtt && sample->prior - control->limited_from <= span)
 		sample->limited = 1;
 	control->round_start = control->loss_round_start = 0;
-	judge_losses(control, ack, sample);
 	return 0;
 }
 

@@ -125,6 +125,7 @@ inline_always void raise_long_term(struct control *control, const struct ack *ac
 inline_always int adapt_long_term(struct control *control, const struct ack *ack, const struct sample *sample)
 {
 	struct cycle *cycle = &control->cycle;
+	u64 volume;
 
 	if (control->round_start && cycle->feedback == STARTING)
 		cycle->feedback = ARRIVING;
@@ -141,8 +142,10 @@ inline_always int adapt_long_term(struct control *control, const struct ack *ack
 		}
 	}
 	if (is_too_high(sample)) {
+		/* A lost packet was sent at about the time of the newest packet that the acknowledgement reports. */
+		volume = ack->lost ? flight_at_loss(sample) : sample->flight * PACKET;
 		if (cycle->takes_samples)
-			too_high(control, ack->now, sample->flight * PACKET, sample->limited);
+			too_high(control, ack->now, volume, sample->limited);
 	} else if (control->lt != UNLIMITED) {
 		control->lt = most(control->lt, sample->flight * PACKET);
 		if (control->state == UP)
