@@ -19,6 +19,18 @@ typedef unsigned long long u64;
 
 #define inline_always static inline __attribute__((always_inline))
 
+/*
+ * A function that the kernel's verifier looks at alone, so that its paths do not multiply with those of others. It
+ * returns a number, even if nobody asks, and each of its pointers is GIVEN. Needs Linux 6.8.
+ */
+#ifdef __BPF__
+#define checked_alone __attribute__((noinline)) int
+#define GIVEN __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define checked_alone static int
+#define GIVEN
+#endif
+
 #define PACKET (1ULL << 32)
 #define ONE (1U << 16)
 #define TICKS_PER_US 16U
@@ -62,6 +74,23 @@ struct ack {
 	u8 new_round;
 	/* The window, not the application, was what limited sending; told with the credit. */
 	u8 window_limited;
+	/*
+	 * For controls that define RATE, else 0. The window limited sending in this round trip or the one before; the
+	 * application limited what the delivery rate is measured by.
+	 */
+	u8 round_limited;
+	u8 application_limited;
+	/* Packets that it newly reports as received, that are in flight after it, and lost since the one before. */
+	u32 acked;
+	u32 in_flight;
+	u32 lost;
+	/*
+	 * The delivery rate: packets over an interval, microseconds, 0 if too short to tell; and what had been delivered in
+	 * all when the newest of them was sent.
+	 */
+	u32 sampled;
+	u32 interval;
+	u32 prior;
 };
 
 inline_always u64 limited(u64 window, u64 least)
@@ -217,9 +246,16 @@ inline_always void base_idle(struct base *base)
  *   control_undo(control)                   what base_undo does
  *   control_idle(control)                   what base_idle does
  * and, when packets are to be paced, PACING_GAIN, windows per smoothed RTT,
+ * or, when it sets window and pacing by the delivery rate, losses or not, and defines RATE, after a member
+ * u64 pacing, packets per second times 2^16,
+ *   control_start(control)                  as above; seed and what has been delivered are set
+ *   control_ack(control, ack)               measures, and sets both
+ *   control_loss(control)                   a loss event; control_recovered(control) when it is over
+ *   control_timeout(control)                and control_undo(control)
+ *   control_restart(control, now)           sends again with nothing in flight, after the application had nothing
  * and, when it has internals for the trace, at most MOST_INTERNALS,
  *   control_internals(control, values)      each times 2^16, or NEVER_KNOWN; their names are INTERNALS
  * It ends with driver.h, which makes it what the build asks for.
  */
-#define MOST_INTERNALS 4
+#define MOST_INTERNALS 8
 #define NEVER_KNOWN (~0ULL)

@@ -10,7 +10,7 @@ inline_always void control_internals(const struct control *control, u64 *values)
 
 #ifdef FALLS
 #define MAY_FALL 1
-#else
+#elif !defined(RATE)
 #define MAY_FALL 0
 inline_always void control_cut(struct control *control, u64 now)
 {
@@ -37,7 +37,9 @@ inline_always void control_idle(struct control *control)
 #define PACING_GAIN 0
 #endif
 
-#ifdef __BPF__
+#if defined(__BPF__) && defined(RATE)
+#include "rate_kernel.h"
+#elif defined(__BPF__)
 #include "kernel.h"
 #else
 #include "host.h"

@@ -15,13 +15,9 @@
 /* The window, not the application, was what limited sending. */
 inline_always int is_window_limited(const struct tcp_sock *tp, const struct base *base)
 {
-	u32 offset = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_BYTE_OFFSET);
-	u32 shift = __builtin_preserve_field_info(tp->is_cwnd_limited, FIELD_LSHIFT_U64);
-	u8 byte = *((const u8 *)tp + offset);
-
 	if (base_in_slow_start(base))
 		return tp->snd_cwnd < 2 * tp->max_packets_out;
-	return ((u64)byte << shift) >> 63;
+	return is_cwnd_limited(tp);
 }
 
 /* Packets of the connection before the control do not count. */
@@ -81,7 +77,7 @@ SEC("struct_ops") int ack_init(u64 *arguments)
 #ifdef MARKS
 	marks_start(arguments, connection);
 #endif
-	trace(arguments, STARTED);
+	trace(arguments, connection, STARTED);
 #ifdef MARKS
 	marks_need_ecn(arguments);
 #endif
@@ -90,7 +86,7 @@ SEC("struct_ops") int ack_init(u64 *arguments)
 
 SEC("struct_ops") int ack_release(u64 *arguments)
 {
-	trace(arguments, ENDED);
+	trace(arguments, connection_of(arguments), ENDED);
 	return 0;
 }
 
@@ -118,7 +114,7 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 		count_credit(&ack, tp, connection);
 	control_ack(&connection->control, &ack);
 	if (MAY_FALL && connection->control.base.window != before)
-		trace(arguments, ACKNOWLEDGED);
+		trace(arguments, connection, ACKNOWLEDGED);
 	return 0;
 }
 
@@ -149,7 +145,7 @@ SEC("struct_ops") int ack_grow(u64 *arguments)
 	if (MAY_FALL)
 		tp->snd_ssthresh = ssthresh_to_tell(&connection->control.base);
 	if (connection->control.base.window != before)
-		trace(arguments, ACKNOWLEDGED);
+		trace(arguments, connection, ACKNOWLEDGED);
 	return 0;
 }
 
@@ -178,7 +174,7 @@ SEC("struct_ops") int ack_event(u64 *arguments)
 #endif
 	if (event == CA_EVENT_CWND_RESTART) {
 		control_idle(&connection->control);
-		trace(arguments, IDLED);
+		trace(arguments, connection, IDLED);
 	}
 	if (event == CA_EVENT_LOSS && connection->has_cut) {
 		/* The cut just made was a timeout's. */
@@ -215,12 +211,12 @@ SEC("struct_ops") int ack_state(u64 *arguments)
 #endif
 	if ((state == TCP_CA_CWR || state == TCP_CA_RECOVERY) && connection->has_cut) {
 		control_after_loss(&connection->control, tp->tcp_mstamp);
-		trace(arguments, LOST);
+		trace(arguments, connection, LOST);
 	}
 	if (state == TCP_CA_LOSS) {
 		if (!connection->has_timed_out)
 			control_timeout(&connection->control, 0, tp->tcp_mstamp);
-		trace(arguments, TIMED_OUT);
+		trace(arguments, connection, TIMED_OUT);
 	}
 	connection->has_cut = 0;
 	connection->has_timed_out = 0;
@@ -237,7 +233,7 @@ SEC("struct_ops") int ack_undo(u64 *arguments)
 	u32 window;
 
 	control_undo(&connection->control);
-	trace(arguments, UNDONE);
+	trace(arguments, connection, UNDONE);
 	window = whole(connection->control.base.window);
 	return window > tp->snd_cwnd ? window : tp->snd_cwnd;
 }

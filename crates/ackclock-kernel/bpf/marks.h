@@ -11,9 +11,7 @@
 /* As in the kernel's include/net/tcp.h, inet_connection_sock.h and include/uapi/linux. */
 enum { TCP_ECN_OK = 1, TCP_ECN_DEMAND_CWR = 4 };
 enum { ICSK_ACK_TIMER = 2, ICSK_ACK_NOW = 16 };
-enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 
-static int (*const set_option)(void *sk, int level, int name, void *value, int bytes) = (void *)49;
 static int (*const send_ack)(void *tp, u32 received) = (void *)116;
 
 inline_always void marks_start(u64 *arguments, struct connection *connection)
@@ -25,14 +23,13 @@ inline_always void marks_start(u64 *arguments, struct connection *connection)
 	connection->received = tp->rcv_nxt;
 }
 
-/* Without ECN: another control, which sends no packet that could be marked. It is the last thing that a start does. */
+/* Without ECN: another control, which sends no packet that could be marked. */
 inline_always void marks_need_ecn(u64 *arguments)
 {
 	const struct tcp_sock *tp = (void *)arguments[0];
-	char reno[] = "reno";
 
 	if (!(tp->ecn_flags & TCP_ECN_OK))
-		set_option((void *)arguments[0], SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+		leave_to_reno(arguments);
 }
 
 /* From now on ACKs say that packets came marked, or that they did not. */

@@ -30,11 +30,6 @@ struct change {
 	char name[16];
 };
 
-/* How the loader reads a map's description. */
-#define NUMBER(name, value) int(*name)[value]
-#define TYPE(name, type) type *name
-
-enum { MAP_ARRAY = 2, MAP_RING = 27, PINNED_BY_NAME = 1 };
 #define RING_BYTES (1 << 23)
 
 struct {
@@ -63,15 +58,13 @@ static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static void *(*const ring_reserve)(void *ring, u64 bytes, u64 flags) = (void *)131;
 static void (*const ring_submit)(void *data, u64 flags) = (void *)132;
 
-inline_always void trace(u64 *arguments, u32 kind)
+inline_always void trace(u64 *arguments, const struct connection *connection, u32 kind)
 {
 	const struct sock *sk = (void *)arguments[0];
 	const struct tcp_sock *tp = (void *)arguments[0];
-	struct connection *connection = connection_of(arguments);
 	u32 key = 0;
 	struct listening *listening = map_lookup(&ack_listening, &key);
 	struct change *change;
-	u32 gone, there;
 
 	if (!listening || !listening->process)
 		return;
@@ -91,10 +84,7 @@ inline_always void trace(u64 *arguments, u32 kind)
 	change->delivered = tp->delivered;
 	change->sent = tp->data_segs_out;
 	change->retransmitted = tp->total_retrans;
-	gone = tp->sacked_out + tp->lost_out;
-	there = tp->packets_out + tp->retrans_out;
-	/* At its end a connection forgets its packets one count after the other. */
-	change->in_flight = there > gone ? there - gone : 0;
+	change->in_flight = in_flight_of(tp);
 	change->segment_bytes = tp->mss_cache;
 	change->source_port = sk->__sk_common.skc_num;
 	change->destination_port = __builtin_bswap16(sk->__sk_common.skc_dport);

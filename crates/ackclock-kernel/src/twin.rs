@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
 use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start};
-use ackclock_units::{PacketRate, Span, Time, Window};
+use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
-/// As `STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
-type State = [u64; 13];
+/// As `RATE_STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
+type State = [u64; 80];
 
 /// Packets are counted in units of 2^-32.
 const PACKET: f64 = 4_294_967_296.0;
@@ -32,16 +32,24 @@ struct AckOfC {
     recovering: u8,
     new_round: u8,
     window_limited: u8,
+    round_limited: u8,
+    application_limited: u8,
+    acked: u32,
+    in_flight: u32,
+    lost: u32,
+    sampled: u32,
+    interval: u32,
+    prior: u32,
 }
 
 /// As `MOST_INTERNALS` and `NEVER_KNOWN` of `bpf/control.h`.
-pub const MOST_INTERNALS: usize = 4;
+pub const MOST_INTERNALS: usize = 8;
 const NEVER_KNOWN: u64 = u64::MAX;
 
 /// As `struct functions` of `bpf/host.h`.
 #[repr(C)]
 struct Functions {
-    start: unsafe extern "C" fn(*mut State, u32, u64),
+    start: unsafe extern "C" fn(*mut State, u32, u64, u64),
     ack: unsafe extern "C" fn(*mut State, *const AckOfC),
     loss: unsafe extern "C" fn(*mut State, u64),
     timeout: unsafe extern "C" fn(*mut State, i32, u64),
@@ -51,6 +59,8 @@ struct Functions {
     mark: Option<unsafe extern "C" fn(*mut State)>,
     loss_again: Option<unsafe extern "C" fn(*mut State, u64)>,
     recovered: unsafe extern "C" fn(*mut State),
+    restart: Option<unsafe extern "C" fn(*mut State, u64)>,
+    pacing: Option<unsafe extern "C" fn(*const State) -> u64>,
     pacing_gain: u32,
     names: [Option<&'static c_char>; MOST_INTERNALS],
 }
@@ -104,6 +114,11 @@ fn names_of(functions: &'static Functions) -> impl Iterator<Item = &'static str>
     functions.names.iter().map_while(move |name| text((*name)?).to_str().ok())
 }
 
+/// Packets that the kernel sends at once at a rate: those of a millisecond, at least 2, at most 64 KiB of 1500-byte packets.
+fn autosized(packets_per_s: f64) -> u64 {
+    (packets_per_s * 1e-3).clamp(2.0, 64.0 * 1024.0 / 1500.0) as u64
+}
+
 /// A control of the kernel.
 #[derive(Clone)]
 struct Twin {
@@ -116,6 +131,9 @@ struct Twin {
     round: u64,
     /// Smoothed RTT, seconds, by which the stack paces.
     smoothed: Option<f64>,
+    /// Windows of data with marks that the next acknowledgement tells of, of a control that sets the rate: each counts as
+    /// a lost packet.
+    windows_with_marks: u32,
     /// Where marks are not losses: packets delivered in total when the window of data that was cut is over. The kernel
     /// keeps that by its states CWR and Recovery, in which it lets no window grow.
     cut: Option<u64>,
@@ -134,13 +152,28 @@ fn whole(packets: f64) -> u32 {
 #[expect(unsafe_code, reason = "the functions are C")]
 impl Twin {
     fn new(functions: &'static Functions, start: Start) -> Self {
-        let mut state = State::default();
+        let mut state = [0; 80];
         let ssthresh = start.ssthresh.0 * PACKET;
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
-        unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh) };
-        let (delivered, marked, in_flight, round) = (0, 0, 0, 0);
-        Twin { functions, state, delivered, marked, in_flight, round, smoothed: None, cut: None }
+        unsafe { (functions.start)(&raw mut state, whole(start.window.0).max(1), ssthresh, start.seed) };
+        Twin {
+            functions,
+            state,
+            delivered: 0,
+            marked: 0,
+            in_flight: 0,
+            round: 0,
+            smoothed: None,
+            windows_with_marks: 0,
+            cut: None,
+        }
+    }
+
+    /// Packets per second, if it sets the rate.
+    fn pacing(&self) -> Option<f64> {
+        // SAFETY: see `new`.
+        self.functions.pacing.map(|pacing| unsafe { pacing(&raw const self.state) } as f64 / 65_536.0)
     }
 
     /// From now on no mark cuts until what is in flight is delivered.
@@ -169,7 +202,11 @@ impl Twin {
         }
         let new_round = ack.round > self.round;
         self.round = ack.round;
-        self.delivered = self.delivered.saturating_add(ack.delivered.0);
+        let rate = ack.rate.filter(|_| self.wants_rate() && ack.delivered.0 > 0);
+        self.delivered = match rate {
+            Some(rate) => rate.prior_delivered.0.saturating_add(rate.delivered.0),
+            None => self.delivered.saturating_add(ack.delivered.0),
+        };
         self.marked = self.marked.saturating_add(ack.marked.0);
         self.in_flight = ack.in_flight.0;
         self.cut = self.cut.filter(|until| self.delivered <= *until);
@@ -185,6 +222,15 @@ impl Twin {
             recovering: u8::from(ack.recovering || self.cut.is_some()),
             new_round: u8::from(new_round),
             window_limited: u8::from(ack.window_limited),
+            round_limited: u8::from(ack.round_limited),
+            application_limited: u8::from(rate.is_some_and(|rate| rate.application_limited)),
+            // What was sent again in vain delivers nothing, but it is acknowledged.
+            acked: whole(ack.credit.max(ack.delivered.0 as f64)),
+            in_flight: ack.in_flight.0 as u32,
+            lost: ack.lost.0 as u32 + std::mem::take(&mut self.windows_with_marks),
+            sampled: rate.map_or(0, |rate| rate.delivered.0 as u32),
+            interval: rate.map_or(0, |rate| microseconds(Time::ZERO + rate.interval) as u32),
+            prior: rate.map_or(0, |rate| rate.prior_delivered.0 as u32),
         };
         let state = &raw mut self.state;
         // SAFETY: see `new`.
@@ -204,6 +250,7 @@ impl Twin {
         let state = &raw mut self.state;
         match signal {
             Signal::Ack(ack) => self.acknowledge(now, &ack),
+            Signal::Loss { ecn: true } if self.wants_rate() => self.windows_with_marks += 1,
             Signal::Loss { .. } => self.lose(now),
             Signal::Timeout { first } => {
                 self.cut = None;
@@ -217,7 +264,14 @@ impl Twin {
             Signal::Moderated { window } => self.state[0] = self.state[0].min(window.0.min(1 << 30) << 32),
             // SAFETY: see `new`.
             Signal::Recovered => unsafe { (self.functions.recovered)(state) },
-            Signal::Lost(_) | Signal::Restart => {}
+            Signal::Restart => {
+                if let Some(restart) = self.functions.restart {
+                    // SAFETY: see `new`.
+                    unsafe { restart(state, microseconds(now)) };
+                }
+            }
+            // The kernel does not tell; `Ack::lost` counts them.
+            Signal::Lost(_) => {}
         }
     }
 }
@@ -237,8 +291,8 @@ impl ErasedController for Twin {
         Decision {
             window: Window(packets(window)),
             ssthresh: Window(packets(ssthresh)),
-            pacing_rate: per_second.map(PacketRate),
-            quantum: None,
+            pacing_rate: self.pacing().or(per_second).map(PacketRate),
+            quantum: self.pacing().map(|rate| Packets(autosized(rate))),
         }
     }
 
@@ -250,7 +304,15 @@ impl ErasedController for Twin {
     }
 
     fn wants_rate(&self) -> bool {
-        false
+        self.functions.pacing.is_some()
+    }
+
+    fn wants_losses(&self) -> bool {
+        self.wants_rate()
+    }
+
+    fn window_is_a_cap(&self) -> bool {
+        self.wants_rate()
     }
 
     fn wants_marks(&self) -> bool {
@@ -264,6 +326,12 @@ impl ErasedController for Twin {
     fn duplicate(&self) -> Box<dyn ErasedController> {
         Box::new(self.clone())
     }
+}
+
+/// The control in Rust that a control of the kernel is the code of: that of its name, but for what is approximate there.
+#[must_use]
+pub fn original(name: &str) -> &str {
+    if name == "bbr3-approx" { "bbr3-linux" } else { name }
 }
 
 fn none(given: Given<'_>) -> Result<(), (usize, ParameterError)> {

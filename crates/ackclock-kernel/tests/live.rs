@@ -9,6 +9,8 @@
 #[allow(dead_code, reason = "shared with tests of other programs")]
 #[path = "../../../tests/deadline.rs"]
 mod deadline;
+#[path = "live/rate.rs"]
+mod rate;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -104,15 +106,20 @@ impl Stand {
 
     /// The same path with this queue; its client agrees on ECN.
     fn with(queue: &str) -> Stand {
+        Stand::on(("10 Mbit/s", "30 ms", 1000), queue)
+    }
+
+    /// A path of this rate, this delay in each direction, and packets of so many bytes.
+    fn on((rate, delay, bytes): (&str, &str, u16), queue: &str) -> Stand {
         let text = format!(
-            "[run]\nduration = \"1 h\"\n[dumbbell]\nrate = \"10 Mbit/s\"\ndelay = \"30 ms\"\n{queue}\n\
+            "[run]\nduration = \"1 h\"\n[dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\n{queue}\n\
              [[flow]]\ncontroller = \"reno\"\n"
         );
         let checked = read_toml(&text, "path.toml", &[], &BuiltIn).unwrap();
         let hosts = Hosts::new(None).unwrap();
         must(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", hosts.client.namespace));
         let emulator = Emulator::new(&checked.scenario, TOLERANCE).unwrap();
-        let pump = Pump::start(emulator, hosts.devices(1000).unwrap()).unwrap();
+        let pump = Pump::start(emulator, hosts.devices(bytes).unwrap()).unwrap();
         Stand { hosts, pump }
     }
 
@@ -210,7 +217,7 @@ fn every_control_loads_carries_transfers_and_goes_away() {
     }
     for stand in stands {
         let [forward, _] = stand.pump.stop().unwrap().directions;
-        // 23 transfers of 2 s at 10 Mbit/s are 57 500 packets of 1000 bytes; with 1 % of losses a third of them and
+        // 24 transfers of 2 s at 10 Mbit/s are 60 000 packets of 1000 bytes; with 1 % of losses a third of them and
         // more come through.
         assert!(forward.delivered_packets > 10_000, "{forward:?}");
     }

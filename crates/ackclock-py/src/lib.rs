@@ -32,7 +32,7 @@ static PAGES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/controllers
 /// is the code of.
 #[pyfunction]
 fn page(controller: &str) -> Option<&'static str> {
-    let name = controller.strip_suffix("@kernel").unwrap_or(controller);
+    let name = controller.strip_suffix("@kernel").map_or(controller, ackclock_kernel::twin::original);
     PAGES.get_file(format!("{name}.md"))?.contents_utf8()
 }
 
