@@ -11,9 +11,9 @@ from conftest import COMMAND
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTED = ackclock.controllers()
-# The kernel's code of a control has its page and its own folder.
-# But for one, which is approximate there, under a name that says so.
+# The kernel's code of a control that is approximate has a name that says so.
 ORIGINALS = {"bbr3-approx": "bbr3-linux"}
+# The kernel's code of a control has its page and its own folder.
 KERNEL = [entry["name"] for entry in LISTED if entry["name"].endswith("@kernel")]
 NAMES = [entry["name"] for entry in LISTED if entry["name"] not in KERNEL]
 WINDOW_NAMES = [

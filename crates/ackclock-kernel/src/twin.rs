@@ -9,7 +9,8 @@ use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start};
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
 /// As `RATE_STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
-type State = [u64; 80];
+type State = [u64; STATE_WORDS];
+const STATE_WORDS: usize = 80;
 
 /// Packets are counted in units of 2^-32.
 const PACKET: f64 = 4_294_967_296.0;
@@ -152,7 +153,7 @@ fn whole(packets: f64) -> u32 {
 #[expect(unsafe_code, reason = "the functions are C")]
 impl Twin {
     fn new(functions: &'static Functions, start: Start) -> Self {
-        let mut state = [0; 80];
+        let mut state = [0; STATE_WORDS];
         let ssthresh = start.ssthresh.0 * PACKET;
         let ssthresh = if ssthresh < u64::MAX as f64 { ssthresh as u64 } else { u64::MAX };
         // SAFETY: here and below the function has one state, which is as large as it may be.
