@@ -5,11 +5,13 @@ use ackclock_cc::africa::{Africa, AfricaParams, Fast};
 use ackclock_cc::bic::{Bic, BicParams, Search};
 use ackclock_cc::bic_linux::{BicLinux, BicLinuxParams};
 use ackclock_cc::compound::{Compound, CompoundParams};
+use ackclock_cc::constant::{Constant, ConstantParams};
+use ackclock_cc::copa::{Copa, CopaParams};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::hstcp::{ClosedForm, Hstcp, HstcpParams, HstcpTableParams, Rule, Table};
 use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
-use ackclock_cc::{Ack, Controller, Signal};
+use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
 use common::{LOSS, ack, at, internal, measured, near, plain, tell};
 
@@ -340,4 +342,28 @@ fn dctcp_forgets_its_cut_at_a_timeout() {
         tell(&mut dctcp, Signal::Ack(Ack { credit: 1.0, ..flight }));
     }
     near(tell(&mut dctcp, LOSS), 10.0, 1e-9);
+}
+
+/// delta = 0.25 keeps 4 packets queued. RTTs of 40 and then, for longer than half of a smoothed RTT, 60 ms: 20 are queueing.
+#[test]
+fn copa_tells_what_it_sees() {
+    let mut copa = Copa::new(CopaParams { delta: 0.25, ..CopaParams::default() }, at(10.0));
+    assert_eq!(internal(&copa, "inverse_delta"), 4.0);
+    tell(&mut copa, Signal::Undo);
+    assert_eq!(internal(&copa, "inverse_delta"), 4.0);
+    for (now, rtt) in [(0, 40), (100, 60)] {
+        copa.on(Time::ZERO + Span::from_millis(now), ack(rtt, 0));
+    }
+    near(internal(&copa, "queueing_delay_ms"), 20.0, 1e-9);
+}
+
+/// What is lost leaves a constant window of 1 after a timeout at 2, and what may not grow leaves it there.
+#[test]
+fn a_constant_window_waits_for_growth() {
+    let mut constant = Constant::new(ConstantParams { window: 30.0 }, Start::default());
+    tell(&mut constant, TIMEOUT);
+    assert_eq!(tell(&mut constant, measured(100, 0)), 1.0);
+    assert_eq!(tell(&mut constant, LOSS), 2.0);
+    assert_eq!(tell(&mut constant, plain()), 30.0);
+    assert_eq!((tell(&mut constant, LOSS), ssthresh(&constant)), (30.0, 30.0));
 }
