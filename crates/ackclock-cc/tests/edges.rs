@@ -11,6 +11,7 @@ use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::hstcp::{ClosedForm, Hstcp, HstcpParams, HstcpTableParams, Rule, Table};
 use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
+use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
 use common::{LOSS, ack, at, internal, measured, near, plain, tell};
@@ -300,10 +301,10 @@ fn hstcp_response_by_hand() {
 #[test]
 fn hstcp_by_hand() {
     let mut rfc = Hstcp::<ClosedForm>::new(HstcpParams::default(), at(1000.0));
-    near(tell(&mut rfc, plain()), 1000.007_752, 1e-6);
+    near(tell(&mut rfc, plain()), 1_000.007_752, 1e-6);
     near(internal(&rfc, "alpha"), 7.7523, 1e-4);
     near(internal(&rfc, "beta"), 0.329_878, 1e-6);
-    near(tell(&mut rfc, LOSS), 1000.007_752 * (1.0 - 0.329_878), 1e-3);
+    near(tell(&mut rfc, LOSS), 1_000.007_752 * (1.0 - 0.329_878), 1e-3);
     let mut table = Hstcp::<Table>::new(HstcpTableParams::default(), at(1000.0));
     near(tell(&mut table, plain()), 1000.008, 1e-9);
     assert_eq!((internal(&table, "alpha"), internal(&table, "beta")), (8.0, 83.0 / 256.0));
@@ -312,6 +313,14 @@ fn hstcp_by_hand() {
     assert_eq!((tell(&mut table, TIMEOUT), tell(&mut rfc, TIMEOUT)), (1.0, 1.0));
     assert_eq!((ssthresh(&table), ssthresh(&rfc)), (675.781_25, 500.0));
     assert_eq!(Table.a_b(1e5), (73.0, 23.0 / 256.0));
+}
+
+/// From 16 packets on it is Scalable TCP: 16.01, of which 7/8 are kept.
+#[test]
+fn scalable_begins_at_its_low_window() {
+    let mut scalable = Scalable::new(ScalableParams::default(), at(16.0));
+    near(tell(&mut scalable, plain()), 16.01, 1e-12);
+    near(tell(&mut Scalable::new(ScalableParams::default(), at(16.0)), LOSS), 14.0, 1e-12);
 }
 
 /// An epoch begins with the first acknowledgement that may grow: five seconds of recovery are no part of it. 70 packets, then
