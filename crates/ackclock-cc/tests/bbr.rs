@@ -87,7 +87,7 @@ fn what_says_nothing_about_the_rate() {
 }
 
 /// gain * 10/1 ms, gain * 10/100 ms with the first RTT, 0.99 of both in Linux. A rate of 50/s would be slower, 144.3: while
-/// the pipe is not full the pace does not fall.
+/// the pipe is not full the pace does not fall, but rises to gain * 1000/s.
 #[test]
 fn the_first_pace() {
     fn paces<C: Controller<Params = BbrParams>>(share: f64) {
@@ -97,6 +97,8 @@ fn the_first_pace() {
         near(pacing(&control), 288.539 * share, 1e-6);
         tell(&mut control, Signal::Ack(sampled(1, 2000, 10)));
         near(pacing(&control), 288.539 * share, 1e-6);
+        tell(&mut control, Signal::Ack(sampled(2, 100, 10)));
+        near(pacing(&control), 2885.39 * share, 1e-6);
     }
     paces::<Bbr>(1.0);
     paces::<BbrLinux>(0.99);

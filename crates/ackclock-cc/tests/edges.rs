@@ -66,6 +66,8 @@ fn illinois_of_linux_takes_its_parameters() {
     near(ssthresh(&illinois), 90.0, 1e-9);
     let small = Illinois::<Linux>::new(params, at(49.0));
     assert_eq!((internal(&small, "alpha"), internal(&small, "beta")), (1.0, 0.5));
+    let edge = Illinois::<Linux>::new(params, at(50.0));
+    assert_eq!((internal(&edge, "alpha"), internal(&edge, "beta")), (20.0, 0.1));
     let mut samples = Illinois::<Linux>::new(params, at(100.0));
     tell(&mut samples, measured(100, 0));
     tell(&mut samples, measured(300, 0));

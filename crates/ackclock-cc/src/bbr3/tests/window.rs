@@ -64,9 +64,9 @@ fn bounds_of_the_window() {
 fn the_pace_falls_when_the_pipe_is_full() {
     let start = Start { window: Window(10.0), ..Start::default() };
     assert_eq!(Bbr3::<Draft>::new(Bbr3Params::default(), start).decision().quantum, Some(Packets(27)));
-    for (reached, pace) in [(false, 4125.0), (true, 990.0)] {
+    for (bw, reached, pace) in [(1000.0, false, 4125.0), (1000.0, true, 990.0), (5000.0, false, 4950.0)] {
         let mut control = on_the_path(State::Cruise);
-        (control.bw, control.full.reached) = (1000.0, reached);
+        (control.bw, control.full.reached) = (bw, reached);
         control.pace();
         near(control.pacing, pace, 1e-9);
     }
