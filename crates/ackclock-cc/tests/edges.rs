@@ -315,6 +315,11 @@ fn hstcp_by_hand() {
     assert_eq!((tell(&mut table, TIMEOUT), tell(&mut rfc, TIMEOUT)), (1.0, 1.0));
     assert_eq!((ssthresh(&table), ssthresh(&rfc)), (675.781_25, 500.0));
     assert_eq!(Table.a_b(1e5), (73.0, 23.0 / 256.0));
+    // 118 packets are in the second row; 60 acknowledgements later there are 119, in the third.
+    let mut growing = Hstcp::<Table>::new(HstcpTableParams::default(), at(118.0));
+    near(tell(&mut growing, credit(60.0, 0)), 118.0 + 120.0 / 118.0, 1e-9);
+    tell(&mut growing, plain());
+    assert_eq!(internal(&growing, "alpha"), 3.0);
 }
 
 /// From 16 packets on it is Scalable TCP: 16.01, of which 7/8 are kept.

@@ -104,9 +104,13 @@ fn the_smallest_rtt_lasts_ten_seconds() {
     assert_eq!(least.probe_at, seconds(7.001));
 }
 
-/// An RTT that is found again at its smallest when it is due does not renew the ten seconds of the model.
+/// An RTT that is found again at its smallest does not renew the five seconds, nor when it is due the ten of the model.
 #[test]
 fn an_rtt_as_small_is_no_smaller_one() {
+    let mut least = LeastRtt::new();
+    for (now, expired) in [(0.0, false), (3.0, false), (5.001, true)] {
+        assert_eq!(least.note(seconds(now), millis(30)), expired, "{now} s");
+    }
     let mut least = LeastRtt::new();
     for (now, rtt, expected) in [(0.0, 30, 30), (5.001, 30, 30), (10.0, 35, 30), (10.002, 35, 35)] {
         least.note(seconds(now), millis(rtt));
