@@ -254,4 +254,71 @@ mod tests {
         assert!((after(&mut control, 1, mark) - 25.0).abs() < 1e-9);
         assert!(!control.base.in_slow_start());
     }
+
+    /// 50 packets per 50 ms, 3 % more for half of the round trip after alpha moved, and 3 % less from there on. In 250 us of
+    /// 51500 packets per second 12 are sent at once, of few still one.
+    #[test]
+    fn pacing_swings_around_the_rate() {
+        let mut control = at(50.0);
+        let still =
+            Ack { credit: 0.0, delivered: Packets(0), in_flight: Packets(50), ..Ack::of_one_packet() };
+        assert_eq!(control.decision().pacing_rate, None);
+        for (now, rtt, rate) in
+            [(50, Some(Span::from_millis(50)), 1030.0), (74, None, 1030.0), (75, None, 970.0)]
+        {
+            after(&mut control, now, Ack { rtt, ..still });
+            assert!((control.decision().pacing_rate.unwrap().0 - rate).abs() < 1e-9, "{now} ms");
+            assert_eq!(control.decision().quantum, Some(Packets(1)));
+        }
+        let mut short = at(50.0);
+        after(&mut short, 1, Ack { rtt: Some(Span::from_millis(1)), ..still });
+        assert_eq!(short.decision().quantum, Some(Packets(12)));
+    }
+
+    fn internal(control: &Prague, wanted: &str) -> f64 {
+        let mut found = f64::NAN;
+        control.internals(&mut |name, value| {
+            if name == wanted {
+                found = value;
+            }
+        });
+        found
+    }
+
+    /// RTTs of 40 and 80 ms: 40 + 40/8 = 45. All of the first packets marked move alpha by g = 1/16.
+    #[test]
+    fn internals_are_told_by_name() {
+        let mut control = at(50.0);
+        for (now, rtt) in [(40, 40), (120, 80)] {
+            let ack =
+                Ack { rtt: Some(Span::from_millis(rtt)), in_flight: Packets(49), ..Ack::of_one_packet() };
+            after(&mut control, now, Ack { marked: Packets(1), ..ack });
+        }
+        assert!((internal(&control, "virtual_rtt_ms") - 45.0).abs() < 1e-9);
+        assert_eq!((internal(&control, "alpha"), internal(&control, "marked_share")), (0.0625, 1.0));
+        control.on(Time::ZERO + Span::from_millis(121), Signal::Timeout { first: true });
+        assert_eq!(internal(&control, "alpha"), 0.0);
+    }
+
+    /// A loss event halves once per round trip and 25 ms, in which the window does not grow, unless it was a false alarm.
+    #[test]
+    fn a_loss_halves_once() {
+        let ack = Ack { in_flight: Packets(1), ..Ack::of_one_packet() };
+        let loss = Signal::Loss { ecn: false };
+        let mut control = at(50.0);
+        after(&mut control, 0, Ack { credit: 0.0, ..ack });
+        let before = control.base.window();
+        control.on(Time::ZERO, loss);
+        let half = control.base.window();
+        assert!((half - before / 2.0).abs() < 1e-9);
+        control.on(Time::ZERO, loss);
+        assert_eq!(control.base.window(), half);
+        assert_eq!(after(&mut control, 10, ack), half);
+        assert_eq!(after(&mut control, 24, ack), half);
+        assert!(after(&mut control, 25, ack) > half);
+        control.on(Time::ZERO + Span::from_millis(25), loss);
+        control.on(Time::ZERO + Span::from_millis(25), Signal::Undo);
+        let undone = control.base.window();
+        assert!(after(&mut control, 26, ack) > undone);
+    }
 }

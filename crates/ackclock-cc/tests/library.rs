@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ackclock_cc::registry::Entry;
 use ackclock_cc::units::Time;
-use ackclock_cc::{Ack, Controller, Decision, Signal, Start, Value, library::BUILD, parts::Base};
+use ackclock_cc::{Ack, Controller, Decision, Ecn, Signal, Start, Value, library::BUILD, parts::Base};
 
 ackclock_cc::parameters! {
     /// When to panic.
@@ -62,6 +62,9 @@ impl Drop for Faulty {
 
 ackclock_cc::library! {
     "faulty", "a test" => Faulty;
+    "reno", "a test" => ackclock_cc::reno::Reno;
+    "bbr3", "a test" => ackclock_cc::bbr3::Bbr3<ackclock_cc::bbr3::Draft>;
+    "prague", "a test" => ackclock_cc::prague::Prague;
 }
 
 fn entry() -> &'static Entry {
@@ -93,6 +96,22 @@ fn a_constructor_or_a_copy_that_panics_is_a_failure() {
     assert!(failure("new").ends_with(": not made"));
     assert!(failure("clone").ends_with(": no copies"));
     assert!(entry().build(&[("none", Value::Flag(true))], Start::default()).is_err());
+}
+
+/// Reno needs nothing; version 3 of BBR rates, losses and marks, and its window is a cap; Prague marks and ECT(1).
+#[test]
+fn a_library_passes_on_what_its_controls_need() {
+    for (name, wants, ecn) in [
+        ("reno", [false, false, false, false], Ecn::AsConfigured),
+        ("bbr3", [true, true, true, true], Ecn::AsConfigured),
+        ("prague", [false, false, true, false], Ecn::Ect1),
+    ] {
+        let entry = ACKCLOCK_ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+        let control = entry.build(&[], Start::default()).unwrap();
+        let told =
+            [control.wants_rate(), control.wants_losses(), control.wants_marks(), control.window_is_a_cap()];
+        assert_eq!((told, control.ecn()), (wants, ecn), "{name}");
+    }
 }
 
 /// Sources changed in one byte, given another name or joined by another are another build.

@@ -86,3 +86,28 @@ impl Details {
         (self.restarts, self.aggregation.start) = (true, now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Up to 100 packets per second a quantum is one packet: 5 + 3 = 8; from there on two: 5 + 6, made even, 12. Of 4096 per
+    /// second it is 4: 5 + 12 = 17, made even, and 2 for a probe.
+    #[test]
+    fn quanta_grow_with_the_rate() {
+        assert_eq!(Details::quantized(5.0, 50.0, false), 8.0);
+        assert_eq!(Details::quantized(5.0, 100.0, false), 12.0);
+        assert_eq!(Details::quantized(4.5, 4096.0, true), 20.0);
+    }
+
+    /// 3 of 151 are lost: 148, unless more than that is in flight or arrives.
+    #[test]
+    fn losses_leave_the_window_at_once() {
+        let mut details = Details::default();
+        assert_eq!(details.begin_episode(300.0, 150.0), 151.0);
+        assert_eq!(details.conserved(151.0, 100.0, (1.0, 3.0)), Some(148.0));
+        assert_eq!(details.conserved(151.0, 150.0, (1.0, 3.0)), Some(151.0));
+        assert_eq!(details.end_episode(), 300.0);
+        assert_eq!(details.conserved(151.0, 100.0, (1.0, 3.0)), None);
+    }
+}

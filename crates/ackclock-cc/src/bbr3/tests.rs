@@ -4,13 +4,21 @@ use super::model::{fraction, in_flight_at_loss};
 use super::*;
 use crate::Lost;
 
+mod cycle;
+mod model;
+mod window;
+
 fn near(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance, "{a} is not {b}");
 }
 
 /// 50 Mbit/s of 1500-byte packets and 40 ms: 4166.7 packets/s, 166.7 packets; the pipe is full.
 fn on_the_path(state: State) -> Bbr3<Draft> {
-    let mut control = Bbr3::<Draft>::new(Bbr3Params::default(), Start::default());
+    path(state)
+}
+
+fn path<V: Version>(state: State) -> Bbr3<V> {
+    let mut control = Bbr3::<V>::new(Bbr3Params::default(), Start::default());
     control.bw = 50e6 / 12e3;
     control.least_rtt.note(Time::ZERO, Some(Span::from_millis(40)));
     control.full.reached = true;

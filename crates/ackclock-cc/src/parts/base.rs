@@ -161,3 +161,28 @@ impl Base {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From 8 packets to an ssthresh of 10 with an acknowledgement that stands for 5: 3 are left for congestion avoidance.
+    #[test]
+    fn what_slow_start_does_not_need_is_left() {
+        let mut base = Base::new(Start { window: Window(8.0), ssthresh: Window(10.0), ..Start::default() });
+        let left = base.slow_start(&Ack { credit: 5.0, ..Ack::of_one_packet() });
+        assert_eq!((base.window(), left), (10.0, 3.0));
+    }
+
+    /// A loss event that is ignored still leaves at least 2 packets, and is what an undo returns to.
+    #[test]
+    fn an_ignored_loss_can_be_undone() {
+        let mut base = Base::new(Start { window: Window(8.0), ..Start::default() });
+        base.set(1.0);
+        base.ignore_loss();
+        assert_eq!(base.window(), 2.0);
+        base.add(5.0);
+        base.react(Signal::Undo, 1.0);
+        assert_eq!(base.window(), 1.0);
+    }
+}

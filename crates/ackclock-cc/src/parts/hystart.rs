@@ -58,3 +58,34 @@ impl HyStart {
         if self.conservative.is_some() { growth / DIVISOR } else { growth }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight samples of each RTT, a round trip each, milliseconds; what a packet counts for then.
+    fn after(rtts: &[u64]) -> f64 {
+        let mut hystart = HyStart::default();
+        for (round, rtt) in rtts.iter().enumerate() {
+            let rtt = Some(Span::from_millis(*rtt));
+            for _ in 0..SAMPLES {
+                hystart.leaves_slow_start(&Ack { rtt, round: round as u64, ..Ack::of_one_packet() });
+            }
+        }
+        hystart.step(1.0)
+    }
+
+    /// An eighth of the RTT before, 12.5 of 100 ms, between 4 and 16 ms.
+    #[test]
+    fn a_rise_is_measured_by_the_rtt() {
+        for (before, rises, does_not) in [(100, 113, 112), (16, 20, 19), (200, 216, 215)] {
+            assert_eq!((after(&[before, rises]), after(&[before, does_not])), (0.25, 1.0));
+        }
+    }
+
+    /// A round trip below the one that began conservative slow start ends it (RFC 9406, section 4.2), one as long does not.
+    #[test]
+    fn a_false_rise_is_forgotten() {
+        assert_eq!((after(&[100, 113, 112]), after(&[100, 113, 113])), (1.0, 0.25));
+    }
+}

@@ -47,3 +47,22 @@ impl RoundTrips {
         completed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 and 200 ms; then a round trip in which nothing was measured.
+    #[test]
+    fn a_round_trip_has_a_mean_and_a_least() {
+        let ack =
+            |round, rtt: Option<u64>| Ack { round, rtt: rtt.map(Span::from_millis), ..Ack::of_one_packet() };
+        let mut rounds = RoundTrips::default();
+        assert_eq!(rounds.on(&ack(0, Some(200))), None);
+        assert_eq!(rounds.on(&ack(0, Some(100))), None);
+        let completed = rounds.on(&ack(1, None)).unwrap();
+        assert_eq!((completed.count, completed.least), (2, Span::from_millis(100)));
+        assert!((completed.mean - 0.15).abs() < 1e-12);
+        assert_eq!(rounds.on(&ack(2, Some(100))), None);
+    }
+}
