@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-test sdist site package
+.PHONY: run test rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-here wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -257,6 +257,15 @@ wheel: .venv/packaging
 	test -z "$(WITH_KERNEL)" || install -m 755 -s target/release/ackclock-kernel $(PROGRAMS)
 	@echo "wheel: $(if $(WITH_PROFILE),with the profile of make pgo,without a profile; make pgo makes one)"
 	$(WITH_PROFILE) $(ZIG) $(BIN)/maturin build --quiet --release --strip --zig --compatibility manylinux_$(subst .,_,$(GLIBC)) --out dist
+	rm -rf $(PROGRAMS)
+	@ls dist/*.whl
+
+# The same for machines like this one, by its own toolchain and without zig, which is soon done after make setup.
+wheel-here: setup measure
+	rm -rf dist/*.whl $(PROGRAMS)
+	mkdir -p $(PROGRAMS)
+	install -m 755 -s target/release/ackclock-link target/release/ackclock-measure $(PROGRAMS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --quiet --release --strip --out dist
 	rm -rf $(PROGRAMS)
 	@ls dist/*.whl
 
