@@ -260,12 +260,13 @@ wheel: .venv/packaging
 	rm -rf $(PROGRAMS)
 	@ls dist/*.whl
 
-# The same for machines like this one, by its own toolchain and without zig, which is soon done after make setup.
-wheel-here: setup measure
+# The same for machines like this one, by its own toolchain and without zig: what make setup has built, and the programs of
+# make measure or those that are in the folder PROGRAMS_FROM.
+wheel-here: setup $(if $(PROGRAMS_FROM),,measure)
 	rm -rf dist/*.whl $(PROGRAMS)
 	mkdir -p $(PROGRAMS)
-	install -m 755 -s target/release/ackclock-link target/release/ackclock-measure $(PROGRAMS)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --quiet --release --strip --out dist
+	install -m 755 -s $(addprefix $(or $(PROGRAMS_FROM),target/release)/,ackclock-link ackclock-measure) $(PROGRAMS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --quiet --release --out dist
 	rm -rf $(PROGRAMS)
 	@ls dist/*.whl
 
