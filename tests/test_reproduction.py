@@ -402,7 +402,28 @@ def test_markdown_has_a_row_for_every_artefact(tmp_path):
     text = page.markdown(tmp_path, PAPERS.values())
     rows = [line for line in text.splitlines() if line.startswith(("| figure-", "| table-"))]
     assert len(rows) == 91
-    assert "112 artefacts: 112 not run." in text
+    assert "112 artefacts: 112 not run. 91 of them figures and tables: 91 not run." in text
+
+
+def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):
+    known = {"measured": "2", "paper": "1", "holds": False, "verdict": "not found"}
+    known |= {"holding_settings": 0, "tried_settings": 7, "depends_on": ""}
+    findings = {"a": "By arithmetic.", "b": "", "c": "By arithmetic.", "d": "In one run."}
+    claims = [known | {"claim": one, "finding": finding} for one, finding in findings.items()]
+    place = tmp_path / "bic" / "table-1"
+    place.mkdir(parents=True)
+    record = {"paper": "bic", "name": "table-1", "verdict": "not found", "claims": claims}
+    (place / "artefact.json").write_text(json.dumps(record))
+    text = page.markdown(tmp_path, [PAPERS["bic"]])
+    expected = """\
+- b: 2 (1). Not found in 7 settings.
+- Of 2 claims: By arithmetic.
+  - a: 2 (1). Not found in 7 settings.
+  - c: 2 (1). Not found in 7 settings.
+- d: 2 (1). Not found in 7 settings. In one run.
+"""
+    assert expected in text
+    assert text.count("By arithmetic.") == 1
 
 
 def test_selection():

@@ -275,9 +275,14 @@ def explained(claim: Mapping[str, Any]) -> str:
     str
         Sentences.
     """
+    return f"{_robustness(claim)} {claim['finding']}".strip()
+
+
+def _robustness(claim: Mapping[str, Any]) -> str:
+    """Say at which settings a claim holds."""
     holding, settings = claim["holding_settings"], claim["tried_settings"]
     on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
-    words = {
+    return {
         "reproduced": f"Holds at {holding} of {settings} plausible settings{on}."
         if settings
         else "",
@@ -287,7 +292,21 @@ def explained(claim: Mapping[str, Any]) -> str:
         "contradicted": "The paper contradicts itself.",
         "differs": "No other setting was tried.",
     }[claim["verdict"]]
-    return f"{words} {claim['finding']}".strip()
+
+
+def _failing(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List claims that do not hold; what is found about several of them stands once, above them."""
+    by_finding: dict[str, list[str]] = {}
+    for claim in claims:
+        words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}). {_robustness(claim)}"
+        by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
+    lines = by_finding.pop("", [])
+    for finding, several in by_finding.items():
+        if len(several) == 1:
+            lines.append(f"{several[0]} {finding}")
+        else:
+            lines += [f"- Of {len(several)} claims: {finding}", *(f"  {one}" for one in several)]
+    return lines
 
 
 def markdown(output: Path, papers: Iterable[Paper]) -> str:
@@ -306,40 +325,42 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         Tables of Markdown; an artefact that `output` lacks is in them as *not run*.
     """
     lines: list[str] = []
-    count: Counter[str] = Counter()
+    count, printed = Counter[str](), Counter[str]()
     every: list[dict[str, Any]] = []
     for paper in papers:
         found = {one["name"]: one for one in _artefacts(output / paper.name, paper)}
         every += found.values()
-        rows = []
+        rows, failing = [], list[str]()
         for artefact in paper.artefacts:
             record = found.get(artefact.name, {"verdict": "not run", "claims": []})
             claims = record["claims"]
             count[record["verdict"]] += 1
+            if not artefact.name.startswith("section-"):
+                printed[record["verdict"]] += 1
             holding = sum(claim["holds"] for claim in claims)
-            reasons = "<br>".join(
-                f"{claim['claim']}: {claim['measured']} ({claim['paper']}). {explained(claim)}"
-                for claim in claims
-                if not claim["holds"]
-            )
             shares = f"{holding} of {len(claims)}"
-            rows.append([artefact.name, artefact.caption, record["verdict"], shares, reasons])
-        heads = ["artefact", "what", "verdict", "claims", "does not hold"]
+            rows.append([artefact.name, artefact.caption, record["verdict"], shares])
+            if holding < len(claims):
+                failing += ["", f"**{artefact.name}**, {artefact.caption}:", ""]
+                failing += _failing([claim for claim in claims if not claim["holds"]])
+        heads = ["artefact", "what", "verdict", "claims that hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
+        lines += ["", "### What does not hold", *failing[1:]] if failing else []
         heads = ["setting", "value", "stated or inferred", "evidence", "also tried"]
-        lines += ["", gain(paper), "", *table(heads, setting_rows(paper))]
+        lines += ["", "### Settings", gain(paper), "", *table(heads, setting_rows(paper))]
         pairs = tried.never_together(paper.trials)[:PAIRS]
         if pairs:
             lines += ["", "Claims that hold often, but never at the same setting:", ""]
             lines += [f"- {one[0]}: {one[1]}; {two[0]}: {two[1]}" for one, two in pairs]
-    words = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())
+    words = ". ".join(
+        f"{verdicts.total()} {what}: "
+        + ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
+        for what, verdicts in (("artefacts", count), ("of them figures and tables", printed))
+    )
     heads = ["claims", "what is known of them"]
     of_claims = [
         [str(number), strips.MEANING[kind]]
         for kind, number in strips.counts(every).items()
         if number
     ]
-    return (
-        "\n".join([f"{count.total()} artefacts: {words}.", "", *table(heads, of_claims), *lines])
-        + "\n"
-    )
+    return "\n".join([f"{words}.", "", *table(heads, of_claims), *lines]) + "\n"
