@@ -18,7 +18,7 @@ from ackclock import predictions
 from ackclock.draw import markdown, plots
 from ackclock.evaluation import search as adversaries
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import page, sentences
+from ackclock.reproduction import numbers, page, sentences
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -200,16 +200,20 @@ def write_reproduction(results: Path) -> None:
         if any(one["quick"] for one in records)
         else ""
     )
+    most = [max([0, *(case["runs"] for case in one["cases"].values())]) for one in records]
+    more = sum(runs > numbers.FULL.runs for runs in most)
     text = [
         "# Five papers reproduced",
         "",
-        "Made by `make reproduction` (`ackclock reproduce --full`, then this), with the settings "
+        "Made by `make reproduction` (`ackclock reproduce --full`, more runs of what that could "
+        "not decide with `--undecided --runs 20`, then this), with the settings "
         "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
         "numbers, scenarios and what every claim gave at every setting is `results/index.html`; a "
         "claim's tolerance is given beside it there. The verdict of an artefact is the worst of "
-        "its claims. Intervals are 95 %, over five seeds, or by batches within a run above "
-        "1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over emulated "
-        f"paths.{quick}",
+        "its claims. Intervals are 95 %, over five seeds, over up to "
+        f"{max(most)} in {more} artefacts that these left undecided, or by batches within a run "
+        "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
+        f"emulated paths.{quick}",
         "",
         page.markdown(results, PAPERS.values()),
         "## Tables side by side",

@@ -389,6 +389,34 @@ def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
 
 
+def test_what_was_undecided_is_run_again_with_more_seeds(tmp_path):
+    each = [(PAPERS["bic"], PAPERS["bic"][f"table-{n}"]) for n in (1, 2, 3)]
+    assert make.undecided(each, tmp_path) == []
+    for (_, one), verdict in zip(each[:2], ("reproduced", "undecided"), strict=True):
+        place = tmp_path / "bic" / one.name
+        place.mkdir(parents=True)
+        claims = [{"verdict": "depends"}, {"verdict": verdict}]
+        (place / "artefact.json").write_text(json.dumps({"claims": claims}))
+    assert make.undecided(each, tmp_path) == [each[1]]
+
+
+def test_the_command_line_chooses_the_seeds(tmp_path):
+    command = [*COMMAND, "reproduce", "transient/figure-3", "--quick", "-o", "out"]
+
+    def run(*options):
+        return subprocess.run(
+            [*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert run("--runs", "2").returncode == 0
+    record = json.loads((tmp_path / "out/transient/figure-3/artefact.json").read_text())
+    assert {case["runs"] for case in record["cases"].values()} == {2}
+    # Figure 3's claims are far from their tolerances, so that two seeds decide them.
+    again = run("--undecided", "--runs", "4")
+    assert again.stdout == "Nothing of this is undecided in out.\n"
+    assert run("--infer", "--runs", "4").returncode == 2
+
+
 def test_nothing_else_is_lost(tmp_path):
     place = tmp_path / "illinois" / "figure-1"
     place.mkdir(parents=True)

@@ -6,6 +6,7 @@ import difflib
 import importlib.util
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,18 @@ if TYPE_CHECKING:
     help="Only headlines, with fewer seeds and shorter runs; or everything.",
 )
 @click.option(
+    "--runs",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Seeds of each scenario; by default 5, with --quick 3. Fewer where a paper says so, "
+    "because a run takes minutes.",
+)
+@click.option(
+    "--undecided",
+    is_flag=True,
+    help="Only what an earlier reproduction in DIR could not decide; more --runs may tell.",
+)
+@click.option(
     "--infer",
     is_flag=True,
     help="Instead find the settings that papers had, and how robust claims are.",
@@ -55,6 +68,8 @@ def reproduce(
     targets: tuple[str, ...],
     output: Path,
     quick: bool,
+    runs: int | None,
+    undecided: bool,
     infer: bool,
     settings: int | None,
     cluster: str | None,
@@ -73,6 +88,7 @@ def reproduce(
     Examples:
       ackclock reproduce --quick --live
       ackclock reproduce illinois bic/table-2 -o results
+      ackclock reproduce --full --undecided --runs 20
       ackclock reproduce --infer bic --settings 32
     """
     _refuse_unknown(targets)
@@ -85,6 +101,8 @@ def reproduce(
 
     if settings is not None and not infer:
         raise click.UsageError("--settings belongs to --infer", click.get_current_context())
+    if infer and (runs is not None or undecided):
+        raise click.UsageError("--infer chooses runs itself", click.get_current_context())
     if live and infer:
         raise click.UsageError("--live has nothing to show of --infer", click.get_current_context())
     try:
@@ -93,9 +111,16 @@ def reproduce(
             _infer(papers, output, jobs, tell, settings, cluster, as_json)
             return
         chosen = make.select(PAPERS, targets, headlines=quick)
+        if undecided:
+            chosen = make.undecided(chosen, output)
+            if not chosen:
+                print("[]" if as_json else f"Nothing of this is undecided in {output}.")
+                return
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     effort = numbers.QUICK if quick else numbers.FULL
+    if runs is not None:
+        effort = replace(effort, runs=runs)
     with options.watched(
         live, output / "reproduction", "Reproduction of papers", output / "index.html"
     ) as seen:

@@ -74,6 +74,30 @@ def select(
     return list(chosen.values())
 
 
+def undecided(chosen: Selected, output: Path) -> Selected:
+    """Keep what an earlier reproduction could not decide.
+
+    Parameters
+    ----------
+    chosen : list of (Paper, Artefact)
+        As `select` gives them.
+    output : Path
+        Directory of the earlier reproduction.
+
+    Returns
+    -------
+    list of (Paper, Artefact)
+        Those with a claim whose 95 % interval held both answers.
+    """
+
+    def is_open(paper: Paper, artefact: Artefact) -> bool:
+        file = output / paper.name / artefact.name / "artefact.json"
+        claims = json.loads(file.read_text(encoding="utf-8"))["claims"] if file.exists() else []
+        return any(claim["verdict"] == "undecided" for claim in claims)
+
+    return [one for one in chosen if is_open(*one)]
+
+
 def papers(known: Mapping[str, Paper], targets: Sequence[str] = ()) -> list[str]:
     """Find the papers that are meant.
 
