@@ -311,6 +311,15 @@ def test_an_order_says_how_far_it_is_from_holding():
     assert (wrong.holds, wrong.value) == (False, pytest.approx(-1 / 3))
 
 
+def test_a_ratio_is_of_the_runs_that_both_cases_have():
+    # 8/2 = 4 and 9/3 = 3: 3.5 on average; the third run above has nothing below it.
+    numbers = Numbers(
+        {"many": [{"x": 8.0}, {"x": 9.0}, {"x": 70.0}], "few": [{"x": 2.0}, {"x": 3.0}]}
+    )
+    assert numbers.ratio(("many", "x"), ("few", "x")).value == pytest.approx(3.5)
+    assert numbers.ratio(("few", "x"), ("many", "x")).value == pytest.approx((1 / 4 + 1 / 3) / 2)
+
+
 def test_the_error_of_a_number_is_that_of_its_mean():
     # 1 and 3: deviation sqrt(2), error of the mean 1; an interval of Student's has 12.7 times that.
     numbers = Numbers({"one": [{"x": 1.0}, {"x": 3.0}]})

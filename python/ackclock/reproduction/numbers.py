@@ -131,13 +131,15 @@ class Numbers:
         Parameters
         ----------
         first, second : tuple of hashable
-            Case and number of each; both cases have equally many runs.
+            Case and number of each.
 
         Returns
         -------
         Estimate
-            Mean of the ratios.
+            Mean of the ratios of those runs that both cases have: where a run takes minutes there
+            are fewer.
         """
-        above, below = (np.array(self.each(*which)) for which in (first, second))
+        pairs = zip(self.each(*first), self.each(*second), strict=False)
+        above, below = np.array(list(pairs)).T
         with np.errstate(divide="ignore", invalid="ignore"):
             return over_runs(above / below)
