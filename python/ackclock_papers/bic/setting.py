@@ -188,6 +188,7 @@ def case(
     red: bool = False,
     kinds: Collection[str] = KINDS,
     sample_s: float = 1.0,
+    most_runs: int = SEEDS_ABOVE_1_GBPS,
 ) -> Case:
     """Make a case of the paper, with fewer runs above 1 Gbit/s.
 
@@ -211,6 +212,8 @@ def case(
         Which of `KINDS` the background has.
     sample_s : float
         Sampling interval of the trace, seconds.
+    most_runs : int
+        Above 1 Gbit/s, unless it is quick.
 
     Returns
     -------
@@ -245,7 +248,7 @@ def case(
             "clock": "10 ms",
         },
     )
-    most = QUICK_SEEDS_ABOVE_1_GBPS if effort.quick else SEEDS_ABOVE_1_GBPS
+    most = QUICK_SEEDS_ABOVE_1_GBPS if effort.quick else most_runs
     runs = min(effort.runs, most) if rate_mbps > 1000 else effort.runs
     return Case(scenario, runs)
 

@@ -15,7 +15,7 @@ from ackclock.metrics import Estimate
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Judged, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import (
     CONTROLS,
@@ -204,7 +204,7 @@ def case_table(
         The scenario and its runs.
     """
     flows = [{**CONTROLS[key.control], "rtt": f"{40 * one} ms"} for one in (1, key.ratio)]
-    return case(effort, flows, rate_mbps, quick_s=quick_s, red=red)
+    return case(effort, flows, rate_mbps, quick_s=quick_s, red=red, most_runs=FULL.runs)
 
 
 def _measure_table(_key: RttPair, run: Run) -> Row:
