@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+
 from ackclock.draw import plots
 from ackclock.reproduction import tried
 from ackclock.reproduction.artefact import Artefact, Claim
@@ -21,6 +23,8 @@ NAME = "settings"
 """Of the picture's files."""
 WIDE = 30.0
 """Numbers that differ by a larger factor are shown as logarithms."""
+DECADES = 8
+"""From this factor on a logarithmic axis has ticks at 1, 2 and 5 times powers of ten."""
 ROW_INCHES = 0.55
 WORDS_PER_LINE = 46
 HOLDS, FAILS, PAPER = plots.COLOURS[0], plots.COLOURS[1], "#555555"
@@ -87,6 +91,10 @@ def _strip(panel: Axes, claim: Claim, values: Sequence[tuple[float, bool, bool]]
     if min(ends) > 0 and (target.logarithmic or max(ends) > WIDE * min(ends)):
         panel.set_xscale("log")
         low, high = min(ends) / 1.2, max(ends) * 1.2
+        few = high < DECADES * low
+        panel.xaxis.set_major_locator(MaxNLocator(5) if few else LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     else:
         margin = 0.06 * (max(ends) - min(ends) or abs(max(ends)) or 1.0)
         low, high = min(ends) - margin, max(ends) + margin
