@@ -205,8 +205,8 @@ def write_reproduction(results: Path) -> None:
     text = [
         "# Five papers reproduced",
         "",
-        "Made by `make reproduction` (`ackclock reproduce --full`, then `--undecided --runs 20` for "
-        "three papers whose runs take seconds), with the settings "
+        "Made by `make reproduction` (`ackclock reproduce --full`, then `--undecided --runs 20` "
+        "for three papers whose runs take seconds), with the settings "
         "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
         "numbers, scenarios and what every claim gave at every setting is `results/index.html`; a "
         "claim's tolerance is given beside it there. The verdict of an artefact is the worst of "
