@@ -286,7 +286,9 @@ fn largest(text: &str, name: &str) -> u64 {
 
 /// The queue marks above 20 ms and has room for ten round trips: nothing is dropped. One bit tells the sender of marks;
 /// where the receiver set it for packets that did not come marked, until it hears of a cut as RFC 3168 has it, the
-/// sender would count more of them than the queue made.
+/// sender would count whole round trips of some 80 packets, of which the queue marks a tenth. A hundredth more than it
+/// made is let pass: on a busy machine a delayed acknowledgement waits for a socket that is in use, and then tells of a
+/// mark and of the packet before it (1087 of 1086 was seen once in six runs).
 #[test]
 #[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
 fn as_many_marks_are_counted_as_were_made() {
@@ -313,7 +315,8 @@ fn as_many_marks_are_counted_as_were_made() {
     let [forward, _] = stand.pump.stop().unwrap().directions;
     println!("{counted} of {} marks counted", forward.marks);
     assert_eq!(forward.queue_drops, 0);
-    assert!(counted > 0 && counted <= forward.marks, "{counted} of {}", forward.marks);
+    let most = forward.marks + forward.marks / 100;
+    assert!(counted > 0 && counted <= most, "{counted} of {}", forward.marks);
 }
 
 /// A connection that was set up without ECN sends no packet that could be marked: it is left to Reno.
