@@ -1,5 +1,6 @@
 """The live view: whole whenever it is read, true about what is done, and quiet when that ends."""
 
+import contextlib
 import json
 import os
 import re
@@ -156,6 +157,14 @@ def test_it_is_whole_whenever_somebody_reads_it(
     assert [one.name for one in tmp_path.iterdir()] == [place.name]
 
 
+def becomes_a_directory(place: Path) -> bool:
+    """Whether `place` could be replaced before the page was written once more."""
+    place.unlink(missing_ok=True)
+    with contextlib.suppress(FileExistsError):
+        place.mkdir()
+    return place.is_dir()
+
+
 def test_work_goes_on_when_the_page_cannot_be_written_or_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,8 +183,7 @@ def test_work_goes_on_when_the_page_cannot_be_written_or_shown(
         seen.shows(wrong)
         assert asked.wait(60)
         wait_until(lambda: "cannot be shown (KeyError: &#39;gone&#39;)" in place.read_text("utf-8"))
-        place.unlink()
-        place.mkdir()
+        wait_until(lambda: becomes_a_directory(place))
         seen._write_if_possible("running")
         seen._write_if_possible("running")
     said = capsys.readouterr().err.splitlines()

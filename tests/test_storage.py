@@ -174,3 +174,19 @@ def test_every_verb_with_an_output_writes_into_a_pipe(
     pl.DataFrame(rows).write_parquet(home / "part-00000.parquet")
     plot = ("plot", "results", "--x", "p", "--y", "goodput_mbps", "-o")
     assert through("picture.png", *plot).startswith(b"\x89PNG")
+
+
+def test_a_directory_is_not_replaced_even_if_it_came_later(tmp_path: Path) -> None:
+    target = tmp_path / "table"
+    with (
+        pytest.raises(storage.StorageError, match="table is a directory; choose a file name"),
+        storage.new_file(target) as path,
+    ):
+        path.write_text("rows")
+        target.mkdir()
+    assert list(tmp_path.iterdir()) == [target]
+    with (
+        pytest.raises(storage.StorageError, match="table is a directory; choose a file name"),
+        storage.new_file(target),
+    ):
+        raise AssertionError("nothing is to be made for it")

@@ -180,8 +180,9 @@ def new_file(target: Path) -> Iterator[Path]:
     """
     with explained(target):
         kind = stat.S_IFMT(target.stat().st_mode) if target.exists() else stat.S_IFREG
+    is_directory = StorageError(f"{target} is a directory; choose a file name")
     if kind == stat.S_IFDIR:
-        raise StorageError(f"{target} is a directory; choose a file name")
+        raise is_directory
     if kind == stat.S_IFBLK:
         raise StorageError(f"{target} is a disk; choose a file name")
     if kind != stat.S_IFREG:
@@ -200,7 +201,10 @@ def new_file(target: Path) -> Iterator[Path]:
             temporary.touch()
             yield temporary
             _sync(temporary)
-            temporary.replace(goal)
+            try:
+                temporary.replace(goal)
+            except IsADirectoryError as error:
+                raise is_directory from error
             _sync(goal.parent)
     finally:
         # What stays is tidied when the same file is written again.
