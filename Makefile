@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: run test rust-half rust-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-build-test kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-here wheel-test sdist site package
+.PHONY: run test rust-build rust-test live-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-here wheel-test sdist site package
 
 setup: .venv/extension
 
@@ -14,9 +14,16 @@ run: setup
 	@echo "The page with all figures and verdicts: $(CURDIR)/results/index.html"
 	@$(LAB_IS_BUILT) || echo "Its figures have no links into the laboratory: make lab-deps lab builds that"
 
-# Rust's half and Python's at the same time: where one waits or has but one thing to build, the other goes on.
+# Whether this machine lets tests make network namespaces with TUN devices; the one made here goes away at once.
+CAN_EMULATE := { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1
+CAN_BUILD_LOADER := { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
+CAN_LOAD := { test -e /sys/kernel/btf/vmlinux && command -v iperf3; } > /dev/null 2>&1
+CAN_DENY := cargo deny --version > /dev/null 2>&1
+CAN_COUNT := { test "$$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1
+
+# Three at a time: while one waits or has but one thing to build, the others go on.
 test:
-	@$(MAKE) --no-print-directory --jobs 2 rust-half python-test
+	@$(MAKE) --no-print-directory --jobs 3 rust-test live-test python-test
 	@not_run=; \
 	$(CAN_EMULATE) || not_run="$$not_run - the emulated path: needs root, /dev/net/tun, ip and ss|"; \
 	if ! $(CAN_BUILD_LOADER); then not_run="$$not_run - the controls in the kernel: need clang and libelf (make kernel-deps)|"; \
@@ -29,21 +36,27 @@ test:
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(REQUIRE_ALL)"; fi
 
-# The emulated path and the controls in the kernel take seconds that pass, which Python's tests use.
-rust-half: rust-test
-	@! $(CAN_EMULATE) || $(MAKE) --no-print-directory link-test
-	@! $(CAN_BUILD_LOADER) || $(MAKE) --no-print-directory kernel-build-test
-	@! { $(CAN_BUILD_LOADER) && $(CAN_EMULATE) && $(CAN_LOAD); } || $(MAKE) --no-print-directory kernel-test
+# All tests in Rust are of one build, with the controls in the kernel where these can be built. Documentation tests ask
+# for the tokens of the make that runs everything, which programs that are no make do not get.
+RUST_FEATURES = ackclock-quic/simulate$(shell $(CAN_BUILD_LOADER) && echo ,ackclock-kernel/load)
+CARGO_TEST = env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features $(RUST_FEATURES)
 
-# Documentation tests ask for the tokens of the make that runs both halves, which programs that are no make do not get.
-rust-test:
+rust-build:
 	cargo fmt --all --check
 	@cargo metadata --locked --quiet --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
-	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features ackclock-quic/simulate
+	cargo clippy --locked --quiet --workspace --all-targets --features $(RUST_FEATURES) -- -D warnings
+	$(CARGO_TEST) --no-run
+
+rust-test: rust-build
+	$(CARGO_TEST)
 	cargo fmt --check --manifest-path examples/rust-control/Cargo.toml
 	cargo clippy --locked --quiet --manifest-path examples/rust-control/Cargo.toml --all-targets --target-dir target/examples -- -D warnings
 	env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --manifest-path examples/rust-control/Cargo.toml --target-dir target/examples
+
+# What needs a machine of its own kind: mostly seconds that pass.
+live-test: rust-build
+	@! $(CAN_EMULATE) || $(MAKE) --no-print-directory link-test
+	@! { $(CAN_BUILD_LOADER) && $(CAN_EMULATE) && $(CAN_LOAD); } || $(MAKE) --no-print-directory kernel-test
 
 python-test: setup
 	$(BIN)/ruff check --quiet
@@ -78,23 +91,12 @@ sbom:
 	cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-file dist/ackclock-python.cdx.json
 	@ls dist/*.cdx.json
 
-# Whether this machine lets tests make network namespaces with TUN devices; the one made here goes away at once.
-CAN_EMULATE := { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1
-CAN_BUILD_LOADER := { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
-CAN_LOAD := { test -e /sys/kernel/btf/vmlinux && command -v iperf3; } > /dev/null 2>&1
-CAN_DENY := cargo deny --version > /dev/null 2>&1
-CAN_COUNT := { test "$$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1
-
 # The tests that need a machine of their own kind fail where it is another; make test decides whether to run them.
 link-test:
-	cargo test --locked --quiet --package ackclock-link --test live -- --ignored
-
-kernel-build-test:
-	cargo clippy --locked --quiet --package ackclock-kernel --features load --all-targets -- -D warnings
-	cargo test --locked --quiet --package ackclock-kernel --features load --lib --test live
+	$(CARGO_TEST) --test live -- --ignored
 
 kernel-test:
-	cargo test --locked --quiet --package ackclock-kernel --features load --test live -- --ignored
+	$(CARGO_TEST) --test in_kernel -- --ignored
 
 # The emulated path and the campaigns: programs of their own.
 measure:
@@ -303,7 +305,7 @@ clean:
 .venv/dependencies: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 # What make wheel and make site need besides.

@@ -9,7 +9,7 @@
 #[allow(dead_code, reason = "shared with tests of other programs")]
 #[path = "../../../tests/deadline.rs"]
 mod deadline;
-#[path = "live/rate.rs"]
+#[path = "in_kernel/rate.rs"]
 mod rate;
 
 use std::collections::BTreeSet;
