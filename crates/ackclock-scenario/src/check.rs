@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ackclock_cc::registry::Catalogue;
 use ackclock_units::{Rate, Span};
 
+use crate::complete::First;
 use crate::keys::{FILE, MOST_FLOWS};
 use crate::link::LONGEST;
 use crate::model::{Arrivals, Flow, Run, Sample, Scenario};
@@ -16,14 +17,6 @@ use crate::{complete, event, fill, flow, paths, traffic};
 
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
-
-/// Where the first flow of a `[[flow]]` is.
-pub enum First {
-    /// Among the flows.
-    Flow(usize),
-    /// Among those that arrive.
-    Arrivals(usize),
-}
 
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
 pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {

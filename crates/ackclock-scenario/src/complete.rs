@@ -3,12 +3,19 @@
 use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 
-use crate::check::First;
 use crate::fill;
 use crate::keys::{FILE, Form, Section};
 use crate::model::{Flow, Limit, Link, Queue, Scenario};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
+
+/// Where the first flow of a `[[flow]]` is.
+pub enum First {
+    /// Among the flows.
+    Flow(usize),
+    /// Among those that arrive.
+    Arrivals(usize),
+}
 
 /// Writes what rules say into a filled tree: `firsts` says where the first flow of each `[[flow]]`, `events`
 /// the tables of the events. The keys then stand in the order of the documentation.

@@ -3,8 +3,9 @@
 use ackclock_scenario::{Codepoint, Cycle, Datagrams, Pulse};
 use ackclock_units::{Span, Time};
 
+use crate::context::Context;
 use crate::delays::Delays;
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::pace::Serialiser;
 use crate::packet::{Ecn, Kind, Packet};

@@ -2,11 +2,11 @@
 
 use ackclock_units::Time;
 
+use crate::context::Context;
 use crate::delays::Delays;
 use crate::meter::Meter;
 use crate::network::Occurrence;
-use crate::packet::{EndId, Packet, Slab};
-use crate::payload::Payload;
+use crate::packet::{EndId, Packet};
 use crate::stage::Stage;
 use crate::tcp::Request;
 
@@ -108,42 +108,6 @@ impl Ends {
     pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
         Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
     }
-}
-
-/// What an endpoint may use while it acts.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// The time.
-    pub now: Time,
-    /// What rides on packets.
-    pub payloads: &'a mut Slab<Payload>,
-    /// Where events are written, when they are recorded.
-    pub journal: Option<&'a mut Vec<JournalEntry>>,
-}
-
-impl Context<'_> {
-    /// Writes an event of a flow, if events are recorded, with the window before and after it.
-    pub fn write(&mut self, flow: u32, kind: &'static str, window_before: f64, window_after: f64) {
-        let time = self.now;
-        if let Some(journal) = &mut self.journal {
-            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
-        }
-    }
-}
-
-/// An event in the life of a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JournalEntry {
-    /// When.
-    pub time: Time,
-    /// The flow.
-    pub flow: u32,
-    /// What happened: start, loss, recovered, timeout, undo, complete, stop.
-    pub kind: &'static str,
-    /// The control's window before it, packets.
-    pub window_before: f64,
-    /// The control's window after it, packets.
-    pub window_after: f64,
 }
 
 /// How a receiver is doing.

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod assemble;
+pub mod context;
 pub mod datagrams;
 pub mod delays;
 pub mod director;

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use ackclock_scenario::Media;
 use ackclock_units::{PICOSECONDS_PER_SECOND, Span, Time};
 
+use crate::context::Context;
 use crate::datagrams::codepoint;
 use crate::delays::Delays;
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet};
 

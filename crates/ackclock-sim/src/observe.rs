@@ -4,7 +4,8 @@ use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Ends, JournalEntry};
+use crate::context::JournalEntry;
+use crate::endpoint::Ends;
 use crate::link::LinkCounters;
 use crate::network::Network;
 use crate::packet::EndId;

@@ -5,7 +5,7 @@ use std::io;
 use ackclock_trace::{Capture, Segment};
 use ackclock_units::Time;
 
-use crate::endpoint::{Context, JournalEntry};
+use crate::context::{Context, JournalEntry};
 use crate::link::LinkChange;
 use crate::network::{Network, Occurrence};
 use crate::packet::{EndId, Kind, Packet};

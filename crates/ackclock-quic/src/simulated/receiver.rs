@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
-use ackclock_sim::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use ackclock_sim::context::Context;
+use ackclock_sim::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, StreamId};

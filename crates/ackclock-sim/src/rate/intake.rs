@@ -2,7 +2,8 @@
 
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Context, ReceiverView};
+use crate::context::Context;
+use crate::endpoint::ReceiverView;
 use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};
 

@@ -2,7 +2,8 @@
 
 use ackclock_units::{Span, Time};
 
-use crate::endpoint::{Context, Endpoint, Internals, SenderView, SendingEnd};
+use crate::context::Context;
+use crate::endpoint::{Endpoint, Internals, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};

@@ -4,7 +4,8 @@ use ackclock_scenario::Lies;
 use ackclock_units::{Span, Time};
 
 use super::{Request, RequestLog, SequenceSet};
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use crate::context::Context;
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::payload::{Payload, SackBlocks};
 

@@ -3,7 +3,8 @@
 use ackclock_units::Time;
 
 use super::{Arrivals, LossHistory, Rules, SLOWEST, TfrcParams, inverse, throughput};
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use crate::context::Context;
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
 use crate::rate::intake::Intake;

@@ -3,7 +3,8 @@
 use ackclock_units::{Span, Time};
 
 use super::{Tfrc2000Params, throughput};
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use crate::context::Context;
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
 use crate::rate::intake::Intake;

@@ -1,7 +1,8 @@
 //! TFRC of 2000 by hand: what distinguishes it from RFC 5348, one by one.
 
 use super::*;
-use crate::endpoint::{Context, Endpoint};
+use crate::context::Context;
+use crate::endpoint::Endpoint;
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet, Slab};
 use crate::payload::Payload;

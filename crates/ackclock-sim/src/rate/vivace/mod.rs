@@ -19,7 +19,8 @@ use ackclock_units::{Span, Time};
 use self::utility::{LEAST, Line};
 use super::intake::Intake;
 use super::sender::{Law, Next};
-use crate::endpoint::{Context, Endpoint, ReceiverView, ReceivingEnd};
+use crate::context::Context;
+use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
 

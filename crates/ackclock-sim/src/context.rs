@@ -1,0 +1,42 @@
+//! What an end may use while it acts, and the events that it writes.
+
+use ackclock_units::Time;
+
+use crate::packet::Slab;
+use crate::payload::Payload;
+
+/// What an endpoint may use while it acts.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The time.
+    pub now: Time,
+    /// What rides on packets.
+    pub payloads: &'a mut Slab<Payload>,
+    /// Where events are written, when they are recorded.
+    pub journal: Option<&'a mut Vec<JournalEntry>>,
+}
+
+impl Context<'_> {
+    /// Writes an event of a flow, if events are recorded, with the window before and after it.
+    pub fn write(&mut self, flow: u32, kind: &'static str, window_before: f64, window_after: f64) {
+        let time = self.now;
+        if let Some(journal) = &mut self.journal {
+            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
+        }
+    }
+}
+
+/// An event in the life of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JournalEntry {
+    /// When.
+    pub time: Time,
+    /// The flow.
+    pub flow: u32,
+    /// What happened: start, loss, recovered, timeout, undo, complete, stop.
+    pub kind: &'static str,
+    /// The control's window before it, packets.
+    pub window_before: f64,
+    /// The control's window after it, packets.
+    pub window_after: f64,
+}
