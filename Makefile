@@ -4,6 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUST_FILES := $(shell find crates -type f -not -name '*.md') $(wildcard docs/controllers/*.md) Cargo.toml Cargo.lock
 
+# Tests start hundreds of processes: none of them is to compile Python again, even where the environment asks for that.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: run test rust-build rust-test live-test python-test lock deny sbom fuzz instructions pgo bench bench-kernel bench-l4s bench-stock bench-quic oracles docs reproduction inference adversaries clean setup kernel kernel-deps kernel-test link-test measure lab lab-deps lab-test lab-data charts wheel wheel-here wheel-test sdist site package
 
@@ -305,7 +308,7 @@ clean:
 .venv/dependencies: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	@touch $@
 
 # What make wheel and make site need besides.
