@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import lfilter
 from scipy.special import gamma
 
 from ackclock.models.laws import Array
@@ -67,6 +66,9 @@ def aimd_with_intervals(
     >>> round(aimd_with_intervals([100.0] * 1000, 1, 0.5).mean)
     150
     """
+    # Loaded where it is used: scipy.signal would be a fifth of the start of every reproduction.
+    from scipy.signal import lfilter
+
     whole = np.asarray(intervals, float)
     x = whole - recovery
     # The window just before a loss event is the increase times this sum over the past.
