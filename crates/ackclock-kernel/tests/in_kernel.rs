@@ -170,20 +170,53 @@ fn serve(host: &Host) -> Process {
     server
 }
 
-/// A control in the kernel, until this is dropped.
-struct Loaded(&'static str);
+/// A control in the kernel, until this is dropped or the process that has it was killed.
+struct Loaded {
+    name: &'static str,
+    /// Unloads it when nobody can write to it any more.
+    guard: Child,
+}
 
 impl Loaded {
     fn new(name: &'static str) -> Loaded {
+        let guard = Command::new("sh")
+            .args(["-c", r#"read -r _; exec "$0" unload "$1""#, PROGRAM, name])
+            .stdin(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let loaded = Loaded { name, guard };
         kernel::load(name).unwrap();
-        Loaded(name)
+        loaded
     }
 }
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        let _ = kernel::unload(self.0);
+        let _ = self.guard.kill();
+        let _ = self.guard.wait();
+        let _ = kernel::unload(self.name);
     }
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
+fn what_a_killed_test_has_loaded_goes_away() {
+    const IS_TO_BE_KILLED: &str = "ACKCLOCK_IS_TO_BE_KILLED";
+    let is_loaded = || kernel::status().unwrap().iter().any(|one| one.name == "veno" && one.is_loaded);
+    if std::env::var_os(IS_TO_BE_KILLED).is_some() {
+        let _loaded = Loaded::new("veno");
+        sleep(2 * deadline::DEADLINE);
+    }
+    let _turn = TURN.lock();
+    let this = ["what_a_killed_test_has_loaded_goes_away", "--exact", "--ignored"];
+    let mut other = Command::new(std::env::current_exe().unwrap());
+    let other = other.args(this).env(IS_TO_BE_KILLED, "1").stdout(Stdio::null()).spawn();
+    let mut other = Process(other.unwrap());
+    until("the other has loaded", is_loaded);
+    other.0.kill().unwrap();
+    assert_eq!(wait(&mut other.0).code(), None);
+    until("it is unloaded", || !is_loaded());
 }
 
 /// BPF maps of the machine that have our names; empty without `bpftool`.
@@ -197,11 +230,12 @@ fn maps() -> BTreeSet<String> {
 #[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
 fn every_control_loads_carries_transfers_and_goes_away() {
     let _turn = TURN.lock();
-    let before: Vec<_> = kernel::status().unwrap().into_iter().filter(|one| one.is_loaded).collect();
-    assert!(before.is_empty(), "already loaded: {before:?}");
+    // Whose test was killed loses its connections to the first of these, and with them its controls.
+    let stands = [Stand::new("0 %"), Stand::new("1 %")];
+    let none_is_loaded = || kernel::status().unwrap().iter().all(|one| !one.is_loaded);
+    until("no control is loaded (ackclock-kernel unload)", none_is_loaded);
     // Those of other users of this kernel are not ours to count.
     let foreign = maps();
-    let stands = [Stand::new("0 %"), Stand::new("1 %")];
     let namespaces: Vec<_> =
         stands.iter().flat_map(|one| [one.hosts.client.clone(), one.hosts.server.clone()]).collect();
     for name in kernel::names() {
@@ -225,7 +259,7 @@ fn every_control_loads_carries_transfers_and_goes_away() {
         assert!(forward.delivered_packets > 10_000, "{forward:?}");
     }
     // The kernel lets a control go when its last connection is really closed.
-    until("no control is loaded", || kernel::status().unwrap().iter().all(|one| !one.is_loaded));
+    until("no control is loaded", none_is_loaded);
     assert!(!Path::new("/sys/fs/bpf/ackclock").exists());
     assert!(namespaces.iter().all(|host| !Path::new("/run/netns").join(&host.namespace).exists()));
     until("no map of ours is left", || maps().is_subset(&foreign));
