@@ -3,7 +3,7 @@
 //!
 //! Needs root, a kernel with BTF, `ip`, `ss` and `iperf3`: `make test` runs these tests where it can, and says so where
 //! it cannot. Works in namespaces of its own, which go away with it; those of a test that was killed go away with the
-//! next one.
+//! next one, and what it loaded at once.
 #![cfg(feature = "load")]
 
 #[allow(dead_code, reason = "shared with tests of other programs")]
