@@ -39,10 +39,11 @@ test:
 	if test -z "$$not_run"; then echo "make test: everything passed"; \
 	else echo "make test: what was run passed, but NOT EVERYTHING WAS RUN:"; printf %s "$$not_run" | tr '|' '\n'; test -z "$(REQUIRE_ALL)"; fi
 
-# All tests in Rust are of one build, with the controls in the kernel where these can be built. Documentation tests ask
-# for the tokens of the make that runs everything, which programs that are no make do not get.
+# All tests in Rust are of one build, with the controls in the kernel where these can be built; make lab-test tests the
+# web page. Documentation tests ask for the tokens of the make that runs everything, which programs that are no make do
+# not get.
 RUST_FEATURES = ackclock-quic/simulate$(shell $(CAN_BUILD_LOADER) && echo ,ackclock-kernel/load)
-CARGO_TEST = env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --features $(RUST_FEATURES)
+CARGO_TEST = env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --workspace --exclude ackclock-py --exclude ackclock-web --features $(RUST_FEATURES)
 
 rust-build:
 	cargo fmt --all --check
