@@ -238,8 +238,9 @@ def flow(
     dict
         To be given to `scenario`.
     """
-    given = {key: value for key, value in locals().items() if key != "more"} | more
-    return {key: value for key, value in given.items() if value is not None}
+    # In one pass: papers describe tens of thousands of flows.
+    given = {key: value for key, value in locals().items() if value is not None and key != "more"}
+    return given | {key: value for key, value in more.items() if value is not None}
 
 
 def scenario(

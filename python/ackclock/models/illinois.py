@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from ackclock.models.laws import Array
 
@@ -226,5 +226,7 @@ def vegas_throughput(
     if rates(least).sum() <= capacity:
         return rates(least)
     enough = len(noise) * (gamma + capacity * propagation_s) / capacity
-    delay_s = brentq(lambda delay: float(rates(delay).sum()) - capacity, least, enough)
+    delay_s = scipy.optimize.brentq(
+        lambda delay: float(rates(delay).sum()) - capacity, least, enough
+    )
     return rates(float(delay_s))

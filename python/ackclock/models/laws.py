@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 Array = NDArray[np.float64]
 
@@ -275,7 +275,9 @@ def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
 
 def _solve(excess: Callable[[float], float], low: float, high: float) -> float:
     """Find the root of a rising function of a positive number, in steps of its logarithm."""
-    root = brentq(lambda log: excess(float(np.exp(log))), np.log(low), np.log(high), xtol=1e-12)
+    root = scipy.optimize.brentq(
+        lambda log: excess(float(np.exp(log))), np.log(low), np.log(high), xtol=1e-12
+    )
     return float(np.exp(root))
 
 

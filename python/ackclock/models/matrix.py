@@ -8,8 +8,8 @@ round-trip times in any unit.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from ackclock.models.laws import Array
 
@@ -170,11 +170,13 @@ def mean_shares(rtt: ArrayLike, drops: ArrayLike, mean_rtt: ArrayLike | None = N
             def excess(share: float) -> float:
                 return weight * share * float(backoff_probability(share, drops)) - level
 
-            return float(brentq(excess, 0.0, 1.0)) if excess(1.0) > 0 else 1.0
+            return float(scipy.optimize.brentq(excess, 0.0, 1.0)) if excess(1.0) > 0 else 1.0
 
         return np.array([one(weight) for weight in scale])
 
-    level = brentq(lambda level: float(shares(level).sum()) - 1, 1e-12, float(scale.max()))
+    level = scipy.optimize.brentq(
+        lambda level: float(shares(level).sum()) - 1, 1e-12, float(scale.max())
+    )
     found = shares(float(level))
     return np.asarray(found / found.sum())
 

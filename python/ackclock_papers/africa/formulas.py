@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ackclock.models import laws, responses
 from ackclock.reproduction import pictures
@@ -62,7 +62,9 @@ def _end_over_begin(law: laws.Law, top: float) -> float:
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     row: dict[str, float] = {
-        "p of Reno": brentq(lambda p: float(responses.reno(p)) - WINDOWS[-1], 1e-13, 1e-3)
+        "p of Reno": scipy.optimize.brentq(
+            lambda p: float(responses.reno(p)) - WINDOWS[-1], 1e-13, 1e-3
+        )
     }
     for window in WINDOWS:
         for name, law in LAWS.items():

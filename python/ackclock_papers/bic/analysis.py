@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.optimize import brentq
+import scipy
 
 from ackclock.draw import plots
 from ackclock.engine import Run, number
@@ -163,7 +163,7 @@ FIGURE_1 = Simulated(
 
 def _cross(one: Curve, other: Curve, low: float, high: float) -> float:
     """Find the packets per RTT at which two curves meet, between two loss rates."""
-    p = brentq(lambda p: float(one(p)) - float(other(p)), low, high)
+    p = scipy.optimize.brentq(lambda p: float(one(p)) - float(other(p)), low, high)
     return float(other(p))
 
 

@@ -74,23 +74,21 @@ def background(
     list of dict
         Entries of ``[[flow]]``, both ways, in the order of `GROUPS`.
     """
-    made = []
-    for group in GROUPS:
-        if group.kind not in kinds:
-            continue
-        for number, (count, rtt_ms) in enumerate(_spread(group.kind, setting, rate_mbps)):
-            kind: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
-            if group.kind == "web":
-                kind |= {"source": "web", "think": "10 s"}
-            elif group.kind == "small":
-                kind = {"receive_window": 64, **_random_times(setting, length_s)}
-            made.append(
-                build.flow(
-                    "reno", rtt=build.milliseconds(rtt_ms), count=count,
-                    direction=group.direction, name=f"{group} {number}", **kind,
-                )
-            )  # fmt: skip
-    return made
+    early: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
+    of_kind = {
+        "web": {**early, "source": "web", "think": "10 s"},
+        "small": {"receive_window": 64, **_random_times(setting, length_s)},
+        "long": early,
+    }
+    return [
+        build.flow(
+            "reno", rtt=build.milliseconds(rtt_ms), count=count,
+            direction=group.direction, name=f"{group} {number}", **of_kind[group.kind],
+        )
+        for group in GROUPS
+        if group.kind in kinds
+        for number, (count, rtt_ms) in enumerate(_spread(group.kind, setting, rate_mbps))
+    ]  # fmt: skip
 
 
 def _spread(kind: str, setting: Setting, rate_mbps: float) -> Iterator[tuple[int, float]]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ackclock.models import laws, responses
 from ackclock.reproduction import pictures
@@ -48,7 +48,7 @@ def _leaves(curve: Curve) -> float:
 
 
 def _meets_reno(curve: Curve, low: float, high: float) -> float:
-    return float(brentq(lambda p: curve(p) - float(responses.reno(p)), low, high))
+    return float(scipy.optimize.brentq(lambda p: curve(p) - float(responses.reno(p)), low, high))
 
 
 def _binary(window: float) -> float:
@@ -95,7 +95,7 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
             for one in LIMITS["S_min"]
         },
         **{f"binary at {window}": _binary(window) for window in WINDOWS},
-        "packets per loss": 1 / brentq(lambda p: reno(p) - 83_333, 1e-12, 1e-4),
+        "packets per loss": 1 / scipy.optimize.brentq(lambda p: reno(p) - 83_333, 1e-12, 1e-4),
         "AIMD over TCP at 1e-2": _plain(PROTOCOLS[AIMD])(1e-2) / reno(1e-2),
         "most over TCP": max(BIC(float(p)) / reno(float(p)) for p in np.geomspace(1e-14, 0.1, 500)),
         "beta 0.25": _plain(responses.bic, cut=0.25)(1e-7),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from scipy.optimize import brentq
+import scipy
 
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction import pictures
@@ -26,7 +26,7 @@ ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
 
 
 def _loss_that_fills(response: Callable[[float], Any]) -> float:
-    return float(brentq(lambda p: float(response(p)) - WINDOW, 1e-14, 1e-3))
+    return float(scipy.optimize.brentq(lambda p: float(response(p)) - WINDOW, 1e-14, 1e-3))
 
 
 def _fit(propagation_s: float, queueing_s: float, alpha: float = ALPHA) -> float:

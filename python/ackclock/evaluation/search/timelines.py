@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ackclock.engine import build
 from ackclock.evaluation.search.genome import (
@@ -164,7 +164,9 @@ class _Loss(_Timeline):
         def excess(shift: float) -> float:
             return float(logistic(odds + shift).mean() - self.mean_percent / 100)
 
-        return Pattern(tuple(100 * logistic(odds + brentq(excess, -30, 30, xtol=1e-12))))
+        return Pattern(
+            tuple(100 * logistic(odds + scipy.optimize.brentq(excess, -30, 30, xtol=1e-12)))
+        )
 
     def event(self, at_s: float, value: float) -> list[Table]:
         return [change(at_s, "dumbbell.loss.rate", f"{value:.9f} %")]
