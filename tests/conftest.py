@@ -1,14 +1,17 @@
 """What several tests need."""
 
+import io
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from ackclock.cli.main import main
 from torture import Failing
 
 # On a busy machine making inputs takes long, too, which says nothing about what is tested.
@@ -86,6 +89,23 @@ def ackclock(tmp_path: Path) -> Callable[..., Finished]:
         return subprocess.run(
             command, capture_output=True, text=True, cwd=tmp_path, timeout=120, **options
         )
+
+    return run
+
+
+@pytest.fixture
+def ackclock_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
+    """Run the command line in an empty directory and in this process, which has its libraries."""
+
+    def run(*arguments: object) -> Finished:
+        words = [str(argument) for argument in arguments]
+        output, errors = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as changed, redirect_stdout(output), redirect_stderr(errors):
+            changed.chdir(tmp_path)
+            changed.setattr(sys, "argv", ["ackclock", *words])
+            with pytest.raises(SystemExit) as end:
+                main()
+        return Finished(words, int(end.value.code or 0), output.getvalue(), errors.getvalue())
 
     return run
 

@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from ackclock.comparison import (
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.runs import Task
+from conftest import Finished
 
 SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
 
@@ -210,11 +211,10 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
         (["nowhere:Mine"], "module not found: nowhere"),
     ],
 )
-def test_a_wrong_command_is_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ackclock", "compare", *arguments],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
+def test_a_wrong_command_is_one_line(
+    ackclock_here: Callable[..., Finished], tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = ackclock_here("compare", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -111,9 +111,9 @@ def test_a_control_is_like_itself(tmp_path: Path) -> None:
     assert [one.verdict for one in found.results] == ["like"]
 
 
-def test_what_cannot_back_off_is_worse_and_fails(ackclock: Run) -> None:
+def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
     """A window of 20 packets in 60 flows on 1 Mbit/s: nine of ten packets are lost."""
-    done = ackclock(
+    done = ackclock_here(
         "evaluate", "constant", "--set", "window=20", "--only", "collapse-overload", "--json",
         "--fail-on", "worse",
     )  # fmt: skip
@@ -135,9 +135,9 @@ def test_what_cannot_back_off_is_worse_and_fails(ackclock: Run) -> None:
     ],
 )
 def test_bad_input_is_one_line(
-    ackclock: Run, tmp_path: Path, arguments: list[str], words: str
+    ackclock_here: Run, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
-    done = ackclock("evaluate", *arguments)
+    done = ackclock_here("evaluate", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert words in done.stderr
@@ -203,8 +203,10 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> Non
     assert kills > 0
 
 
-def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock: Run, tmp_path: Path) -> None:
-    first = ackclock("evaluate", "bic", "--only", "iot", "-o", "out")
+def test_numbers_are_kept_and_damaged_ones_are_made_again(
+    ackclock_here: Run, tmp_path: Path
+) -> None:
+    first = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert first.returncode == 0
     journal = tmp_path / "out" / ".cache" / "evaluation.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -214,11 +216,11 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock: Run, tmp_pat
     lines[3] = lines[3].replace(b'"numbers"', b'"nunbers"', 1)
     journal.write_bytes(b"".join(lines) + b'{"torn')
     dry = json.loads(
-        ackclock("evaluate", "bic", "--only", "iot", "-o", "out", "--dry-run", "--json").stdout
+        ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out", "--dry-run", "--json").stdout
     )
     assert dry["runs"] - dry["kept"] == 1
     journal.write_bytes(b"".join(lines) + b'{"torn')
-    again = ackclock("evaluate", "bic", "--only", "iot", "-o", "out")
+    again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert again.returncode == 0
     assert "evaluation.jsonl:4: is not as it was written; its run is made again" in again.stderr
     assert _files(tmp_path / "out" / "evaluation=bic") == before
@@ -228,23 +230,23 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock: Run, tmp_pat
 
 
 def test_a_second_evaluation_at_the_same_place_waits_for_nobody(
-    ackclock: Run, tmp_path: Path
+    ackclock_here: Run, tmp_path: Path
 ) -> None:
     import fcntl
 
     (tmp_path / "out" / ".cache").mkdir(parents=True)
     with (tmp_path / "out" / ".cache" / "evaluation.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = ackclock("evaluate", "bic", "--only", "iot", "-o", "out")
+        done = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert done.returncode == 1
     assert "another evaluation is at work" in done.stderr
 
 
-def test_nothing_else_is_replaced(ackclock: Run, tmp_path: Path) -> None:
+def test_nothing_else_is_replaced(ackclock_here: Run, tmp_path: Path) -> None:
     place = tmp_path / "results" / "evaluation=bic"
     place.mkdir(parents=True)
     (place / "thesis.tex").write_text("all of it")
-    done = ackclock("evaluate", "bic", "--only", "iot")
+    done = ackclock_here("evaluate", "bic", "--only", "iot")
     assert done.returncode == 1
     assert (place / "thesis.tex").read_text() == "all of it"
 
@@ -272,12 +274,12 @@ def _criteria(place: Path) -> dict[str, str]:
     return {one["id"]: one["command"] for one in record["criteria"]}
 
 
-def test_a_page_is_not_replaced_by_a_poorer_one(ackclock: Run, tmp_path: Path) -> None:
+def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Path) -> None:
     place = tmp_path / "out" / "evaluation=bic"
     first = ["evaluate", "bic", "--only", "iot", "-o", "out"]
-    assert ackclock(*first).returncode == 0
+    assert ackclock_here(*first).returncode == 0
     whole = ["evaluate", "bic", "--only", "datacentre", "-o", "out"]
-    assert ackclock(*whole).returncode == 0
+    assert ackclock_here(*whole).returncode == 0
     # Both stand on the page, each with its command, in the order of the suite.
     found = _criteria(place)
     assert list(found) == ["iot", "datacentre"]
@@ -287,12 +289,12 @@ def test_a_page_is_not_replaced_by_a_poorer_one(ackclock: Run, tmp_path: Path) -
     assert "From an earlier command" in page
     assert "--only iot" in page
     # Again: nothing is lost, and nothing is put aside.
-    assert ackclock(*first).returncode == 0
+    assert ackclock_here(*first).returncode == 0
     assert list(_criteria(place)) == ["iot", "datacentre"]
     assert sorted(one.name for one in (tmp_path / "out").glob("evaluation=*")) == ["evaluation=bic"]
     # Another seed cannot stand on the same page: the old one is kept beside it.
     before = _files(place)
-    other = ackclock("evaluate", "bic", "--only", "iot", "--seed", 2, "-o", "out")
+    other = ackclock_here("evaluate", "bic", "--only", "iot", "--seed", 2, "-o", "out")
     assert other.returncode == 0
     assert "evaluation=bic.1" in other.stderr
     assert _files(tmp_path / "out" / "evaluation=bic.1") == before
@@ -300,11 +302,11 @@ def test_a_page_is_not_replaced_by_a_poorer_one(ackclock: Run, tmp_path: Path) -
 
 
 def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
-    ackclock: Run, tmp_path: Path
+    ackclock_here: Run, tmp_path: Path
 ) -> None:
-    assert ackclock("evaluate", "bic", "--only", "iot", "-o", "out").returncode == 0
+    assert ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out").returncode == 0
     (tmp_path / "out" / ".cache" / "evaluation.jsonl").unlink()
-    done = ackclock("evaluate", "bic", "--only", "datacentre", "-o", "out")
+    done = ackclock_here("evaluate", "bic", "--only", "datacentre", "-o", "out")
     assert done.returncode == 0
     assert list(_criteria(tmp_path / "out" / "evaluation=bic")) == ["datacentre"]
     assert list(_criteria(tmp_path / "out" / "evaluation=bic.1")) == ["iot"]

@@ -26,7 +26,6 @@ from ackclock.reproduction.settings import Item, declared
 from ackclock.reproduction.tried import DESIGN, Outcome, Trial
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
-from conftest import COMMAND
 
 BUFFER = {
     "name": "buffer", "quantity": "buffer", "choice": "{} packets",
@@ -380,12 +379,11 @@ def test_a_paper_that_says_nothing_of_inference_is_refused(paper):
         infer.infer(replace(paper, inference=both))
 
 
-def test_the_command_line_refuses_what_it_cannot_infer(ackclock):
-    assert COMMAND
-    done = ackclock("reproduce", "--infer", "bic/table-2")
+def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
+    done = ackclock_here("reproduce", "--infer", "bic/table-2")
     assert done.returncode != 0
     assert "no paper bic/table-2" in done.stderr
-    done = ackclock("reproduce", "--settings", "4", "bic")
+    done = ackclock_here("reproduce", "--settings", "4", "bic")
     assert done.returncode != 0
     assert "--settings belongs to --infer" in done.stderr
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import threading
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from ackclock.evaluation.suites import chosen
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown
 from ackclock.sweep import page, store
-from conftest import BOTTLENECK, COMMAND, wait_until
+from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
 [run]
@@ -291,11 +292,11 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     assert pl.read_parquet(tmp_path / "*/*.parquet").height == 48
 
 
-def test_an_evaluation_shows_its_situations(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "evaluate", "htcp", "--only", "iot,datacentre", "--live", "-o", str(tmp_path)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+def test_an_evaluation_shows_its_situations(
+    ackclock_here: Callable[..., Finished], tmp_path: Path
+) -> None:
+    done = ackclock_here("evaluate", "htcp", "--only", "iot,datacentre", "--live", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
     text = (tmp_path / "evaluation=htcp.live.html").read_text("utf-8")
     assert state(text) == "finished", done.stderr
     assert "cannot be shown" not in text
@@ -311,9 +312,13 @@ def test_an_evaluation_shows_its_situations(tmp_path: Path) -> None:
     assert charts_of(text)["groups"]
 
 
-def test_a_reproduction_shows_its_newest_figures(tmp_path: Path) -> None:
-    command = [*COMMAND, "reproduce", "fit/figure-2", "fit/figure-3", "--quick", "--live"]
-    subprocess.run([*command, "-o", str(tmp_path)], capture_output=True, check=True)
+def test_a_reproduction_shows_its_newest_figures(
+    ackclock_here: Callable[..., Finished], tmp_path: Path
+) -> None:
+    done = ackclock_here(
+        "reproduce", "fit/figure-2", "fit/figure-3", "--quick", "--live", "-o", tmp_path
+    )
+    assert done.returncode == 0, done.stderr
     text = (tmp_path / "reproduction.live.html").read_text("utf-8")
     assert state(text) == "finished"
     assert 'href="index.html"' in text
@@ -324,8 +329,6 @@ def test_a_reproduction_shows_its_newest_figures(tmp_path: Path) -> None:
         claims = record["claims"]
         assert verdict == record["verdict"]
         assert held == f"{sum(one['holds'] for one in claims)} of {len(claims)}"
-    refused = subprocess.run(
-        [*COMMAND, "reproduce", "fit", "--infer", "--live"], capture_output=True, text=True
-    )
+    refused = ackclock_here("reproduce", "fit", "--infer", "--live")
     assert refused.returncode == 2
     assert "--live has nothing to show of --infer" in refused.stderr

@@ -168,16 +168,16 @@ def test_a_change_over_several_runs_has_the_interval_of_welch() -> None:
     assert 4.0 - found["low"] == pytest.approx(found["high"] - 4.0)
 
 
-def test_diff_on_the_command_line(ackclock, scenario: Path, tmp_path: Path) -> None:
+def test_diff_on_the_command_line(ackclock_here, scenario: Path, tmp_path: Path) -> None:
     for name, rtt in (("a", "60ms"), ("b", "120ms")):
-        ackclock("simulate", scenario, "--quiet", "--set", f"flow.1.rtt={rtt}", "-o", name)
-    done = ackclock("diff", "a", "b", "-o", "windows.png")
+        ackclock_here("simulate", scenario, "--quiet", "--set", f"flow.1.rtt={rtt}", "-o", name)
+    done = ackclock_here("diff", "a", "b", "-o", "windows.png")
     assert done.returncode == 0, done.stderr
     assert "flow.1.rtt" in done.stdout
     assert (tmp_path / "windows.png").read_bytes().startswith(PNG)
-    told = json.loads(ackclock("diff", "a", "b", "--json").stdout)
+    told = json.loads(ackclock_here("diff", "a", "b", "--json").stdout)
     assert told["scenario"] == [{"key": "flow.1.rtt", "a": "60ms", "b": "120ms"}]
-    refused = ackclock("diff", "a", "c")
+    refused = ackclock_here("diff", "a", "c")
     assert refused.returncode == 2
     assert refused.stderr.startswith("c: holds no result")
     assert refused.stderr.count("\n") == 1

@@ -166,14 +166,14 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_prediction_prints_draws_and_is_json(ackclock, tmp_path, name):
-    finished = ackclock("predict", name, "--json", "-o", "picture.svg")
+def test_every_prediction_prints_draws_and_is_json(ackclock_here, tmp_path, name):
+    finished = ackclock_here("predict", name, "--json", "-o", "picture.svg")
     assert (finished.returncode, finished.stderr) == (0, "")
     points = json.loads(finished.stdout)["points"]
     assert len(points) > 1
     assert all("predicted" in point for point in points)
     assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
-    assert "Example" in ackclock("predict", name, "--help").stdout
+    assert "Example" in ackclock_here("predict", name, "--help").stdout
 
 
 def test_a_prediction_with_simulated_points(ackclock, tmp_path):
@@ -197,8 +197,8 @@ def test_a_prediction_with_simulated_points(ackclock, tmp_path):
         (["share", "--runs", "1"], "1 is not in the range x>=2"),
     ],
 )
-def test_refusals_are_one_line(ackclock, tmp_path, arguments, message):
-    finished = ackclock("predict", *arguments)
+def test_refusals_are_one_line(ackclock_here, tmp_path, arguments, message):
+    finished = ackclock_here("predict", *arguments)
     assert finished.returncode == 2
     assert finished.stdout == ""
     (line,) = finished.stderr.splitlines()

@@ -400,13 +400,9 @@ def test_what_was_undecided_is_run_again_with_more_seeds(tmp_path):
     assert make.undecided(each, tmp_path) == [each[1]]
 
 
-def test_the_command_line_chooses_the_seeds(tmp_path):
-    command = [*COMMAND, "reproduce", "transient/figure-3", "--quick", "-o", "out"]
-
+def test_the_command_line_chooses_the_seeds(ackclock_here, tmp_path):
     def run(*options):
-        return subprocess.run(
-            [*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        return ackclock_here("reproduce", "transient/figure-3", "--quick", "-o", "out", *options)
 
     assert run("--runs", "2").returncode == 0
     record = json.loads((tmp_path / "out/transient/figure-3/artefact.json").read_text())
