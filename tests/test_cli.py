@@ -148,40 +148,40 @@ def test_output_is_the_same_bytes_each_time(ackclock, scenario, tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
-def test_csv_has_the_same_rows(ackclock, scenario, tmp_path):
-    ackclock("simulate", scenario, "--quiet", "-o", "parquet")
-    ackclock("simulate", scenario, "--quiet", "-o", "csv", "--csv")
+def test_csv_has_the_same_rows(ackclock_here, scenario, tmp_path):
+    ackclock_here("simulate", scenario, "--quiet", "-o", "parquet")
+    ackclock_here("simulate", scenario, "--quiet", "-o", "csv", "--csv")
     of_csv = pl.read_csv(tmp_path / "csv" / "windows.csv")
     of_parquet = pl.read_parquet(tmp_path / "parquet" / "windows.parquet")
     assert of_csv.shape == of_parquet.shape
     assert of_csv["window"].to_list() == of_parquet["window"].to_list()
 
 
-def test_several_runs_are_one_output(ackclock, scenario, tmp_path):
-    assert ackclock("simulate", scenario, "--quiet", "-o", "out", "--runs", 3).returncode == 0
+def test_several_runs_are_one_output(ackclock_here, scenario, tmp_path):
+    assert ackclock_here("simulate", scenario, "--quiet", "-o", "out", "--runs", 3).returncode == 0
     out = tmp_path / "out"
     assert sorted(path.name for path in out.iterdir()) == ["run-0000", "run-0001", "run-0002"]
     for run in out.iterdir():
         assert sorted(path.name for path in run.iterdir()) == FILES
-    assert ackclock("simulate", scenario, "--quiet", "-o", "out", "--force").returncode == 0
+    assert ackclock_here("simulate", scenario, "--quiet", "-o", "out", "--force").returncode == 0
     assert sorted(path.name for path in out.iterdir()) == FILES
 
 
-def test_result_is_replaced_only_by_force(ackclock, scenario, tmp_path):
-    assert ackclock("simulate", scenario, "--quiet", "-o", "out").returncode == 0
+def test_result_is_replaced_only_by_force(ackclock_here, scenario, tmp_path):
+    assert ackclock_here("simulate", scenario, "--quiet", "-o", "out").returncode == 0
     before = (tmp_path / "out" / "summary.json").read_text()
-    refusal = one_line(ackclock("simulate", scenario, "--seed", 8, "-o", "out"), 1)
+    refusal = one_line(ackclock_here("simulate", scenario, "--seed", 8, "-o", "out"), 1)
     assert refusal == "ackclock: out holds a result; --force replaces it"
     assert (tmp_path / "out" / "summary.json").read_text() == before
-    assert ackclock("simulate", scenario, "--seed", 8, "-o", "out", "--force").returncode == 0
+    assert ackclock_here("simulate", scenario, "--seed", 8, "-o", "out", "--force").returncode == 0
     assert (tmp_path / "out" / "summary.json").read_text() != before
 
 
 @pytest.mark.parametrize("stray", ["notes.txt", "run-0000"])
-def test_force_spares_what_is_no_result(ackclock, scenario, tmp_path, stray):
-    assert ackclock("simulate", scenario, "--quiet", "-o", "out").returncode == 0
+def test_force_spares_what_is_no_result(ackclock_here, scenario, tmp_path, stray):
+    assert ackclock_here("simulate", scenario, "--quiet", "-o", "out").returncode == 0
     (tmp_path / "out" / stray).write_text("mine")
-    refusal = one_line(ackclock("simulate", scenario, "-o", "out", "--force"), 1)
+    refusal = one_line(ackclock_here("simulate", scenario, "-o", "out", "--force"), 1)
     assert "did not write" in refusal
     assert (tmp_path / "out" / stray).read_text() == "mine"
     assert not list(tmp_path.glob(".*partial"))
