@@ -243,7 +243,7 @@ def claims() -> str:
         "`python/ackclock_papers/PAPER/sentences.toml`: every sentence of the five papers with a "
         "number or an order that could be checked, in our words, beside the claims of the "
         "artefacts that check it. Whether a claim holds, [reproduction.md](reproduction.md) says. "
-        "*Elsewhere* is a test or a study that is no claim, a *gap* what a claim should check; "
+        "*Elsewhere* is a test or a study that is not a claim, a *gap* what a claim should check; "
         "the rest has nothing to run: settings, definitions, measurements of their time, "
         "repetitions. Claims that are *ours* judge what no sentence of the paper states.",
         "",

@@ -95,7 +95,7 @@ def ackclock(tmp_path: Path) -> Callable[..., Finished]:
 
 @pytest.fixture
 def ackclock_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
-    """Run the command line in an empty directory and in this process, which has its libraries."""
+    """Run the command line in an empty directory and in this process, which has imported it."""
 
     def run(*arguments: object) -> Finished:
         words = [str(argument) for argument in arguments]

@@ -1,6 +1,6 @@
 """Bad input by the thousand: files that a person gives, changed at random, are read or refused.
 
-``python tests/hostile.py --count 1000`` tries so many of each kind, and with ``--seconds 20`` the
+``python tests/hostile.py --count 1000`` tries that many of each kind, and with ``--seconds 20`` the
 kinds take turns until the time is over. What fails is printed with the seed that makes it again.
 """
 

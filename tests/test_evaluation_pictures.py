@@ -74,5 +74,5 @@ def test_a_ladder_is_per_flow_of_either_kind():
         "mine": [(1, 4), (5, 4), (9, 4)],
         "reno": [(1, 6), (5, 6), (9, 6)],
     }
-    # Two steps are no ladder.
+    # Two steps are not a ladder.
     assert pictures.ladder(result(dict(list(cells.items())[:2]), "goodput"), "mine") is None

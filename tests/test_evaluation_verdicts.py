@@ -61,7 +61,7 @@ def test_a_ratio_is_of_logarithms() -> None:
     assert compare([8.0, 9.0], [10.0, 10.0], goodput).verdict == "unclear"
     assert compare([8.0, 9.0] * 10, [10.0] * 20, goodput).verdict == "worse"
     assert compare([10.0] * 20, [8.0, 9.0] * 10, goodput).verdict == "better"
-    # Half and twice are as far from one: their mean is no difference.
+    # Half and twice are as far from one: their mean is not a difference.
     assert compare([5.0, 20.0] * 50, [10.0] * 100, replace(goodput, ratio=2.0)).verdict == "like"
 
 

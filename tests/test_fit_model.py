@@ -11,7 +11,7 @@ from ackclock.models import fit, responses
 
 @given(st.floats(1e-5, 0.1), st.integers(1, 20))
 def test_mean_window_and_rounds_solve_the_balance_of_a_period(g, n):
-    # Equation 8 in the mean: W = (1 - beta) W + N X. Equation 9: the packets up to the loss and
+    # Equation 8 on average: W = (1 - beta) W + N X. Equation 9: the packets up to the loss and
     # those of the round after it, (1 - g)/g + W, are X ((1 - beta) W + N (X - 1)/2) + W/2.
     beta = 2 / (3 * n + 1)
 

@@ -225,7 +225,7 @@ def test_an_emptied_part_is_told_by_both_verbs(
 def test_what_no_sweep_wrote_is_no_result(file: Path, tmp_path: Path) -> None:
     dataset = sweep.run(file, tmp_path / "out").directory
     (dataset / "part-00077.parquet").write_bytes((dataset / "part-00000.parquet").read_bytes())
-    with pytest.raises(StorageError, match=r"part-00077.parquet is no part of this sweep"):
+    with pytest.raises(StorageError, match=r"part-00077.parquet is not part of this sweep"):
         sweep.run(file, tmp_path / "out")
 
 

@@ -135,7 +135,7 @@ def test_the_warm_up_is_left_out() -> None:
 def records_of(
     rates: dict[str, list[float]], references: list[float]
 ) -> tuple[dict[str, object], list[dict[str, object]]]:
-    """Give the plan and the records of slots of 10 s whose flows got so many Mbit/s."""
+    """Give the plan and the records of slots of 10 s whose flows got this many Mbit/s."""
     controls = list(rates)
     plan = {"server": "s", "controls": controls, "period_s": 10, "slots": 4, "references": 1}
     lines: list[dict[str, object]] = []

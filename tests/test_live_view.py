@@ -288,7 +288,7 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     assert len(whole.read_bytes()) < 1_500_000
     seen = (tmp_path / "experiment=loss.live.html").read_text("utf-8")
     assert (state(seen), 'href="experiment%3Dloss.html"' in seen) == ("finished", True)
-    # The page is no part of the dataset.
+    # The page is not part of the dataset.
     assert pl.read_parquet(tmp_path / "*/*.parquet").height == 48
 
 

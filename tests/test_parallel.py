@@ -38,7 +38,7 @@ def test_failure_calls_off_the_others():
 
 
 def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
-    # Standard error is no terminal here.
+    # Standard error is not a terminal here.
     now = [100]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with progress.Count(3, "runs") as shown, progress.Count(3, "runs", shown=False) as silent:

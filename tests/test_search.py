@@ -470,5 +470,5 @@ def test_a_saved_adversary_is_drawn_as_it_changes():
 def test_what_is_no_saved_adversary_is_not_drawn(tmp_path):
     file = tmp_path / "a.toml"
     file.write_text('[run]\nduration = "1 s"\n')
-    with pytest.raises(engine.ScenarioError, match="no adversary that a search has saved"):
+    with pytest.raises(engine.ScenarioError, match="not an adversary that a search has saved"):
         adversary_again(file)

@@ -109,7 +109,7 @@ def test_tear_factor_by_monte_carlo():
 @pytest.mark.parametrize(("p", "exponent"), [(0.01, 0.5), (0.2, 1.5)])
 def test_tfrc_by_monte_carlo(p, exponent):
     # Loss intervals are geometric; the rate after one of i packets lasts for the next interval's
-    # packets at i^e, a time of 1/(p i^e) in the mean.
+    # packets at i^e, a time of 1/(p i^e) on average.
     i = np.random.default_rng(4).geometric(p, 1_000_000).astype(float)
     rate, weight = i**exponent, i**-exponent
     mean = (rate * weight).sum() / weight.sum()

@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 15;
 /// Compilers that know BPF, the best first.
 const CLANGS: &[&str] = &["clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14", "clang"];
 
-/// The table of `bpf/hstcp.h`: from this window on, so many doublings, so many rows in each.
+/// The table of `bpf/hstcp.h`: from this window on, this number of doublings, and this number of rows in each.
 const LOWEST: u32 = 32;
 const OCTAVES: u32 = 15;
 const ROWS: u32 = 8;

@@ -55,7 +55,7 @@ fn log(bytes: &[u8]) {
     let found = open(Damaged::Refuse).unwrap_or_else(|why| {
         assert_eq!(why.lines().count(), 1, "{why}");
         assert_eq!(fs::read(&file).expect("a file"), text, "what is refused is not changed");
-        open(Damaged::SetAside).expect("what is set aside is no error")
+        open(Damaged::SetAside).expect("what is set aside is not an error")
     });
     assert!(found.contains(&1.into()) && found.contains(&2.into()), "{found:?}");
     assert_eq!(open(Damaged::Refuse).expect("what was set aside is away"), found);

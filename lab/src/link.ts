@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "./messages.ts";
 import { isTable } from "./scenario.ts";
 
-/** More than this in a link is no scenario. */
+/** More than this in a link is not a scenario. */
 const MOST_BYTES = 4e6;
 
 /** What a link carries. */

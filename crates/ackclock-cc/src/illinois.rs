@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Left open by the paper: while alpha waits theta round trips it keeps its last value, as in Linux; the wait
-//! is over when the flow itself backs off, because the low delay that follows is no coincidence, and the
+//! is over when the flow itself backs off, because the low delay that follows is not a coincidence, and the
 //! paper's own cycles have no such wait. `illinois-linux` waits then too, takes the extremes of single RTT
 //! samples, alpha_min 0.3 and W_thresh 15, and at a timeout ssthresh by its own decrease.
 

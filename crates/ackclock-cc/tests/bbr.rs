@@ -155,7 +155,7 @@ fn probing_the_rtt_is_no_measure_of_the_rate() {
     });
     let before = bbr.decision().window.0;
     assert_eq!(before, 203.0);
-    // A duplicate acknowledgement is no pause of the application.
+    // A duplicate acknowledgement is not a pause of the application.
     tell(&mut bbr, Signal::Ack(Ack { credit: 0.0, delivered: Packets(0), ..sampled(5, 100, 103) }));
     let mut mode = |now, round, in_flight, rtt: Option<u64>| {
         let ack = Ack { rtt: rtt.map(Span::from_millis), ..sampled(round, 200, in_flight) };

@@ -129,7 +129,7 @@ fn africa_smooths_the_rtt() {
     near(tell(&mut africa, plain()), 50.02, 1e-9);
 }
 
-/// Below 14 packets BI-TCP is Reno, from 14 on it keeps 7/8. A second loss event at the same window is no sign of others.
+/// Below 14 packets BI-TCP is Reno, from 14 on it keeps 7/8. A second loss event at that window is not a sign of others.
 #[test]
 fn bic_is_reno_below_its_low_window() {
     let bic = |window| Bic::new(BicParams::default(), at(window));
@@ -330,7 +330,7 @@ fn scalable_begins_at_its_low_window() {
     near(tell(&mut Scalable::new(ScalableParams::default(), at(16.0)), LOSS), 14.0, 1e-12);
 }
 
-/// An epoch begins with the first acknowledgement that may grow: five seconds of recovery are no part of it. 70 packets, then
+/// An epoch begins with the first acknowledgement that may grow: five seconds of recovery do not count. 70 packets, then
 /// 3 * 0.3/1.7 of a packet per window.
 #[test]
 fn the_cubic_does_not_run_in_recovery() {

@@ -69,7 +69,7 @@ struct control {
 	u8 lossy_acks;
 	u8 idle_restart;
 	u8 probe_rtt_round;
-	/* What was sent when so many to so many were delivered was limited by ProbeRTT. */
+	/* What was sent between these two counts of delivered packets was limited by ProbeRTT. */
 	u8 was_in_probe_rtt;
 	u32 limited_from;
 	u32 limited_to;

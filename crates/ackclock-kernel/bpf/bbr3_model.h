@@ -16,7 +16,7 @@
 #define LONGEST_US ((1U << 24) - 1)
 #define LARGEST_SAMPLE ((1U << 27) - 1)
 
-/* Losses of a flight above this share, one in so many, say that it was too large. */
+/* Losses of a flight above this share, one in this many, say that it was too large. */
 #define LOSS_THRESHOLD 50
 /* Round trips without growth of the rate by a quarter that show that the pipe is full. */
 #define FULL_ROUNDS 3

@@ -112,7 +112,7 @@ impl Stand {
         Stand::on(("10 Mbit/s", "30 ms", 1000), queue)
     }
 
-    /// A path of this rate, this delay in each direction, and packets of so many bytes.
+    /// A path of this rate, this delay in each direction, and packets of this many bytes.
     fn on((rate, delay, bytes): (&str, &str, u16), queue: &str) -> Stand {
         let text = format!(
             "[run]\nduration = \"1 h\"\n[dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\n{queue}\n\
@@ -133,7 +133,7 @@ impl Stand {
         assert!(is_shown, "{in_kernel}: ss does not show it");
     }
 
-    /// Whether `ss` shows the control during a transfer of so many seconds, which must succeed.
+    /// Whether `ss` shows the control during a transfer of this many seconds, which must succeed.
     fn is_shown_during(&self, in_kernel: &str, seconds: u32) -> bool {
         let Host { namespace, .. } = &self.hosts.client;
         let address = self.hosts.server.address;
@@ -381,7 +381,7 @@ fn without_ecn_it_is_reno() {
     drop(client);
 }
 
-/// Runs the program, and kills it after so many microseconds. Returns whether it had not ended by then.
+/// Runs the program, and kills it after this many microseconds. Returns whether it had not ended by then.
 fn killed_after(arguments: &[&str], microseconds: u64) -> bool {
     let program =
         Command::new(env!("CARGO_BIN_EXE_ackclock-kernel")).args(arguments).stdout(Stdio::null()).spawn();

@@ -19,7 +19,7 @@ impl Catalogue for All {
     }
 }
 
-/// These controls, one flow each, over 20 Mbit/s and 40 ms with a buffer of so many BDP.
+/// These controls, one flow each, over 20 Mbit/s and 40 ms with a buffer of this many BDP.
 fn simulated(controls: &[&str], buffer: f64, loss: f64, run: u64) -> (Summary, Vec<(&'static str, Table)>) {
     let all = All(BuiltIn.entries().iter().chain(twin::entries()).copied().collect());
     let mut text = format!(

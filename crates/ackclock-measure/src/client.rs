@@ -20,7 +20,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 1 << 16;
 /// Lines that wait to be looked at.
 const MOST_WAITING: usize = 64;
-/// A server that writes a line per flow and second may be ahead by so many seconds.
+/// A server that writes a line per flow and second may be ahead by this many seconds.
 const AHEAD_S: u64 = 3;
 
 /// A slot to fetch.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Rotating {
     path: PathBuf,
     file: File,
-    /// What is no file, a pipe or a device, is not renamed.
+    /// What is not a file, but a pipe or a device, is not renamed.
     is_file: bool,
     length: u64,
     most_bytes: u64,

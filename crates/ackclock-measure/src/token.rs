@@ -11,7 +11,7 @@ use sha2::Sha256;
 
 /// Digits of a token, which are random: one that somebody thought of could be guessed from a single conversation.
 const DIGITS: usize = 64;
-/// Digits that look random have at least so many different ones; fewer happen once in 10^19 tokens.
+/// Digits that look random have at least this many different ones; fewer happen once in 10^19 tokens.
 const LEAST_DIFFERENT: usize = 8;
 /// Length of a challenge, bytes.
 pub const NONCE_BYTES: usize = 32;

@@ -32,7 +32,7 @@ fn open(place: &Place) -> Campaign {
     open_as(place, plan(), Damaged::Refuse).unwrap().0
 }
 
-/// A server that nobody reaches; stops the campaign after so many attempts.
+/// A server that nobody reaches; stops the campaign after this many attempts.
 struct Unreachable {
     attempts: Mutex<Vec<Instant>>,
     most: usize,

@@ -23,7 +23,7 @@ use deadline::DEADLINE;
 const TOKEN: &[u8] = b"a4c123b1612dd272d1371c17149d439536b3216fdaeeb975729fae923d5a4fd1";
 const OTHER: &[u8] = b"2aabfe228f219e9cb0eb53f16947ccf25ec84d8dbc74254770f58904dba41ecc";
 
-/// What becomes of the so many-th call that offers so many bytes or has room for them.
+/// What becomes of the call with this number, which offers this many bytes or has room for them.
 type Does = fn(call: usize, length: usize) -> io::Result<usize>;
 
 /// A connection that does what its test says. What it receives is `line`, again and again.
@@ -176,7 +176,7 @@ fn a_secret_is_not_shown() {
     assert_eq!(format!("{token:?} {:?}", token.marks(&talk)), "Token Marks { next: 0, .. }");
 }
 
-/// A line that never ends is no line, however long its reader would wait.
+/// A line that never ends is not a line, however long its reader would wait.
 #[test]
 fn a_line_has_an_end() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -248,7 +248,7 @@ fn a_flow_comes_from_where_its_session_does() {
     assert_eq!(session.wait(DEADLINE).map(|flows| flows.len()), Some(2));
 }
 
-/// Runs a slot of so many seconds; what it told, what it knew at the end, and how long it took, seconds.
+/// Runs a slot of this many seconds; what it told, what it knew at the end, and how long it took, seconds.
 fn run(seconds: u64, flows: &[Does], stop: bool, most_lines: usize) -> (Vec<Line>, Vec<Info>, f64) {
     let flows: Vec<_> = flows.iter().map(|does| Made::that(*does)).collect();
     let session = Session::new(IpAddr::from([127, 0, 0, 1]), "reno".into(), seconds, flows.len() as u32);

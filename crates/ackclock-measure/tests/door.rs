@@ -210,7 +210,7 @@ fn a_host_is_known_for_an_hour() {
     assert_eq!(turned_away_at(3600), 1, "at the cost of a stranger");
 }
 
-/// A right answer is no fault, and does not take an earlier one back.
+/// A right answer is not a fault, and does not take an earlier one back.
 #[test]
 fn a_right_answer_changes_no_count() {
     let door = Door::new(4);

@@ -53,7 +53,7 @@ fn a_qlog_file_has_what_the_sender_did() {
     assert_eq!(reader.qlog.trace.vantage_point.ty, VantagePointType::Client);
     let (mut sent, mut lost, mut last, mut rtts) = (0_u64, 0, 0.0, Vec::new());
     for event in reader {
-        // Whatever is no event of the qlog crate's types does not come this far.
+        // Whatever is not an event of the qlog crate's types does not come this far.
         let Event::Qlog(event) = event else { panic!("{event:?}") };
         assert!(f64::from(event.time) >= last);
         last = f64::from(event.time);

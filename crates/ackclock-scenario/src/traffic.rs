@@ -86,7 +86,7 @@ pub fn check_frames(table: &Table<'_>, traffic: &Traffic, packet: Bytes) -> Read
     {
         let bytes = media.frame_bytes().floor().max(HEADERS as f64 + 1.0);
         let problem = format!(
-            "a frame that is no key frame has {:.0} B, less than a packet ({packet}): set packet to at most {bytes} B, or \
+            "a frame between key frames has {:.0} B, less than a packet ({packet}): set packet to at most {bytes} B, or \
              raise the rate",
             media.frame_bytes()
         );

@@ -171,7 +171,7 @@ fn datagrams_and_media() {
     // 150 kbit/s at 30 frames per second are 625 B; of 60 frames with one of four times the size each other has 60/63 of that.
     media(
         "rate = \"150 kbit/s\", packet = \"1000 B\"",
-        "flow.0.rate: a frame that is no key frame has 595 B, less than a packet (1 kB): set packet to at most 595 B, or \
+        "flow.0.rate: a frame between key frames has 595 B, less than a packet (1 kB): set packet to at most 595 B, or \
          raise the rate",
     );
     media(

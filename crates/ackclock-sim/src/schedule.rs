@@ -29,7 +29,7 @@ pub struct Schedule {
     /// Times of the others.
     others: Vec<Time>,
     /// Heap-ordered tournament of lower bounds of them: node `n` has the children `2n` and `2n + 1`; leaves are the last
-    /// half. Its root is no bound but the time itself, or that of a component in `early`.
+    /// half. Its root is not a bound but the time itself, or that of a component in `early`.
     nodes: Vec<u128>,
     leaves: usize,
     /// Nodes of components that were earlier than all of the tournament when their time was set; [`FREE`] otherwise.

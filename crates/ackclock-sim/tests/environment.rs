@@ -20,7 +20,7 @@ fn windows(tables: &[(&'static str, Table)], wanted: &str) -> Vec<f64> {
     match &windows.columns.iter().find(|(name, _)| *name == wanted).unwrap().1 {
         Column::Real(values) => values.clone(),
         Column::Whole(values) => values.iter().map(|value| *value as f64).collect(),
-        _ => panic!("{wanted} is no number"),
+        _ => panic!("{wanted} is not a number"),
     }
 }
 

@@ -35,7 +35,7 @@ fn kept(stats: Stats) -> i64 {
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
 }
 
-/// What a run of so many flows takes: bytes of the scenario and the simulation at its end, bytes of its summary, and how
+/// What a run of these flows takes: bytes of the scenario and the simulation at its end, bytes of its summary, and how
 /// often finishing it allocates.
 fn taken(count: u32) -> [i64; 3] {
     let region = Region::new(ALLOCATOR);

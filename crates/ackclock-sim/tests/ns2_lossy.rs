@@ -22,7 +22,7 @@ fn scenario(probability: f64) -> Scenario {
     tcp.initial_window = Window(1.0);
     tcp.rtt_sampling = RttSampling::OnePerWindow;
     tcp.clock = Span::from_millis(100);
-    // Below two ticks it is no limit.
+    // Below two ticks it is not a limit.
     tcp.min_rto = Span::from_millis(1);
     tcp.max_rto = Span::from_seconds(60);
     tcp.initial_rto = Span::from_seconds(3);

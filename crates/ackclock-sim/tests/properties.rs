@@ -236,7 +236,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         .prop_map(|(on, off)| Pulse { on: Span::from_millis(on), every: Span::from_millis(on + off) });
     let deadline = || prop::option::of((1_u64..200).prop_map(Span::from_millis));
     let more = (prop::option::of(pulse), deadline());
-    // At least a packet in a frame that is no key frame, at packets of 1500 B and the least share of a key frame.
+    // At least a packet in a frame that is not a key frame, at packets of 1500 B and the least share of a key frame.
     let media = (1.0..100.0_f64, 1_u64..100, 1.0..10.0_f64, 1.0..20.0_f64, deadline());
     let datagrams = (10_000_u64..20_000_000, any::<bool>(), prop::option::of(cycle), codepoint, more);
     prop_oneof![

@@ -214,7 +214,7 @@ def flow(
     start, stop, name, count, params, bytes, access, direction, to, transport, rtt_noise
         When it runs, how many there are, what its control is given, and where it goes.
     source, rate, codepoint, on, off, shape, think, objects, object
-        What it sends, when it is no bulk transfer.
+        What it sends, when it is not a bulk transfer.
     size, every, spacing, requests, limit, arrivals
         Requests over one connection, an application's rate, and short flows that arrive at random:
         ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``.

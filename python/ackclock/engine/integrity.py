@@ -110,7 +110,7 @@ def lines(content: bytes) -> Iterator[Line]:
         written. More than a whole record without a line feed is none: its line feed was changed.
     """
     byte = 0
-    # Bytes, too, have line ends that are no line feeds: io splits at those alone.
+    # Bytes, too, have line ends other than line feeds: io splits at those alone.
     for number, line in enumerate(io.BytesIO(content), 1):
         ended = line.endswith(b"\n")
         place = line.find(_MEMBER)

@@ -161,7 +161,7 @@ def quantiles(result: CriterionResult, name: str) -> Figure | None:
     Returns
     -------
     Figure or None
-        A panel per cell; None when the criterion's number is no percentile, or the only one.
+        A panel per cell; None when the criterion's number is not a percentile, or the only one.
     """
     metric, unit = metric_of(result)
     known = [re.sub(r"_p\d+", f"_p{percent}", metric) for percent in QUANTILES]

@@ -91,7 +91,7 @@ class _Law:
         """Take note of a step."""
 
     def lose(self, window: float, *, timeout: bool) -> None:
-        """Take note of a loss event at a window of so many packets."""
+        """Take note of a loss event at a window of this many packets."""
 
     def avoid(self, window: float, growth: float) -> float:
         """Give the next window of congestion avoidance, packets."""

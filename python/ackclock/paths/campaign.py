@@ -27,7 +27,7 @@ SAMPLES = (
 )  # fmt: skip
 """What both sides noted every second."""
 WORDS = ("control", "side")
-"""Those of them that are no numbers."""
+"""Those of them that are not numbers."""
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def infer(
     search = Search(paper, cache, jobs, tell, address)
     first = declared(paper.items)
     drawn = draw(paper.items, settings)
-    # What the paper states is not for a fit to change: other values only show what hangs on it.
+    # What the paper states is not for a fit to change: other values only show what depends on it.
     stated = {one.name: one.declared for one in paper.items if one.name and one.is_stated}
     best = _refine(search, _halve(search, _distinct(one | stated for one in drawn)))
     finalists = _distinct([first, best])

@@ -14,7 +14,7 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
   artefacts that cost too much to be judged at every setting drawn.
 
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
-and what can be measured in them: it is checked before any setting is tried, and is no figure or
+and what can be measured in them: it is checked before any setting is tried, and is not a figure or
 table.
 What `ackclock reproduce --infer` has found lies beside the data file, in ``inferred``.
 """

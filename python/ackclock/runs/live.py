@@ -26,7 +26,7 @@ LONGEST_S = 20.0
 SILENT_S = 60.0
 """A page that is older and not finished belongs to a process that has died."""
 SPEED_OVER_S = 60.0
-"""The time left follows from the speed over so many seconds."""
+"""The time left follows from the speed over this many seconds."""
 LEAST_S = 1.0
 """Less tells no speed."""
 

@@ -121,7 +121,7 @@ class Store:
         self.dataset.mkdir(exist_ok=True)
 
     def _owner(self, place: Path, *, force: bool) -> dict[str, str] | None:
-        """Give what says whose the place is; None when it is no sweep of this version."""
+        """Give what says whose the place is; None when it is not a sweep of this version."""
         mine = {"sweep": self._sign}
         try:
             content = place.read_bytes()
@@ -159,7 +159,7 @@ class Store:
         known = {self._file(number): number for number in range(self._count)}
         for file in sorted(self.dataset.iterdir()):
             if file not in known and file.suffix == ".parquet":
-                raise storage.StorageError(f"{file} is no part of this sweep; move it away")
+                raise storage.StorageError(f"{file} is not part of this sweep; move it away")
             if file in known and known[file] not in self._whole:
                 # A kill may come between a part and its note; then the journal still has its runs.
                 file.unlink()

@@ -33,7 +33,7 @@ pub struct Details {
     /// The window before the loss episode, and whether its first round trip is not over.
     before: f64,
     conserves: bool,
-    /// The first delivery after a pause of the application is no time for `ProbeRTT`.
+    /// The first delivery after a pause of the application is not a time for `ProbeRTT`.
     pub restarts: bool,
 }
 

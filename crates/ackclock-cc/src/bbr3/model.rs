@@ -46,7 +46,7 @@ impl Sample {
         })
     }
 
-    /// Whether so many of its flight were lost that the flight was too large.
+    /// Whether enough of its flight was lost to say that the flight was too large.
     pub fn is_too_high(&self) -> bool {
         self.lost > LOSS_THRESHOLD * self.tx_in_flight
     }

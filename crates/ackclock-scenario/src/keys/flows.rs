@@ -89,7 +89,7 @@ pub static FLOW: Section = Section {
         key("pulse", Form::Table(&PULSE), NONE, "it sends in pulses, the first of which begins at its start")
             .of(&["cbr"]),
         key("frame_rate", Form::Number(0.1, 1000.0), "30", "frames per second").of(MEDIA),
-        key("key_every", Form::Whole(1, 1_000_000), "60", "every so many frames there is a key frame, the first one too")
+        key("key_every", Form::Whole(1, 1_000_000), "60", "one frame in this many, the first too, is a key frame")
             .of(MEDIA),
         key("key_ratio", Form::Number(1.0, 1000.0), "4", "size of a key frame over that of another").of(MEDIA),
         key("on", Form::PositiveTime, "1 s", "mean time on").of(&["onoff"]),

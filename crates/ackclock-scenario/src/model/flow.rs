@@ -252,7 +252,7 @@ pub struct Media {
     pub rate: Rate,
     /// Frames per second.
     pub frame_rate: f64,
-    /// Every so many frames there is a key frame, the first one too.
+    /// One frame in this many, the first too, is a key frame.
     pub key_every: u64,
     /// Size of a key frame over that of another.
     pub key_ratio: f64,
@@ -263,7 +263,7 @@ pub struct Media {
 }
 
 impl Media {
-    /// Bytes of a frame that is no key frame.
+    /// Bytes of a frame that is not a key frame.
     #[must_use]
     pub fn frame_bytes(&self) -> f64 {
         let mean = self.rate.0 as f64 / 8.0 / self.frame_rate;

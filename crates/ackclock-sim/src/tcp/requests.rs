@@ -112,7 +112,7 @@ impl Client {
         self.begun += 1;
         self.log.begin(now, bytes, total + packets);
         self.next = match self.plan.pause {
-            // From the time that was planned, so that an exponential time of zero is no loss.
+            // From the time that was planned, so that an exponential time of zero loses nothing.
             Pause::Every(every) => self.after(self.next, every),
             Pause::Think(_) => Time::NEVER,
         };

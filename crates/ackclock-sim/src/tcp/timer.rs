@@ -216,7 +216,7 @@ mod tests {
         assert_eq!((timer.timeout(), timer.smoothed()), (ms(400), Some(Span::from_micros(112_500))));
     }
 
-    /// However small the minimum, two ticks are the least, and the initial timeout is no exception.
+    /// However small the minimum, two ticks are the least, and the initial timeout is not an exception.
     #[test]
     fn with_one_packet_timed_no_timeout_is_below_two_ticks() {
         let timer = |minimum| {

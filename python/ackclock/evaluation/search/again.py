@@ -63,7 +63,7 @@ def again(file: Path) -> Again:
     Raises
     ------
     ScenarioError
-        When the file is no saved adversary.
+        When the file is not a saved adversary.
     """
     content = engine.text_of(file)
     table = tomllib.loads(content)
@@ -71,7 +71,7 @@ def again(file: Path) -> Again:
     beside = _BASELINE.search(content)
     mine = [flow for flow in table.get("flow", []) if str(flow.get("name", "")).startswith("c")]
     if len(objectives) != 1 or objectives[0] not in OBJECTIVES or beside is None or not mine:
-        raise engine.ScenarioError(f"{file}: is no adversary that a search has saved")
+        raise engine.ScenarioError(f"{file}: is not an adversary that a search has saved")
     candidate = Subject(mine[0]["controller"], mine[0].get("params", {}))
     baseline = beside[1] if beside[1] in BASELINES else BASELINES[0]
     subjects = {"candidate": candidate, baseline: Subject(baseline)}

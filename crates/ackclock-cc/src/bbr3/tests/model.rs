@@ -25,7 +25,7 @@ fn sampled(prior: u64, interval: u64) -> Ack {
 }
 
 /// 170 packets in 40 ms are 4250/s. An interval below the smallest RTT shows no rate, nor does none at all; what had arrived
-/// before is no sample.
+/// before is not a sample.
 #[test]
 fn a_rate_needs_an_interval_of_an_rtt() {
     let rate = |interval, least| Sample::of(&sampled(0, interval), Span::from_millis(least)).unwrap().rate;

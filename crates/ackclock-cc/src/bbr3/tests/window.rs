@@ -92,7 +92,7 @@ fn a_pause_resets_the_pace() {
     assert_eq!(control.state, State::Cruise);
 }
 
-/// A duplicate acknowledgement is no pause: after six seconds it is time for ProbeRTT.
+/// A duplicate acknowledgement is not a pause: after six seconds it is time for ProbeRTT.
 #[test]
 fn a_duplicate_is_no_pause() {
     let mut control = on_the_path(State::Cruise);

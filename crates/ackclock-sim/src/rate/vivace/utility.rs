@@ -78,7 +78,7 @@ mod tests {
     }
 
     /// 50^0.9 = 33.812; 1 % lost costs 11.35 * 50 * 0.01 = 5.675, and 10 ms more per second 900 * 50 * 0.01 = 450. A falling
-    /// RTT is no gain.
+    /// RTT is not a gain.
     #[test]
     fn utilities() {
         let params = VivaceParams::default();
