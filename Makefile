@@ -62,14 +62,13 @@ live-test: rust-build
 	@! $(CAN_EMULATE) || $(MAKE) --no-print-directory link-test
 	@! { $(CAN_BUILD_LOADER) && $(CAN_EMULATE) && $(CAN_LOAD); } || $(MAKE) --no-print-directory kernel-test
 
-# Three at a time on two cores: some tests wait, for a limit or for what they have killed.
 python-test: setup
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/stubtest ackclock._native --concise
-	$(BIN)/pytest --numprocesses 3 --dist worksteal
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
 	@! $(CAN_COUNT) || $(MAKE) --no-print-directory .venv/instructions
 
 # Licences, sources and duplicates of all crates, as deny.toml allows them. Advisories need a database from the network,
