@@ -245,7 +245,7 @@ inference: setup
 		cp -rT $$paper python/ackclock_papers/$$(basename $$(dirname $$paper))/inferred || exit 1; done
 
 docs: setup
-	UPDATE_DOCS=1 cargo test --locked --quiet -p ackclock-scenario -p ackclock-sim --test curves --test reading
+	UPDATE_DOCS=1 cargo test --locked --quiet -p ackclock-scenario -p ackclock-sim --test all -- curves:: reading::
 	$(BIN)/python docs/make.py
 
 # The pictures of docs/adversaries.md, from the scenarios in scenarios/found: what each of these was found by stands in

@@ -98,3 +98,14 @@ def test_cargo_builds_what_its_lock_file_says() -> None:
     commands = re.findall(r"cargo (?:build|clippy|test|deny)\b.*", makefile)
     assert len(commands) > 8
     assert [line for line in commands if "--locked" not in line and "--version" not in line] == []
+
+
+def test_every_file_of_tests_in_rust_is_compiled() -> None:
+    """Where tests/all.rs names the files of one program, a file without its line would not run."""
+    left_out = []
+    for program in ROOT.glob("crates/*/tests/all.rs"):
+        manifest = tomllib.loads((program.parents[1] / "Cargo.toml").read_text())
+        compiled = {one["name"] for one in manifest["test"]}
+        compiled |= set(re.findall(r"^mod (\w+);$", program.read_text(), re.MULTILINE))
+        left_out += [name(file) for file in program.parent.glob("*.rs") if file.stem not in compiled]
+    assert left_out == []

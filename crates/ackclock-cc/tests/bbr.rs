@@ -1,10 +1,11 @@
 //! BBR of version 1 at the edges of its rules, on a path of 1000 packets per second and 100 ms: 100 packets fill it.
-mod common;
 
 use ackclock_cc::bbr::{Bbr, BbrLinux, BbrParams};
 use ackclock_cc::{Ack, Controller, RateSample, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
-use common::{at, internal, near, tell};
+
+use crate::common;
+use crate::common::{at, internal, near, tell};
 
 fn ms(milliseconds: u64) -> Time {
     Time::ZERO + Span::from_millis(milliseconds)

@@ -1,5 +1,4 @@
 //! Hand-worked steps of the controls that measure delay or bandwidth.
-mod common;
 
 use ackclock_cc::fast::{AtLoss, Fast, FastParams};
 use ackclock_cc::fit::{Fit, FitParams, Reach, Rtt};
@@ -10,7 +9,9 @@ use ackclock_cc::veno::{Veno, VenoParams, queued};
 use ackclock_cc::westwood::{Filter, Linux, Paper, Westwood, WestwoodParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
-use common::{ack, at, near};
+
+use crate::common;
+use crate::common::{ack, at, near};
 
 fn window<C: Controller>(control: &C) -> f64 {
     control.decision().window.0

@@ -1,5 +1,4 @@
 //! YeAH, FAST and Westwood at the edges of their rules, by hand; and that controls tell their internals.
-mod common;
 
 use ackclock_cc::fast::{Fast, FastParams};
 use ackclock_cc::registry::{BuiltIn, Catalogue};
@@ -7,7 +6,8 @@ use ackclock_cc::westwood::{Paper, Westwood, WestwoodParams};
 use ackclock_cc::yeah::{Yeah, YeahParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Span, Time, Window};
-use common::{LOSS, at, internal, measured, near, plain, tell};
+
+use crate::common::{LOSS, at, internal, measured, near, plain, tell};
 
 /// An acknowledgement with an RTT, in milliseconds, by which nothing grows.
 fn sampled(milliseconds: u64, round: u64) -> Signal {

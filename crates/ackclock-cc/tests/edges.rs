@@ -1,5 +1,4 @@
 //! The papers' controls and their kin at the edges of their rules, by hand.
-mod common;
 
 use ackclock_cc::africa::{Africa, AfricaParams, Fast};
 use ackclock_cc::bic::{Bic, BicParams, Search};
@@ -14,7 +13,8 @@ use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
-use common::{LOSS, ack, at, internal, measured, near, plain, tell};
+
+use crate::common::{LOSS, ack, at, internal, measured, near, plain, tell};
 
 const TIMEOUT: Signal = Signal::Timeout { first: true };
 

@@ -1,11 +1,11 @@
 //! Controls that answer marks in proportion, against arithmetic.
-mod common;
 
 use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::prague::{Prague, PragueParams};
 use ackclock_cc::{Ack, Controller, Signal};
 use ackclock_units::{Packets, Span, Time};
-use common::{LOSS, at, internal, near, tell};
+
+use crate::common::{LOSS, at, internal, near, tell};
 
 /// An acknowledgement of `delivered` packets, of which `marked` came marked, in round trip `round`.
 fn marks(delivered: u64, marked: u64, round: u64) -> Ack {

@@ -1,12 +1,13 @@
 //! BI-TCP's pseudo-code with its repairs, TCP-Illinois' waits and HyStart++, step by step by hand.
-mod common;
 
 use ackclock_cc::bic::{Bic, BicParams};
 use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
 use ackclock_cc::reno::{Reno, RenoParams};
 use ackclock_cc::{Controller, Signal, Start};
 use ackclock_units::Window;
-use common::{LOSS, at, internal, near, plain, tell};
+
+use crate::common;
+use crate::common::{LOSS, at, internal, near, plain, tell};
 
 /// A loss at 16 packets keeps 14 and aims at 15. Each acknowledgement adds the distance to the target over the
 /// window and moves the target to the middle between the window and 16:

@@ -1,5 +1,4 @@
 //! Controls that keep a delay: Copa and LEDBAT++, and ABE, by hand-worked steps from their specifications.
-mod common;
 
 use ackclock_cc::copa::{Copa, CopaParams, step};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc8312, Rfc9438};
@@ -8,8 +7,10 @@ use ackclock_cc::parts::Windowed;
 use ackclock_cc::reno::{Reno, RenoParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
-use common::{LOSS, at, internal, near, tell};
 use proptest::prelude::*;
+
+use crate::common;
+use crate::common::{LOSS, at, internal, near, tell};
 
 const MARK: Signal = Signal::Loss { ecn: true };
 

@@ -1,5 +1,4 @@
 //! Published numbers and hand-worked steps.
-mod common;
 
 use ackclock_cc::africa::{Africa, AfricaParams, is_fast};
 use ackclock_cc::aimd::{Aimd, AimdParams};
@@ -16,7 +15,8 @@ use ackclock_cc::reno::{Reno, RenoParams};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Parameters, Signal};
 use ackclock_units::{Packets, Span, Time};
-use common::{ack, at, near, tell};
+
+use crate::common::{ack, at, near, tell};
 
 /// RFC 3649, appendix B, all of its 73 rows: the largest window, a, b. The RFC prints a row where a passes the next
 /// whole number, to two digits: half a digit of rounding in a and b each, and w is rounded, too, which moves a by

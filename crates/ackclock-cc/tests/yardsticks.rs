@@ -1,5 +1,4 @@
 //! Hybla, YeAH, LEDBAT, BBR and the constant window, by hand-worked steps from their specifications.
-mod common;
 
 use ackclock_cc::bbr::{Bbr, BbrLinux, BbrParams};
 use ackclock_cc::constant::{Constant, ConstantParams};
@@ -8,7 +7,9 @@ use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
 use ackclock_cc::yeah::{Yeah, YeahParams};
 use ackclock_cc::{Ack, Controller, RateSample, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
-use common::{LOSS, ack, at, internal, near, tell};
+
+use crate::common;
+use crate::common::{LOSS, ack, at, internal, near, tell};
 
 /// At 100 ms rho = 4: slow start adds 2^4 - 1 = 15 per acknowledgement, congestion avoidance 16/W.
 #[test]

@@ -1,11 +1,6 @@
 //! Who does not know the token, or does not behave, gets nothing and harms nobody, whatever the transport. All over
 //! loopback.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-mod running;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -19,10 +14,11 @@ use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::transport::{Connection, Transport};
 use ackclock_measure::wire::{self, Answer, Request};
-use deadline::{DEADLINE, within};
 use proptest::prelude::*;
-use running::{OTHER, Running, TOKEN, limits};
 use serde_json::{Value, json};
+
+use crate::deadline::{DEADLINE, within};
+use crate::running::{OTHER, Running, TOKEN, limits};
 
 const BOTH: [Transport; 2] = [Transport::Tcp, Transport::Quic];
 

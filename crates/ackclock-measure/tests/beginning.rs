@@ -1,13 +1,5 @@
 //! How a campaign begins, and begins again: what a server offers, what the directory says, and attempts that fail.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-#[allow(dead_code, reason = "shared with other tests")]
-mod place;
-#[allow(dead_code, reason = "shared with other tests")]
-mod running;
-
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +12,10 @@ use ackclock_measure::disk::Real;
 use ackclock_measure::log::Damaged;
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Transport};
-use place::{Place, old, plan, records, sealed};
-use running::{Running, TOKEN, limits};
 use serde_json::{Value, json};
+
+use crate::place::{Place, old, plan, records, sealed};
+use crate::running::{Running, TOKEN, limits};
 
 fn open_as(place: &Place, plan: Plan, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
     Campaign::open(&place.0, plan, damaged, Box::new(Real))

@@ -1,18 +1,13 @@
 //! The program as a user has it: a campaign over loopback, killed and resumed.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-#[allow(dead_code, reason = "shared with the tests of QUIC")]
-mod stand;
-
 use std::fs;
 use std::process::{Child, Command};
 
 use ackclock_measure::record::seal;
-use deadline::{Lines, output, until, wait};
 use serde_json::Value;
-use stand::{Stand, measure, text};
+
+use crate::deadline::{Lines, output, until, wait};
+use crate::stand::{Stand, measure, text};
 
 #[test]
 fn a_killed_campaign_is_resumed() {

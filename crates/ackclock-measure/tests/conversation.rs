@@ -1,9 +1,5 @@
 //! Proofs, lines and slots as two ends have them, without a server: over loopback, or on connections that the test makes.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
@@ -18,7 +14,9 @@ use ackclock_measure::session::{Line, Session, Told};
 use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::Connection;
 use ackclock_measure::wire::{self, Answer, Fault, Lines, Request};
-use deadline::DEADLINE;
+
+use crate::deadline;
+use crate::deadline::DEADLINE;
 
 const TOKEN: &[u8] = b"a4c123b1612dd272d1371c17149d439536b3216fdaeeb975729fae923d5a4fd1";
 const OTHER: &[u8] = b"2aabfe228f219e9cb0eb53f16947ccf25ec84d8dbc74254770f58904dba41ecc";

@@ -1,7 +1,5 @@
 //! What a campaign has on disk is whole, or somebody is told: changed bits, torn lines, failing disks, two clients.
 
-mod place;
-
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,8 +10,9 @@ use ackclock_measure::campaign::Campaign;
 use ackclock_measure::disk::{Disk, Real};
 use ackclock_measure::log::{Damaged, Log};
 use ackclock_measure::record::seal;
-use place::{Place, old, plan, records, sealed};
 use serde_json::{Value, json};
+
+use crate::place::{Place, old, plan, records, sealed};
 
 /// Writes without waiting for the disk, which would take most of a test's time.
 #[derive(Debug)]

@@ -2,12 +2,6 @@
 //! and server. The server is the program as a user has it, so that its memory can be looked at. All over loopback,
 //! whose many addresses are as many strangers.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-#[allow(dead_code, reason = "shared with the campaigns' tests")]
-mod stand;
-
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
@@ -22,15 +16,16 @@ use ackclock_measure::door::Door;
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Listener, quic};
 use ackclock_measure::wire::{Answer, PATIENCE, Request};
-use deadline::{ClearAtEnd, DEADLINE, output, until, wait, within};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use quinn::rustls::RootCertStore;
 use quinn::rustls::pki_types::CertificateDer;
 use quinn::rustls::pki_types::pem::PemObject;
 use quinn::{ClientConfig, ConnectionError, Endpoint};
-use stand::{Stand, text};
 use tokio::time::timeout;
+
+use crate::deadline::{ClearAtEnd, DEADLINE, output, until, wait, within};
+use crate::stand::{Stand, text};
 
 /// What a server may need beyond its beginning, whatever comes: 16 MiB that a flow may have on its way, and room for
 /// what its allocator keeps.

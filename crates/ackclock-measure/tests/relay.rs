@@ -1,11 +1,5 @@
 //! Somebody on the path: over TCP it can read and change everything, and nothing of what it writes is believed.
 
-#[allow(dead_code, reason = "shared with tests of other programs")]
-#[path = "../../../tests/deadline.rs"]
-mod deadline;
-#[allow(dead_code, reason = "shared with other tests")]
-mod running;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicBool;
@@ -18,7 +12,8 @@ use ackclock_measure::token::Token;
 use ackclock_measure::transport::Transport;
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::wire;
-use running::{Running, TOKEN, limits};
+
+use crate::running::{Running, TOKEN, limits};
 
 /// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then what is told.
 type Change = fn(number: usize, line: String) -> Vec<String>;

@@ -1,12 +1,11 @@
 //! What an accepted scenario is: defaults, overrides, expansion, and that nothing is lost in writing.
 
-mod common;
-
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::*;
 use ackclock_units::{Bytes, Packets, Span, Window};
-use common::VALID;
 use proptest::prelude::*;
+
+use crate::common::VALID;
 
 fn read(text: &str, settings: &[&str]) -> Scenario {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();

@@ -1,11 +1,10 @@
 //! Everything that is refused, with its message: where, what is wrong, what is allowed, in one line.
 
-mod common;
-
 use ackclock_cc::registry::{BuiltIn, Catalogue};
 use ackclock_scenario::{EXAMPLE, Growth, Recovery, read_json, read_toml};
 use ackclock_units::{Span, Window};
-use common::{VALID, refusal};
+
+use crate::common::{VALID, refusal};
 
 const TIME: &str = "expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)";
 const RATE: &str = "expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)";

@@ -1,10 +1,9 @@
 //! What is refused of applications, receivers, the noise of single flows and events: each with its place and what is allowed.
 
-mod common;
-
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::read_toml;
-use common::{VALID, refusal};
+
+use crate::common::{VALID, refusal};
 
 fn ends(setting: &str, problem: &str) {
     let message = refusal(setting);

@@ -1,11 +1,10 @@
 //! What is refused about links, sources, topologies and events, and what is accepted beside it.
 
-mod common;
-
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::{Change, Event, Loss, When, read_toml};
 use ackclock_units::Span;
-use common::{VALID, refusal};
+
+use crate::common::{VALID, refusal};
 
 /// Each queue, noise and source takes its own keys and no others.
 #[test]

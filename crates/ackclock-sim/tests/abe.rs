@@ -1,8 +1,9 @@
 //! ABE (RFC 8511) where it is meant to help: an ECN queue much shorter than the path.
-mod common;
 
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
+
+use crate::common;
 
 /// The utilisation of 10 Mbit/s with an RTT of 100 ms, 83 packets of 1500 bytes, by one flow whose queue is marked by CoDel.
 fn utilisation(control: &str, ecn_keep: f64) -> f64 {

@@ -1,4 +1,5 @@
 //! No allocation per packet: counted by the allocator itself.
+#[allow(dead_code, reason = "shared with the other tests")]
 mod common;
 
 use std::alloc::System;

@@ -1,9 +1,10 @@
 //! What applications send and when they have it: limits, requests, and the times that they take.
-mod common;
 
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Summary, Table};
+
+use crate::common;
 
 type Tables = Vec<(&'static str, Table)>;
 

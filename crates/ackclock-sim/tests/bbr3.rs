@@ -1,6 +1,5 @@
 //! BBR version 3 on a path of 50 Mbit/s and 40 ms (166.7 packets of 1500 bytes) unless said. What is expected follows from
 //! the draft's gains; where packets decide, from another simulator that was written from the draft's rules ("measured").
-mod common;
 
 use ackclock_scenario::{
     Aggregation, Change, Event, Limit, Loss, Moment, Pause, Policer, Queue, Recovery, Requests, Sample,
@@ -8,6 +7,8 @@ use ackclock_scenario::{
 };
 use ackclock_trace::{Column, Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span, Window};
+
+use crate::common;
 
 /// Packets per BDP per Mbit/s and ms: 1500 bytes.
 fn bdp(rate_mbps: f64, rtt_ms: f64) -> f64 {

@@ -1,13 +1,14 @@
 //! Copa against what its paper's rules give on one path: 50 Mbit/s, 40 ms, packets of 1500 bytes, a BDP of 167 packets.
 //!
 //! Where no arithmetic gives a number, it is that of a second simulator, a small one written from the rules alone.
-mod common;
 
 use std::fmt::Write as _;
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Summary};
+
+use crate::common;
 
 const DEEP: u64 = 100_000;
 

@@ -1,5 +1,4 @@
 //! DualPI2 at work: the coupling law, overload and delays, with traffic whose answer is known.
-mod common;
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::packet::{Ecn, Kind, Packet};
@@ -7,6 +6,8 @@ use ackclock_sim::random::{Purpose, Stream};
 use ackclock_sim::{BuiltIn, make_link};
 use ackclock_trace::Summary;
 use ackclock_units::{Span, Time};
+
+use crate::common;
 
 fn read(text: &str, settings: &[&str]) -> Scenario {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();

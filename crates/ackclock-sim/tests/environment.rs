@@ -1,9 +1,10 @@
 //! The environment end to end: queues against their targets, rate-based controls beside TCP, events, topologies.
-mod common;
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Summary, Table};
+
+use crate::common;
 
 fn read(text: &str, settings: &[&str]) -> Scenario {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();

@@ -1,9 +1,10 @@
 //! Changes of links during a run: outages, and events that repeat or are random.
-mod common;
 
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Summary, Table};
+
+use crate::common;
 
 fn run(text: &str, number: u64) -> (Summary, Vec<(&'static str, Table)>) {
     let scenario = read_toml(text, "test", &[], &BuiltIn).unwrap().scenario;

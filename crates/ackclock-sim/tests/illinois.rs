@@ -1,11 +1,12 @@
 //! TCP-Illinois against the fluid cycle of its paper: the length of a cycle in round trips.
 //!
 //! The fluid cycle has neither packets nor bursts. Where these matter the comparison says so.
-mod common;
 
 use ackclock_scenario::{Limit, ParamValue, Queue, Recovery, Sample, Scenario};
 use ackclock_trace::{Column, Table};
 use ackclock_units::{Packets, Rate, Span};
+
+use crate::common;
 
 fn illinois(beta: Option<f64>) -> Scenario {
     let mut scenario = common::scenario("illinois");

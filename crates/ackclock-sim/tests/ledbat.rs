@@ -1,11 +1,12 @@
 //! LEDBAT++ beside LEDBAT, whose faults it is to mend: 10 Mbit/s, 40 ms, packets of 1500 bytes, which take 1.2 ms.
-mod common;
 
 use std::fmt::Write as _;
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Summary, Table};
+
+use crate::common;
 
 /// Flows by control and start in seconds, measured from one second to another.
 fn scenario(flows: &[(&str, u64)], buffer: u64, (from, to): (u64, u64)) -> Scenario {

@@ -1,12 +1,13 @@
 //! No control ends in a state that it does not leave: over long lossy paths, with every recovery, none stays at its least
 //! window for 100 round trips while the link is idle.
-mod common;
 
 use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::{Growth, Limit, Loss, Queue, Recovery, Sample, Scenario};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Column;
 use ackclock_units::{Packets, Rate, Span};
+
+use crate::common;
 
 /// A long path, its numbers drawn by `random` between 0 and 1.
 struct Path {

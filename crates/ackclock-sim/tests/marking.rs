@@ -1,10 +1,11 @@
 //! DCTCP at a step of K packets, against the closed forms of M. Alizadeh et al., SIGCOMM 2010, section 3.3: N flows in step
 //! with W* = (CR + K)/N have alpha = sqrt(2/W*), a queue that swings by A = sqrt(2N(CR + K))/2 and reaches K + N.
-mod common;
 
 use ackclock_scenario::{Aggregation, Limit, Queue, Recovery, Sample, Scenario, Threshold};
 use ackclock_trace::{Column, Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span};
+
+use crate::common;
 
 /// `flows` flows of 1500-byte packets over a link of `rate` with a round trip of `rtt` and a step at `k` packets.
 fn step(flows: usize, rate: Rate, rtt: Span, k: u64) -> Scenario {

@@ -1,11 +1,12 @@
 //! Agreement with ns-2.35 on the dumbbell of the papers: 100 Mbit/s, RTT 100 ms, droptail 100 packets,
 //! 1000-byte packets, one flow, measured from 100 s to 300 s. ns-2's numbers are the cases `one ...` of
 //! `tests/data/ns2`; docs/validation.md has them all and explains the differences.
-mod common;
 
 use ackclock_scenario::{ParamValue, Recovery, Scenario};
 use ackclock_trace::FlowSummary;
-use common::table::Table;
+
+use crate::common;
+use crate::common::table::Table;
 
 const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
 const RUNS: &str = include_str!("../../../tests/data/ns2/runs.csv");

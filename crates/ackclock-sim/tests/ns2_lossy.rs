@@ -1,12 +1,13 @@
 //! Agreement with ns-2.35 under its options of 2000, where the retransmission timer measures one packet at a time and
 //! counts in ticks of 100 ms: one Reno flow, 100 Mbit/s, RTT 100 ms, random loss; packets sent per 100 ms from 100 s to
 //! 2100 s. ns-2's numbers are the cases `lossy ...` of `tests/data/ns2`, five seeds each.
-mod common;
 
 use ackclock_scenario::{Limit, Loss, Queue, Recovery, RttSampling, Scenario};
 use ackclock_trace::Column;
 use ackclock_units::{Packets, Span, Window};
-use common::table::{Table, mean};
+
+use crate::common;
+use crate::common::table::{Table, mean};
 
 const RATES: &str = include_str!("../../../tests/data/ns2/rates.csv");
 const RUNS: u64 = 5;

@@ -7,14 +7,15 @@
 //! 5 % for the two that have most of the link, 2 to 19 % for the two Renos beside them, and in C 1 to 18 % for the
 //! shortest round trip and 3 to 40 % for the longest, which has the fewest loss events. Where the two differ by more than
 //! chance, the tolerance holds that difference, and a comment says so: it is there to notice a change.
-mod common;
 
 use std::fmt::Write as _;
 
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Column;
-use common::table::{Table, mean};
+
+use crate::common;
+use crate::common::table::{Table, mean};
 
 const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
 const DROPS: &str = include_str!("../../../tests/data/ns2/drops.csv");

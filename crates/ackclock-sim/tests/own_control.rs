@@ -1,10 +1,11 @@
 //! A control from outside the crate: it gets delivery rates, and its own pacing rate is obeyed exactly.
-mod common;
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_cc::{Controller, Decision, Signal, Start};
 use ackclock_sim::Simulation;
 use ackclock_units::{PacketRate, Span, Time, Window};
+
+use crate::common;
 
 ackclock_cc::parameters! {
     /// None.

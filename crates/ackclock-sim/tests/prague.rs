@@ -1,9 +1,10 @@
 //! Prague in a DualPI2 queue, alone and beside CUBIC. "Measured" is by another simulator, written from the drafts.
-mod common;
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Summary;
+
+use crate::common;
 
 /// One bottleneck of 40 Mbit/s with DualPI2, and `flows` of 1500-byte packets.
 fn scenario(rtt_ms: u64, flows: &str, seconds: u64) -> Scenario {

@@ -1,5 +1,4 @@
 //! What holds for every scenario: nothing is lost from sight, and the same scenario gives the same run.
-mod common;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -11,6 +10,8 @@ use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Column, FlowSummary};
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use proptest::prelude::*;
+
+use crate::common;
 
 fn controller() -> impl Strategy<Value = String> {
     let names: Vec<_> = BuiltIn.entries().iter().map(|entry| entry.name.to_owned()).collect();

@@ -1,5 +1,4 @@
 //! What receivers and the paths of single flows do to a sender: lies, thinned acknowledgements, noise.
-mod common;
 
 use ackclock_scenario::{Noise, NoiseKind, read_toml};
 use ackclock_sim::BuiltIn;
@@ -7,6 +6,8 @@ use ackclock_sim::packet::{Kind, Packet};
 use ackclock_sim::wire::{NoiseModel, Wire};
 use ackclock_trace::Summary;
 use ackclock_units::{Span, Time};
+
+use crate::common;
 
 fn run(text: &str, settings: &[&str]) -> Summary {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();

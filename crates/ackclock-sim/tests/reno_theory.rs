@@ -1,8 +1,9 @@
 //! Reno against theory: the response function under periodic loss, and a Markov model under random loss.
-mod common;
 
 use ackclock_scenario::{Limit, Loss, Queue, Scenario};
 use ackclock_units::{Packets, Rate, Span};
+
+use crate::common;
 
 /// A path that only loses at random: 10 Gbit/s, no queue to speak of. The RTT is 100 ms, and serialisation
 /// adds less than a microsecond per packet.

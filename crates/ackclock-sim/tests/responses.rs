@@ -1,8 +1,9 @@
 //! Response functions under periodic loss: what a control gets where one packet in 1/p is lost.
-mod common;
 
 use ackclock_scenario::{Limit, Loss, ParamValue, Queue, Scenario};
 use ackclock_units::{Packets, Rate, Span, Window};
+
+use crate::common;
 
 /// Packets delivered per round trip of 100 ms on a path that only loses, one packet in `every`.
 fn response(controller: &str, params: &[(&str, f64)], every: u64, seconds: u64) -> f64 {

@@ -1,11 +1,12 @@
 //! TFRC of 2000 where one packet in 1/p is lost at random: 100 Mbit/s, RTT 100 ms, one flow, no queue. What is sent
 //! in each 100 ms from 50 s to 1000 s, in three runs.
-mod common;
 
 use ackclock_scenario::{Loss, Scenario};
 use ackclock_trace::Column;
 use ackclock_units::Span;
-use common::table::{Table, mean};
+
+use crate::common;
+use crate::common::table::{Table, mean};
 
 const NS2: &str = include_str!("../../../tests/data/ns2/tfrc.csv");
 

@@ -1,11 +1,12 @@
 //! Vivace on one path: 50 Mbit/s, 40 ms, packets of 1500 bytes, a BDP of 167 packets.
-mod common;
 
 use std::fmt::Write as _;
 
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Summary;
+
+use crate::common;
 
 fn run(controls: &[&str], buffer: u64, loss: f64) -> Summary {
     let queue = format!("queue = {{ kind = \"droptail\", limit = \"{buffer} packets\" }}");

@@ -1,5 +1,4 @@
 //! What the tests of controls share.
-#![allow(dead_code, reason = "each test uses its part")]
 
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Span, Time, Window};

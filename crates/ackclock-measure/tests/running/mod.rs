@@ -18,7 +18,6 @@ use crate::deadline::{until, within};
 /// The token of these tests.
 pub const TOKEN: &[u8] = b"a4c123b1612dd272d1371c17149d439536b3216fdaeeb975729fae923d5a4fd1";
 /// Another one.
-#[allow(dead_code, reason = "not every test needs one")]
 pub const OTHER: &[u8] = b"2aabfe228f219e9cb0eb53f16947ccf25ec84d8dbc74254770f58904dba41ecc";
 
 /// A server that ends with its owner, and what it has logged.

@@ -1,5 +1,4 @@
 //! A scenario to be changed.
-#![allow(dead_code, reason = "each test uses its part")]
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::read_toml;

@@ -1,5 +1,4 @@
 //! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
-#![allow(dead_code, reason = "each test uses its part")]
 
 pub mod table;
 

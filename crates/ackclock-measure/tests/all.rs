@@ -1,0 +1,15 @@
+//! The tests of campaigns: one program, because compiling and linking each file by itself takes longer.
+
+mod abuse;
+mod beginning;
+mod campaign;
+mod conversation;
+#[path = "../../../tests/deadline.rs"]
+mod deadline;
+mod door;
+mod integrity;
+mod place;
+mod quic;
+mod relay;
+mod running;
+mod stand;

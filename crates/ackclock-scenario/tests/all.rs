@@ -1,0 +1,10 @@
+//! The tests of scenarios: one program, because compiling and linking each file by itself takes longer.
+
+mod common;
+mod complete;
+mod files;
+mod paths;
+mod reading;
+mod refusals;
+mod refusals_flows;
+mod refusals_links;
