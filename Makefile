@@ -305,11 +305,12 @@ clean:
 	rm -f python/ackclock/*.so
 	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
 
-# The interpreter and the tools, in the versions of requirements.txt: made again only when that changes.
+# The interpreter and the tools, in the versions of requirements.txt, which lists everything: made again only when that
+# changes. Python compiles a file when it first imports it: most of these never are.
 .venv/dependencies: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 # What make wheel and make site need besides.

@@ -34,15 +34,21 @@ TOLERANCE = 0.02
 """Relative change that is not worth a word."""
 UPDATE = ".venv/bin/python benches/instructions.py --update"
 
-# Nothing of the package: what it imports would be most of the run.
+# Nothing of the package: what it imports would be most of the run. Each time is simulated by a copy
+# of the process that has loaded everything.
 RUN = """
-import importlib.machinery, importlib.util, sys
+import importlib.machinery, importlib.util, posix, sys
 loader = importlib.machinery.ExtensionFileLoader("_native", sys.argv[1])
 native = importlib.util.module_from_spec(importlib.util.spec_from_loader("_native", loader))
 loader.exec_module(native)
-with open(sys.argv[2]) as file:
-    scenario = native.Scenario.read(file.read(), sys.argv[2], sys.argv[3:], is_json=True)
-print(scenario.simulate()[0])
+for name in sys.argv[2:]:
+    if posix.fork() == 0:
+        with open(name) as file:
+            scenario = native.Scenario.read(file.read(), name, [], is_json=True)
+        print(scenario.simulate()[0])
+        break
+    if posix.wait()[1] != 0:
+        sys.exit(1)
 """
 
 # 8 or 4 opportunities of 1500 bytes per millisecond: 96 or 48 Mbit/s.
@@ -116,61 +122,60 @@ LOADS = {
 
 def write(load: Load, seconds: float, folder: Path) -> Path:
     """Write the scenario of a load that lasts some simulated seconds, and give its file."""
-    file = folder / "load.json"
+    file = folder / f"{seconds}-s.json"
     tables = load.scenario() | {"run": {"duration": f"{seconds} s"}}
     file.write_text(json.dumps(tables), encoding="utf-8")
-    file.with_suffix(".trace").write_text(TRACE, encoding="utf-8")
+    (folder / "load.trace").write_text(TRACE, encoding="utf-8")
     return file
 
 
-def count(load: Load, seconds: float, extension: Path, output: Path | None) -> tuple[int, int]:
-    """Run a load for some simulated seconds, and count.
+def count(load: Load, extension: Path, profile: Path | None) -> int:
+    """Run a load for its two simulated times, and count.
 
     Parameters
     ----------
-    load, seconds
-        What is simulated, and for how long.
+    load
+        What is simulated.
     extension
         The extension that simulates.
-    output
-        A file to keep callgrind's profile in, for callgrind_annotate.
+    profile
+        A file to keep callgrind's profile of the longer run in, for callgrind_annotate.
 
     Returns
     -------
-    tuple
-        Instructions of the process, and data packets, retransmissions included.
+    int
+        Instructions per data packet, retransmissions included.
     """
     with tempfile.TemporaryDirectory() as directory:
-        file = write(load, seconds, Path(directory))
-        profile = output or Path(directory) / "profile"
+        folder = Path(directory)
+        files = [str(write(load, seconds, folder)) for seconds in (load.from_s, load.to_s)]
         # No site-packages and no random hashes: the interpreter does the same each time.
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}",
-                   sys.executable, "-S", "-c", RUN, str(extension), str(file)]  # fmt: skip
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile.%p",
+                   sys.executable, "-S", "-c", RUN, str(extension), *files]  # fmt: skip
         environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or collected is None:
-        sys.exit(f"{load.meaning}: {done.stderr.strip()}")
-    return int(collected[1]), json.loads(done.stdout)["packets_simulated"]
+        # Of the two copies in turn, and then of the process that has waited for them.
+        collected = re.findall(r"^==(\d+)== Collected : (\d+)$", done.stderr, re.MULTILINE)
+        if done.returncode != 0 or len(collected) != len(files) + 1:
+            sys.exit(f"{load.meaning}: {done.stderr.strip()}")
+        (_, shorter), (longer_process, longer), _ = collected
+        if profile is not None:
+            shutil.copy(folder / f"profile.{longer_process}", profile)
+    few, many = (json.loads(line)["packets_simulated"] for line in done.stdout.splitlines())
+    return round((int(longer) - int(shorter)) / (many - few))
 
 
 def measure(names: list[str], extension: Path, profiles: Path | None) -> dict[str, int]:
     """Count the instructions per data packet of loads, as many at once as there are cores."""
-    turns = [
-        (name, seconds) for name in names for seconds in (LOADS[name].from_s, LOADS[name].to_s)
-    ]
 
-    def turn(name: str, seconds: float) -> tuple[int, int]:
-        keep = profiles is not None and seconds == LOADS[name].to_s
-        output = profiles / f"{name}.callgrind" if profiles and keep else None
-        return count(LOADS[name], seconds, extension, output)
+    def turn(name: str) -> int:
+        return count(LOADS[name], extension, profiles and profiles / f"{name}.callgrind")
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = list(pool.map(lambda one: turn(*one), turns))
     found = {}
-    for name, shorter, longer in zip(names, counts[::2], counts[1::2], strict=True):
-        found[name] = round((longer[0] - shorter[0]) / (longer[1] - shorter[1]))
-        print(f"{name:12} {found[name]:6} instructions per data packet", flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, instructions in zip(names, pool.map(turn, names), strict=True):
+            found[name] = instructions
+            print(f"{name:12} {instructions:6} instructions per data packet", flush=True)
     return found
 
 
