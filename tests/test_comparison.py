@@ -221,10 +221,12 @@ def test_a_wrong_command_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
-def test_the_command_prints_every_answer(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ackclock", "compare", "reno", "--rate", "2mbit"]
-    command += ["--rtt", "20ms", "--duration", "20s", "--runs", "2", "--loss", "1%", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+def test_the_command_prints_every_answer(
+    tmp_path: Path, ackclock_here: Callable[..., Finished]
+) -> None:
+    path_of_it = ["--rate", "2mbit", "--rtt", "20ms", "--loss", "1%"]
+    done = ackclock_here("compare", "reno", *path_of_it, "--duration", "20s", "--runs", 2, "--json")
+    assert done.returncode == 0
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
     assert (tmp_path / "results" / "comparison" / "index.html").exists()

@@ -6,6 +6,8 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +17,7 @@ import ackclock
 from ackclock import engine
 from ackclock.engine import Run, integrity
 from ackclock.paths import campaign, kernel
-from conftest import COMMAND
+from conftest import COMMAND, Finished
 
 HEAD = ",".join(kernel.CHANGES)
 
@@ -304,32 +306,26 @@ def test_lines_of_others_are_one_line(tmp_path: Path, is_old: bool) -> None:
         assert "\n" not in str(caught.value)
 
 
-def measure(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ackclock", "measure", *arguments],
-        capture_output=True, text=True, check=False, env=settings or None,
-    )  # fmt: skip
-
-
-def test_the_verb_writes_a_report(tmp_path: Path) -> None:
+def test_the_verb_writes_a_report(tmp_path: Path, ackclock_here: Callable[..., Finished]) -> None:
+    report = partial(ackclock_here, "measure", "report")
     directory = str(write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0]))
     output = tmp_path / "report"
-    done = measure("report", directory, "-o", str(output))
+    done = report(directory, "-o", str(output))
     assert done.returncode == 0
     assert "3.00" in done.stdout
     assert pl.read_csv(output / "table.csv").height == 3
     assert {file.name for file in output.iterdir()} >= {"throughput.png", "samples.parquet"}
-    assert measure("report", directory, "-o", str(output)).returncode == 1
-    assert measure("report", directory, "-o", str(output), "--force").returncode == 0
+    assert report(directory, "-o", str(output)).returncode == 1
+    assert report(directory, "-o", str(output), "--force").returncode == 0
     log = Path(directory) / "log.jsonl"
     content = log.read_bytes()
     log.write_bytes(content[:300] + b"\0" + content[301:])
-    done = measure("report", directory)
+    done = report(directory)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "log.jsonl: line 2 (byte " in done.stderr
     assert "report --leave-out does without it" in done.stderr
-    assert measure("report", directory, "--leave-out").returncode == 0
-    done = measure("report", str(tmp_path))
+    assert report(directory, "--leave-out").returncode == 0
+    done = report(str(tmp_path))
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "does not hold a campaign" in done.stderr
 

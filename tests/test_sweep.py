@@ -19,7 +19,7 @@ from scipy import stats
 
 from ackclock import ScenarioError, StorageError, simulate, sweep
 from ackclock.sweep import estimate, picture
-from conftest import BOTTLENECK, wait_until
+from conftest import BOTTLENECK, Finished, wait_until
 
 PATH = f"""
 [run]
@@ -285,11 +285,11 @@ def test_listed_points_and_ranges(file: Path) -> None:
     assert sweep.read(file).parameters[0].values == (0.0001, 0.001, 0.01, 0.1)
 
 
-def test_a_dry_run_counts_and_runs_nothing(file: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, str(file), "--dry-run", "--json", "-o", str(tmp_path / "out")],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+def test_a_dry_run_counts_and_runs_nothing(
+    file: Path, tmp_path: Path, ackclock_here: Callable[..., Finished]
+) -> None:
+    done = ackclock_here("sweep", file, "--dry-run", "--json", "-o", tmp_path / "out")
+    assert done.returncode == 0
     found: dict[str, Any] = json.loads(done.stdout)
     assert (found["points"], found["least_runs"], found["most_runs"]) == (12, 48, 48)
     assert found["estimated_s"] > 0
@@ -343,7 +343,9 @@ def test_intervals_of_pictures_hold_nothing_impossible():
     assert other[2] == pytest.approx(2.55 - 12.706 * 2.45, rel=1e-3)
 
 
-def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None:
+def test_pictures_show_the_means_of_the_runs(
+    file: Path, tmp_path: Path, ackclock_here: Callable[..., Finished]
+) -> None:
     directory = sweep.run(file, tmp_path / "out").directory
     table = picture.scan(tmp_path / "out")
     assert picture.averaged_over(table, ["p", "control"]) == ["buffer"]
@@ -361,11 +363,9 @@ def test_pictures_show_the_means_of_the_runs(file: Path, tmp_path: Path) -> None
     )
     assert shown["runs"].to_list() == [4] * 6
     for ending in ("png", "pdf", "svg", "html"):
-        done = subprocess.run(
-            [sys.executable, "-m", "ackclock", "plot", str(tmp_path / "out"), "--x", "p"]
-            + ["--y", "goodput", "--hue", "control", "-o", str(tmp_path / f"a.{ending}")],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        axes = ["--x", "p", "--y", "goodput", "--hue", "control"]
+        done = ackclock_here("plot", tmp_path / "out", *axes, "-o", tmp_path / f"a.{ending}")
+        assert done.returncode == 0
         assert "averaged over buffer" in done.stderr
         assert (tmp_path / f"a.{ending}").stat().st_size > 1000
     # The page has the same numbers, over the buffers that the command did not tell apart.
@@ -422,13 +422,14 @@ def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
     ],
 )
 def test_a_wrong_picture_is_one_line(
-    file: Path, tmp_path: Path, arguments: list[str], message: str
+    file: Path,
+    tmp_path: Path,
+    ackclock_here: Callable[..., Finished],
+    arguments: list[str],
+    message: str,
 ) -> None:
     sweep.run(file, tmp_path / "out")
-    done = subprocess.run(
-        [sys.executable, "-m", "ackclock", "plot", str(tmp_path / "out"), *arguments],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
+    done = ackclock_here("plot", tmp_path / "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -107,5 +107,6 @@ def test_every_file_of_tests_in_rust_is_compiled() -> None:
         manifest = tomllib.loads((program.parents[1] / "Cargo.toml").read_text())
         compiled = {one["name"] for one in manifest["test"]}
         compiled |= set(re.findall(r"^mod (\w+);$", program.read_text(), re.MULTILINE))
-        left_out += [name(file) for file in program.parent.glob("*.rs") if file.stem not in compiled]
+        files = program.parent.glob("*.rs")
+        left_out += [name(file) for file in files if file.stem not in compiled]
     assert left_out == []
