@@ -79,6 +79,27 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_a_file_that_vanishes_after_a_look_at_it_is_written_like_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "table"
+    target.write_text("old")
+    look = Path.stat
+
+    def then_remove(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        seen = look(path, follow_symlinks=follow_symlinks)
+        if path == target:
+            target.unlink()
+        return seen
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Path, "stat", then_remove)
+        with storage.new_file(target) as path:
+            path.write_text("new")
+    assert list(tmp_path.iterdir()) == [target]
+    assert target.read_text() == "new"
+
+
 def _read(fifo: Path, into: list[bytes]) -> threading.Thread:
     reader = threading.Thread(target=lambda: into.append(fifo.read_bytes()), daemon=True)
     reader.start()

@@ -101,7 +101,10 @@ def _lacks() -> str:
     return f"needs {', '.join(missing)}" if missing else ""
 
 
-@pytest.mark.skipif(bool(_lacks()), reason=_lacks() or "nothing")
+# Whoever names the program wants to see it run: then what is missing fails the test.
+@pytest.mark.skipif(
+    bool(_lacks()) and "ACKCLOCK_KERNEL" not in os.environ, reason=_lacks() or "nothing"
+)
 def test_a_kernel_developer(
     tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,7 +179,10 @@ def new_file(target: Path) -> Iterator[Path]:
         When `target` cannot be written.
     """
     with explained(target):
-        kind = stat.S_IFMT(target.stat().st_mode) if target.exists() else stat.S_IFREG
+        try:
+            kind = stat.S_IFMT(target.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            kind = stat.S_IFREG
     is_directory = StorageError(f"{target} is a directory; choose a file name")
     if kind == stat.S_IFDIR:
         raise is_directory
