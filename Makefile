@@ -68,7 +68,7 @@ python-test: setup
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy --no-error-summary
-	$(BIN)/stubtest ackclock._native --concise
+	$(BIN)/stubtest ackclock._native --concise --mypy-config-file tests/stubtest.ini
 	$(BIN)/pytest --numprocesses 2 --dist worksteal --deselect $(KERNEL_STORY)
 	@! $(CAN_COUNT) || $(MAKE) --no-print-directory .venv/instructions
 

@@ -178,7 +178,7 @@ def test_result_is_replaced_only_by_force(ackclock_here, scenario, tmp_path):
 
 
 @pytest.mark.parametrize("stray", ["notes.txt", "run-0000"])
-def test_force_spares_what_is_no_result(ackclock_here, scenario, tmp_path, stray):
+def test_force_spares_what_is_not_a_result(ackclock_here, scenario, tmp_path, stray):
     assert ackclock_here("simulate", scenario, "--quiet", "-o", "out").returncode == 0
     (tmp_path / "out" / stray).write_text("mine")
     refusal = one_line(ackclock_here("simulate", scenario, "-o", "out", "--force"), 1)

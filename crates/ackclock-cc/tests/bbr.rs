@@ -149,7 +149,7 @@ fn phases_last_longer_than_the_rtt() {
 /// At most 4 packets in flight begin the 200 ms, which must pass, and a round trip; an RTT that is due but not measured
 /// does not make BBR forget the window to return to. What was sent meanwhile lowers no rate; what is sent later does.
 #[test]
-fn probing_the_rtt_is_no_measure_of_the_rate() {
+fn probing_the_rtt_does_not_measure_the_rate() {
     let mut bbr = probing::<Bbr>();
     (0..200).for_each(|_| {
         tell(&mut bbr, Signal::Ack(sampled(5, 100, 103)));

@@ -394,7 +394,7 @@ fn killed_after(arguments: &[&str], microseconds: u64) -> bool {
 /// At random moments while it loads, unloads and traces, ACKCLOCK_KILLS times each.
 #[test]
 #[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
-fn a_killed_loader_is_no_obstacle() {
+fn a_killed_loader_does_not_stand_in_the_way() {
     let _turn = TURN.lock();
     let foreign = maps();
     let kills = std::env::var("ACKCLOCK_KILLS").map_or(2, |number| number.parse().unwrap());

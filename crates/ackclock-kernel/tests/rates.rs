@@ -15,7 +15,7 @@ use proptest::test_runner::TestRunner;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many ACKs of a packet each, in one round trip of this length, perhaps limited by the application.
+    /// This many ACKs of a packet each, in one round trip of this length, perhaps limited by the application.
     RoundTrip {
         acks: u16,
         rtt_us: u32,

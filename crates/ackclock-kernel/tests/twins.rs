@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 /// What happens on a connection, with what the kernel can tell: whole packets and microseconds.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many ACKs of a packet each, in one round trip of this length.
+    /// This many ACKs of a packet each, in one round trip of this length.
     RoundTrip {
         acks: u16,
         rtt_us: u32,

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::deadline::{DEADLINE, within};
-use crate::running::{OTHER, Running, TOKEN, limits};
+use crate::running::{OTHER, Running, TOKEN, limits, slow};
 
 const BOTH: [Transport; 2] = [Transport::Tcp, Transport::Quic];
 
@@ -35,7 +35,7 @@ fn fetch(running: &Running, slot: &Slot) -> Result<client::Outcome, String> {
 #[test]
 fn controls_take_turns() {
     for transport in BOTH {
-        let running = Running::new(transport, limits());
+        let running = Running::new(transport, slow());
         for (number, control) in [(0, "reno"), (1, "cubic"), (2, "reno")] {
             let mut samples = Vec::new();
             let outcome = client::fetch(

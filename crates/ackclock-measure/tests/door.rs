@@ -54,7 +54,7 @@ fn the_door_judges_one_answer_after_the_other() {
 }
 
 #[test]
-fn the_door_has_room_for_so_many() {
+fn the_number_of_hosts_at_the_door_is_bounded() {
     let door = Door::new(4);
     prove(&door, 1);
     prove(&door, 2);
@@ -82,7 +82,7 @@ fn the_door_has_room_for_so_many() {
 
 /// Many hosts neither make others be remembered for ever, nor forgotten at once.
 #[test]
-fn so_many_hosts_are_remembered() {
+fn the_host_that_came_first_is_forgotten_first() {
     let door = Door::new(8);
     let guess = |address| {
         let stranger = door.enter(address).unwrap();

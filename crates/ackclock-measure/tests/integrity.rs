@@ -131,7 +131,7 @@ fn only_a_torn_tail_is_cut() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn what_is_not_a_record_is_refused() {
     let place = Place::new("foreign");
     let deep = "{\"a\":".repeat(100_000);
     for line in ["", "null", "[1]", "\0\0\0\0", "{\"slot\":0}", &deep, &seal(&json!({ "slot": 0 }))[1..]] {
@@ -283,7 +283,7 @@ fn a_changed_byte_in_the_middle_deletes_nothing() {
 }
 
 #[test]
-fn a_client_killed_before_it_had_a_plan_is_no_obstacle() {
+fn a_client_killed_before_it_had_a_plan_does_not_stand_in_the_way() {
     let place = Place::new("draft");
     fs::write(place.0.join(".campaign.json"), "{\"server\":").unwrap();
     assert_eq!(open(&place, Damaged::Refuse).unwrap().0.done(), 0);

@@ -233,7 +233,7 @@ fn ten_seconds_of_nonsense_do_not_stop_a_campaign() {
                 let _ = socket.send_to(&changed, &stand.address);
             }
         });
-        // A datagram of its own may be lost among so many, and a slot tried again.
+        // A datagram of its own may be lost among all of these, and a slot tried again.
         output(&mut stand.run_by("1s", "10s", "60s"))
     });
     assert!(done.status.success(), "{}", text(&done));

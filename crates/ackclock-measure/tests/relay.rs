@@ -13,7 +13,7 @@ use ackclock_measure::transport::Transport;
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::wire;
 
-use crate::running::{Running, TOKEN, limits};
+use crate::running::{Running, TOKEN, slow};
 
 /// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then what is told.
 type Change = fn(number: usize, line: String) -> Vec<String>;
@@ -53,7 +53,7 @@ fn pass(mut server: TcpStream, mut client: TcpStream, change: Option<Change>) {
 
 /// Fetches a slot of 2 s with one reference flow through a relay; also what the server's samples said.
 fn fetch(change: Change) -> (Result<Outcome, String>, Vec<Sample>) {
-    let running = Running::new(Transport::Tcp, limits());
+    let running = Running::new(Transport::Tcp, slow());
     let server = relay(running.address, change);
     let (token, stop) = (Token::new(TOKEN).unwrap(), AtomicBool::new(false));
     let mut heard = Vec::new();

@@ -86,7 +86,7 @@ fn rates_are_as_the_inverse_of_delta() {
 /// simulator, whose windows grow in recovery, has 49.7 of 50 Mbit/s at 5 %. Reno would have 1.22/sqrt(0.05) packets per
 /// round trip, 1.6 Mbit/s.
 #[test]
-fn random_loss_is_no_reason_to_slow_down() {
+fn random_loss_is_not_a_reason_to_slow_down() {
     for (loss, least) in [(0.01, 49.75), (0.05, 47.5)] {
         let rate = rates(&common::run(&scenario(&flow("copa", DEFAULT, 0), DEEP, 80, loss)))[0];
         assert!(rate > least, "{rate} Mbit/s at a loss of {loss}");

@@ -9,7 +9,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// So many flows of one `[[flow]]` on 1 Gbit/s and 100 ms with a buffer of one bandwidth-delay product. The links and what
+/// This many flows of one `[[flow]]` on 1 Gbit/s and 100 ms with a buffer of one bandwidth-delay product. The links and what
 /// is under way on them are the same for any number of flows.
 fn group(count: u32) -> Scenario {
     let text = format!(

@@ -47,6 +47,11 @@ pub fn limits() -> Limits {
     Limits { slot_s: 5, connections: 20, references: 2, flow_bytes_per_s: None }
 }
 
+/// The same where how fast it is does not matter: as fast as they can, loopback's flows take all processors.
+pub fn slow() -> Limits {
+    Limits { flow_bytes_per_s: Some(1_000_000), ..limits() }
+}
+
 /// An identity of its own.
 pub fn identity() -> quic::Identity {
     static NUMBER: AtomicU32 = AtomicU32::new(0);

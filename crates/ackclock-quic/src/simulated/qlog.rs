@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_passes_unchanged() {
+    fn what_is_not_a_record_passes_unchanged() {
         for text in ["", "\n", "\u{1e}", "\"recovery:metrics_updated\" {\n", "{\"vantage_point\":3}"] {
             assert_eq!(written(&[text]), text);
         }

@@ -106,7 +106,7 @@ fn the_smallest_rtt_lasts_ten_seconds() {
 
 /// An RTT that is found again at its smallest does not renew the five seconds, nor when it is due the ten of the model.
 #[test]
-fn an_rtt_as_small_is_no_smaller_one() {
+fn an_equally_small_rtt_is_not_a_smaller_one() {
     let mut least = LeastRtt::new();
     for (now, expired) in [(0.0, false), (3.0, false), (5.001, true)] {
         assert_eq!(least.note(seconds(now), millis(30)), expired, "{now} s");
@@ -174,7 +174,7 @@ fn deliveries_are_counted_by_samples() {
 /// 4250/s is less than the 5000/s of the cycle before, so it counts unless it is limited: by ProbeRTT if it was sent between
 /// 1000 and 2000 deliveries.
 #[test]
-fn what_probe_rtt_limits_is_no_rate() {
+fn what_probe_rtt_limits_is_not_a_rate() {
     for (prior, limited, counts) in [
         (0, (0, 0), true),
         (999, (1000, 2000), true),

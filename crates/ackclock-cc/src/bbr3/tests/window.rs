@@ -94,7 +94,7 @@ fn a_pause_resets_the_pace() {
 
 /// A duplicate acknowledgement is not a pause: after six seconds it is time for ProbeRTT.
 #[test]
-fn a_duplicate_is_no_pause() {
+fn a_duplicate_is_not_a_pause() {
     let mut control = on_the_path(State::Cruise);
     let duplicate = Ack { credit: 0.0, delivered: Packets(0), ..Ack::of_one_packet() };
     control.on(Time::ZERO, Signal::Ack(duplicate));
