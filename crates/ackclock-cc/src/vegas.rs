@@ -2,7 +2,8 @@
 //!
 //! Once per round trip, with `diff = W (1 - baseRTT/RTT)` packets queued: `W += 1` if `diff < alpha`,
 //! `W -= 1` if `diff > beta`. Slow start doubles the window every other round trip and ends when
-//! `diff > gamma`. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
+//! `diff > gamma`; the window then falls to `W baseRTT/RTT + 1`, as in Linux, so that its overshoot leaves the
+//! queue at once. W is that at the beginning of the round trip: the window that made its RTTs. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
 //! their mean; baseRTT the smallest of the connection.
 
 use ackclock_units::{Span, Time};
@@ -42,28 +43,32 @@ pub struct Vegas {
     base: Base,
     rounds: RoundTrips,
     base_rtt: Span,
+    /// The window at the beginning of this round trip, with which the RTTs came about that are measured in it.
+    began_with: f64,
     /// Slow start lets the window grow in this round trip.
     grows: bool,
 }
 
 impl Vegas {
     fn round_trip(&mut self, rtt_s: f64, ack: &Ack) {
-        let w = self.base.window();
-        let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt_s);
+        let w = self.base.window().min(self.began_with);
+        let without_queue = w * self.base_rtt.as_seconds() / rtt_s;
+        let diff = w - without_queue;
         if ack.growth() == 0.0 {
             return;
         }
         if self.base.in_slow_start() {
             self.grows = !self.grows;
             if diff > self.params.gamma {
-                self.base.leave_slow_start();
+                // After a loss event the window is at least 2, and it stays so.
+                self.base.fall_to((without_queue + 1.0).min(w).max(2.0));
             }
         } else if diff < self.params.alpha {
             self.base.add(1.0);
         } else if diff > self.params.beta {
-            // After a loss event the window is at least 2, and it stays so.
-            self.base.set((w - 1.0).max(2.0));
+            self.base.fall_to((w - 1.0).max(2.0));
         }
+        self.began_with = self.base.window();
     }
 }
 
@@ -71,9 +76,11 @@ impl Controller for Vegas {
     type Params = VegasParams;
 
     fn new(params: VegasParams, start: Start) -> Self {
+        let base = Base::new(start);
         Vegas {
             params,
-            base: Base::new(start),
+            began_with: base.window(),
+            base,
             rounds: RoundTrips::default(),
             base_rtt: Span::MAX,
             grows: true,

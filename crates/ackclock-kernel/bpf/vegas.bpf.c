@@ -3,7 +3,8 @@
  * TCP Vegas: L. Brakmo, L. Peterson, JSAC 13(8), 1995.
  *
  * Once per round trip, with diff = W (1 - baseRTT/RTT) packets queued: W += 1 if diff < 1, W -= 1 if diff > 3. Slow
- * start doubles the window every other round trip and ends when diff > 1. Losses as Reno.
+ * start doubles the window every other round trip and ends when diff > 1; W then falls to W baseRTT/RTT + 1, as in
+ * Linux. Losses as Reno.
  */
 #include "control.h"
 #include "rounds.h"
@@ -17,6 +18,8 @@ struct control {
 	/* baseRTT, ticks. */
 	u32 base_rtt;
 	struct rounds rounds;
+	/* The window at the beginning of this round trip, with which its RTTs came about. */
+	u64 began_with;
 	/* Slow start lets the window grow in this round trip. */
 	u8 grows;
 };
@@ -25,22 +28,28 @@ inline_always void control_start(struct control *control)
 {
 	control->base_rtt = NEVER;
 	control->grows = 1;
+	control->began_with = control->base.window;
 }
 
 inline_always void round_trip(struct control *control)
 {
 	struct base *base = &control->base;
-	u64 diff = queued_packets(base->window, control->base_rtt, control->rounds.completed);
+	u64 window = control->began_with < base->window ? control->began_with : base->window;
+	u64 diff = queued_packets(window, control->base_rtt, control->rounds.completed);
 
 	if (base_in_slow_start(base)) {
 		control->grows = !control->grows;
-		if (diff > GAMMA)
-			base->ssthresh = limited(base->window, 2 * PACKET);
+		if (diff > GAMMA) {
+			u64 wanted = window - diff + PACKET;
+
+			base_fall_to(base, wanted > 2 * PACKET ? wanted : 2 * PACKET);
+		}
 	} else if (diff < ALPHA) {
 		base->window = limited(base->window + PACKET, PACKET);
 	} else if (diff > BETA) {
-		base->window = limited(base->window > PACKET ? base->window - PACKET : 0, 2 * PACKET);
+		base_fall_to(base, base->window > 3 * PACKET ? base->window - PACKET : 2 * PACKET);
 	}
+	control->began_with = base->window;
 }
 
 inline_always void control_ack(struct control *control, const struct ack *ack)
