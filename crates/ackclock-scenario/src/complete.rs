@@ -93,6 +93,9 @@ fn thresholds(table: &mut Node, queue: &Queue) {
     if let Some(node) = table.get_mut("queue") {
         node.supply("min_threshold", || Content::Real(red.min_threshold));
         node.supply("max_threshold", || Content::Real(red.max_threshold));
+        if let Some(least) = red.adaptive {
+            node.supply("least_max_p", || Content::Real(least));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The defaults of the keys, written into the tree before it is read: what a file leaves out is read like the rest.
 
-use crate::keys::{FILE, Form, Key, LOSS, Section};
+use crate::keys::{FILE, Form, Key, LOSS, QUEUE, RED, Section};
+use crate::link::spacing_of_uniform;
 use crate::tree::{Content, Node};
 
 /// Writes the defaults that keys have into a whole scenario. What a rule says, such as the round trip of a flow, is
@@ -15,6 +16,14 @@ pub fn section(node: &mut Node, section: &'static Section) {
     // A loss rate alone is that of independent losses, as `--set dumbbell.loss.rate=1%` means it.
     if section.name == LOSS.name && node.get("rate").is_some() {
         node.supply("kind", || Content::Text("bernoulli".to_owned()));
+    }
+    // RED's uniform of earlier versions is a spacing.
+    if section.name == QUEUE.name
+        && matches!(node.get("kind"), Some(Node { content: Content::Text(kind), .. }) if RED.contains(&kind.as_str()))
+        && let Some(Node { content: Content::Flag(uniform), .. }) = node.get("uniform")
+    {
+        let spacing = spacing_of_uniform(*uniform).name();
+        node.supply("spacing", || Content::Text(spacing.to_owned()));
     }
     let Some(word) = section.word(node.entries()).map(str::to_owned) else { return };
     for key in section.keys.iter().filter(|key| key.applies(&word)) {

@@ -50,7 +50,7 @@ pub use paths::NamedPath;
 pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
 pub use schema::{json_schema, reference};
-pub use tcp::{Growth, Profile, Recovery, RttSampling, Tcp};
+pub use tcp::{Growth, HyStart, MinRtoBounds, Profile, Recovery, RttSampling, Tcp};
 
 use tree::{Content, Node, Origin, SyntaxError};
 

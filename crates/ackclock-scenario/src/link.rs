@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use ackclock_units::{Packets, Rate, Span};
+use ackclock_units::{Bytes, Packets, Rate, Span};
 
 use crate::files::read_text;
 use crate::model::{
-    Aggregation, Codel, DualPi2, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace, Red,
-    Threshold,
+    Aggregation, Codel, DropSpacing, DualPi2, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace,
+    Red, Threshold,
 };
 use crate::read::{Read, Table};
 
@@ -192,9 +192,23 @@ fn threshold(table: &Table<'_>) -> Read<Threshold> {
     }
 }
 
-/// Adaptive RED sets its lower threshold to 5 ms of the link, at least 5 packets (Floyd, Gummadi, Shenker 2001).
+/// Adaptive RED aims at a queue of 5 ms, twice its lower threshold, which is at least 5 packets (Floyd, Gummadi, Shenker
+/// 2001). `max_p` does not fall below 0.01, or below a packet of 1000 bytes in 100 ms of the link if that is less, as ns-2
+/// and ns-3 have it.
 fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
-    let automatic = (rate.0 as f64 * 0.005 / 8000.0).max(5.0);
+    let mean_packet: Bytes = table.need("mean_packet")?;
+    if mean_packet.0 == 0 {
+        return Err(table.refuse("mean_packet", "must be at least 1 B"));
+    }
+    let packets_per_second = rate.0 as f64 / (8.0 * mean_packet.0 as f64);
+    let automatic = (packets_per_second * 0.005 / 2.0).max(5.0);
+    let least_max_p = || 0.01_f64.min(8000.0 / (0.1 * rate.0 as f64));
+    let spacing = table.need("spacing")?;
+    if let Some(uniform) = table.get::<bool>("uniform")?
+        && spacing != spacing_of_uniform(uniform)
+    {
+        return Err(table.refuse("uniform", "give either spacing or uniform, not both"));
+    }
     let min_threshold = table.get("min_threshold")?.unwrap_or(automatic);
     let max_threshold = table.get("max_threshold")?.unwrap_or(3.0 * min_threshold);
     if max_threshold <= min_threshold {
@@ -207,10 +221,16 @@ fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
         weight: table.get("weight")?,
         max_p: table.need("max_p")?,
         gentle: table.need("gentle")?,
-        uniform: table.need("uniform")?,
+        spacing,
+        mean_packet,
         ecn: table.need("ecn")?,
-        adaptive: if adaptive { Some(table.need("least_max_p")?) } else { None },
+        adaptive: if adaptive { Some(table.get("least_max_p")?.unwrap_or_else(least_max_p)) } else { None },
     })
+}
+
+/// What RED's key `uniform` of earlier versions meant.
+pub const fn spacing_of_uniform(uniform: bool) -> DropSpacing {
+    if uniform { DropSpacing::Paper } else { DropSpacing::None }
 }
 
 fn dualpi2(table: &Table<'_>) -> Read<DualPi2> {

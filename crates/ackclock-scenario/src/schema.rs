@@ -7,6 +7,7 @@ use crate::keys::{
     POLICER, PULSE, QUEUE, RECEIVER, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
+use crate::value::is_flag;
 
 /// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
 /// values is left to the check.
@@ -73,6 +74,10 @@ fn of_form(form: Form) -> Value {
         Form::Any => json!({}),
         Form::WindowOrUnlimited(_) | Form::PacketsOrUnlimited => number_or("unlimited"),
         Form::Word(words) => json!({ "enum": words }),
+        Form::FlagOrWord(words) => {
+            let word = |word: &&str| if is_flag(word) { json!(*word == "true") } else { json!(word) };
+            json!({ "enum": words.iter().map(word).collect::<Vec<_>>() })
+        }
         Form::Flag => json!({ "type": "boolean" }),
         Form::Moment => {
             let ends = json!({ "type": "array", "items": text(), "minItems": 2, "maxItems": 2 });

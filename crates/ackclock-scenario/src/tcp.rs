@@ -47,6 +47,28 @@ words! {
 }
 
 words! {
+    /// What the smallest retransmission timeout bounds.
+    MinRtoBounds {
+        /// The timeout, srtt + 4 rttvar (RFC 6298).
+        Timeout = "timeout",
+        /// The variance, 4 rttvar, of which the largest in a round trip counts: Linux.
+        Variance = "variance",
+    }
+}
+
+words! {
+    /// What ends slow start besides loss events and ssthresh.
+    HyStart {
+        /// Nothing.
+        Off = "false",
+        /// HyStart++ (RFC 9406).
+        PlusPlus = "true",
+        /// HyStart as the CUBIC of Linux has it, in controls of CUBIC alone.
+        Linux = "linux",
+    }
+}
+
+words! {
     /// Which round trips the retransmission timer measures.
     RttSampling {
         /// Those of all acknowledgements of packets that were sent once.
@@ -122,7 +144,10 @@ settings! {
         "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
         tcp_only;
     min_rto: Span = Form::PositiveTime, "200 ms", "smallest retransmission timeout", tcp_only;
-    max_rto: Span = Form::PositiveTime, "64 s", "largest retransmission timeout", tcp_only;
+    min_rto_bounds: MinRtoBounds = Form::Word(MinRtoBounds::WORDS), "timeout" linux "variance",
+        "what min_rto bounds: srtt + 4 rttvar as in RFC 6298, or 4 rttvar as in Linux, whose largest in a round trip counts",
+        tcp_only;
+    max_rto: Span = Form::PositiveTime, "64 s" linux "120 s", "largest retransmission timeout", tcp_only;
     initial_rto: Span = Form::PositiveTime, "1 s", "retransmission timeout before the first RTT sample", tcp_only;
     clock: Span = Form::Time, "1 ms", "granularity of the retransmission timer", tcp_only;
     rtt_sampling: RttSampling = Form::Word(RttSampling::WORDS), "every_ack",
@@ -143,7 +168,8 @@ settings! {
     slow_start_gain: f64 = Form::Number(LEAST_GAIN, MOST_GAIN), "2", "gain of pacing in slow start", tcp_only;
     min_window: Packets = Form::Whole(1, MOST_PACKETS), "1",
         "packets that may be in flight however small the window is (QUIC: 2)", tcp_only;
-    hystart: bool = Form::Flag, "false", "HyStart++ in slow start (RFC 9406)";
+    hystart: HyStart = Form::FlagOrWord(HyStart::WORDS), "false" linux "linux",
+        "what ends the first slow start early: true: HyStart++ (RFC 9406); linux: HyStart as Linux has it, in CUBIC alone";
     ecn: bool = Form::Flag, "false", "packets can be marked, and a mark counts as a loss event (RFC 3168)";
     ace_bits: u64 = Form::Whole(LEAST_ACE_BITS, MOST_ACE_BITS), "11",
         "bits of an ACK's count of marks, for controls that read it; 3: the ACE field of RFC 9768 without an option", tcp_only;

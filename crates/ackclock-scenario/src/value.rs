@@ -197,10 +197,13 @@ impl Value for String {
 /// One of the words of the key.
 impl Value for &'static str {
     fn read(content: &Content, form: Form) -> Result<Self, String> {
-        let text = String::read(content, form)?;
-        let Form::Word(words) = form else { return Err("expected a word".to_owned()) };
+        let (text, words) = match (content, form) {
+            (Content::Flag(flag), Form::FlagOrWord(words)) => (flag.to_string(), words),
+            (_, Form::Word(words) | Form::FlagOrWord(words)) => (String::read(content, form)?, words),
+            _ => return Err("expected a word".to_owned()),
+        };
         words.iter().find(|word| **word == text).copied().ok_or_else(|| {
-            let list = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+            let list = form.allowed();
             let hint = did_you_mean(&text, words.iter().copied());
             format!("unknown value \"{text}\"{hint}; allowed: {list}")
         })
@@ -360,6 +363,11 @@ impl Form {
             Form::Word(words) => {
                 words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
             }
+            Form::FlagOrWord(words) => {
+                let word =
+                    |word: &&str| if is_flag(word) { (*word).to_owned() } else { format!("\"{word}\"") };
+                words.iter().map(word).collect::<Vec<_>>().join(", ")
+            }
             Form::Text => "a text".to_owned(),
             Form::Flag => "true or false".to_owned(),
             Form::Moment => "a time, or { uniform = [from, to] }".to_owned(),
@@ -368,6 +376,11 @@ impl Form {
             Form::Table(section) | Form::Tables(section) => section.name.to_owned(),
         }
     }
+}
+
+/// Whether a word is written without quotes.
+pub(crate) fn is_flag(word: &str) -> bool {
+    matches!(word, "true" | "false")
 }
 
 /// A hint at the most similar of `names`, if one is similar.

@@ -29,8 +29,11 @@ macro_rules! words {
         }
 
         impl $crate::value::Shown for $name {
-            fn shown(&self, _: $crate::keys::Form) -> serde_json::Value {
-                self.name().into()
+            fn shown(&self, form: $crate::keys::Form) -> serde_json::Value {
+                match (form, self.name()) {
+                    ($crate::keys::Form::FlagOrWord(_), word @ ("true" | "false")) => (word == "true").into(),
+                    (_, word) => word.into(),
+                }
             }
         }
     };

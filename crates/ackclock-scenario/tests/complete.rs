@@ -188,7 +188,7 @@ fn the_digest_knows_the_files() {
     assert_ne!(digests[0], digests[1]);
 }
 
-/// What a change follows from is written too: a rate that the other direction shares, a threshold that is 5 ms of it.
+/// What a change follows from is written too: a rate that the other direction shares, a threshold that is 2.5 ms of it.
 #[test]
 fn events_say_all_that_they_change() {
     let text = read(EXAMPLE).draft().toml().replace("droptail", "ared")
@@ -196,9 +196,10 @@ fn events_say_all_that_they_change() {
     let checked = read(&text);
     let to = &checked.json()["event"][0]["to"];
     assert_eq!((to["rate"].as_str(), to["reverse"]["rate"].as_str()), (Some("50 Mbit/s"), Some("50 Mbit/s")));
-    // 5 ms of 50 Mbit/s are 250 kbit, 31.25 packets of 1000 B.
-    assert_eq!(to["queue"]["min_threshold"], 31.25);
-    assert_eq!(to["queue"]["max_threshold"], 93.75);
+    // 2.5 ms of 50 Mbit/s are 125 kbit, 15.625 packets of 1000 B; a packet in 100 ms is 1/625 of what the link carries then.
+    assert_eq!(to["queue"]["min_threshold"], 15.625);
+    assert_eq!(to["queue"]["max_threshold"], 46.875);
+    assert_eq!(to["queue"]["least_max_p"], 0.0016);
     stays(&checked, "a.toml");
     // With a rate of its own the other direction stays as it is, and one key says it.
     let own = text.replace("set = \"dumbbell.rate\"", "set = \"dumbbell.reverse.rate\"");

@@ -30,7 +30,7 @@ fn defaults() {
     assert_eq!((tcp.initial_rto, tcp.clock), (Span::from_seconds(1), Span::from_millis(1)));
     assert_eq!((tcp.pacing_gain, tcp.slow_start_gain, tcp.min_window), (1.2, 2.0, Packets(1)));
     assert_eq!(tcp.ace_bits, 11);
-    assert!(tcp.limited_transmit && !tcp.pacing && !tcp.hystart && tcp.max_burst.is_none());
+    assert!(tcp.limited_transmit && !tcp.pacing && tcp.hystart == HyStart::Off && tcp.max_burst.is_none());
     assert_eq!(scenario.flows[0].rtt, Span::from_millis(40), "twice the bottleneck's delay");
     assert_eq!(scenario.flows[0].name, "reno-0");
     let limit = Limit::Packets(Packets(1000));

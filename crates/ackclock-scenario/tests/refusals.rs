@@ -11,7 +11,7 @@ const RATE: &str = "expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/
 const SIZE: &str = "expected a size such as \"1000 B\" (B, kB, MB, GB, TB, KiB, MiB, GiB)";
 const QUEUE: &str = "expected packets or bytes such as \"100 packets\" or \"125 kB\"";
 const TCP_KEYS: &str = "profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, \
-    min_rto, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
+    min_rto, min_rto_bounds, max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit, max_burst, overhead, \
     growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn, ace_bits";
 const FILE_KEYS: &str = "run, tcp, path, dumbbell, parking_lot, node, link, flow, event";
 const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, deadline, pulse, frame_rate, key_every, key_ratio, on, off, shape, think, objects, object, size, every, spacing, requests, params, transport, \

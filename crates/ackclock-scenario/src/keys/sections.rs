@@ -1,15 +1,16 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
 use super::{
-    AGGREGATION, FLOW, Form, Key, LOSS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE, Section, key,
+    AGGREGATION, FLOW, Form, Key, LARGEST_PACKET, LOSS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE,
+    Section, key,
 };
-use crate::model::{Outage, Overload, Scheduler};
+use crate::model::{DropSpacing, Outage, Overload, Scheduler};
 use crate::tcp::TCP;
 
 /// Queue disciplines.
 const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel", "dualpi2"];
 /// Those of random early detection.
-const RED: &[&str] = &["red", "ared"];
+pub const RED: &[&str] = &["red", "ared"];
 /// The coupled queues.
 const DUALPI2: &[&str] = &["dualpi2"];
 
@@ -208,7 +209,7 @@ pub static QUEUE: Section = Section {
             "5",
             "average queue from which packets are dropped, packets",
         )
-        .by(&[("ared", "(5 ms of the link's rate, at least 5)")])
+        .by(&[("ared", "(2.5 ms of the link's rate, at least 5)")])
         .of(RED),
         key(
             "max_threshold",
@@ -222,9 +223,35 @@ pub static QUEUE: Section = Section {
             .of(RED),
         key("max_p", Form::Number(0.0, 1.0), "0.1", "probability at the upper threshold").of(RED),
         key("gentle", Form::Flag, "true", "the probability rises to 1 at twice max_threshold").of(RED),
-        key("uniform", Form::Flag, "true", "drops (and dualpi2's marks) are spaced evenly, as in the paper")
-            .of(&["red", "ared", "dualpi2"]),
-        key("least_max_p", Form::Number(0.0, 1.0), "0.01", "max_p does not fall below it").of(&["ared"]),
+        key(
+            "spacing",
+            Form::Word(DropSpacing::WORDS),
+            "wait",
+            "packets from one drop to the next, at probability p: 1/p to 2/p as in ns-2 and ns-3 (wait), up to 1/p as in the paper of 1993 (paper), any number (none)",
+        )
+        .of(RED),
+        key(
+            "mean_packet",
+            Form::Size(LARGEST_PACKET),
+            "1000 B",
+            "the packet by which idle time, ared's weight and its thresholds count (ns-2, ns-3: 500 B)",
+        )
+        .of(RED),
+        key(
+            "uniform",
+            Form::Flag,
+            NONE,
+            "marks are spaced evenly; of red and ared of earlier versions, true is spacing = \"paper\", false \"none\"",
+        )
+        .by(&[("dualpi2", "true")])
+        .of(&["red", "ared", "dualpi2"]),
+        key(
+            "least_max_p",
+            Form::Number(0.0, 1.0),
+            "(0.01, or 80 kbit/s over the link's rate if that is less)",
+            "max_p does not fall below it",
+        )
+        .of(&["ared"]),
         key("target", Form::PositiveTime, "5 ms", "delay to keep")
             .by(&[("pie", "15 ms"), ("dualpi2", "15 ms")])
             .of(&["codel", "fq_codel", "pie", "dualpi2"]),

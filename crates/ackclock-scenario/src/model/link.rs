@@ -179,12 +179,26 @@ pub struct Red {
     pub max_p: f64,
     /// The probability rises to 1 at twice the upper threshold.
     pub gentle: bool,
-    /// Drops are spaced evenly.
-    pub uniform: bool,
+    /// How drops are spaced.
+    pub spacing: DropSpacing,
+    /// The packet by which idle time and the default gain of the average count.
+    pub mean_packet: Bytes,
     /// Packets that can be marked are marked.
     pub ecn: bool,
     /// Adaptive: `max_p` moves, but not below this.
     pub adaptive: Option<f64>,
+}
+
+words! {
+    /// How RED spaces its drops, with p the probability that follows from the average queue.
+    DropSpacing {
+        /// As ns-2 and ns-3 do: none of the first 1/p packets after a drop, then gaps up to 2/p, 1.5/p on average.
+        Wait = "wait",
+        /// As the paper of 1993 does: gaps from 1 to 1/p, 1/(2p) on average.
+        Paper = "paper",
+        /// Independent drops, 1/p packets apart on average.
+        None = "none",
+    }
 }
 
 /// What the queue must exceed for packets to be marked.
