@@ -6,9 +6,11 @@
 //! `2W/RTTst`. Slow start ends where the rate first exceeds its target. N flows keep about N/delta packets queued
 //! between them, and losses change nothing.
 //!
-//! The velocity v is 1. Once per round trip the window is compared with that of the round trip before; the third time
-//! that it has moved in the same direction v doubles, and again with each further one. Another direction, and a step
-//! against the direction, make v 1 again. A step is never more than a packet per packet acknowledged.
+//! The velocity v is 1. In the paper the window is compared, once per round trip, with that of the round trip before; the
+//! third time that it has moved in the same direction v doubles, and again with each further one. Another direction, and a
+//! step against the direction, make v 1 again. In the authors' code v doubles with every round trip whose steps went mostly
+//! in the same direction as those of the one before, from the first on, and is halved where it exceeds delta W; another
+//! direction makes it 1. A step is never more than a packet per packet acknowledged.
 //!
 //! Flows that fill buffers show themselves in that the queue is never nearly empty, `dq < 0.1 (RTTmax - RTTmin)` with
 //! RTTmax of 4 RTTs: after 5 round trips without that, Copa is competitive until it is seen again. `1/delta` then grows
@@ -22,6 +24,16 @@ use ackclock_units::{PacketRate, Span, Time};
 use crate::parts::{Base, Windowed};
 use crate::{Ack, Controller, Decision, Signal, Start};
 
+crate::choice! {
+    /// How the velocity follows the direction.
+    pub enum Velocity {
+        /// As the paper says: it doubles from the third round trip in one direction on.
+        Paper = "paper",
+        /// As the authors' code does (genericCC, `markoviancc.cc`): from the first on.
+        Authors = "authors",
+    }
+}
+
 crate::parameters! {
     /// Parameters of Copa.
     pub struct CopaParams {
@@ -29,6 +41,8 @@ crate::parameters! {
         delta: f64 = 0.5, Domain::Number { minimum: 0.01, maximum: 10.0 };
         /// become competitive beside flows that fill buffers
         mode_switching: bool = true, Domain::Flag;
+        /// how the velocity follows the direction
+        velocity: Velocity = Velocity::Authors, Domain::Choice(Velocity::WORDS);
         /// time of which the smallest RTT counts as that of the empty path, seconds
         window_s: f64 = 10.0, Domain::Number { minimum: 0.1, maximum: 1e6 };
         /// time of which the smallest RTT counts as the present one, as a fraction of the smoothed RTT
@@ -88,6 +102,8 @@ pub struct Copa {
     /// The window rose in the last round trip, and how often in turn it had done as it did.
     rises: bool,
     same: u32,
+    /// Steps up less steps down in this round trip.
+    direction: i64,
     round: u64,
     /// Window at the beginning of the round trip.
     before: f64,
@@ -140,6 +156,16 @@ impl Copa {
         }
     }
 
+    /// Compares the steps of the round trip that is over with those of the one before, as the authors' code does.
+    fn choose_velocity_as_authors(&mut self) {
+        let direction = core::mem::take(&mut self.direction);
+        if direction != 0 && (direction > 0) == self.rises {
+            self.velocity *= 2.0;
+        } else {
+            (self.velocity, self.rises) = (1.0, !self.rises);
+        }
+    }
+
     /// Compares the window with that of a round trip ago.
     fn choose_velocity(&mut self) {
         let rises = self.wanted > self.before;
@@ -159,6 +185,9 @@ impl Copa {
     fn adapt(&mut self, ack: &Ack, delays: &Delays) {
         let delta = 1.0 / self.inverse_delta;
         let (least, standing) = (delays.least.0 as f64, delays.standing.0 as f64);
+        if self.params.velocity == Velocity::Authors && self.velocity > self.wanted * delta {
+            self.velocity = (self.velocity / 2.0).max(1.0);
+        }
         let step = step(delta, self.velocity, self.wanted, least, standing);
         if self.base.in_slow_start() {
             if step > 0.0 {
@@ -167,8 +196,12 @@ impl Copa {
             self.base.leave_slow_start();
             (self.wanted, self.before) = (self.base.window(), self.base.window());
         }
-        if (step > 0.0) != self.rises && self.velocity > 1.0 {
-            (self.velocity, self.same) = (1.0, 0);
+        match self.params.velocity {
+            Velocity::Authors => self.direction += if step > 0.0 { 1 } else { -1 },
+            Velocity::Paper if (step > 0.0) != self.rises && self.velocity > 1.0 => {
+                (self.velocity, self.same) = (1.0, 0);
+            }
+            Velocity::Paper => {}
         }
         if step < 0.0 || ack.window_limited {
             self.wanted += step * ack.delivered.0 as f64;
@@ -208,6 +241,7 @@ impl Controller for Copa {
             velocity: 1.0,
             rises: true,
             same: 0,
+            direction: 0,
             round: 0,
             empty: 0,
             lost: None,
@@ -228,7 +262,10 @@ impl Controller for Copa {
                 if let Some(delays) = self.delays.map(|delays| delays.at(now)) {
                     self.choose_mode(new_round, &delays);
                     if new_round && !self.base.in_slow_start() {
-                        self.choose_velocity();
+                        match self.params.velocity {
+                            Velocity::Paper => self.choose_velocity(),
+                            Velocity::Authors => self.choose_velocity_as_authors(),
+                        }
                     }
                     self.adapt(&ack, &delays);
                 }
@@ -251,7 +288,7 @@ impl Controller for Copa {
                     _ => {}
                 }
                 (self.wanted, self.before) = (self.base.window(), self.base.window());
-                (self.velocity, self.same) = (1.0, 0);
+                (self.velocity, self.same, self.direction) = (1.0, 0, 0);
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Controls that keep a delay: Copa and LEDBAT++, and ABE, by hand-worked steps from their specifications.
 
-use ackclock_cc::copa::{Copa, CopaParams, step};
+use ackclock_cc::copa::{Copa, CopaParams, Velocity, step};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc8312, Rfc9438};
 use ackclock_cc::ledbat_plus_plus::{LedbatPlusPlus, LedbatPlusPlusParams, SlowdownGain};
 use ackclock_cc::parts::Windowed;
 use ackclock_cc::reno::{Reno, RenoParams};
-use ackclock_cc::{Ack, Controller, Signal, Start};
+use ackclock_cc::{Ack, Controller, HyStart, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn round(copa: &mut Copa, end: u64, rtt: u64, number: u64, packets: u64) {
 }
 
 fn copa_at(window: f64, mode_switching: bool) -> Copa {
-    Copa::new(CopaParams { mode_switching, ..CopaParams::default() }, at(window))
+    Copa::new(CopaParams { mode_switching, velocity: Velocity::Paper, ..CopaParams::default() }, at(window))
 }
 
 /// Slow start adds a packet per packet. RTTs of 40 ms, then 60 ms for longer than half of a smoothed RTT: the target is
@@ -63,7 +63,7 @@ fn copa_leaves_slow_start_at_its_target() {
     assert_eq!(window(&copa), left, "and does not come back while the window falls");
 }
 
-/// The path stays empty, so the window rises for ever. v is 1 until the window has been found risen three times in
+/// The path stays empty, so the window rises without end. v is 1 until the window has been seen to have risen three times in
 /// turn, and then 2, 4, 8: the window gains 2v packets per round trip of W packets, but never more than it has.
 #[test]
 fn copa_doubles_its_velocity() {
@@ -83,6 +83,27 @@ fn copa_doubles_its_velocity() {
     assert_eq!(found, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
     // A queue of 60 ms asks for the other direction: v is 1 again with the first step down.
     round(&mut copa, end + 100, 100, 7, 100);
+    assert_eq!(internal(&copa, "velocity"), 1.0);
+}
+
+/// In the authors' code v is 1 in the first round trip, which is compared with none, and doubles from the second on, at most
+/// to delta W = 50 or more here. Down instead of up it is 1 again.
+#[test]
+fn copa_doubles_its_velocity_at_once_as_the_authors_do() {
+    let params = CopaParams { mode_switching: false, ..CopaParams::default() };
+    assert_eq!(params.velocity, Velocity::Authors);
+    let mut copa = Copa::new(params, at(100.0));
+    let mut velocities = Vec::new();
+    for number in 1..=5 {
+        round(&mut copa, 40 * number, 40, number, 100);
+        velocities.push(internal(&copa, "velocity"));
+    }
+    // The first packet of the first round trip ends a round trip without steps, whose direction is the other.
+    assert_eq!(velocities, [1.0, 1.0, 2.0, 4.0, 8.0]);
+    // 100 ms ask for the other direction; the round trip after it sees that.
+    for number in 6..8 {
+        round(&mut copa, 200 + 100 * (number - 5), 100, number, 100);
+    }
     assert_eq!(internal(&copa, "velocity"), 1.0);
 }
 
@@ -225,7 +246,8 @@ fn ledbat_plus_plus_spreads_it_over_a_round_trip() {
 /// A control of LEDBAT++ that has acknowledged its first slow start to an end at `window` packets, over a path of 120 ms,
 /// where GAIN is 1: the time is then 0.
 fn slow_started(params: LedbatPlusPlusParams, window: f64) -> LedbatPlusPlus {
-    let start = Start { window: Window(2.0), ssthresh: Window(window), hystart: false, ..Start::default() };
+    let start =
+        Start { window: Window(2.0), ssthresh: Window(window), hystart: HyStart::Off, ..Start::default() };
     let mut control = LedbatPlusPlus::new(params, start);
     for _ in 0..(window as u64) - 1 {
         tell(&mut control, common::ack(120, 0));
