@@ -4,7 +4,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Domain, Lost, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Domain, HyStart, Lost, RateSample, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -73,7 +73,12 @@ fn start(u: &mut Unstructured<'_>) -> Result<Start> {
     Ok(Start {
         window: Window(number(u, 1.0, 1000.0)?),
         ssthresh: if u.arbitrary()? { Window(number(u, 2.0, 1e6)?) } else { Window::UNLIMITED },
-        hystart: u.arbitrary()?,
+        hystart: *u.choose(&[
+            HyStart::Off,
+            HyStart::PlusPlus,
+            HyStart::Linux { paced: false },
+            HyStart::Linux { paced: true },
+        ])?,
         seed: u.arbitrary()?,
     })
 }

@@ -1,4 +1,4 @@
-//! CUBIC: RFC 9438; `cubic-8312` is its predecessor RFC 8312.
+//! CUBIC: RFC 9438; `cubic-8312` is its predecessor RFC 8312, `cubic-linux` what Linux does.
 //!
 //! After a loss event at window W_max the window follows
 //! `W_cubic(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd_epoch)/C)`, t being the time since congestion
@@ -10,11 +10,17 @@
 //! RTT is smoothed with gain 1/8. RFC 8312 has no upper limit of the target, takes K from `W_max (1 - beta)`,
 //! and computes the Reno-friendly window from t/RTT; RFC 9438 counts acknowledgements for it, and lets it grow
 //! as Reno once it has reached the window before the last loss event.
+//!
+//! Linux (`tcp_cubic.c` of Linux 6.12, behaviour) takes the smallest RTT for the target and adds at least one packet per 20
+//! acknowledged as long as there was no loss event. It calculates in whole packets: the target is `W_max` less or more a
+//! whole number, and the window grows by a packet per `floor(W/(target - W))` acknowledged, at least 2, at most 100 W. Its
+//! Reno-friendly window adds a packet per 15/8 W acknowledged, also above the window before the last loss event. It leaves
+//! slow start by HyStart where the sender asks for it as in Linux.
 
 use ackclock_units::Time;
 
-use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Signal, Start};
+use crate::parts::{Base, HyStartLinux};
+use crate::{Ack, Controller, Decision, HyStart, Signal, Start};
 
 crate::parameters! {
     /// Parameters of CUBIC.
@@ -50,32 +56,55 @@ impl CubicParams {
     }
 }
 
-/// Which RFC a control follows.
-pub trait Rfc: Clone + core::fmt::Debug + Send + Sync + 'static {
+/// Which source a control follows.
+pub trait Variant: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Whether it is RFC 8312.
-    const IS_8312: bool;
+    const IS_8312: bool = false;
+    /// Whether it is Linux.
+    const IS_LINUX: bool = false;
 }
 
 /// RFC 9438.
 #[derive(Clone, Debug)]
 pub struct Rfc9438;
 
-impl Rfc for Rfc9438 {
-    const IS_8312: bool = false;
-}
+impl Variant for Rfc9438 {}
 
 /// RFC 8312.
 #[derive(Clone, Debug)]
 pub struct Rfc8312;
 
-impl Rfc for Rfc8312 {
+impl Variant for Rfc8312 {
     const IS_8312: bool = true;
+}
+
+/// Linux.
+#[derive(Clone, Debug)]
+pub struct Linux;
+
+impl Variant for Linux {
+    const IS_LINUX: bool = true;
 }
 
 /// The largest step of the target in one round trip, as a multiple of the window.
 const LARGEST_TARGET: f64 = 1.5;
+/// Linux adds a packet per this many acknowledged at most; before the first loss event, at least; and per this many windows
+/// at least where the target is not above the window.
+const FASTEST: f64 = 2.0;
+const SLOWEST_PROBE: f64 = 20.0;
+const SLOWEST: f64 = 100.0;
+/// The increase of its Reno-friendly window, packets per window acknowledged (`beta_scale`/8 is 15/8 windows per packet).
+const LINUX_ALPHA: f64 = 8.0 / 15.0;
 /// Gain of the smoothed RTT.
 const GAIN: f64 = 1.0 / 8.0;
+
+/// HyStart of Linux, if the sender asks for it.
+fn of_linux(hystart: HyStart) -> Option<HyStartLinux> {
+    match hystart {
+        HyStart::Linux { paced } => Some(HyStartLinux::new(paced)),
+        HyStart::Off | HyStart::PlusPlus => None,
+    }
+}
 
 /// One stretch of congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +119,7 @@ struct Epoch {
 
 /// The control.
 #[derive(Clone, Debug)]
-pub struct Cubic<R: Rfc> {
+pub struct Cubic<V: Variant> {
     params: CubicParams,
     base: Base,
     /// Window at the last loss event, lowered by fast convergence; 0 before the first and after a timeout.
@@ -100,19 +129,20 @@ pub struct Cubic<R: Rfc> {
     /// Fraction of it that the last loss event kept.
     kept: f64,
     epoch: Option<Epoch>,
-    /// Smoothed RTT, seconds.
+    /// RTT of the target, seconds: smoothed or, in Linux, the smallest.
     rtt: Option<f64>,
-    rfc: core::marker::PhantomData<R>,
+    hystart: Option<HyStartLinux>,
+    variant: core::marker::PhantomData<V>,
 }
 
-impl<R: Rfc> Cubic<R> {
+impl<V: Variant> Cubic<V> {
     fn begin(&self, now: Time) -> Epoch {
         let w = self.base.window();
         if self.w_max <= w {
             // The first congestion avoidance, or after a timeout (section 4.8).
             return Epoch { began: now, k: 0.0, origin: w, friendly: w };
         }
-        let from = if R::IS_8312 { self.w_max * self.kept } else { w };
+        let from = if V::IS_8312 { self.w_max * self.kept } else { w };
         Epoch { began: now, k: self.params.k(self.w_max, from), origin: self.w_max, friendly: w }
     }
 
@@ -120,21 +150,48 @@ impl<R: Rfc> Cubic<R> {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now));
         let w = self.base.window();
         let (t, rtt) = (now.since(epoch.began).as_seconds(), self.rtt.unwrap_or(0.0));
-        epoch.friendly = if R::IS_8312 {
+        epoch.friendly = if V::IS_8312 {
             let rounds = if rtt > 0.0 { t / rtt } else { 0.0 };
             epoch.origin * self.kept + self.params.alpha() * rounds
         } else {
-            let alpha = if epoch.friendly >= self.prior { 1.0 } else { self.params.alpha() };
+            let alpha = if V::IS_LINUX {
+                LINUX_ALPHA
+            } else if epoch.friendly >= self.prior {
+                1.0
+            } else {
+                self.params.alpha()
+            };
             epoch.friendly + growth * alpha / w
         };
         self.epoch = Some(epoch);
+        if V::IS_LINUX {
+            self.grow_as_linux(t, epoch, growth);
+            return;
+        }
         if self.params.w_cubic(t, epoch.k, epoch.origin) < epoch.friendly {
             self.base.set(w.max(epoch.friendly));
             return;
         }
-        let largest = if R::IS_8312 { f64::MAX } else { LARGEST_TARGET * w };
+        let largest = if V::IS_8312 { f64::MAX } else { LARGEST_TARGET * w };
         let target = self.params.w_cubic(t + rtt, epoch.k, epoch.origin).max(w).min(largest);
         self.base.add(growth * (target - w) / w);
+    }
+
+    /// Grows in whole packets, `t` seconds into the epoch.
+    fn grow_as_linux(&mut self, t: f64, epoch: Epoch, growth: f64) {
+        let w = libm::floor(self.base.window());
+        let distance = self.params.w_cubic(t + self.rtt.unwrap_or(0.0), epoch.k, 0.0);
+        let target = libm::floor(epoch.origin) + libm::trunc(distance);
+        let per_packet = |ahead: f64| libm::floor(w / ahead);
+        let mut packets = if target > w { per_packet(target - w) } else { SLOWEST * w };
+        if self.w_max == 0.0 {
+            packets = packets.min(SLOWEST_PROBE);
+        }
+        let friendly = libm::floor(epoch.friendly);
+        if friendly > w {
+            packets = packets.min(per_packet(friendly - w));
+        }
+        self.base.add(growth / packets.max(FASTEST));
     }
 
     fn note_maximum(&mut self) {
@@ -147,12 +204,24 @@ impl<R: Rfc> Cubic<R> {
 
     fn measure(&mut self, ack: &Ack) {
         if let Some(sample) = ack.rtt.map(|rtt| rtt.as_seconds()) {
-            self.rtt = Some(self.rtt.map_or(sample, |old| old + GAIN * (sample - old)));
+            let with = |old: f64| if V::IS_LINUX { old.min(sample) } else { old + GAIN * (sample - old) };
+            self.rtt = Some(self.rtt.map_or(sample, with));
+        }
+    }
+
+    /// HyStart of Linux, in slow start.
+    fn leave_slow_start_early(&mut self, now: Time, ack: &Ack) {
+        let window = self.base.window();
+        if self.base.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+            && hystart.leaves_slow_start(now, window, ack)
+        {
+            self.base.leave_slow_start();
         }
     }
 }
 
-impl<R: Rfc> Controller for Cubic<R> {
+impl<V: Variant> Controller for Cubic<V> {
     type Params = CubicParams;
 
     fn new(params: CubicParams, start: Start) -> Self {
@@ -164,7 +233,8 @@ impl<R: Rfc> Controller for Cubic<R> {
             kept: params.beta,
             epoch: None,
             rtt: None,
-            rfc: core::marker::PhantomData,
+            hystart: of_linux(start.hystart),
+            variant: core::marker::PhantomData,
         }
     }
 
@@ -172,6 +242,7 @@ impl<R: Rfc> Controller for Cubic<R> {
         match signal {
             Signal::Ack(ack) => {
                 self.measure(&ack);
+                self.leave_slow_start_early(now, &ack);
                 let growth = self.base.slow_start(&ack);
                 if growth > 0.0 {
                     self.grow(now, growth);
@@ -186,6 +257,13 @@ impl<R: Rfc> Controller for Cubic<R> {
                 self.prior = self.base.window();
                 self.base.timeout(first, self.base.window() * self.params.beta);
                 (self.w_max, self.epoch) = (0.0, None);
+                if V::IS_LINUX {
+                    // It forgets what it measured.
+                    self.rtt = None;
+                }
+                if let Some(hystart) = &mut self.hystart {
+                    *hystart = hystart.afresh();
+                }
             }
             _ => self.base.react(signal, 1.0),
         }

@@ -140,8 +140,8 @@ pub struct Start {
     pub window: Window,
     /// Initial slow-start threshold.
     pub ssthresh: Window,
-    /// Leave slow start on rising delay (HyStart++, RFC 9406).
-    pub hystart: bool,
+    /// Leave slow start before the first loss.
+    pub hystart: HyStart,
     /// What a control hashes in place of drawing random numbers; 0 asks for the middle of each range.
     pub seed: u64,
 }
@@ -149,8 +149,23 @@ pub struct Start {
 impl Default for Start {
     /// Two packets, no threshold, no HyStart++: the setting of ns-2.
     fn default() -> Self {
-        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: false, seed: 0 }
+        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: HyStart::Off, seed: 0 }
     }
+}
+
+/// What ends slow start besides loss events and ssthresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HyStart {
+    /// Nothing.
+    #[default]
+    Off,
+    /// HyStart++ (RFC 9406), in every control with a slow start of the standard's kind.
+    PlusPlus,
+    /// HyStart as Linux has it: a part of CUBIC, and of no other control.
+    Linux {
+        /// The sender paces its packets.
+        paced: bool,
+    },
 }
 
 /// What a control asks of its driver.

@@ -234,6 +234,7 @@ const ENTRIES: &[Entry] = &[
     .half_floor(),
     Entry::of::<cubic::Cubic<cubic::Rfc9438>>("cubic", "RFC 9438"),
     Entry::of::<cubic::Cubic<cubic::Rfc8312>>("cubic-8312", "RFC 8312"),
+    Entry::of::<cubic::Cubic<cubic::Linux>>("cubic-linux", "Linux 6.12, net/ipv4/tcp_cubic.c (behaviour)"),
     Entry::of::<htcp::Htcp>("htcp", "Leith, Shorten, PFLDnet 2004; draft-leith-tcp-htcp"),
     Entry::of::<htcp_linux::HtcpLinux>("htcp-linux", "Linux tcp_htcp.c (behaviour)"),
     Entry::of::<vegas::Vegas>("vegas", "Brakmo, Peterson, JSAC 13(8), 1995").half_floor(),

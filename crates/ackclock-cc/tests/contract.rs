@@ -3,7 +3,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Decision, Domain, Lost, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Decision, Domain, HyStart, Lost, RateSample, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
 
@@ -71,7 +71,13 @@ fn signal() -> impl Strategy<Value = Signal> {
 
 fn start() -> impl Strategy<Value = Start> {
     let ssthresh = prop::option::of(2.0..1e4_f64);
-    (1.0..100.0_f64, ssthresh, any::<bool>(), any::<u64>()).prop_map(|(window, ssthresh, hystart, seed)| {
+    let hystart = prop::sample::select(vec![
+        HyStart::Off,
+        HyStart::PlusPlus,
+        HyStart::Linux { paced: false },
+        HyStart::Linux { paced: true },
+    ]);
+    (1.0..100.0_f64, ssthresh, hystart, any::<u64>()).prop_map(|(window, ssthresh, hystart, seed)| {
         let ssthresh = ssthresh.map_or(Window::UNLIMITED, Window);
         Start { window: Window(window), ssthresh, hystart, seed }
     })

@@ -3,7 +3,7 @@
 use ackclock_cc::bic::{Bic, BicParams};
 use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
 use ackclock_cc::reno::{Reno, RenoParams};
-use ackclock_cc::{Controller, Signal, Start};
+use ackclock_cc::{Controller, HyStart, Signal, Start};
 use ackclock_units::Window;
 
 use crate::common;
@@ -160,7 +160,8 @@ fn illinois_is_reno_after_a_timeout() {
 /// second round trip on an acknowledgement counts a quarter; five round trips later slow start ends.
 #[test]
 fn hystart_leaves_slow_start() {
-    let start = Start { window: Window(10.0), ssthresh: Window::UNLIMITED, hystart: true, seed: 0 };
+    let start =
+        Start { window: Window(10.0), ssthresh: Window::UNLIMITED, hystart: HyStart::PlusPlus, seed: 0 };
     let mut reno = Reno::new(RenoParams::default(), start);
     for _ in 0..8 {
         tell(&mut reno, common::ack(100, 0));

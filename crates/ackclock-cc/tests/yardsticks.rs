@@ -5,7 +5,7 @@ use ackclock_cc::constant::{Constant, ConstantParams};
 use ackclock_cc::hybla::{Hybla, HyblaParams};
 use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
 use ackclock_cc::yeah::{Yeah, YeahParams};
-use ackclock_cc::{Ack, Controller, RateSample, Signal, Start};
+use ackclock_cc::{Ack, Controller, HyStart, RateSample, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
 
 use crate::common;
@@ -14,7 +14,7 @@ use crate::common::{LOSS, ack, at, internal, near, tell};
 /// At 100 ms rho = 4: slow start adds 2^4 - 1 = 15 per acknowledgement, congestion avoidance 16/W.
 #[test]
 fn hybla_grows_by_rho() {
-    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: false, seed: 0 };
+    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: HyStart::Off, seed: 0 };
     let mut hybla = Hybla::new(HyblaParams::default(), start);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 17.0);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 32.0);

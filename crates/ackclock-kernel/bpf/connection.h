@@ -113,9 +113,9 @@ struct connection {
 	u32 lost;
 	u8 state;
 #else
-	/* Round trips, and the sequence number whose acknowledgement ends this one. */
+	/* Round trips completed, and the first byte of the present one, whose acknowledgement completes it. */
 	u32 round;
-	u32 round_end;
+	u32 round_begin;
 	/* A cut that may turn out to be a timeout's; a timeout that has been noted. */
 	u8 has_cut;
 	u8 has_timed_out;

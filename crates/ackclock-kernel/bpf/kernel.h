@@ -68,7 +68,7 @@ SEC("struct_ops") int ack_init(u64 *arguments)
 		words[word] = 0;
 	base_start(&connection->control.base, tp->snd_cwnd,
 		   threshold >= TCP_INFINITE_SSTHRESH ? UNLIMITED : threshold * PACKET);
-	connection->round_end = tp->snd_nxt;
+	connection->round_begin = tp->snd_nxt;
 #ifdef FALLS
 	connection->credited = tp->delivered;
 #endif
@@ -100,9 +100,9 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 	int rtt_us = sample->rtt_us;
 	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
 
-	if ((int)(tp->snd_una - connection->round_end) >= 0) {
+	if ((int)(tp->snd_una - connection->round_begin) > 0) {
 		connection->round += 1;
-		connection->round_end = tp->snd_nxt;
+		connection->round_begin = tp->snd_nxt;
 		ack.new_round = 1;
 	}
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;

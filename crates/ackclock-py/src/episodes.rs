@@ -265,7 +265,7 @@ impl Episode {
             counted.retransmitted_packets as f64,
             seen.delivered - self.seen.delivered,
             seen.growth - self.seen.growth,
-            counted.loss_events as f64,
+            counted.loss_events.unwrap_or(0) as f64,
             counted.timeouts as f64,
             f64::from(u8::from(seen.recovering)),
             self.rtt_s,

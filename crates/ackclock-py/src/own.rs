@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Domain, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_cc::{Decision, Domain, HyStart, Parameter, ParameterError, Signal, Start, Value};
 use ackclock_units::{PacketRate, Time, Window};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -116,8 +116,11 @@ impl Own {
                     Value::Flag(flag) => parameters.set_item(name, flag)?,
                 }
             }
-            let start =
-                Beginning { window: start.window.0, ssthresh: start.ssthresh.0, hystart: start.hystart };
+            let start = Beginning {
+                window: start.window.0,
+                ssthresh: start.ssthresh.0,
+                hystart: start.hystart == HyStart::PlusPlus,
+            };
             let object = class.class.bind(py).call((start,), Some(&parameters))?;
             Own::new(py, class, object)
         })

@@ -149,9 +149,9 @@ pub struct Adapter {
     /// When the last loss episode began: losses of packets that were sent before are its own, even after its end.
     episode: Option<Instant>,
     is_recovering: bool,
-    /// Round trips, and the packet whose acknowledgement ends this one.
+    /// Round trips completed, and the first packet of the present one, whose acknowledgement completes it.
     round: u64,
-    round_end: u64,
+    round_begin: u64,
     last_sent: u64,
 }
 
@@ -176,7 +176,7 @@ impl Adapter {
             episode: None,
             is_recovering: false,
             round: 0,
-            round_end: 0,
+            round_begin: 0,
             last_sent: 0,
         }
     }
@@ -227,9 +227,9 @@ impl Controller for Adapter {
             self.is_recovering = false;
             self.control.on(time, Signal::Recovered);
         }
-        if largest_acked.is_some_and(|number| number >= self.round_end) {
+        if largest_acked.is_some_and(|number| number >= self.round_begin) {
             self.round += 1;
-            self.round_end = self.last_sent;
+            self.round_begin = self.last_sent + 1;
         }
         let ack = Ack {
             credit: bytes as f64 / self.mtu as f64,

@@ -35,7 +35,7 @@ impl Meter {
         Meter {
             start,
             measured,
-            counters: Counters::default(),
+            counters: Counters { loss_events: Some(0), ..Counters::default() },
             last_rtt: None,
             rtt_sum: 0,
             rtt_count: 0,
@@ -44,6 +44,11 @@ impl Meter {
             window_since: start,
             largest_window: f64::NAN,
         }
+    }
+
+    /// A loss event begins.
+    pub fn note_loss_event(&mut self) {
+        self.counters.loss_events = self.counters.loss_events.map(|count| count + 1);
     }
 
     /// Takes in an RTT sample at `now`.

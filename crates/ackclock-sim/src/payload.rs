@@ -43,6 +43,8 @@ pub struct Report {
     pub received: f64,
     /// TFRC: the loss event rate. TEAR: the window to send, packets per round-trip time.
     pub verdict: f64,
+    /// Loss events since the start, as TFRC and TEAR count them.
+    pub loss_events: u64,
     /// A timer caused the report, and its time stamp is too old to measure by.
     pub stale: bool,
 }

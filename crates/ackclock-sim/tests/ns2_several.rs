@@ -122,7 +122,7 @@ impl Done {
                     // ns-2 counts a timeout among the cuts.
                     What::Cuts => {
                         let counters = &summary.flows[*flow].whole_run;
-                        (counters.loss_events + counters.timeouts) as f64
+                        (counters.loss_events.unwrap() + counters.timeouts) as f64
                     }
                 })
             }));

@@ -68,16 +68,35 @@ fn queue() -> impl Strategy<Value = Queue> {
         (1_600_u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
     ];
     let target = (1_u64..30).prop_map(Span::from_millis);
-    let red = ((0.0..50.0_f64, 0.1..50.0_f64), (1e-4..1.0_f64, 0.0..1.0_f64), any::<[bool; 2]>());
+    let red =
+        ((0.0..50.0_f64, 0.1..50.0_f64), (1e-4..1.0_f64, 0.0..1.0_f64), (any::<[bool; 2]>(), 0_usize..3));
     (limit, target, any::<bool>(), red, prop::option::of(0.0..0.1_f64), 0_u8..7).prop_map(
-        |(limit, target, ecn, ((low, more), (weight, max_p), [gentle, uniform]), adaptive, kind)| {
+        |(
+            limit,
+            target,
+            ecn,
+            ((low, more), (weight, max_p), ([gentle, uniform], spacing)),
+            adaptive,
+            kind,
+        )| {
             let codel = Codel { target, interval: target.saturating_mul(20), ecn };
             match kind {
                 0 => Queue::Droptail { limit },
                 1 => {
                     let (min_threshold, max_threshold, weight) = (low, low + more, Some(weight));
-                    let red =
-                        Red { min_threshold, max_threshold, weight, max_p, gentle, uniform, ecn, adaptive };
+                    let spacing = [DropSpacing::Wait, DropSpacing::Paper, DropSpacing::None][spacing];
+                    let mean_packet = Bytes(500);
+                    let red = Red {
+                        min_threshold,
+                        max_threshold,
+                        weight,
+                        max_p,
+                        gentle,
+                        spacing,
+                        mean_packet,
+                        ecn,
+                        adaptive,
+                    };
                     Queue::Red { limit, red }
                 }
                 2 => Queue::Codel { limit, codel },
@@ -200,7 +219,9 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                     pacing_gain: pacing.0,
                     slow_start_gain: pacing.1,
                     min_window: Packets(pacing.2),
-                    hystart: flags[2],
+                    hystart: [HyStart::Off, HyStart::PlusPlus, HyStart::Linux]
+                        [usize::from(flags[2]) + usize::from(flags[2] && flags[3])],
+                    min_rto_bounds: if flags[0] { MinRtoBounds::Timeout } else { MinRtoBounds::Variance },
                     ecn: flags[3],
                     ace_bits,
                     rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },

@@ -42,8 +42,9 @@ pub struct Counters {
     pub retransmitted_packets: u64,
     /// Data packets dropped by queues or lost at random.
     pub dropped_packets: u64,
-    /// Loss signals to the control, timeouts apart.
-    pub loss_events: u64,
+    /// Loss events, timeouts apart: signals to the control or, of TFRC and TEAR, those that the receiver reports. Null for
+    /// Vivace, which knows none.
+    pub loss_events: Option<u64>,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
 }
@@ -56,7 +57,10 @@ impl Counters {
             sent_packets: self.sent_packets - earlier.sent_packets,
             retransmitted_packets: self.retransmitted_packets - earlier.retransmitted_packets,
             dropped_packets: self.dropped_packets - earlier.dropped_packets,
-            loss_events: self.loss_events - earlier.loss_events,
+            loss_events: match (self.loss_events, earlier.loss_events) {
+                (Some(all), Some(before)) => Some(all - before),
+                (all, _) => all,
+            },
             timeouts: self.timeouts - earlier.timeouts,
         }
     }

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Domain, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_cc::{Decision, Domain, HyStart, Parameter, ParameterError, Signal, Start, Value};
 use ackclock_units::{PacketRate, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -103,7 +103,7 @@ impl Own {
         let start = object_of(&[
             ("window", start.window.0.into()),
             ("ssthresh", start.ssthresh.0.into()),
-            ("hystart", start.hystart.into()),
+            ("hystart", (start.hystart == HyStart::PlusPlus).into()),
         ]);
         Own::new(class, Reflect::construct(&class.class, &Array::of2(&start, &parameters))?)
     }

@@ -2,8 +2,8 @@
 
 use ackclock_units::Window;
 
-use super::HyStart;
-use crate::{Ack, Decision, Signal, Start};
+use super::HyStartPlusPlus;
+use crate::{Ack, Decision, HyStart, Signal, Start};
 
 /// The smallest window after a loss event, packets (RFC 5681, equation 4).
 const AFTER_LOSS: f64 = 2.0;
@@ -26,7 +26,8 @@ pub struct Base {
     restart: f64,
     /// Window and threshold before the last loss event or first timeout, for `Undo`.
     before: (f64, f64),
-    hystart: Option<HyStart>,
+    /// In the first slow start, where it applies.
+    hystart: Option<HyStartPlusPlus>,
 }
 
 impl Base {
@@ -40,7 +41,7 @@ impl Base {
             ssthresh,
             restart: window,
             before: (window, ssthresh),
-            hystart: start.hystart.then(HyStart::default),
+            hystart: (start.hystart == HyStart::PlusPlus).then(HyStartPlusPlus::default),
         }
     }
 
@@ -127,9 +128,8 @@ impl Base {
             self.ssthresh = limited(ssthresh, AFTER_LOSS);
         }
         self.window = AFTER_TIMEOUT;
-        if let Some(hystart) = &mut self.hystart {
-            *hystart = HyStart::default();
-        }
+        // HyStart++ is for the first slow start (RFC 9406, section 4.3).
+        self.hystart = None;
     }
 
     /// The fraction of the window to keep at `signal`: `loss`, or `ecn` where that is more and the signal is an ECN

@@ -15,7 +15,7 @@ const THRESHOLDS: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 
 /// The state of HyStart++.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HyStart {
+pub struct HyStartPlusPlus {
     round: u64,
     samples: u32,
     current: Option<Span>,
@@ -24,7 +24,7 @@ pub struct HyStart {
     conservative: Option<(Span, u32)>,
 }
 
-impl HyStart {
+impl HyStartPlusPlus {
     /// Takes the acknowledgement's RTT; true when slow start is to end.
     pub fn leaves_slow_start(&mut self, ack: &Ack) -> bool {
         if ack.round != self.round {
@@ -65,7 +65,7 @@ mod tests {
 
     /// Eight samples of each RTT, a round trip each, milliseconds; what a packet counts for then.
     fn after(rtts: &[u64]) -> f64 {
-        let mut hystart = HyStart::default();
+        let mut hystart = HyStartPlusPlus::default();
         for (round, rtt) in rtts.iter().enumerate() {
             let rtt = Some(Span::from_millis(*rtt));
             for _ in 0..SAMPLES {

@@ -2,12 +2,14 @@
 
 mod base;
 mod hystart;
+mod hystart_linux;
 mod queueing;
 mod round;
 mod windowed;
 
 pub use base::Base;
-pub use hystart::HyStart;
+pub use hystart::HyStartPlusPlus;
+pub use hystart_linux::HyStartLinux;
 pub use queueing::QueueingDelay;
 pub use round::RoundTrips;
 pub use windowed::Windowed;

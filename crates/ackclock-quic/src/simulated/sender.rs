@@ -94,14 +94,15 @@ impl Sender {
         let lost = self.peer.connection_now().map_or(0, |connection| connection.stats().path.lost_packets);
         let mut seen = self.watched.seen();
         let counters = &mut self.meter.counters;
+        let losses = counters.loss_events.unwrap_or(0);
         for (count, before, kind) in
-            [(seen.losses, counters.loss_events, "loss"), (seen.timeouts, counters.timeouts, "timeout")]
+            [(seen.losses, losses, "loss"), (seen.timeouts, counters.timeouts, "timeout")]
         {
             if count > before {
                 context.write(self.flow, kind, window, after);
             }
         }
-        (counters.loss_events, counters.timeouts) = (seen.losses, seen.timeouts);
+        (counters.loss_events, counters.timeouts) = (Some(seen.losses), seen.timeouts);
         counters.retransmitted_packets = lost;
         if let Some(rtt) = seen.rtt.take() {
             self.meter.record_rtt(context.now, rtt);

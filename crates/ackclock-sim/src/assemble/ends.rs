@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Catalogue, Kernel26};
-use ackclock_cc::{Parameters, Start};
-use ackclock_scenario::{self as scenario, Datagrams, Emultcp, Flow, Growth, Recovery, RttSampling, Traffic};
+use ackclock_cc::{HyStart, Parameters, Start};
+use ackclock_scenario::{
+    self as scenario, Datagrams, Emultcp, Flow, Growth, MinRtoBounds, Recovery, RttSampling, Traffic,
+};
 use ackclock_units::{Span, Time};
 
 use crate::datagrams::{Sink, Source, SourceSettings};
@@ -253,7 +255,11 @@ fn make_control(
     let start = Start {
         window: flow.tcp.initial_window,
         ssthresh: flow.tcp.initial_ssthresh,
-        hystart: flow.tcp.hystart,
+        hystart: match flow.tcp.hystart {
+            scenario::HyStart::Off => HyStart::Off,
+            scenario::HyStart::PlusPlus => HyStart::PlusPlus,
+            scenario::HyStart::Linux => HyStart::Linux { paced: flow.tcp.pacing },
+        },
         seed,
     };
     entry.build(&given, start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
@@ -295,6 +301,10 @@ fn make_sender(
     let streams = (placement.stream(Purpose::Overhead), placement.stream(Purpose::Measurement));
     let meter = placement.meter();
     let timer = Timer::new(tcp.initial_rto, tcp.min_rto, tcp.max_rto, tcp.clock);
+    let timer = match tcp.min_rto_bounds {
+        MinRtoBounds::Timeout => timer,
+        MinRtoBounds::Variance => timer.of_linux(),
+    };
     let timer = match tcp.rtt_sampling {
         RttSampling::EveryAck => timer,
         RttSampling::OnePerWindow => timer.one_per_window(placement.stream(Purpose::Clock).span(tcp.clock)),

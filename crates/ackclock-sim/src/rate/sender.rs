@@ -22,6 +22,9 @@ pub enum Next {
 
 /// The law of a rate-based control: it decides the rate.
 pub trait Law: Send + Sync {
+    /// Whether its receiver reports loss events.
+    const COUNTS_LOSS_EVENTS: bool = true;
+
     /// A report arrived at `now`, with the round-trip time that it measures. Returns when the next packet goes.
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next;
 
@@ -99,6 +102,8 @@ pub struct RateSender<L> {
     started: bool,
     meter: Meter,
     round: u64,
+    /// A report of all that was sent before this packet ends the round trip. Reports come once per round trip, so that one
+    /// of the next packet itself would often be a round trip later.
     round_end: u64,
 }
 
@@ -108,7 +113,10 @@ const LONGEST_SPACING: f64 = 64.0;
 impl<L: Law> RateSender<L> {
     /// A sender at the start of the run.
     #[must_use]
-    pub fn new(settings: RateSettings, law: L, chance: Stream, meter: Meter) -> Self {
+    pub fn new(settings: RateSettings, law: L, chance: Stream, mut meter: Meter) -> Self {
+        if !L::COUNTS_LOSS_EVENTS {
+            meter.counters.loss_events = None;
+        }
         RateSender {
             law,
             chance,
@@ -170,10 +178,9 @@ impl<L: Law> Endpoint for RateSender<L> {
             self.round += 1;
             self.round_end = self.meter.counters.sent_packets;
         }
-        let old = self.law.rate();
         let next = self.law.on_report(now, sample, report);
-        if self.law.rate() < old {
-            self.meter.counters.loss_events += 1;
+        if self.meter.counters.loss_events.is_some_and(|counted| report.loss_events > counted) {
+            self.meter.counters.loss_events = Some(report.loss_events);
             context.write(self.settings.flow, "loss", before, self.window());
         }
         self.reschedule(now, next);

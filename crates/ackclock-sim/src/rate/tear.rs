@@ -163,6 +163,7 @@ pub struct TearReceiver {
     missing: VecDeque<(u64, u64, u64)>,
     /// A loss below this belongs to the last decrease.
     recovery_point: u64,
+    loss_events: u64,
     report_at: Time,
     silence_ends: Time,
     doublings: u32,
@@ -181,6 +182,7 @@ impl TearReceiver {
             highest: None,
             missing: VecDeque::new(),
             recovery_point: 0,
+            loss_events: 0,
             report_at: Time::NEVER,
             silence_ends: Time::NEVER,
             doublings: 0,
@@ -233,6 +235,7 @@ impl Endpoint for TearReceiver {
         }
         if self.finds_loss(packet.sequence) {
             self.emulation.lose();
+            self.loss_events += 1;
             // What is in flight now was sent under the old window.
             let header = self.intake.header;
             self.recovery_point = packet.sequence + (header.rate * header.rtt.as_seconds()) as u64;
@@ -258,7 +261,8 @@ impl Endpoint for TearReceiver {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let stale = self.reports.take()?;
-        let report = Report { verdict: self.emulation.mean(), stale, ..Report::default() };
+        let (verdict, loss_events) = (self.emulation.mean(), self.loss_events);
+        let report = Report { verdict, loss_events, stale, ..Report::default() };
         self.intake.report(context, self.highest, report)
     }
 

@@ -17,6 +17,7 @@ mod stamps;
 mod ticks;
 mod timed_packet;
 mod timer;
+mod variance;
 
 pub use application::{Application, Group};
 pub use gate::TIE_BREAK;

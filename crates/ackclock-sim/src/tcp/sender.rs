@@ -37,9 +37,9 @@ pub struct Sender<R> {
     timer: Timer,
     flight: Flight,
     phase: Phase,
-    /// Round trips completed, and the packet whose acknowledgement completes the next.
+    /// Round trips completed, and the first packet of the present one, whose acknowledgement completes it.
     round: u64,
-    round_end: u64,
+    round_begin: u64,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
     /// The packet that timed out last, as long as it is the oldest.
@@ -110,7 +110,7 @@ impl<R: Recovery> Sender<R> {
             flight: Flight::default(),
             phase: Phase::NotStarted,
             round: 0,
-            round_end: 0,
+            round_begin: 0,
             window_limited: true,
             timed_out: None,
             marked_until: 0,
@@ -196,18 +196,18 @@ impl<R: Recovery> Sender<R> {
         }
         let was_recovering = self.recovery.recovering();
         let grows = self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window());
-        self.recovery.on_echo(ack.sent);
+        let rtt = self.sample_rtt(context.now, ack, advances);
+        self.recovery.on_echo(ack.sent, self.timer.smoothed());
         let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
             self.timed_out = None;
-            if ack.sequence >= self.round_end {
+            if ack.sequence > self.round_begin {
                 self.round += 1;
-                self.round_end = self.flight.next;
+                self.round_begin = self.flight.next;
             }
         }
         let lost = if self.stamps.is_some() { self.tell_losses(context.now) } else { 0 };
-        let rtt = self.sample_rtt(context.now, ack, advances);
         let rate = match &mut self.delivery_rate {
             Some(measure) => {
                 let lost = self.stamps.as_ref().map_or(0, |stamps| stamps.lost());
@@ -336,7 +336,7 @@ impl<R: Recovery> Sender<R> {
             self.signal(context, Signal::Moderated { window: Packets(window) });
         }
         if outcome.lost {
-            self.meter.counters.loss_events += 1;
+            self.meter.note_loss_event();
             // A mark in the same window has cut it already (RFC 3168, section 6.1.2).
             if self.flight.oldest >= self.marked_until {
                 self.signal(context, Signal::Loss { ecn: false });
@@ -350,7 +350,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         self.marked_until = self.flight.next;
-        self.meter.counters.loss_events += 1;
+        self.meter.note_loss_event();
         self.signal(context, Signal::Loss { ecn: true });
     }
 
@@ -365,7 +365,7 @@ impl<R: Recovery> Sender<R> {
         self.tell_losses_of_timer(context.now);
         self.timer.back_off();
         self.timer.restart(context.now);
-        self.round_end = self.flight.next;
+        self.round_begin = self.flight.next;
         self.signal(context, Signal::Timeout { first });
     }
 
@@ -450,9 +450,6 @@ impl<R: Recovery> Sender<R> {
         if again {
             self.meter.counters.retransmitted_packets += 1;
         } else {
-            if self.flight.next == 0 {
-                self.round_end = 1;
-            }
             self.flight.next += 1;
         }
         self.meter.counters.sent_packets += 1;
@@ -499,7 +496,11 @@ impl<R: Recovery> Endpoint for Sender<R> {
         self.plan();
         self.gate.on_timer(now);
         if self.timer.expires(now) {
-            self.on_timeout(context);
+            if self.recovery.probes_instead(self.flight) {
+                self.timer.restart(now);
+            } else {
+                self.on_timeout(context);
+            }
         } else if now >= self.recovery.wakeup() {
             let outcome = self.recovery.on_timer(now, self.flight);
             self.tell_losses_of_timer(now);

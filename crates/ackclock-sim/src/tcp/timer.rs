@@ -1,10 +1,11 @@
-//! The retransmission timer (RFC 6298), or that of a sender without time stamps.
+//! The retransmission timer (RFC 6298), that of Linux, or that of a sender without time stamps.
 
 use ackclock_units::{Span, Time};
 
 use super::deadline::Deadline;
 use super::ticks::Ticks;
 use super::timed_packet::TimedPacket;
+use super::variance::LinuxVariance;
 
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
@@ -17,6 +18,8 @@ pub struct Timer {
     clock: Span,
     /// With one packet timed at a time: that packet, and the clock that it is timed by.
     timed: Option<(TimedPacket, Ticks)>,
+    /// As in Linux, in place of `variation`.
+    variance: Option<LinuxVariance>,
     smoothed: Option<Span>,
     variation: Span,
     /// Without backoff, and with it.
@@ -37,6 +40,7 @@ impl Timer {
             maximum,
             clock,
             timed: None,
+            variance: None,
             smoothed: None,
             variation: Span::ZERO,
             plain_timeout: timeout,
@@ -58,13 +62,24 @@ impl Timer {
         Timer { timed, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
     }
 
+    /// The same timer with the estimate of Linux: the minimum bounds four deviations, not the timeout, and a backoff has no
+    /// bound but the largest timeout.
+    #[must_use]
+    pub fn of_linux(self) -> Self {
+        Timer { variance: Some(LinuxVariance::new(self.minimum)), ..self }
+    }
+
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
         match &mut self.timed {
             Some((timed, _)) if again => timed.abandon(),
             Some((timed, _)) => timed.on_new(now, sequence),
-            None => {}
+            None => {
+                if let Some(variance) = &mut self.variance {
+                    variance.on_sent(sequence);
+                }
+            }
         }
     }
 
@@ -74,7 +89,7 @@ impl Timer {
     pub fn on_ack(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) {
         let timeout = match &mut self.timed {
             Some((timed, ticks)) => timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now)),
-            None => rtt.map(|rtt| self.sample(rtt)),
+            None => rtt.map(|rtt| self.sample(rtt, cumulative)),
         };
         if let Some(timeout) = timeout {
             self.plain_timeout = timeout.clamp(self.minimum, self.maximum);
@@ -83,9 +98,16 @@ impl Timer {
         }
     }
 
-    /// Takes in an RTT sample (RFC 6298, section 2) and returns the timeout.
+    /// Takes in an RTT sample (RFC 6298, section 2), of an acknowledgement up to `cumulative`, and returns the timeout.
     #[inline]
-    fn sample(&mut self, rtt: Span) -> Span {
+    fn sample(&mut self, rtt: Span, cumulative: u64) -> Span {
+        if let Some(variance) = &mut self.variance {
+            let before = self.smoothed.unwrap_or(rtt);
+            let variance = variance.sample(rtt, before, cumulative);
+            let smoothed = Span(before.0 - before.0 / 8 + rtt.0 / 8);
+            self.smoothed = Some(smoothed);
+            return smoothed + variance;
+        }
         let smoothed = match self.smoothed {
             None => {
                 self.variation = Span(rtt.0 / 2);
@@ -134,7 +156,8 @@ impl Timer {
 
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff * 2).min(LARGEST_BACKOFF);
+        let largest = if self.variance.is_some() { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
+        self.backoff = (self.backoff * 2).min(largest);
         self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
         if let Some((timed, ticks)) = &mut self.timed {
             timed.abandon();
@@ -188,6 +211,23 @@ mod tests {
         assert_eq!(timer.timeout(), Span::from_millis(12_800));
         timer.on_ack(Time::ZERO, 0, Some(Span::from_millis(10)));
         assert_eq!(timer.timeout(), Span::from_millis(200), "a sample ends the backoff");
+    }
+
+    /// A steady path of 150 ms: 150 + 300 ms at first, then the variance falls to the minimum of 200 ms, and not the sum:
+    /// 350 ms. Ten backoffs are a factor of 1024, 358 s, bounded by the 64 s of the timer.
+    #[test]
+    fn of_linux_the_minimum_bounds_the_variance() {
+        let mut timer = timer().of_linux();
+        let mut timeouts = Vec::new();
+        for sequence in 0..100 {
+            timer.on_sent(Time::ZERO, sequence, false);
+            timer.on_ack(Time::ZERO, sequence + 1, Some(Span::from_millis(150)));
+            timeouts.push(timer.timeout());
+        }
+        assert_eq!(timeouts[0], Span::from_millis(450));
+        assert!((timeouts[99].as_millis() - 350.0).abs() < 1e-6, "{}", timeouts[99]);
+        (0..10).for_each(|_| timer.back_off());
+        assert_eq!(timer.timeout(), Span::from_millis(64_000));
     }
 
     /// With ticks of 100 ms the first sample, one tick, makes the timeout 1 + 4 * 1/2 = 3 ticks, and two timeouts make it

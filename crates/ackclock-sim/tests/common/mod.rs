@@ -17,6 +17,7 @@ pub fn tcp() -> Tcp {
         receive_window: None,
         recovery: Recovery::Sack,
         min_rto: Span::from_millis(200),
+        min_rto_bounds: MinRtoBounds::Timeout,
         max_rto: Span::from_seconds(64),
         initial_rto: Span::from_seconds(1),
         clock: Span::from_millis(1),
@@ -31,7 +32,7 @@ pub fn tcp() -> Tcp {
         pacing_gain: 1.2,
         slow_start_gain: 2.0,
         min_window: Packets(1),
-        hystart: false,
+        hystart: HyStart::Off,
         ecn: false,
         ace_bits: 11,
     }

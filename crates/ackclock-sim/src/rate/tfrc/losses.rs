@@ -30,6 +30,7 @@ pub struct LossHistory {
     missing: VecDeque<Gap>,
     pub(super) intervals: Intervals,
     pub(super) event: Option<Event>,
+    events: u64,
 }
 
 /// The last loss event.
@@ -62,6 +63,7 @@ impl LossHistory {
             missing: VecDeque::new(),
             intervals: Intervals::new(),
             event: None,
+            events: 0,
         }
     }
 
@@ -69,6 +71,12 @@ impl LossHistory {
     #[must_use]
     pub fn highest(&self) -> Option<u64> {
         self.highest.map(|(highest, _)| highest)
+    }
+
+    /// Loss events so far.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
     }
 
     /// Packet `sequence` arrives at `now` with `header`. At the first loss `first_interval` says how many packets the
@@ -123,6 +131,7 @@ impl LossHistory {
             None => self.intervals.push(first_interval(), 1.0),
         }
         self.event = Some(Event { begin, time, round: header.round });
+        self.events += 1;
     }
 
     /// Notes that a packet has arrived after the gaps; those that are old enough are losses.

@@ -83,7 +83,8 @@ impl Endpoint for TfrcReceiver {
         self.report_at = now + interval;
         self.last_p = self.losses.p();
         let received = self.arrivals.rate(now, interval);
-        let report = Report { received, verdict: self.last_p, ..Report::default() };
+        let report =
+            Report { received, verdict: self.last_p, loss_events: self.losses.events(), ..Report::default() };
         self.intake.report(context, self.losses.highest(), report)
     }
 

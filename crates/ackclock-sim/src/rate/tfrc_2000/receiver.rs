@@ -102,7 +102,8 @@ impl Endpoint for Tfrc2000Receiver {
         (self.reported, self.unreported) = (now, 0);
         self.timer = if rtt > Span::ZERO { now + Span(rtt.0 + rtt.0 / 2) } else { Time::NEVER };
         self.last_p = self.losses.p();
-        let report = Report { received, verdict: self.last_p, ..Report::default() };
+        let report =
+            Report { received, verdict: self.last_p, loss_events: self.losses.events(), ..Report::default() };
         self.intake.report(context, self.losses.highest(), report)
     }
 

@@ -230,6 +230,8 @@ impl Vivace {
 }
 
 impl Law for Vivace {
+    const COUNTS_LOSS_EVENTS: bool = false;
+
     fn on_sent(&mut self, now: Time) {
         if self.intervals.back().is_none_or(|interval| now >= interval.ends) {
             let judged = self.begun < self.wanted;

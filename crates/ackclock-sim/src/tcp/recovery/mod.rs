@@ -8,7 +8,7 @@ mod rack;
 mod reno;
 mod sack;
 
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
 
 use crate::payload::SackBlocks;
 
@@ -108,9 +108,10 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether packets carry time stamps (RFC 7323), so that a retransmission measures the round trip, too.
     const TIMESTAMPS: bool = false;
 
-    /// The acknowledgement that comes next echoes the time stamp of a packet sent at `sent`.
-    fn on_echo(&mut self, sent: Time) {
-        let _ = sent;
+    /// The acknowledgement that comes next echoes the time stamp of a packet sent at `sent`; `smoothed_rtt` is the
+    /// sender's, that acknowledgement's sample included.
+    fn on_echo(&mut self, sent: Time, smoothed_rtt: Option<Span>) {
+        let _ = (sent, smoothed_rtt);
     }
 
     /// An acknowledgement up to `cumulative` arrived at `now`, with selective blocks if it has any. `flight` is as it
@@ -119,6 +120,12 @@ pub trait Recovery: std::fmt::Debug + Send {
 
     /// The retransmission timer expired at `now`.
     fn on_timeout(&mut self, now: Time, flight: Flight);
+
+    /// Whether a tail loss probe goes out in place of the timeout that the retransmission timer has come to.
+    fn probes_instead(&mut self, flight: Flight) -> bool {
+        let _ = flight;
+        false
+    }
 
     /// The time that [`Recovery::wakeup`] named has come.
     fn on_timer(&mut self, now: Time, flight: Flight) -> Outcome {

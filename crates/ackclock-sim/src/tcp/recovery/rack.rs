@@ -7,11 +7,16 @@
 //!
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
 //! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
-//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7).
+//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7), and takes the place of a
+//! timeout that would come before it.
 //!
 //! An episode or timeout is undone when the receiver reports all of its retransmissions as duplicates (RFC 2883), or when
 //! new data is acknowledged whose time stamp is older than the first retransmission: the packet was late, not lost
 //! (Eifel, RFC 3522). In an episode that waits until no retransmission is under way, as in Linux.
+//!
+//! A timeout is undone, too, when a packet is reported that was never sent again (F-RTO with SACK, RFC 5682, section 3).
+//! To find out, the first acknowledgement after a timeout lets new packets out instead of those that are lost; a report of
+//! these new ones alone means that the loss was real.
 //!
 //! Linux adapts the number of reports that mean a loss when it sees reordering; here that would change nothing, because
 //! reordering once seen opens the window of time whatever that number is.
@@ -74,6 +79,14 @@ pub struct Rack {
     /// The window that was last allowed.
     window: u64,
     newly_lost: NewlyLost,
+    /// The last timeout may still turn out to have been a false alarm (F-RTO).
+    may_be_spurious: bool,
+    /// The last acknowledgement reports a packet below the recovery point that was sent once.
+    original: bool,
+    /// New packets go out before lost ones until the next acknowledgement.
+    tries_new: bool,
+    /// The packet whose retransmission timer expired last.
+    timed_out: Option<u64>,
 }
 
 impl Rack {
@@ -88,11 +101,14 @@ impl Rack {
     #[inline]
     fn deliver(&mut self, now: Time, sequence: u64, (at, again): (Time, bool)) {
         let rtt = now.since(at);
-        if again && self.least_rtt.is_some_and(|least| rtt < least) {
-            // The acknowledgement is of the first transmission (section 6.2, step 2).
+        if again && self.echo < at && self.least_rtt.is_some_and(|least| rtt < least) {
+            // The acknowledgement is of the first transmission: its time stamp is older, and it came too soon (section 6.2,
+            // step 2). The time alone would not do, because there is no handshake here that measures the path without a
+            // burst and without a delayed acknowledgement.
             return;
         }
         if !again {
+            self.original |= sequence < self.recovery_point;
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
             self.reordering_seen |= sequence < self.highest;
         }
@@ -211,6 +227,7 @@ impl Rack {
     /// The episode was a false alarm: what was taken for lost is on its way.
     fn undo(&mut self) {
         (self.recovering, self.doubtful, self.first_resent) = (false, None, None);
+        self.may_be_spurious = false;
         let mut late: Vec<_> = self.lost.drain().map(|Reverse(sequence)| sequence).collect();
         late.retain(|sequence| self.sent.state(*sequence) == State::Lost);
         late.sort_unstable_by_key(|sequence| Reverse((self.sent.last(*sequence).0, *sequence)));
@@ -225,20 +242,30 @@ impl Rack {
         self.probe.arm(now, smoothed, flight.outstanding() == 1);
     }
 
-    fn note_rtt(&mut self, delivered: u64) {
-        if delivered > 0 {
-            let rtt = self.rtt;
-            let smooth = |old: Span| Span(old.0 - old.0 / 8 + rtt.0 / 8);
-            self.smoothed_rtt = Some(self.smoothed_rtt.map_or(rtt, smooth));
+    /// Whether an acknowledgement shows that the last timeout was a false alarm (RFC 5682, section 3.1, as in Linux);
+    /// `advances` and `reports` say whether it acknowledges and whether it selectively reports anything new.
+    fn was_spurious(&mut self, advances: bool, reports: bool, after: Flight) -> bool {
+        self.tries_new = false;
+        if !self.may_be_spurious {
+            return false;
         }
+        if self.original {
+            return true;
+        }
+        if after.oldest >= self.recovery_point || after.next > self.recovery_point && reports {
+            self.may_be_spurious = false;
+        } else if advances && after.next == self.recovery_point {
+            self.tries_new = true;
+        }
+        false
     }
 }
 
 impl Recovery for Rack {
     const TIMESTAMPS: bool = true;
 
-    fn on_echo(&mut self, sent: Time) {
-        self.echo = sent;
+    fn on_echo(&mut self, sent: Time, smoothed_rtt: Option<Span>) {
+        (self.echo, self.smoothed_rtt) = (sent, smoothed_rtt);
     }
 
     #[inline]
@@ -246,6 +273,7 @@ impl Recovery for Rack {
         let mut outcome = Outcome::default();
         let mut after = flight;
         let advances = cumulative > flight.oldest;
+        self.original = false;
         if advances {
             outcome.delivered = self.acknowledge(now, cumulative, flight.oldest);
             after.oldest = cumulative;
@@ -254,14 +282,19 @@ impl Recovery for Rack {
                 outcome.recovered = true;
             }
         }
+        let acknowledged = outcome.delivered;
         for block in blocks.into_iter().flatten() {
             outcome.delivered += self.report(now, block, after);
         }
-        self.note_rtt(outcome.delivered);
         let twice = reports_duplicate(blocks, after.oldest) && self.note_duplicate();
-        if twice || advances && self.was_late(after) {
+        let spurious = self.was_spurious(advances, outcome.delivered > acknowledged, after);
+        if twice || spurious || advances && self.was_late(after) {
             outcome.undone = true;
             outcome.recovered = false;
+            if !self.recovering {
+                // After a timeout that was none a new episode may begin at once.
+                self.recovery_point = after.oldest;
+            }
             self.undo();
         }
         let newly_lost = self.detect(now);
@@ -279,6 +312,10 @@ impl Recovery for Rack {
     }
 
     fn on_timeout(&mut self, now: Time, flight: Flight) {
+        let in_trouble = self.recovering || flight.oldest < self.recovery_point;
+        self.may_be_spurious = !in_trouble || self.timed_out == Some(flight.oldest);
+        self.timed_out = Some(flight.oldest);
+        self.tries_new = false;
         // Section 6.3: the oldest, and what was sent long enough ago.
         let patience = self.rtt + self.reordering_window();
         if flight.outstanding() > 0 && self.sent.state(flight.oldest) == State::InFlight {
@@ -310,6 +347,10 @@ impl Recovery for Rack {
         outcome
     }
 
+    fn probes_instead(&mut self, flight: Flight) -> bool {
+        flight.outstanding() > 0 && self.probe.hasten()
+    }
+
     fn wakeup(&self) -> Time {
         self.reordering_ends.min(self.probe.alarm())
     }
@@ -331,6 +372,12 @@ impl Recovery for Rack {
         let limit = if reduced { self.reduction.limit(window, in_flight) } else { window };
         if in_flight >= limit {
             return Next::WindowFull;
+        }
+        if self.tries_new {
+            if new_data {
+                return Next::New;
+            }
+            (self.tries_new, self.may_be_spurious) = (false, false);
         }
         while let Some(Reverse(sequence)) = self.lost.peek().copied() {
             if sequence >= flight.oldest && self.sent.state(sequence) == State::Lost {

@@ -45,6 +45,17 @@ impl Probe {
         self.due
     }
 
+    /// The retransmission timer expires first: one goes out now in its place, if it is armed and none is under way. Returns
+    /// whether it does.
+    pub fn hasten(&mut self) -> bool {
+        let hastens = self.deadline.is_set() && self.end.is_none();
+        if hastens {
+            self.deadline.clear();
+            self.due = true;
+        }
+        hastens
+    }
+
     /// An acknowledgement up to `cumulative` arrives.
     pub fn on_ack(&mut self, cumulative: u64) {
         if self.end.is_some_and(|end| cumulative >= end) {

@@ -5,6 +5,9 @@ fn at(milliseconds: u64) -> Time {
     Time::ZERO + Span::from_millis(milliseconds)
 }
 
+/// The sender's smoothed RTT.
+const RTT: Option<Span> = Some(Span::from_millis(100));
+
 fn blocks(first: u64, end: u64) -> Option<SackBlocks> {
     Some([(first, end), (0, 0), (0, 0)])
 }
@@ -50,7 +53,7 @@ fn a_lost_retransmission_is_seen() {
     assert!(!outcome.lost, "the same episode");
     assert_eq!(rack.next(flight, 5, true), Next::Again(0));
     rack.on_sent(at(210), 0, flight);
-    rack.on_echo(at(210));
+    rack.on_echo(at(210), RTT);
     assert!(rack.on_ack(at(310), 11, None, flight).recovered);
     assert_eq!(rack.in_flight(Flight { oldest: 11, next: 11 }), 0);
 }
@@ -88,6 +91,7 @@ fn the_rate_is_reduced_in_proportion() {
 fn the_tail_is_probed() {
     let mut rack = Rack::new(true);
     rack.on_sent(at(0), 0, Flight { oldest: 0, next: 0 });
+    rack.on_echo(at(0), RTT);
     rack.on_ack(at(100), 1, None, Flight { oldest: 0, next: 1 });
     for sequence in 1..4 {
         rack.on_sent(at(100), sequence, Flight { oldest: 1, next: sequence });
@@ -103,6 +107,78 @@ fn the_tail_is_probed() {
     assert_eq!(rack.wakeup(), Time::NEVER);
 }
 
+/// Where the retransmission timer comes first, a probe takes its place, but only once.
+#[test]
+fn a_probe_comes_before_a_timeout() {
+    let (mut rack, flight) = ten();
+    assert!(!rack.probes_instead(flight), "without an RTT there is no probe");
+    rack.on_echo(at(0), RTT);
+    rack.on_ack(at(100), 1, None, flight);
+    let flight = Flight { oldest: 1, next: 10 };
+    assert!(rack.probes_instead(flight));
+    assert_eq!(rack.next(flight, 5, false), Next::Again(9));
+    rack.on_sent(at(250), 9, flight);
+    assert!(!rack.probes_instead(flight));
+}
+
+/// After a timeout packet 0 is sent again. What acknowledges it lets new packets out, 10 and 11, and not packet 1, which is
+/// lost. A report of 10 means that the loss was real.
+#[test]
+fn new_packets_tell_whether_a_timeout_was_spurious() {
+    let (mut rack, flight) = ten();
+    rack.on_timeout(at(1000), flight);
+    assert_eq!(rack.next(flight, 1, true), Next::Again(0));
+    rack.on_sent(at(1000), 0, flight);
+    rack.on_echo(at(1000), RTT);
+    assert!(!rack.on_ack(at(1100), 1, None, flight).undone);
+    let mut flight = Flight { oldest: 1, next: 10 };
+    for sequence in 10..12 {
+        assert_eq!(rack.next(flight, 2, true), Next::New);
+        rack.on_sent(at(1100), sequence, flight);
+        flight.next += 1;
+    }
+    assert_eq!(rack.next(flight, 2, true), Next::WindowFull);
+    rack.on_echo(at(1100), RTT);
+    assert!(!rack.on_ack(at(1200), 1, blocks(10, 11), flight).undone);
+    assert_eq!(rack.next(flight, 2, true), Next::Again(1));
+}
+
+/// Without new data the lost packet goes out at once.
+#[test]
+fn without_new_packets_what_is_lost_is_sent() {
+    let (mut rack, flight) = ten();
+    rack.on_timeout(at(1000), flight);
+    rack.on_sent(at(1000), 0, flight);
+    rack.on_echo(at(1000), RTT);
+    rack.on_ack(at(1100), 1, None, flight);
+    assert_eq!(rack.next(Flight { oldest: 1, next: 10 }, 2, false), Next::Again(1));
+}
+
+/// A packet that was sent only once, before the timeout, is reported after it: the timeout was spurious.
+#[test]
+fn a_report_of_what_was_sent_once_undoes_a_timeout() {
+    let (mut rack, flight) = ten();
+    rack.on_timeout(at(1000), flight);
+    rack.on_sent(at(1000), 0, flight);
+    rack.on_echo(at(1), RTT);
+    let outcome = rack.on_ack(at(1010), 0, blocks(1, 2), flight);
+    assert!(outcome.undone && !rack.recovering());
+}
+
+/// The reordering window is never longer than the sender's smoothed RTT, which reordered packets do not shorten (RFC 8985,
+/// section 6.2): with 12 quarters of 100 ms it is the 100 ms of the sender.
+#[test]
+fn the_reordering_window_is_bounded_by_the_senders_rtt() {
+    let (mut rack, flight) = ten();
+    rack.on_echo(at(0), RTT);
+    rack.on_ack(at(100), 1, None, flight);
+    (rack.window_quarters, rack.reordering_seen) = (12, true);
+    // The newest packet delivered came back after 20 ms.
+    rack.rtt = Span::from_millis(20);
+    rack.on_echo(at(1), RTT);
+    assert_eq!(rack.reordering_window(), Span::from_millis(100));
+}
+
 /// Packet 0 was only late: its retransmission arrives as a duplicate, and the episode is undone. From then
 /// on half of the smallest RTT is waited for.
 #[test]
@@ -111,7 +187,7 @@ fn a_false_alarm_is_undone() {
     assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
     assert_eq!(rack.next(flight, 5, true), Next::Again(0));
     rack.on_sent(at(103), 0, flight);
-    rack.on_echo(at(103));
+    rack.on_echo(at(103), RTT);
     rack.on_ack(at(104), 5, None, flight);
     let flight = Flight { oldest: 5, next: 10 };
     let outcome = rack.on_ack(at(203), 5, blocks(0, 1), flight);
@@ -128,14 +204,14 @@ fn an_old_time_stamp_shows_a_false_alarm() {
     rack.on_ack(at(103), 0, blocks(1, 4), flight);
     rack.on_sent(at(103), 0, flight);
     assert_eq!(rack.sent.again_in_flight(), 1);
-    rack.on_echo(at(0));
+    rack.on_echo(at(0), RTT);
     let outcome = rack.on_ack(at(110), 10, None, flight);
     assert!(outcome.undone && !outcome.recovered && !rack.recovering());
     // The same with the retransmission's own time stamp is a recovery.
     let (mut rack, flight) = ten();
     rack.on_ack(at(103), 0, blocks(1, 4), flight);
     rack.on_sent(at(103), 0, flight);
-    rack.on_echo(at(103));
+    rack.on_echo(at(103), RTT);
     assert!(rack.on_ack(at(203), 10, None, flight).recovered);
 }
 
@@ -151,7 +227,7 @@ fn a_timeout_that_came_too_early_is_undone() {
     assert_eq!((rack.in_flight(flight), rack.next(flight, 1, true)), (7, Next::WindowFull));
     assert_eq!(rack.next(flight, 8, true), Next::Again(1));
     rack.on_sent(at(127), 1, flight);
-    rack.on_echo(at(1));
+    rack.on_echo(at(1), RTT);
     let outcome = rack.on_ack(at(128), 2, None, flight);
     assert!(outcome.undone);
     let flight = Flight { oldest: 2, next: 10 };
