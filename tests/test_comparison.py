@@ -36,7 +36,7 @@ SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, pro
 
 @pytest.fixture(scope="module")
 def found() -> comparison.Comparison:
-    return comparison.compare(SETTING, ["reno", "cubic", "constant"])
+    return comparison.compare(SETTING, ["reno", "cubic-linux", "constant"])
 
 
 def _runs(name: str, control: str) -> list[dict[str, Any]]:
@@ -50,18 +50,18 @@ def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) ->
     delay = sum(flow["mean_rtt_ms"] for flow in alone) / 3 - 40.0
     assert found.estimates["goodput"]["reno"].value == pytest.approx(goodput)
     assert found.estimates["delay"]["reno"].value == pytest.approx(delay)
-    beside = [run["flows"] for run in _runs("beside Reno", "cubic")]
+    beside = [run["flows"] for run in _runs("beside Reno", "cubic-linux")]
     usual = [run["flows"][1]["goodput_mbps"] for run in _runs("beside Reno", "reno")]
     stolen = [
         1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)
     ]
-    assert found.estimates["stolen_reno"]["cubic"].value == pytest.approx(100 * sum(stolen) / 3)
+    assert found.estimates["stolen_reno"]["cubic-linux"].value == pytest.approx(100 * sum(stolen) / 3)
 
 
 def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:
     # Reno takes nothing from a Reno that another Reno would not take, and cannot exceed the link.
     assert found.estimates["stolen_reno"]["reno"].value == 0.0
-    assert found.estimates["stolen_cubic"]["cubic"].value == 0.0
+    assert found.estimates["stolen_cubic-linux"]["cubic-linux"].value == 0.0
     for control in found.controls:
         assert 0 < found.estimates["goodput"][control].value <= 10.0
         # 30 packets of 8000 bits at 10 Mbit/s take 24 ms, one more is in transmission.
@@ -82,7 +82,7 @@ def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(answers, "each", counted)
     short = comparison.Setting(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
-    comparison.compare(short, ["reno", "cubic"], cache=tmp_path)
+    comparison.compare(short, ["reno", "cubic-linux"], cache=tmp_path)
     # Six scenarios of two controls are twelve; Reno against itself is Reno beside Reno, and CUBIC
     # against itself is CUBIC beside CUBIC: ten, run twice.
     assert len(simulated) == len(set(simulated)) == 20
@@ -146,10 +146,10 @@ def test_pictures_are_drawn_again_only_when_they_would_differ(
     values = {key: {name: [*one] for name, one in of.items()} for key, of in found.values.items()}
     values["goodput"]["reno"][0] = math.nextafter(values["goodput"]["reno"][0], 0.0)
     assert times_drawn(replace(found, values=values)) == 3
-    curve = found.curves["cubic"]
+    curve = found.curves["cubic-linux"]
     window = curve.window.copy()
     window[-1] = math.nextafter(window[-1], 0.0)
-    curves = {**found.curves, "cubic": replace(curve, window=window)}
+    curves = {**found.curves, "cubic-linux": replace(curve, window=window)}
     assert times_drawn(replace(found, curves=curves)) == 3
     assert times_drawn(found) == 3
     assert times_drawn(found) == 0

@@ -77,7 +77,7 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(
     record = json.loads((place / "verdicts.json").read_text())
     jsonschema.validate(record, json.loads(ackclock("schema", "--evaluation").stdout))
     assert [one["id"] for one in record["criteria"]] == ["iot", "datacentre"]
-    assert set(record["others"]) == {"cubic", "reno", "bic"}
+    assert set(record["others"]) == {"cubic-linux", "reno", "bic"}
     # A number on the page comes from the scenario beside it: the mean over runs 0 to 4 of the
     # goodput that the scenario gives when it is run by itself.
     worst = next(one["worst"] for one in record["criteria"] if one["id"] == "iot")
@@ -319,7 +319,7 @@ def _adversary() -> Adversary:
         capacity=10.0,
         estimates={
             name: Estimate(value, value - 0.01, value + 0.01, 10)
-            for name, value in (("candidate", 0.3), ("cubic", 0.1), ("reno", 0.2))
+            for name, value in (("candidate", 0.3), ("cubic-linux", 0.1), ("reno", 0.2))
         },
         baseline="reno", value=Estimate(0.1, 0.09, 0.11, 10), verdict="worse",
         curves={"candidate": curves, "reno": curves},

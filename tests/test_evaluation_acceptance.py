@@ -91,11 +91,10 @@ def test_the_ratio_of_rates_is_that_of_both_equations() -> None:
 def test_a_wrong_base_rtt_starves(
     evaluate: Evaluate, name: str, params: dict[str, float], rate: float
 ) -> None:
-    # An ACK per packet and no slow start: what is tested is the equilibrium, not where a start with
-    # bursts leaves the base RTT. A tenth: Vegas moves by whole packets, of which the starving flow
-    # has about eight in flight.
+    # An ACK per packet, so that bursts do not move the base RTT. A tenth: Vegas moves by whole
+    # packets, of which the starving flow has about eight in flight.
     path = Bottleneck(rate, 40, 2, packet_bytes=1000)
-    sender = {"initial_ssthresh": 4, "delayed_ack": 1}
+    sender = {"delayed_ack": 1}
     asked = [
         starvation.share_cell(
             f"{error:g}",
@@ -157,7 +156,7 @@ def test_bbr_loses_in_short_buffers(evaluate: Evaluate) -> None:
         assert verdict(cell, "loss") == "worse"
         # Not the start alone: at least ten times what CUBIC loses there.
         assert mean(cell, "loss") > 0.03
-        assert mean(cell, "loss") > 10 * mean(cell, "loss", "cubic")
+        assert mean(cell, "loss") > 10 * mean(cell, "loss", "cubic-linux")
     # For 90 s, because what six starts do to each other takes half a minute to end.
     long = Cell(
         "2 BDP",
@@ -197,16 +196,14 @@ def test_virtual_renos_take_as_much(evaluate: Evaluate, n: int) -> None:
 
 # 6: Vegas keeps at most beta packets in a queue, CUBIC and Reno keep it more than half full: a
 # share of about beta/(mean queue + beta), less than 3/(84 + 3) = 3.4 % of the standard path and
-# 0.9 % with four times its buffer. Below the threshold that a loss in slow start sets it does not
-# yield, however, so that on the standard path, where that threshold is a large part of what fits,
-# single runs have up to 11 %: below 6 % is asked where the buffer is long.
+# 0.9 % with four times its buffer.
 def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
-    standard = "standard path, beside cubic"
-    long = ("buffer 4 BDP, beside cubic", "buffer 4 BDP, beside reno")
+    standard = "standard path, beside cubic-linux"
+    long = ("buffer 4 BDP, beside cubic-linux", "buffer 4 BDP, beside reno")
     for cell in cells(evaluate(Subject("vegas"), only(sharing.MIXED, standard, *long))):
         assert verdict(cell, "harm_goodput") == "better"
-        assert mean(cell, "share") < (0.06 if cell.cell.name in long else 0.15)
-    short = "buffer 0.25 BDP, beside cubic"
+        assert mean(cell, "share") < (0.01 if cell.cell.name in long else 0.035)
+    short = "buffer 0.25 BDP, beside cubic-linux"
     found = evaluate(Subject("bbr"), only(sharing.MIXED, standard, short))
     assert found.results[0].verdict in {"worse", "fails"}
     assert all(verdict(cell, "harm_goodput") == "worse" for cell in cells(found))
@@ -218,7 +215,7 @@ def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
 def test_unfairness_grows_with_the_exponent(evaluate: Evaluate) -> None:
     asked = only(sharing.ROUND_TRIPS, "1:4, 50 Mbit/s")
     (found,) = cells(evaluate(Subject("scalable"), asked, against=("hstcp",)))
-    ratios = [mean(found, "goodput_ratio", name) for name in ("cubic", "reno", "hstcp", CANDIDATE)]
+    ratios = [mean(found, "goodput_ratio", name) for name in ("cubic-linux", "reno", "hstcp", CANDIDATE)]
     assert ratios == sorted(ratios)
     # Losses are not all synchronised, so the formula bounds each from above.
     assert ratios[1] < 16
@@ -230,7 +227,7 @@ def test_unfairness_grows_with_the_exponent(evaluate: Evaluate) -> None:
 # control", IMC 2019: the share of BBR version 1 does not depend on the number of the others, and
 # falls with the buffer to p = 1/2 - 1/(2X) - 4n/q, share (1 - p)(1 - (q/c + .2 + l)/10).
 def _against(subject: Subject, path: Bottleneck, others: int, length_s: float) -> Table:
-    left = Subject("cubic").flow("v", path.rtt_ms, count=others)
+    left = Subject("cubic-linux").flow("v", path.rtt_ms, count=others)
     return path.scenario(subject.flow("c", path.rtt_ms), left, duration_s=length_s)
 
 
@@ -311,8 +308,8 @@ def test_bunches_of_acks_break_bbr_and_not_cubic(evaluate: Evaluate) -> None:
     asked = next(one for one in SUITES["adversaries"] if one.id == "aggregation")
     found = evaluate(Subject("bbr"), only(asked, "ACKs every 40 ms"))
     (cell,) = cells(found)
-    assert mean(cell, "goodput", "cubic") > 0.9 * adversaries.FEW_ACKS.rate_mbps
-    assert mean(cell, "goodput") < 0.25 * mean(cell, "goodput", "cubic")
+    assert mean(cell, "goodput", "cubic-linux") > 0.9 * adversaries.FEW_ACKS.rate_mbps
+    assert mean(cell, "goodput") < 0.25 * mean(cell, "goodput", "cubic-linux")
     assert found.results[0].verdict == "worse"
 
 
@@ -397,7 +394,7 @@ def test_a_rate_that_stays_takes_what_it_cannot_deliver(evaluate: Evaluate) -> N
 CHEAP = ("loss", "bufferbloat", "iot", "datacentre", "collapse-undelivered")
 
 
-@pytest.mark.parametrize("name", ["reno", "cubic"])
+@pytest.mark.parametrize("name", ["reno", "cubic-linux"])
 def test_no_false_alarm(evaluate: Evaluate, name: str) -> None:
     asked = [one for one in SUITES["rfc9743"] if one.id in CHEAP]
     found = evaluate(Subject(name), *asked, paired=False)
@@ -421,7 +418,7 @@ def test_published_completion_times(evaluate: Evaluate) -> None:
     asked = next(one for one in SUITES["c4"] if one.id == "c4-alone")
     names = ("alone", "alone_200", "alone_1_5M")
     found = {cell.cell.name: cell for cell in cells(evaluate(Subject("reno"), only(asked, *names)))}
-    took = [mean(found[name], "completion", "cubic") for name in names]
+    took = [mean(found[name], "completion", "cubic-linux") for name in names]
     assert took == pytest.approx([c4.PUBLISHED_CUBIC_S[name] for name in names], rel=0.12)
     # No transfer is faster than its bytes.
     bare = [size * 8e-6 / path.rate_mbps for path, size in (c4.ALONE[name] for name in names)]
@@ -435,7 +432,7 @@ def test_published_completion_times_with_outages(evaluate: Evaluate, name: str) 
     of_outage = "c4-blackhole" if name == "blackhole" else "c4-wifi"
     asked = next(one for one in SUITES["c4"] if one.id == of_outage)
     (cell,) = cells(evaluate(Subject("reno"), only(asked, name)))
-    took = mean(cell, "completion", "cubic")
+    took = mean(cell, "completion", "cubic-linux")
     assert took == pytest.approx(c4.PUBLISHED_CUBIC_S[name], rel=0.12)
     # 10 MB at 25 Mbit/s take 3.2 s and the hole 2 s; at 20 Mbit/s 4 s, with two of 0.2 s, or 4.2 s
     # with 2 s at 18 Mbit/s.

@@ -35,8 +35,8 @@ def test_quantiles_are_drawn_where_all_of_them_are_known():
     whole = {"delay_p50": 10.0, "delay_p95": 20.0, "delay_p99": 40.0}
     found = result(
         {
-            "whole": ({}, {CANDIDATE: whole, "cubic": whole | {"delay_p99": 80.0}}),
-            "part": ({}, {CANDIDATE: {"delay_p95": 20.0}, "cubic": whole}),
+            "whole": ({}, {CANDIDATE: whole, "cubic-linux": whole | {"delay_p99": 80.0}}),
+            "part": ({}, {CANDIDATE: {"delay_p95": 20.0}, "cubic-linux": whole}),
         },
         "delay_p95",
     )
@@ -45,7 +45,7 @@ def test_quantiles_are_drawn_where_all_of_them_are_known():
     (panel, *others) = [panel for panel in figure.axes if panel.axison]
     assert not others
     # -log10 of 0.5, 0.05 and 0.01.
-    for name, last in (("mine", 40.0), ("cubic", 80.0)):
+    for name, last in (("mine", 40.0), ("cubic-linux", 80.0)):
         for place, point in zip(
             [(0.301, 10), (1.301, 20), (2, last)], points(panel)[name], strict=True
         ):

@@ -55,7 +55,7 @@ export interface FlowSummary {
   rtt_p95_ms: number | null;
   sent_packets: number;
   dropped_packets: number;
-  loss_events: number;
+  loss_events: number | null;
   timeouts: number;
 }
 

@@ -17,6 +17,7 @@ mod linux;
 mod long_paths;
 mod marking;
 mod ns2;
+mod ns2_kinds;
 mod ns2_lossy;
 mod ns2_several;
 mod own_control;

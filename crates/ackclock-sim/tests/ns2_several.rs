@@ -41,6 +41,9 @@ struct Case {
     overhead: &'static str,
     poisson: &'static str,
     path: &'static str,
+    /// Each flow starts up to so much later.
+    spread_s: f64,
+    runs: u64,
 }
 
 const PATH: &str =
@@ -49,7 +52,7 @@ const STARTS_S: [f64; 4] = [0.0, 0.37, 0.71, 1.13];
 
 impl Case {
     fn new(name: &'static str, recovery: &'static str, flows: &[(&'static str, f64)]) -> Case {
-        Case { name, flows: flows.to_vec(), recovery, overhead: "0 s", poisson: "", path: PATH }
+        Case { name, flows: flows.to_vec(), recovery, overhead: "0 s", poisson: "", path: PATH, spread_s: 0.0, runs: RUNS }
     }
 
     fn d(name: &'static str, recovery: &'static str, other: &'static str) -> Case {
@@ -68,6 +71,14 @@ impl Case {
         Case { poisson, ..self }
     }
 
+    fn spread(self, spread_s: f64) -> Case {
+        Case { spread_s, ..self }
+    }
+
+    fn runs(self, runs: u64) -> Case {
+        Case { runs, ..self }
+    }
+
     fn toml(&self) -> String {
         // The bottleneck has the delay of the shortest flow, whose access links have none.
         let shortest = self.flows.iter().map(|(_, rtt)| *rtt).fold(f64::INFINITY, f64::min);
@@ -79,7 +90,12 @@ impl Case {
         for ((control, rtt), start) in self.flows.iter().zip(STARTS_S) {
             // The CUBIC of 2.6.22 keeps 819/1024.
             let params = if *control == "cubic" { "params = { beta = 0.7998046875 }\n" } else { "" };
-            let times = format!("rtt = \"{} us\"\nstart = \"{start} s\"\n", rtt * 1000.0);
+            let start = if self.spread_s > 0.0 {
+                format!("{{ uniform = [\"{start} s\", \"{} s\"] }}", start + self.spread_s)
+            } else {
+                format!("\"{start} s\"")
+            };
+            let times = format!("rtt = \"{} us\"\nstart = {start}\n", rtt * 1000.0);
             write!(text, "[[flow]]\ncontroller = \"{control}\"\n{params}{times}").unwrap();
         }
         if !self.poisson.is_empty() {
@@ -99,7 +115,7 @@ impl Case {
 
     fn done(self, record: bool) -> Done {
         let scenario = read_toml(&self.toml(), self.name, &[], &BuiltIn).unwrap().scenario;
-        let runs = (0..RUNS).map(|run| common::run_with(&scenario, run, record, u64::MAX)).collect();
+        let runs = (0..self.runs).map(|run| common::run_with(&scenario, run, record, u64::MAX)).collect();
         Done { case: self, runs }
     }
 }
@@ -238,8 +254,8 @@ fn reno_beside_highspeed_on_sack_with_a_packets_time_of_overhead() {
 #[test]
 fn reno_beside_gaimd_on_sack() {
     let case = Case::d("D sack1 gaimd 0.5 ms", "sack", "gaimd").overhead("500 us").run();
-    // Reno has 14 ± 12 % less than in ns-2.
-    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.12)]);
+    // Reno has 6 % less than in ns-2, where two standard errors are 12 %.
+    case.agrees(What::Goodput, &[(RENOS, 0.12), (OTHERS, 0.10)]);
 }
 
 #[test]
@@ -248,18 +264,21 @@ fn reno_of_four_rtts_on_newreno() {
     case.agrees(What::Goodput, &each([0.10, 0.10, 0.12, 0.25]));
 }
 
-/// ns-2's Linux agent without overhead, beside `sack`: phases lock, but alike in both. Nothing is random there, so seeds
+/// ns-2's Linux agent without overhead, next to `sack`: phases lock, but alike in both. Nothing is random there, so seeds
 /// cannot tell what chance makes; Reno differs by 2 to 7 % and the others by 1 %, and the tolerances are twice that or so.
+/// Illinois measures delays, so that its phases lock less: over eight sets of starts Reno has 5.32 ± 0.08 Mbit/s in ns-2 and
+/// 5.71 ± 0.10 here, where one run scatters by 0.25. The tolerance is that difference and three of its standard errors.
 #[test]
 fn reno_beside_the_controls_of_linux_without_overhead() {
     for (name, control) in [
         ("D linux bic", "bic-linux"),
         ("D linux highspeed", "hstcp-table"),
-        ("D linux illinois", "illinois-linux"),
         ("D linux compound", "compound-linux"),
     ] {
         Case::d(name, "sack", control).run().agrees(What::Goodput, &[(RENOS, 0.12), (OTHERS, 0.03)]);
     }
+    let illinois = Case::d("D linux illinois", "sack", "illinois-linux").spread(2.0).runs(8).run();
+    illinois.agrees(What::Goodput, &[(RENOS, 0.14), (OTHERS, 0.05)]);
 }
 
 #[test]
@@ -281,8 +300,10 @@ fn reno_beside_highspeed_with_other_traffic() {
 
 #[test]
 fn reno_beside_illinois_with_other_traffic() {
-    let case = Case::d("D linux illinois poisson", "sack", "illinois-linux").poisson("5 Mbit/s").run();
-    case.agrees(What::Goodput, &[(RENOS, 0.15), (OTHERS, 0.10)]);
+    // Single runs of either side scatter by 2 of 15 Mbit/s: with ten seeds of ns-2 and 16 of ours two standard errors of the
+    // difference are 11 % of Reno and 5 % of the others.
+    let case = Case::d("D linux illinois poisson", "sack", "illinois-linux").poisson("5 Mbit/s").runs(16).run();
+    case.agrees(What::Goodput, &[(RENOS, 0.11), (OTHERS, 0.05)]);
 }
 
 /// With an overhead ns-2's Linux agent grows only on the first acknowledgement of each delayed send, and `linux-2.6` does.

@@ -29,7 +29,7 @@ function predicted(flow: FlowSummary, packet_bytes: number): number | undefined 
   // The tables are of the controls' own parameters.
   const isChanged = flows(scenario.value).some((one) => one.controller === flow.controller && "params" in one);
   const rtt_s = (flow.mean_rtt_ms ?? 0) / 1e3;
-  const p = flow.loss_events / flow.sent_packets;
+  const p = (flow.loss_events ?? 0) / flow.sent_packets;
   if (!formula || isChanged || !(rtt_s > 0) || !(p > 0)) return undefined;
   const above = table.loss.findIndex((loss) => loss >= p);
   if (above <= 0) return undefined;

@@ -71,7 +71,7 @@ def print_run(summary: Summary) -> None:
             _number(flow["mean_rtt_ms"]),
             str(flow["retransmitted_packets"]),
             str(flow["dropped_packets"]),
-            str(flow["loss_events"]),
+            _number(flow["loss_events"], 0),
             str(flow["timeouts"]),
         )
     links = _table(
@@ -149,7 +149,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
             _number(summary["jain"], 4),
             _number(summary["links"][0]["utilisation"] if summary["links"] else None, 4),
             *(
-                str(sum(flow[key] for flow in flows))
+                str(sum(flow[key] or 0 for flow in flows))
                 for key in ("loss_events", "timeouts", "dropped_packets")
             ),
         )

@@ -19,7 +19,7 @@ class Counters(TypedDict):
     sent_packets: int
     retransmitted_packets: int
     dropped_packets: int
-    loss_events: int
+    loss_events: int | None
     timeouts: int
 
 

@@ -77,11 +77,13 @@ def general(run: Run) -> Numbers:
         bottleneck (``delay_p50``, ``delay_p95``, ``delay_p99``, ms; and the time average
         ``queue_mean``, packets), ``loss`` (share of packets sent), ``jain``, ``smallest_share`` (of
         what is fair), ``resent_in_vain`` (share of what is sent that is sent again although it was
-        not lost), ``timeouts``, ``epochs`` (loss events of the first flow).
+        not lost), ``timeouts``, ``epochs`` (loss events of the first flow, where its control has
+        any).
     """
     mine, link = flows(run, "c"), bottleneck(run)
     rates = _goodputs(mine)
     sent = sum(flow["sent_packets"] for flow in mine)
+    events = mine[0]["loss_events"]
     lost = sum(flow["dropped_packets"] for flow in mine)
     return {
         "goodput": sum(rates),
@@ -99,8 +101,7 @@ def general(run: Run) -> Numbers:
         ),
         "sent_per_delivered": _sent_per_delivered(run, mine),
         "timeouts": float(sum(flow["timeouts"] for flow in mine)),
-        "epochs": float(mine[0]["loss_events"]),
-    }
+    } | ({} if events is None else {"epochs": float(events)})
 
 
 def _sent_per_delivered(run: Run, mine: Sequence[FlowSummary]) -> float:

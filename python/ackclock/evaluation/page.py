@@ -21,6 +21,7 @@ from ackclock.evaluation import found as of_search
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
 from ackclock.evaluation.search import as_json
+from ackclock.evaluation.setting import BASELINES
 from ackclock.evaluation.verdicts import Limit
 
 MARKER = "verdicts.json"
@@ -86,7 +87,7 @@ def sentence(evaluation: Evaluation) -> str:
         if limit.metric == "starved" and not holds
     ]
     parts = [
-        f"worse than both CUBIC and Reno in {count('worse')} of {len(tested)} criteria",
+        f"worse than both {' and '.join(BASELINES)} in {count('worse')} of {len(tested)} criteria",
         f"breaks a limit in {count('fails')}",
         f"starves others in {len(starved)} situations" if starved else "starves nobody",
         f"{count('unclear')} unclear",

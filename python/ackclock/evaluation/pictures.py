@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from ackclock.draw import plots
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Judged, Measured
+from ackclock.evaluation.setting import CUBIC
 
 MOST_PANELS = 4
 MOST_TIMELINES = 2
@@ -268,7 +269,7 @@ def timelines(result: CriterionResult, name: str) -> Figure | None:
         figure, panels = plots.panels(len(drawn), columns=2, height=1.7)
         for row, cell in enumerate(drawn):
             pair = panels[2 * row : 2 * row + 2]
-            for panel, who, title in zip(pair, (CANDIDATE, "cubic"), (name, "cubic"), strict=True):
+            for panel, who, title in zip(pair, (CANDIDATE, CUBIC), (name, CUBIC), strict=True):
                 _timeline(panel, cell.measured[who], f"{cell.cell.name}: {title}")
             highest = max(panel.get_ylim()[1] for panel in pair)
             for panel in pair:

@@ -13,8 +13,10 @@ Mode = Literal["quick", "full"]
 LONG_S = {"quick": 60.0, "full": 90.0}
 """Length of a run in which nothing is changed."""
 PACKET_BYTES = 1500
-BASELINES = ("cubic", "reno")
-"""What a candidate is judged by: RFC 9438 and RFC 5681."""
+CUBIC = "cubic-linux"
+"""The CUBIC that is in use: that of Linux."""
+BASELINES = (CUBIC, "reno")
+"""What a candidate is judged by: the CUBIC of Linux and RFC 5681."""
 
 
 @dataclass(frozen=True)

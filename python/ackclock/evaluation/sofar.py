@@ -9,6 +9,7 @@ from ackclock.draw.figures import of_figure
 from ackclock.evaluation import pictures
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.results import CellResult, judge
+from ackclock.evaluation.setting import CUBIC
 from ackclock.evaluation.work import Work
 from ackclock.runs.live import Shown
 
@@ -65,7 +66,7 @@ class SoFar:
         return made
 
     def _chart(self, criterion: Criterion, found: list[CellResult]) -> Group | None:
-        state = sum(len(one.measured["cubic"].numbers) for one in found)
+        state = sum(len(one.measured[CUBIC].numbers) for one in found)
         known, chart = self._drawn.get(criterion.key, (0, None))
         if state != known:
             figure = pictures.criterion(judge(criterion, found), self._work.asked.candidate.name)

@@ -86,11 +86,12 @@ def _measure_14(_case: Lossy, run: Run) -> Row:
     windows = run.windows.filter(run.windows["time_s"] > run.summary["measured_from_s"])
     batch = over_batches(windows["window"].to_numpy())
     summary = run.summary["flows"][0]
+    events = summary["loss_events"] or 0
     return {
         "window": summary["mean_window"],
         "goodput_mbps": summary["goodput_mbps"],
         "batch_half_width": (batch.high - batch.low) / 2,
-        "timeout_share": summary["timeouts"] / max(1, summary["timeouts"] + summary["loss_events"]),
+        "timeout_share": summary["timeouts"] / max(1, summary["timeouts"] + events),
         "queue_drops": float(run.summary["links"][0]["queue_drops"]),
     }
 

@@ -1,7 +1,7 @@
 """Runs ns-2 again and writes the tables beside this file.
 
-Without arguments every case of cases.txt is run again, about twenty minutes of one processor; with
-names only those, and the rows of the others stay. What differs is what git shows.
+Without arguments every case of cases.txt is run again, half an hour of one processor; with names
+only those, and the rows of the others stay. What differs is what git shows.
 """
 
 import argparse
@@ -23,6 +23,8 @@ COLUMNS = {
     "delivered": "time_s,flow,packets",
     "tfrc": "packets,cov",
     "rates": "flow,mean_packets,cov",
+    "links": "link,drops_whole_run,drops,marks,mean_queue,utilisation",
+    "red": "min_threshold,max_threshold,weight,least_max_p,mean_average,mean_max_p",
 }
 """What dumbbell.tcl and tfrc.tcl write, by the name of the table."""
 

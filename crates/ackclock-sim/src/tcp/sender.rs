@@ -216,7 +216,10 @@ impl<R: Recovery> Sender<R> {
             None => None,
         };
         let marked = self.marks.as_mut().map_or(0, |marks| marks.read(ack, outcome.delivered));
-        let credit = match (advances, self.settings.growth_per_packet) {
+        // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
+        // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
+        let is_cut = self.marks.is_none() && (ack.is_echo() || ack.sequence <= self.marked_until);
+        let credit = match (advances && !is_cut, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,
             // Duplicates may have counted all of it: without SACK, after a timeout, that can be hundreds of packets.
@@ -522,7 +525,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             self.pacer.release();
             return None;
         };
-        if !self.gate.passes(now) {
+        if !self.recovery.is_urgent() && !self.gate.passes(now) {
             return None;
         }
         if let Some(rate) = self.pacing_rate()

@@ -21,6 +21,7 @@ from ackclock.evaluation.cell import (
 from ackclock.evaluation.criteria.sharing import harm_cell
 from ackclock.evaluation.setting import (
     BASELINES,
+    CUBIC,
     STANDARD,
     Bottleneck,
     Mode,
@@ -175,7 +176,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
         )
 
     def burst(subject: Subject) -> Table:
-        web = Subject("cubic").flow("burst", 40, count=50, bytes="100 kB", start="20 s")
+        web = Subject(CUBIC).flow("burst", 40, count=50, bytes="100 kB", start="20 s")
         return STANDARD.scenario(
             subject.flow("c", 40), web, duration_s=40, measured_from_s=10, sample_s=0.25
         )

@@ -19,7 +19,15 @@ from ackclock.evaluation.cell import (
     one_part,
     time_margin,
 )
-from ackclock.evaluation.setting import STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock.evaluation.setting import (
+    CUBIC,
+    STANDARD,
+    Bottleneck,
+    Mode,
+    Subject,
+    Table,
+    change,
+)
 from ackclock.evaluation.verdicts import Limit, Margin
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
@@ -133,7 +141,7 @@ def _undelivered(subject: Subject) -> Table:
     return build.scenario(
         {"node": nodes, "link": links},
         subject.flow("c", 40, **{"from": "a", "to": "c"}),
-        Subject("cubic").flow("v", 40, **{"from": "a", "to": "b"}),
+        Subject(CUBIC).flow("v", 40, **{"from": "a", "to": "b"}),
         duration="60 s",
         warmup="15 s",
         sample="1 s",

@@ -22,6 +22,7 @@ from ackclock.evaluation.cell import (
 )
 from ackclock.evaluation.setting import (
     BASELINES,
+    CUBIC,
     LONG_S,
     PACKET_BYTES,
     STANDARD,
@@ -122,7 +123,7 @@ def _short_cells(mode: Mode) -> list[Cell]:
                 parameters={"load": load},
             )
         )
-        for victim in BASELINES if mode == "full" else ("cubic",):
+        for victim in BASELINES if mode == "full" else (CUBIC,):
             named: dict[str, float | str] = {"load": load, "victim": victim}
             cells += [
                 Cell(
@@ -246,15 +247,15 @@ def _limited_cells(mode: Mode) -> list[Cell]:
 
     def scenario(subject: Subject, requests: Table, beside: bool) -> Table:
         mine = subject.flow("c", STANDARD.rtt_ms, source="requests", **requests)
-        others = [Subject("cubic").flow("v", STANDARD.rtt_ms)] if beside else []
+        others = [Subject(CUBIC).flow("v", STANDARD.rtt_ms)] if beside else []
         return STANDARD.scenario(mine, *others, duration_s=length_s)
 
     return [
         Cell(
-            f"{words}, {'beside cubic' if beside else 'alone'}",
+            f"{words}, {f'beside {CUBIC}' if beside else 'alone'}",
             one_part(partial(scenario, requests=requests, beside=beside), measures.requests),
             judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
-            parameters={"requests": words, "beside": "cubic" if beside else "nobody"},
+            parameters={"requests": words, "beside": CUBIC if beside else "nobody"},
         )
         for words, requests in bursts.items()
         for beside in (False, True)

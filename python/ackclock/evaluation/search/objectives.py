@@ -28,10 +28,10 @@ from ackclock.evaluation.cell import (
 )
 from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.search.genome import Cast, Genome, Pattern
-from ackclock.evaluation.setting import Subject, Table
+from ackclock.evaluation.setting import CUBIC, Subject, Table
 from ackclock.evaluation.verdicts import Margin
 
-VICTIM = Subject("cubic")
+VICTIM = Subject(CUBIC)
 """Beside whom a control is put where harm to others is looked for."""
 HALF = 0.5
 """An objective without baselines is met when less than this share of the path is used."""

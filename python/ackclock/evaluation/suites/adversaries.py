@@ -32,6 +32,7 @@ from ackclock.evaluation.criteria.changes import pulses
 from ackclock.evaluation.criteria.queueing import alone
 from ackclock.evaluation.setting import (
     BASELINES,
+    CUBIC,
     STANDARD,
     Bottleneck,
     Mode,
@@ -303,7 +304,7 @@ def _bloat_cells(_: Mode) -> list[Cell]:
     return [
         Cell(
             "100 kB of CUBIC after 20 s of 8 flows",
-            one_part(partial(_crowded, control="cubic"), measure),
+            one_part(partial(_crowded, control=CUBIC), measure),
             judged=(time_margin("fct_p50_short"),),
         )
     ]

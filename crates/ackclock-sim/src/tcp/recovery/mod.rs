@@ -147,6 +147,12 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// What to send next under a window of `window` packets, when new data is available or not.
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next;
 
+    /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
+    /// episode does, and what limited transmit lets out.
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
     /// Packet `sequence` is being sent at `now`, a new one or once more.
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight);
 

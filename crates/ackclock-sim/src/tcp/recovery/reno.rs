@@ -30,6 +30,8 @@ pub struct DuplicateAcks {
     timeout_point: Option<u64>,
     /// A retransmission that is sent whatever the window.
     urgent: Option<u64>,
+    /// Limited transmit lets a packet out (RFC 3042).
+    lets_out: bool,
     /// After a timeout: the next packet to send again.
     resend: u64,
     partial_acks: u64,
@@ -50,6 +52,7 @@ impl DuplicateAcks {
             recovery_point: 0,
             timeout_point: None,
             urgent: None,
+            lets_out: false,
             resend: u64::MAX,
             partial_acks: 0,
             newly_lost: NewlyLost::default(),
@@ -58,6 +61,7 @@ impl DuplicateAcks {
 
     fn on_new_ack(&mut self, cumulative: u64, flight: Flight) -> Outcome {
         let acknowledged = cumulative - flight.oldest;
+        self.lets_out = false;
         let delivered = acknowledged.saturating_sub(self.counted);
         self.counted = self.counted.saturating_sub(acknowledged);
         self.duplicates = 0;
@@ -102,6 +106,7 @@ impl DuplicateAcks {
             return Outcome { lost: true, ..outcome };
         } else if self.limited_transmit {
             self.departed = self.duplicates as i64;
+            self.lets_out = self.duplicates < DUPLICATE_THRESHOLD;
         }
         outcome
     }
@@ -123,7 +128,7 @@ impl Recovery for DuplicateAcks {
         self.recovering = false;
         self.duplicates = 0;
         self.departed = 0;
-        self.urgent = None;
+        (self.urgent, self.lets_out) = (None, false);
         self.timeout_point = Some(flight.next);
         self.resend = flight.oldest;
         // Everything goes again.
@@ -146,7 +151,13 @@ impl Recovery for DuplicateAcks {
     }
 
     #[inline]
+    fn is_urgent(&self) -> bool {
+        self.urgent.is_some() || self.lets_out
+    }
+
+    #[inline]
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
+        self.lets_out = false;
         if self.urgent == Some(sequence) {
             self.urgent = None;
         } else if self.resend == sequence {

@@ -37,6 +37,8 @@ pub struct Sack {
     recovering: bool,
     /// The first retransmission of an episode goes out whatever the window (section 5, step 4.3).
     urgent: bool,
+    /// Limited transmit lets a packet out (RFC 3042).
+    lets_out: bool,
     /// The one retransmission of an episode that keeps acknowledgements coming (section 4, rule 4).
     rescued: bool,
     newly_lost: NewlyLost,
@@ -58,6 +60,7 @@ impl Sack {
             recovery_point: 0,
             recovering: false,
             urgent: false,
+            lets_out: false,
             rescued: false,
             newly_lost: NewlyLost::default(),
         }
@@ -153,6 +156,8 @@ impl Recovery for Sack {
             self.resent = 0;
             outcome.lost = true;
         }
+        self.lets_out =
+            self.limited_transmit && !self.recovering && blocks.is_some() && outcome.delivered > 0;
         if self.gone > 0 || blocks.is_some() || outcome.lost || outcome.recovered {
             self.count_gone();
         }
@@ -161,7 +166,7 @@ impl Recovery for Sack {
 
     fn on_timeout(&mut self, _: Time, flight: Flight) {
         self.recovering = false;
-        self.urgent = false;
+        (self.urgent, self.lets_out) = (false, false);
         self.recovery_point = flight.next;
         self.move_frontier(flight.next);
         self.resent_below = flight.oldest;
@@ -199,8 +204,13 @@ impl Recovery for Sack {
     }
 
     #[inline]
+    fn is_urgent(&self) -> bool {
+        self.urgent || self.lets_out
+    }
+
+    #[inline]
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
-        self.urgent = false;
+        (self.urgent, self.lets_out) = (false, false);
         if sequence >= flight.next {
             return;
         }
