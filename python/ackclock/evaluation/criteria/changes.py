@@ -83,7 +83,7 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
             subject.flow("c", path.rtt_ms),
             *pulses(path, period_s, 60),
             duration_s=60,
-            tcp={"min_rto": "1 s"},
+            tcp={"min_rto": "1 s", "min_rto_bounds": "timeout"},
         )
 
     cells = [

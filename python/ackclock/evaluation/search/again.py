@@ -20,7 +20,7 @@ from ackclock.evaluation.search.objectives import OBJECTIVES, Objective
 from ackclock.evaluation.search.saved import MARK, replaced
 from ackclock.evaluation.setting import BASELINES, Subject, Table
 
-_BASELINE = re.compile(r"^# Beside (\w+): ", re.MULTILINE)
+_BASELINE = re.compile(r"^# Beside (\S+): ", re.MULTILINE)
 _LABELS = {"rate": "rate (Mbit/s)", "delay": "extra delay (ms)"}
 
 

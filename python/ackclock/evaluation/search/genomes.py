@@ -108,7 +108,8 @@ class _Pulses(_Values):
             "pulse": {"on": build.seconds(duration_s), "every": build.seconds(period_s)},
             "start": build.seconds(first_s),
         }
-        return on_path(self.usual, pattern, cast, pulses, tcp={"min_rto": self.min_rto})
+        tcp = {"min_rto": self.min_rto, "min_rto_bounds": "timeout"}
+        return on_path(self.usual, pattern, cast, pulses, tcp=tcp)
 
     def curve(self, pattern: Pattern) -> Curve:
         return pulsed(pattern.values, pattern.length_s)

@@ -246,7 +246,7 @@ def shrew(subject: Subject, period_s: float, tcp: Mapping[str, Any] | None = Non
         subject.flow("c", SHORT_PATH.rtt_ms),
         *pulses(SHORT_PATH, period_s, 60),
         duration_s=60,
-        tcp={"min_rto": "1 s", **(tcp or {})},
+        tcp={"min_rto": "1 s", "min_rto_bounds": "timeout", **(tcp or {})},
     )
 
 
