@@ -2,7 +2,7 @@
 //!
 //! Once per round trip, with `diff = W (1 - baseRTT/RTT)` packets queued: `W += 1` if `diff < alpha`,
 //! `W -= 1` if `diff > beta`. Slow start doubles the window every other round trip and ends when
-//! `diff > gamma`; the window then falls to `W baseRTT/RTT + 1`, as in Linux, so that its overshoot leaves the
+//! `diff > gamma`; the window then falls to `floor(W baseRTT/RTT) + 1`, as in Linux, so that its overshoot leaves the
 //! queue at once. W is that at the beginning of the round trip: the window that made its RTTs. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
 //! their mean; baseRTT the smallest of the connection.
 
@@ -61,12 +61,12 @@ impl Vegas {
             self.grows = !self.grows;
             if diff > self.params.gamma {
                 // After a loss event the window is at least 2, and it stays so.
-                self.base.fall_to((without_queue + 1.0).min(w).max(2.0));
+                self.base.fall_to((libm::floor(without_queue) + 1.0).min(w).max(2.0));
             }
         } else if diff < self.params.alpha {
             self.base.add(1.0);
         } else if diff > self.params.beta {
-            self.base.fall_to((w - 1.0).max(2.0));
+            self.base.fall_to((self.base.window() - 1.0).max(2.0));
         }
         self.began_with = self.base.window();
     }

@@ -84,10 +84,10 @@ fn vegas_slow_start() {
     assert_eq!(window(&vegas), 11.0, "the second round trip only measures");
     vegas.on(Time::ZERO, ack(200, 2));
     assert_eq!(window(&vegas), 12.0);
-    // The round trip began with 11 packets. At 200 ms half of them are queued, and 11/2 + 1 are left; ssthresh falls with the
+    // The round trip began with 11 packets. At 200 ms half of them are queued, and 5 + 1 are left; ssthresh falls with the
     // window, or slow start would bring it back.
     vegas.on(Time::ZERO, ack(200, 3));
-    assert_eq!((window(&vegas), vegas.decision().ssthresh.0), (6.5, 6.5));
+    assert_eq!((window(&vegas), vegas.decision().ssthresh.0), (6.0, 6.0));
 }
 
 /// 100 packets, base 100, RTT 125, alpha 20: target 100 * 0.8 + 20 = 100: the fixed point. At base = RTT the

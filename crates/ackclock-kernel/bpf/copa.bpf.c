@@ -3,8 +3,8 @@
  * Copa: V. Arun, H. Balakrishnan, NSDI 2018, as ackclock_cc::copa has it.
  *
  * Per acknowledged packet W += v/(delta W) while W/RTTst <= 1/(delta dq), else W -= v/(delta W), with dq = RTTst - RTTmin;
- * RTTst is the smallest RTT of half a smoothed RTT, RTTmin that of 10 s. The velocity v doubles with each round trip in
- * one direction from the third on. After 5 round trips without dq <= 0.1 (RTTmax - RTTmin), RTTmax of 4 smoothed RTTs,
+ * RTTst is the smallest RTT of half a smoothed RTT, RTTmin that of 10 s. The velocity v doubles with each round trip whose
+ * steps go in the direction of the one before, as in the authors' code, and is halved above delta W. After 5 round trips without dq <= 0.1 (RTTmax - RTTmin), RTTmax of 4 smoothed RTTs,
  * 1/delta grows by 1 per round trip and halves at a loss event.
  *
  * The state has room for few samples: each extreme is that of four stretches of time, of which the present one is about
@@ -16,7 +16,6 @@
 #include "stretches.h"
 
 #define LEAST (2 * PACKET)
-#define SAME 3
 /* Round trips without a nearly empty queue after which it is competitive; more are not told apart. */
 #define CROWDED 5
 #define MOST_CROWDED 7
@@ -26,8 +25,6 @@
 /* A velocity of 1 is 2^12. */
 #define VELOCITY_LOG2 12
 #define UNIT_VELOCITY (1U << VELOCITY_LOG2)
-/* The window of a round trip ago is kept to 2^-12 packets. */
-#define BEFORE_LOG2 20
 /* Windows and delays beyond these are taken for these where they are multiplied. */
 #define LARGEST_COMPARED (1ULL << 56)
 #define LONGEST_COMPARED (1ULL << 28)
@@ -54,8 +51,8 @@ struct control {
 	u32 since;
 	/* What the window would have grown by in this loss episode, packets times 2^16. */
 	u32 gained;
-	/* Window at the beginning of the round trip. */
-	u32 before;
+	/* Steps up less steps down in this round trip. */
+	int direction;
 	/* When the present stretch of `leasts` began. */
 	u16 began;
 	/* Smoothed RTT, ticks, and velocity, both as codes; no RTT is 0. */
@@ -66,9 +63,8 @@ struct control {
 	u16 inverse_before;
 	/* Stretches of `standing` in the present one of `largest`. */
 	u8 stretches;
-	/* The window rose in the last round trip, and how often in turn it had done as it did. */
+	/* The window rose in the last round trip. */
 	u8 rises : 1;
-	u8 same : 2;
 	/* A loss event: 2 in this round trip, 1 in the last. */
 	u8 lost : 2;
 	/* Round trips since the queue was nearly empty. */
@@ -80,21 +76,12 @@ inline_always u64 wanted_window(const struct control *control)
 	return control->base.window + ((u64)control->gained << 16);
 }
 
-/* What the direction of the window is found by. */
-inline_always u32 mark_of(u64 window)
-{
-	u64 mark = window >> BEFORE_LOG2;
-
-	return mark < NEVER ? mark : NEVER;
-}
-
 /* The window was set by something else. */
 inline_always void begin_anew(struct control *control)
 {
 	control->gained = 0;
-	control->before = mark_of(control->base.window);
+	control->direction = 0;
 	control->velocity = packed(UNIT_VELOCITY, DIGITS);
-	control->same = 0;
 }
 
 inline_always void control_start(struct control *control)
@@ -206,29 +193,28 @@ inline_always void choose_mode(struct control *control, u32 dq, u8 new_round)
 									: INVERSE(100) - control->inverse_delta;
 }
 
-/* Compares the window with that of a round trip ago. */
+/* Compares the steps of the round trip that is over with those of the one before. */
 inline_always void choose_velocity(struct control *control)
 {
-	u32 mark = mark_of(wanted_window(control));
-	u8 rises = mark > control->before;
-	u64 twice, most;
+	int direction = control->direction;
+	u64 twice = 2ULL * unpacked(control->velocity, DIGITS);
 
-	if (mark == control->before || rises != control->rises) {
-		control->same = 0;
-		control->velocity = packed(UNIT_VELOCITY, DIGITS);
-		if (mark != control->before)
-			control->rises = rises;
-	} else if (control->same < SAME) {
-		control->same += 1;
-	}
-	if (control->same == SAME) {
-		twice = 2ULL * unpacked(control->velocity, DIGITS);
-		most = (wanted_window(control) >> (32 - VELOCITY_LOG2 - INVERSE_LOG2)) / control->inverse_delta;
-		twice = twice < most ? twice : most;
-		twice = twice < UNIT_VELOCITY ? UNIT_VELOCITY : twice;
+	control->direction = 0;
+	if (direction && (direction > 0) == control->rises) {
 		control->velocity = packed(twice < NEVER ? twice : NEVER, DIGITS);
+	} else {
+		control->velocity = packed(UNIT_VELOCITY, DIGITS);
+		control->rises = !control->rises;
 	}
-	control->before = mark;
+}
+
+/* A velocity above delta W is halved, but not below 1. */
+inline_always void bound_velocity(struct control *control, u64 window)
+{
+	u32 velocity = unpacked(control->velocity, DIGITS);
+
+	if (velocity > (window >> (32 - VELOCITY_LOG2 - INVERSE_LOG2)) / control->inverse_delta)
+		control->velocity = packed(velocity / 2 > UNIT_VELOCITY ? velocity / 2 : UNIT_VELOCITY, DIGITS);
 }
 
 /* W/RTTst <= 1/(delta dq), without dividing by a delay of zero. */
@@ -258,17 +244,14 @@ inline_always u64 adapted(struct control *control, const struct ack *ack, u32 dq
 	int is_below = is_below_target(control, window, dq);
 	u64 by;
 
+	bound_velocity(control, window);
 	if (base_in_slow_start(base)) {
 		if (is_below)
 			return window;
 		base_leave_slow_start(base);
 		window = base->window;
-		control->before = mark_of(window);
 	}
-	if (is_below != control->rises && control->velocity > packed(UNIT_VELOCITY, DIGITS)) {
-		control->velocity = packed(UNIT_VELOCITY, DIGITS);
-		control->same = 0;
-	}
+	control->direction += is_below ? 1 : -1;
 	by = change(control, window, ack->credit);
 	if (is_below)
 		return ack->window_limited ? window + by : window;

@@ -3,7 +3,7 @@
  * TCP Vegas: L. Brakmo, L. Peterson, JSAC 13(8), 1995.
  *
  * Once per round trip, with diff = W (1 - baseRTT/RTT) packets queued: W += 1 if diff < 1, W -= 1 if diff > 3. Slow
- * start doubles the window every other round trip and ends when diff > 1; W then falls to W baseRTT/RTT + 1, as in
+ * start doubles the window every other round trip and ends when diff > 1; W then falls to floor(W baseRTT/RTT) + 1, as in
  * Linux. Losses as Reno.
  */
 #include "control.h"
@@ -40,7 +40,7 @@ inline_always void round_trip(struct control *control)
 	if (base_in_slow_start(base)) {
 		control->grows = !control->grows;
 		if (diff > GAMMA) {
-			u64 wanted = window - diff + PACKET;
+			u64 wanted = ((window - diff) & ~(PACKET - 1)) + PACKET;
 
 			base_fall_to(base, wanted > 2 * PACKET ? wanted : 2 * PACKET);
 		}

@@ -521,3 +521,19 @@ fn gaimd_next_to_reno_over_red() {
         Red { name, rate, delay, queue, flows }.agrees("").link(DROPS, 0, COUNT);
     }
 }
+
+/// The Vegas of TCP-Linux, which keeps 2 to 4 packets queued, next to Reno and to CUBIC, whose queues look like congestion
+/// to it: its window within a packet, because it moves by whole packets, and what is left to the other within 2 %.
+#[test]
+fn vegas_yields() {
+    for (name, buffer, other) in
+        [("vegas next to reno", 100, "reno"), ("vegas next to cubic", 200, "cubic-linux")]
+    {
+        let text = run(200, 60, "recovery = \"linux-2.6\"\noverhead = \"400 us\"")
+            + &dumbbell("20 Mbit/s", "25 ms", &droptail(buffer))
+            + &flows(1, "vegas", "50 ms", "params = { alpha = 2, beta = 4 }")
+            + &flows(1, other, "50 ms", "");
+        let done = Done::run(name, &text);
+        done.flows(WINDOW, 0..1, Packets(1.0)).flows(GOODPUT, 1..2, Fixed(0.02));
+    }
+}

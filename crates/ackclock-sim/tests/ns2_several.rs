@@ -52,7 +52,16 @@ const STARTS_S: [f64; 4] = [0.0, 0.37, 0.71, 1.13];
 
 impl Case {
     fn new(name: &'static str, recovery: &'static str, flows: &[(&'static str, f64)]) -> Case {
-        Case { name, flows: flows.to_vec(), recovery, overhead: "0 s", poisson: "", path: PATH, spread_s: 0.0, runs: RUNS }
+        Case {
+            name,
+            flows: flows.to_vec(),
+            recovery,
+            overhead: "0 s",
+            poisson: "",
+            path: PATH,
+            spread_s: 0.0,
+            runs: RUNS,
+        }
     }
 
     fn d(name: &'static str, recovery: &'static str, other: &'static str) -> Case {
@@ -302,7 +311,8 @@ fn reno_beside_highspeed_with_other_traffic() {
 fn reno_beside_illinois_with_other_traffic() {
     // Single runs of either side scatter by 2 of 15 Mbit/s: with ten seeds of ns-2 and 16 of ours two standard errors of the
     // difference are 11 % of Reno and 5 % of the others.
-    let case = Case::d("D linux illinois poisson", "sack", "illinois-linux").poisson("5 Mbit/s").runs(16).run();
+    let case =
+        Case::d("D linux illinois poisson", "sack", "illinois-linux").poisson("5 Mbit/s").runs(16).run();
     case.agrees(What::Goodput, &[(RENOS, 0.11), (OTHERS, 0.05)]);
 }
 
