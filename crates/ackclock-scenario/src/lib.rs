@@ -15,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod allowed;
 mod check;
 mod complete;
 mod describe;

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::allowed::is_flag;
 use crate::keys::{
     AGGREGATION, ARRIVALS, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT,
     POLICER, PULSE, QUEUE, RECEIVER, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
-use crate::value::is_flag;
 
 /// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
 /// values is left to the check.

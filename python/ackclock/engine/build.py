@@ -180,6 +180,7 @@ def flow(
     receive_window: Any = None,
     recovery: Any = None,
     min_rto: Any = None,
+    min_rto_bounds: Any = None,
     max_rto: Any = None,
     initial_rto: Any = None,
     clock: Any = None,
@@ -222,7 +223,8 @@ def flow(
         Datagrams in pulses, when they are late, and frames of media.
     delay_noise, reverse_noise, receiver
         Delay of its own packets and ACKs, and how its receiver lies: ``receiver={"split": 10}``.
-    profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto
+    profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto,
+    min_rto_bounds
         Settings of its sender and receiver, as in ``[tcp]``.
     max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
         More of them.

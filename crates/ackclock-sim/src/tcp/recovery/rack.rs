@@ -12,11 +12,8 @@
 //!
 //! An episode or timeout is undone when the receiver reports all of its retransmissions as duplicates (RFC 2883), or when
 //! new data is acknowledged whose time stamp is older than the first retransmission: the packet was late, not lost
-//! (Eifel, RFC 3522). In an episode that waits until no retransmission is under way, as in Linux.
-//!
-//! A timeout is undone, too, when a packet is reported that was never sent again (F-RTO with SACK, RFC 5682, section 3).
-//! To find out, the first acknowledgement after a timeout lets new packets out instead of those that are lost; a report of
-//! these new ones alone means that the loss was real.
+//! (Eifel, RFC 3522). In an episode that waits until no retransmission is under way, as in Linux. A timeout is undone, too,
+//! when F-RTO shows it to be a false alarm (`spurious.rs`).
 //!
 //! Linux adapts the number of reports that mean a loss when it sees reordering; here that would change nothing, because
 //! reordering once seen opens the window of time whatever that number is.
@@ -33,9 +30,11 @@ use crate::tcp::sent_list::{SentList, State};
 
 mod probe;
 mod reduction;
+mod spurious;
 
 use probe::Probe;
 use reduction::Reduction;
+use spurious::Spurious;
 
 /// Recoveries for which a larger reordering window is kept (RFC 8985, section 6.2, step 4).
 const REORDERING_PERSISTS: u32 = 16;
@@ -79,14 +78,7 @@ pub struct Rack {
     /// The window that was last allowed.
     window: u64,
     newly_lost: NewlyLost,
-    /// The last timeout may still turn out to have been a false alarm (F-RTO).
-    may_be_spurious: bool,
-    /// The last acknowledgement reports a packet below the recovery point that was sent once.
-    original: bool,
-    /// New packets go out before lost ones until the next acknowledgement.
-    tries_new: bool,
-    /// The packet whose retransmission timer expired last.
-    timed_out: Option<u64>,
+    spurious: Spurious,
 }
 
 impl Rack {
@@ -102,13 +94,12 @@ impl Rack {
     fn deliver(&mut self, now: Time, sequence: u64, (at, again): (Time, bool)) {
         let rtt = now.since(at);
         if again && self.echo < at && self.least_rtt.is_some_and(|least| rtt < least) {
-            // The acknowledgement is of the first transmission: its time stamp is older, and it came too soon (section 6.2,
-            // step 2). The time alone would not do, because there is no handshake here that measures the path without a
-            // burst and without a delayed acknowledgement.
+            // It is of the first transmission: its time stamp is older, and it came too soon (section 6.2, step 2). The time
+            // alone does not say so: no handshake has measured the path without a burst or a delayed acknowledgement.
             return;
         }
         if !again {
-            self.original |= sequence < self.recovery_point;
+            self.spurious.note(sequence < self.recovery_point);
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
             self.reordering_seen |= sequence < self.highest;
         }
@@ -192,8 +183,7 @@ impl Rack {
         if self.recovering || flight.oldest < self.recovery_point {
             return false;
         }
-        self.recovering = true;
-        self.recovery_point = flight.next;
+        (self.recovering, self.recovery_point) = (true, flight.next);
         self.reduction = Reduction::new(self.window);
         (self.doubtful, self.first_resent) = (Some(0), None);
         self.window_persists = self.window_persists.saturating_sub(1);
@@ -206,8 +196,7 @@ impl Rack {
     /// The receiver has got a packet twice. Returns whether the episode turns out to have been a false alarm.
     fn note_duplicate(&mut self) -> bool {
         self.window_quarters += 1;
-        self.window_persists = REORDERING_PERSISTS;
-        self.reordering_seen = true;
+        (self.window_persists, self.reordering_seen) = (REORDERING_PERSISTS, true);
         match &mut self.doubtful {
             Some(count) if *count > 0 => {
                 *count -= 1;
@@ -227,7 +216,7 @@ impl Rack {
     /// The episode was a false alarm: what was taken for lost is on its way.
     fn undo(&mut self) {
         (self.recovering, self.doubtful, self.first_resent) = (false, None, None);
-        self.may_be_spurious = false;
+        self.spurious.forget();
         let mut late: Vec<_> = self.lost.drain().map(|Reverse(sequence)| sequence).collect();
         late.retain(|sequence| self.sent.state(*sequence) == State::Lost);
         late.sort_unstable_by_key(|sequence| Reverse((self.sent.last(*sequence).0, *sequence)));
@@ -241,24 +230,6 @@ impl Rack {
         let smoothed = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle);
         self.probe.arm(now, smoothed, flight.outstanding() == 1);
     }
-
-    /// Whether an acknowledgement shows that the last timeout was a false alarm (RFC 5682, section 3.1, as in Linux);
-    /// `advances` and `reports` say whether it acknowledges and whether it selectively reports anything new.
-    fn was_spurious(&mut self, advances: bool, reports: bool, after: Flight) -> bool {
-        self.tries_new = false;
-        if !self.may_be_spurious {
-            return false;
-        }
-        if self.original {
-            return true;
-        }
-        if after.oldest >= self.recovery_point || after.next > self.recovery_point && reports {
-            self.may_be_spurious = false;
-        } else if advances && after.next == self.recovery_point {
-            self.tries_new = true;
-        }
-        false
-    }
 }
 
 impl Recovery for Rack {
@@ -270,10 +241,9 @@ impl Recovery for Rack {
 
     #[inline]
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
-        let mut outcome = Outcome::default();
-        let mut after = flight;
+        let (mut outcome, mut after) = (Outcome::default(), flight);
         let advances = cumulative > flight.oldest;
-        self.original = false;
+        self.spurious.begin();
         if advances {
             outcome.delivered = self.acknowledge(now, cumulative, flight.oldest);
             after.oldest = cumulative;
@@ -287,10 +257,10 @@ impl Recovery for Rack {
             outcome.delivered += self.report(now, block, after);
         }
         let twice = reports_duplicate(blocks, after.oldest) && self.note_duplicate();
-        let spurious = self.was_spurious(advances, outcome.delivered > acknowledged, after);
+        let reports = outcome.delivered > acknowledged;
+        let spurious = self.spurious.is_shown(advances, reports, after, self.recovery_point);
         if twice || spurious || advances && self.was_late(after) {
-            outcome.undone = true;
-            outcome.recovered = false;
+            (outcome.undone, outcome.recovered) = (true, false);
             if !self.recovering {
                 // After a timeout that was none a new episode may begin at once.
                 self.recovery_point = after.oldest;
@@ -313,9 +283,7 @@ impl Recovery for Rack {
 
     fn on_timeout(&mut self, now: Time, flight: Flight) {
         let in_trouble = self.recovering || flight.oldest < self.recovery_point;
-        self.may_be_spurious = !in_trouble || self.timed_out == Some(flight.oldest);
-        self.timed_out = Some(flight.oldest);
-        self.tries_new = false;
+        self.spurious.on_timeout(flight.oldest, in_trouble);
         // Section 6.3: the oldest, and what was sent long enough ago.
         let patience = self.rtt + self.reordering_window();
         if flight.outstanding() > 0 && self.sent.state(flight.oldest) == State::InFlight {
@@ -373,11 +341,8 @@ impl Recovery for Rack {
         if in_flight >= limit {
             return Next::WindowFull;
         }
-        if self.tries_new {
-            if new_data {
-                return Next::New;
-            }
-            (self.tries_new, self.may_be_spurious) = (false, false);
+        if self.spurious.lets_out(new_data) {
+            return Next::New;
         }
         while let Some(Reverse(sequence)) = self.lost.peek().copied() {
             if sequence >= flight.oldest && self.sent.state(sequence) == State::Lost {
