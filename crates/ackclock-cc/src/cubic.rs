@@ -211,10 +211,9 @@ impl<V: Variant> Cubic<V> {
 
     /// HyStart of Linux, in slow start.
     fn leave_slow_start_early(&mut self, now: Time, ack: &Ack) {
-        let window = self.base.window();
-        if self.base.in_slow_start()
-            && let Some(hystart) = &mut self.hystart
-            && hystart.leaves_slow_start(now, window, ack)
+        if let Some(hystart) = &mut self.hystart
+            && self.base.in_slow_start()
+            && hystart.leaves_slow_start(now, self.base.window(), ack)
         {
             self.base.leave_slow_start();
         }

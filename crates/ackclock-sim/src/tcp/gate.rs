@@ -30,6 +30,13 @@ impl Gate {
         Gate { state: State::Shut, longest, stream }
     }
 
+    /// Whether it delays anything at all.
+    #[inline]
+    #[must_use]
+    pub fn delays(&self) -> bool {
+        self.longest != Span::ZERO
+    }
+
     /// Whether packets may go at `now`; starts a delay if none has run since the gate was shut.
     #[inline]
     pub fn passes(&mut self, now: Time) -> bool {

@@ -196,8 +196,12 @@ impl<R: Recovery> Sender<R> {
         }
         let was_recovering = self.recovery.recovering();
         let grows = self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window());
-        let rtt = self.sample_rtt(context.now, ack, advances);
-        self.recovery.on_echo(ack.sent, self.timer.smoothed());
+        // Recovery by time wants to know the RTT; for the others it is measured below, where that costs less.
+        let mut rtt = None;
+        if R::TIMESTAMPS {
+            rtt = self.sample_rtt(context.now, ack, advances);
+            self.recovery.on_echo(ack.sent, self.timer.smoothed());
+        }
         let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
@@ -208,6 +212,9 @@ impl<R: Recovery> Sender<R> {
             }
         }
         let lost = if self.stamps.is_some() { self.tell_losses(context.now) } else { 0 };
+        if !R::TIMESTAMPS {
+            rtt = self.sample_rtt(context.now, ack, advances);
+        }
         let rate = match &mut self.delivery_rate {
             Some(measure) => {
                 let lost = self.stamps.as_ref().map_or(0, |stamps| stamps.lost());
@@ -218,8 +225,7 @@ impl<R: Recovery> Sender<R> {
         let marked = self.marks.as_mut().map_or(0, |marks| marks.read(ack, outcome.delivered));
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
-        let is_cut = self.marks.is_none() && (ack.is_echo() || ack.sequence <= self.marked_until);
-        let credit = match (advances && !is_cut, self.settings.growth_per_packet) {
+        let credit = match (advances && ack.sequence > self.marked_until, self.settings.growth_per_packet) {
             (false, _) => 0.0,
             (true, false) => 1.0,
             // Duplicates may have counted all of it: without SACK, after a timeout, that can be hundreds of packets.
@@ -525,7 +531,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             self.pacer.release();
             return None;
         };
-        if !self.recovery.is_urgent() && !self.gate.passes(now) {
+        if self.gate.delays() && !self.recovery.takes_no_delay() && !self.gate.passes(now) {
             return None;
         }
         if let Some(rate) = self.pacing_rate()

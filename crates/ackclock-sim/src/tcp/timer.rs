@@ -10,16 +10,24 @@ use super::variance::LinuxVariance;
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
 
+/// What the timeout is estimated from.
+#[derive(Clone, Copy, Debug)]
+enum Estimate {
+    /// Mean and variation of all samples (RFC 6298).
+    Standard,
+    /// The variance as Linux has it.
+    Linux(LinuxVariance),
+    /// One packet timed at a time, and the clock that it is timed by.
+    OnePacket(TimedPacket, Ticks),
+}
+
 /// Estimates the retransmission timeout and says when it expires.
 #[derive(Clone, Debug)]
 pub struct Timer {
     minimum: Span,
     maximum: Span,
     clock: Span,
-    /// With one packet timed at a time: that packet, and the clock that it is timed by.
-    timed: Option<(TimedPacket, Ticks)>,
-    /// As in Linux, in place of `variation`.
-    variance: Option<LinuxVariance>,
+    estimate: Estimate,
     smoothed: Option<Span>,
     variation: Span,
     /// Without backoff, and with it.
@@ -39,8 +47,7 @@ impl Timer {
             minimum,
             maximum,
             clock,
-            timed: None,
-            variance: None,
+            estimate: Estimate::Standard,
             smoothed: None,
             variation: Span::ZERO,
             plain_timeout: timeout,
@@ -58,28 +65,25 @@ impl Timer {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
         let timeout = self.plain_timeout.max(minimum);
-        let timed = Some((TimedPacket::default(), ticks));
-        Timer { timed, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
+        let estimate = Estimate::OnePacket(TimedPacket::default(), ticks);
+        Timer { estimate, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
     }
 
     /// The same timer with the estimate of Linux: the minimum bounds four deviations, not the timeout, and a backoff has no
     /// bound but the largest timeout.
     #[must_use]
     pub fn of_linux(self) -> Self {
-        Timer { variance: Some(LinuxVariance::new(self.minimum)), ..self }
+        Timer { estimate: Estimate::Linux(LinuxVariance::new(self.minimum)), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
-        match &mut self.timed {
-            Some((timed, _)) if again => timed.abandon(),
-            Some((timed, _)) => timed.on_new(now, sequence),
-            None => {
-                if let Some(variance) = &mut self.variance {
-                    variance.on_sent(sequence);
-                }
-            }
+        match &mut self.estimate {
+            Estimate::Standard => {}
+            Estimate::Linux(variance) => variance.on_sent(sequence),
+            Estimate::OnePacket(timed, _) if again => timed.abandon(),
+            Estimate::OnePacket(timed, _) => timed.on_new(now, sequence),
         }
     }
 
@@ -87,9 +91,9 @@ impl Timer {
     /// measures anything.
     #[inline]
     pub fn on_ack(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) {
-        let timeout = match &mut self.timed {
-            Some((timed, ticks)) => timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now)),
-            None => rtt.map(|rtt| self.sample(rtt, cumulative)),
+        let timeout = match &self.estimate {
+            Estimate::Standard => rtt.map(|rtt| self.sample(rtt)),
+            _ => self.other_timeout(now, cumulative, rtt),
         };
         if let Some(timeout) = timeout {
             self.plain_timeout = timeout.clamp(self.minimum, self.maximum);
@@ -98,16 +102,25 @@ impl Timer {
         }
     }
 
-    /// Takes in an RTT sample (RFC 6298, section 2), of an acknowledgement up to `cumulative`, and returns the timeout.
-    #[inline]
-    fn sample(&mut self, rtt: Span, cumulative: u64) -> Span {
-        if let Some(variance) = &mut self.variance {
-            let before = self.smoothed.unwrap_or(rtt);
-            let variance = variance.sample(rtt, before, cumulative);
-            let smoothed = Span(before.0 - before.0 / 8 + rtt.0 / 8);
-            self.smoothed = Some(smoothed);
-            return smoothed + variance;
+    /// The timeout that an acknowledgement gives where the estimate is not the standard one; apart, because most senders do
+    /// not need it.
+    #[inline(never)]
+    fn other_timeout(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) -> Option<Span> {
+        match &mut self.estimate {
+            Estimate::Standard => None,
+            Estimate::Linux(variance) => rtt.map(|rtt| {
+                let before = self.smoothed.unwrap_or(rtt);
+                let smoothed = Span(before.0 - before.0 / 8 + rtt.0 / 8);
+                self.smoothed = Some(smoothed);
+                smoothed + variance.sample(rtt, before, cumulative)
+            }),
+            Estimate::OnePacket(timed, ticks) => timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now)),
         }
+    }
+
+    /// Takes in an RTT sample (RFC 6298, section 2) and returns the timeout.
+    #[inline]
+    fn sample(&mut self, rtt: Span) -> Span {
         let smoothed = match self.smoothed {
             None => {
                 self.variation = Span(rtt.0 / 2);
@@ -126,7 +139,7 @@ impl Timer {
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {
-        self.timed.map_or(self.smoothed, |(_, ticks)| ticks.smoothed())
+        if let Estimate::OnePacket(_, ticks) = &self.estimate { ticks.smoothed() } else { self.smoothed }
     }
 
     /// The timeout with its backoff.
@@ -156,10 +169,11 @@ impl Timer {
 
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
-        let largest = if self.variance.is_some() { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
+        let is_linux = matches!(self.estimate, Estimate::Linux(_));
+        let largest = if is_linux { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
         self.backoff = (self.backoff * 2).min(largest);
         self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
-        if let Some((timed, ticks)) = &mut self.timed {
+        if let Estimate::OnePacket(timed, ticks) = &mut self.estimate {
             timed.abandon();
             ticks.on_backoff(self.backoff);
         }

@@ -149,7 +149,7 @@ pub trait Recovery: std::fmt::Debug + Send {
 
     /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
     /// episode does, and what limited transmit lets out.
-    fn is_urgent(&self) -> bool {
+    fn takes_no_delay(&mut self) -> bool {
         false
     }
 

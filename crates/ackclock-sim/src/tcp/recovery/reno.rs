@@ -151,13 +151,12 @@ impl Recovery for DuplicateAcks {
     }
 
     #[inline]
-    fn is_urgent(&self) -> bool {
-        self.urgent.is_some() || self.lets_out
+    fn takes_no_delay(&mut self) -> bool {
+        std::mem::take(&mut self.lets_out) || self.urgent.is_some()
     }
 
     #[inline]
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
-        self.lets_out = false;
         if self.urgent == Some(sequence) {
             self.urgent = None;
         } else if self.resend == sequence {

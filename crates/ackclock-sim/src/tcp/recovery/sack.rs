@@ -146,6 +146,7 @@ impl Recovery for Sack {
                 outcome.delivered += self.report(block, now);
             }
             self.move_frontier(self.highest[2].saturating_sub(1));
+            self.lets_out = self.limited_transmit;
         }
         if !self.recovering && self.lost > 0 && now.oldest >= self.recovery_point {
             self.recovering = true;
@@ -156,8 +157,6 @@ impl Recovery for Sack {
             self.resent = 0;
             outcome.lost = true;
         }
-        self.lets_out =
-            self.limited_transmit && !self.recovering && blocks.is_some() && outcome.delivered > 0;
         if self.gone > 0 || blocks.is_some() || outcome.lost || outcome.recovered {
             self.count_gone();
         }
@@ -204,13 +203,14 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn is_urgent(&self) -> bool {
-        self.urgent || self.lets_out
+    fn takes_no_delay(&mut self) -> bool {
+        let lets_out = std::mem::take(&mut self.lets_out) && !self.recovering && !self.reported.is_empty();
+        lets_out || self.urgent
     }
 
     #[inline]
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
-        (self.urgent, self.lets_out) = (false, false);
+        self.urgent = false;
         if sequence >= flight.next {
             return;
         }
