@@ -55,7 +55,8 @@ def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) ->
     stolen = [
         1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)
     ]
-    assert found.estimates["stolen_reno"]["cubic-linux"].value == pytest.approx(100 * sum(stolen) / 3)
+    estimate = found.estimates["stolen_reno"]["cubic-linux"]
+    assert estimate.value == pytest.approx(100 * sum(stolen) / 3)
 
 
 def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:

@@ -216,7 +216,8 @@ def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
 def test_unfairness_grows_with_the_exponent(evaluate: Evaluate) -> None:
     asked = only(sharing.ROUND_TRIPS, "1:4, 50 Mbit/s")
     (found,) = cells(evaluate(Subject("scalable"), asked, against=("hstcp",)))
-    ratios = [mean(found, "goodput_ratio", name) for name in ("cubic-linux", "reno", "hstcp", CANDIDATE)]
+    names = ("cubic-linux", "reno", "hstcp", CANDIDATE)
+    ratios = [mean(found, "goodput_ratio", name) for name in names]
     assert ratios == sorted(ratios)
     # Losses are not all synchronised, so the formula bounds each from above.
     assert ratios[1] < 16

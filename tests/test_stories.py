@@ -59,8 +59,8 @@ def test_a_student(tmp_path: Path, bin_directory: Path) -> None:
     _tell("A student", tmp_path, bin_directory)
     home = _answers(tmp_path / "home", "delay")
     # 640 packets of 8000 bits at 25 Mbit/s are 204.8 ms. CUBIC falls to 0.7 of the window, which is
-    # 0.7 (30 + 205) - 30 = 134 ms of queue, and climbs again. A packet takes 0.32 ms, and Vegas keeps
-    # one to three in the queue and one in transmission.
+    # 0.7 (30 + 205) - 30 = 134 ms of queue, and climbs again. A packet takes 0.32 ms, and Vegas
+    # keeps one to three in the queue and one in transmission.
     assert 134 < home["cubic-linux"]["value"] < 205
     assert home["vegas"]["value"] < 4 * 0.32
     # CoDel's target is 5 ms.

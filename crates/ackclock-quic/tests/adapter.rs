@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use ackclock_cc::Value;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Kind};
+use ackclock_cc::{Decision, Signal, Start, Value};
 use ackclock_quic::controller::Adapter;
 use ackclock_quic::{factory, factory_with};
+use ackclock_units::{Time, Window};
 use proptest::prelude::*;
 use quinn_proto::congestion::Controller;
 
@@ -105,6 +106,58 @@ fn who_waits_for_the_application_does_not_grow() {
     // A batch without packets says nothing.
     path.adapter.on_end_acks(path.now, 0, false, None);
     assert_eq!(path.window(), 10.0);
+}
+
+/// Says how many round trips it has been told of.
+#[derive(Clone, Debug)]
+struct Counting {
+    rounds: u64,
+}
+
+ackclock_cc::parameters! {
+    /// None.
+    pub struct NoParams {}
+}
+
+impl ackclock_cc::Controller for Counting {
+    type Params = NoParams;
+
+    fn new(_: NoParams, _: Start) -> Self {
+        Counting { rounds: 0 }
+    }
+
+    fn on(&mut self, _: Time, signal: Signal) {
+        if let Signal::Ack(ack) = signal {
+            self.rounds = ack.round;
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        Decision { window: Window(2.0), ssthresh: Window(2.0), pacing_rate: None, quantum: None }
+    }
+
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("rounds", self.rounds as f64);
+    }
+}
+
+/// With a window of two packets each acknowledgement lets one out, so that packets n and n + 1 are out when n is acknowledged.
+/// A round trip ends with its own first packet: 0, 2, 4, ..., not with the one before it. Forty packets are twenty round trips.
+#[test]
+fn a_round_trip_ends_with_its_own_first_packet() {
+    let mut now = began();
+    let mut adapter = Adapter::new(Box::new(Counting { rounds: 0 }), now, MTU);
+    adapter.on_sent(now, MTU.into(), 0);
+    adapter.on_sent(now, MTU.into(), 1);
+    for number in 0..40 {
+        now += Duration::from_millis(25);
+        adapter.acknowledge(now, MTU.into());
+        adapter.on_end_acks(now, u64::from(MTU), false, Some(number));
+        adapter.on_sent(now, MTU.into(), number + 2);
+    }
+    let mut rounds = 0.0;
+    adapter.control().internals(&mut |_, value| rounds = value);
+    assert_eq!(rounds, 20.0);
 }
 
 #[test]
