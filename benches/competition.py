@@ -49,7 +49,7 @@ OVERHEAD, RTT_NOISE = "0.1 ms", "0.1 ms"
 # The name in the kernel and the flow in the simulator. Of the kernel's, CUBIC alone has HyStart.
 CONTROLS: dict[str, tuple[str, dict[str, Any]]] = {
     "Reno": ("reno", {"controller": "reno"}),
-    "CUBIC": ("cubic", {"controller": "cubic", "hystart": True}),
+    "CUBIC": ("cubic", {"controller": "cubic-linux"}),
     "Illinois": ("ack_illinois", {"controller": "illinois"}),
     "HSTCP": ("ack_hstcp", {"controller": "hstcp"}),
     "BIC": ("ack_bic", {"controller": "bic"}),

@@ -116,7 +116,6 @@ def simulate(case: Case, seconds: int, bbr: str) -> NDArray[np.float64]:
             "rtt": f"{RTT_MS} ms",
             "rtt_noise": RTT_NOISE,
             "start": f"{START_S * place:g} s",
-            "hystart": control == "cubic",
         }
         for place, control in enumerate(case.controls)
     ]

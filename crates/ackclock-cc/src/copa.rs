@@ -241,7 +241,7 @@ impl Controller for Copa {
             velocity: 1.0,
             rises: true,
             same: 0,
-            direction: 0,
+            direction: 1,
             round: 0,
             empty: 0,
             lost: None,
@@ -288,7 +288,10 @@ impl Controller for Copa {
                     _ => {}
                 }
                 (self.wanted, self.before) = (self.base.window(), self.base.window());
-                (self.velocity, self.same, self.direction) = (1.0, 0, 0);
+                (self.velocity, self.same) = (1.0, 0);
+                if self.params.velocity == Velocity::Authors {
+                    (self.rises, self.direction) = (true, 1);
+                }
             }
         }
     }

@@ -49,6 +49,13 @@ impl CubicParams {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
 
+    /// The same in Linux, which counts `beta_scale`/8 windows acknowledged per packet, a whole number of eighths: 15/8 with
+    /// beta = 0.7.
+    #[must_use]
+    pub fn linux_alpha(&self) -> f64 {
+        8.0 / libm::floor(8.0 * (1.0 + self.beta) / 3.0 / (1.0 - self.beta)).max(1.0)
+    }
+
     /// `W_cubic(t)`, packets (RFC 9438, equation 1).
     #[must_use]
     pub fn w_cubic(&self, t: f64, k: f64, w_max: f64) -> f64 {
@@ -93,8 +100,6 @@ const LARGEST_TARGET: f64 = 1.5;
 const FASTEST: f64 = 2.0;
 const SLOWEST_PROBE: f64 = 20.0;
 const SLOWEST: f64 = 100.0;
-/// The increase of its Reno-friendly window, packets per window acknowledged (`beta_scale`/8 is 15/8 windows per packet).
-const LINUX_ALPHA: f64 = 8.0 / 15.0;
 /// Gain of the smoothed RTT.
 const GAIN: f64 = 1.0 / 8.0;
 
@@ -155,7 +160,7 @@ impl<V: Variant> Cubic<V> {
             epoch.origin * self.kept + self.params.alpha() * rounds
         } else {
             let alpha = if V::IS_LINUX {
-                LINUX_ALPHA
+                self.params.linux_alpha()
             } else if epoch.friendly >= self.prior {
                 1.0
             } else {

@@ -147,7 +147,7 @@ pub struct Start {
 }
 
 impl Default for Start {
-    /// Two packets, no threshold, no HyStart++: the setting of ns-2.
+    /// Two packets, no threshold, no HyStart: the setting of ns-2.
     fn default() -> Self {
         Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: HyStart::Off, seed: 0 }
     }

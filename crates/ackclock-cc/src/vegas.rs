@@ -3,7 +3,7 @@
 //! Once per round trip, with `diff = W (1 - baseRTT/RTT)` packets queued: `W += 1` if `diff < alpha`,
 //! `W -= 1` if `diff > beta`. Slow start doubles the window every other round trip and ends when
 //! `diff > gamma`; the window then falls to `floor(W baseRTT/RTT) + 1`, as in Linux, so that its overshoot leaves the
-//! queue at once. W is that at the beginning of the round trip: the window that made its RTTs. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
+//! queue at once. W is the window at the start of the round trip, which produced these RTTs. Losses as Reno. The RTT of a round trip is the smallest of its samples or, as in the paper,
 //! their mean; baseRTT the smallest of the connection.
 
 use ackclock_units::{Span, Time};

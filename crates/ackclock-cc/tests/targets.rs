@@ -86,8 +86,8 @@ fn copa_doubles_its_velocity() {
     assert_eq!(internal(&copa, "velocity"), 1.0);
 }
 
-/// In the authors' code v is 1 in the first round trip, which is compared with none, and doubles from the second on, at most
-/// to delta W = 50 or more here. Down instead of up it is 1 again.
+/// In the authors' code v doubles from the first round trip on, because it begins with a direction, up; at most to delta W,
+/// which is 50 or more here. Down instead of up it is 1 again.
 #[test]
 fn copa_doubles_its_velocity_at_once_as_the_authors_do() {
     let params = CopaParams { mode_switching: false, ..CopaParams::default() };
@@ -98,8 +98,7 @@ fn copa_doubles_its_velocity_at_once_as_the_authors_do() {
         round(&mut copa, 40 * number, 40, number, 100);
         velocities.push(internal(&copa, "velocity"));
     }
-    // The first packet of the first round trip ends a round trip without steps, whose direction is the other.
-    assert_eq!(velocities, [1.0, 1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(velocities, [2.0, 4.0, 8.0, 16.0, 32.0]);
     // 100 ms ask for the other direction; the round trip after it sees that.
     for number in 6..8 {
         round(&mut copa, 200 + 100 * (number - 5), 100, number, 100);

@@ -80,7 +80,8 @@ inline_always u64 wanted_window(const struct control *control)
 inline_always void begin_anew(struct control *control)
 {
 	control->gained = 0;
-	control->direction = 0;
+	control->direction = 1;
+	control->rises = 1;
 	control->velocity = packed(UNIT_VELOCITY, DIGITS);
 }
 
@@ -88,7 +89,6 @@ inline_always void control_start(struct control *control)
 {
 	control->inverse_delta = INVERSE(2);
 	control->inverse_before = INVERSE(2);
-	control->rises = 1;
 	begin_anew(control);
 }
 

@@ -7,7 +7,7 @@ use ackclock_units::{Bytes, Span};
 use crate::link::noise_of;
 use crate::model::{Flow, Lies, Moment, ParamValue, Run, Traffic, Transport};
 use crate::read::{Read, Table};
-use crate::tcp::{Profile, Recovery, RttSampling, Tcp};
+use crate::tcp::{MinRtoBounds, Profile, Recovery, RttSampling, Tcp};
 use crate::topology::Topology;
 use crate::traffic;
 use crate::tree::Content;
@@ -155,6 +155,10 @@ fn one_per_window(table: &Table<'_>, settings: &Tcp) -> Read<()> {
             recovery.name()
         );
         return Err(table.refuse("rtt_sampling", problem));
+    }
+    if settings.min_rto_bounds == MinRtoBounds::Variance {
+        let problem = "must be \"timeout\" with rtt_sampling = \"one_per_window\", which counts in ticks";
+        return Err(table.refuse("min_rto_bounds", problem));
     }
     if settings.clock == Span::ZERO || settings.clock.saturating_mul(2) > settings.max_rto {
         let problem = format!(

@@ -200,14 +200,14 @@ fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
     if mean_packet.0 == 0 {
         return Err(table.refuse("mean_packet", "must be at least 1 B"));
     }
-    let packets_per_second = rate.0 as f64 / (8.0 * mean_packet.0 as f64);
-    let automatic = (packets_per_second * 0.005 / 2.0).max(5.0);
+    // In packets of 1000 bytes.
+    let automatic = (rate.0 as f64 / 8000.0 * 0.005 / 2.0).max(5.0);
     let least_max_p = || 0.01_f64.min(8000.0 / (0.1 * rate.0 as f64));
     let spacing = table.need("spacing")?;
     if let Some(uniform) = table.get::<bool>("uniform")?
         && spacing != spacing_of_uniform(uniform)
     {
-        return Err(table.refuse("uniform", "give either spacing or uniform, not both"));
+        return Err(table.refuse("uniform", "set either spacing or uniform, not both"));
     }
     let min_threshold = table.get("min_threshold")?.unwrap_or(automatic);
     let max_threshold = table.get("max_threshold")?.unwrap_or(3.0 * min_threshold);

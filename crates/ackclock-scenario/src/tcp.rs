@@ -159,7 +159,7 @@ settings! {
     limited_transmit: bool = Form::Flag, "true", "new packets on the first two duplicate ACKs (RFC 3042)", tcp_only;
     max_burst: Option<Packets> = Form::Whole(0, MOST_PACKETS), "0",
         "packets sent at once at most; 0: no limit", tcp_only;
-    overhead: Span = Form::Time, "0 s", "upper end of the uniform random delay before each send; without RACK and linux-2.6 the first retransmission of an episode and what limited transmit lets out go at once, as in ns-2", tcp_only;
+    overhead: Span = Form::Time, "0 s", "upper end of the uniform random delay before each send; with reno, newreno and sack what fast retransmit and limited transmit send goes at once, as in ns-2", tcp_only;
     growth: Growth = Form::Word(Growth::WORDS), "per_ack" linux "per_packet", "what the window grows by", tcp_only;
     pacing: bool = Form::Flag, "false",
         "spread packets over the round trip, at a gain times W/srtt; a control's own rate is always obeyed", tcp_only;

@@ -290,7 +290,7 @@ const FLOWS: &[&str] = &[
     "controller = \"bic\"\nprofile = \"linux\"\npacket = \"1500 B\"",
     "controller = \"reno\"\ntransport = \"quic\"\nprofile = \"linux\"\npacket = \"1500 B\"",
     "controller = \"tfrc\"\nstart = { uniform = [\"0 s\", \"1.5 s\"] }\nbytes = \"3 MB\"",
-    "controller = \"reno\"\nrecovery = \"reno\"\nrtt_sampling = \"one_per_window\"\nclock = \"100 ms\"",
+    "controller = \"reno\"\nrecovery = \"reno\"\nrtt_sampling = \"one_per_window\"\nmin_rto_bounds = \"timeout\"\nclock = \"100 ms\"",
     "source = \"web\"\nthink = \"1 s\"",
     "source = \"emultcp\"",
     "source = \"requests\"\nsize = [[\"10 kB\", \"70 %\"], [\"1 MB\", 0.3]]\nthink = \"2 s\"\nrequests = 5",

@@ -1,5 +1,6 @@
 //! Controls that answer delay: what they leave in the queue, and that they yield.
 
+use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_trace::Column;
@@ -40,17 +41,71 @@ fn vegas_alone_keeps_its_few_packets() {
                 summary.links[0].mean_queue_packets.unwrap() - summary.links[0].utilisation.unwrap();
             let case = format!("{rate} Mbit/s, {rtt} ms, {profile}, {statistic}");
             println!("{case}: {waiting:.2} packets wait");
-            assert!((0.0..=4.0).contains(&waiting), "{case}: {waiting} packets wait");
+            // By the mean of a burst more waits than between bursts.
+            let least = if statistic == "mean" { 0.5 } else { 1.0 };
+            assert!((least..=4.0).contains(&waiting), "{case}: {waiting} packets wait");
             assert!(summary.links[0].utilisation.unwrap() > 0.99, "{case}");
         }
     }
 }
 
-/// Every control that answers delay (YeAH does so only above a product of 640 packets, as its page says): when datagrams
-/// take 70 % of the link, three tenths are left, and within 20 s the window is below 0.6 of what it was.
+/// Those that answer delay.
+const ANSWERS: &[&str] = &["vegas", "fast", "copa", "ledbat", "ledbat++"];
+/// All others: whoever adds a control says here, or above, what it does. `yeah` answers delay only above a product of 640
+/// packets, as its page says; `vivace` is a rate with a window only for show; the delay changes how these grow or how much
+/// they cut, but does not make them fall: `illinois`, `compound`, `africa`, `veno`, `fit`, `htcp`, `westwood` and their like.
+const OTHERS: &[&str] = &[
+    "reno",
+    "gaimd",
+    "aimd",
+    "multcp",
+    "hstcp",
+    "hstcp-table",
+    "scalable",
+    "illinois",
+    "illinois-linux",
+    "bic",
+    "bic-linux",
+    "compound",
+    "compound-linux",
+    "cubic",
+    "cubic-8312",
+    "cubic-linux",
+    "htcp",
+    "htcp-linux",
+    "westwood",
+    "westwood-linux",
+    "veno",
+    "africa",
+    "fit",
+    "hybla",
+    "yeah",
+    "bbr",
+    "bbr-linux",
+    "bbr3",
+    "bbr3-linux",
+    "dctcp",
+    "prague",
+    "constant",
+    "tfrc",
+    "tfrc-2000",
+    "tear",
+    "vivace",
+];
+
+#[test]
+fn every_control_is_known_to_answer_delay_or_not() {
+    let mut named: Vec<_> = ANSWERS.iter().chain(OTHERS).copied().collect();
+    let mut all: Vec<_> = BuiltIn.entries().iter().map(|entry| entry.name).collect();
+    named.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(named, all);
+}
+
+/// When datagrams take 70 % of the link, three tenths are left, and within 20 s the window is below 0.6 of what it was.
 #[test]
 fn what_answers_delay_yields_to_datagrams() {
-    for control in ["vegas", "fast", "copa", "ledbat", "ledbat++"] {
+    for control in ANSWERS {
         let text = format!(
             "run = {{ duration = \"60 s\", sample = \"10 ms\" }}\ntcp = {{ profile = \"linux\" }}\n\
              flow = [\n  {{ controller = \"{control}\", rtt = \"40 ms\" }},\n\
@@ -63,5 +118,24 @@ fn what_answers_delay_yields_to_datagrams() {
         let (before, after) = (mean(3500, 4000), mean(5800, 6000));
         println!("{control}: {before:.1}, then {after:.1} packets");
         assert!(after < 0.6 * before, "{control}: {before} packets, then {after}");
+    }
+}
+
+/// Next to Reno and CUBIC, whose queues are half full and more, Vegas keeps at most beta = 3 packets and one more of 75 and of
+/// 150 or so: less than 6 and 3 % of 20 Mbit/s. In Linux it gets a few per cent, too.
+#[test]
+fn vegas_starves_next_to_loss_based_flows_of_linux() {
+    for (other, buffer, most) in [("reno", 100, 1.2), ("cubic-linux", 200, 0.6)] {
+        let text = format!(
+            "run = {{ duration = \"100 s\", warmup = \"30 s\" }}\ntcp = {{ profile = \"linux\", overhead = \"0.4 ms\" }}\n\
+             flow = [\n  {{ controller = \"vegas\", rtt = \"50 ms\" }},\n\
+             {{ controller = \"{other}\", rtt = \"50 ms\", start = \"1 s\" }},\n]\n\
+             [dumbbell]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n\
+             queue = {{ kind = \"droptail\", limit = \"{buffer} packets\" }}\n"
+        );
+        let summary = common::run(&read(&text));
+        let goodputs: Vec<_> = summary.flows.iter().map(|flow| flow.goodput_mbps.unwrap()).collect();
+        println!("next to {other}: {goodputs:.2?}");
+        assert!(goodputs[0] < most, "next to {other}: {goodputs:?}");
     }
 }

@@ -59,7 +59,7 @@ fn with_a_small_decrease() {
 
 /// After a halving the packets fill only half of the round trip, and what the window grows by in one round
 /// trip queues behind them: a mean of alpha/2 packets, which is a queueing delay to which alpha answers.
-/// Pacing takes the bursts away, and with them the difference of 12 % from the fluid cycle.
+/// Pacing takes the bursts away, and with them the difference of 11 % from the fluid cycle.
 #[test]
 fn with_a_large_decrease_and_pacing() {
     let mut scenario = illinois(Some(0.5));

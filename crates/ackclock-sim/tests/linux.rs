@@ -157,7 +157,7 @@ dumbbell = { rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "droptail", l
 "#;
 
 /// BBR, version 1: alone its goodput within 5 %. Next to CUBIC, which begins a second later, with buffers of 2 and 8 products:
-/// with pacing its share within 10 % of Linux 6.18 (`paced.csv`), means of a few turns there and of 8 runs here, which
+/// with pacing its share within 10 % of Linux 6.18 (`paced.csv`), two or three turns there and 8 runs here, which
 /// scatter by 0.02 each. Without pacing there is one turn of Linux 6.12 each, which scatters as much: three standard
 /// deviations, 0.06, are allowed. The differences, 0.04 and 0.05 of 0.54 and 0.41, have the same sign: open. With 32 products
 /// it is a tenth in the simulator and half of that in the kernel, of which there is one turn: not held.

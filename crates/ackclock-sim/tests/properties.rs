@@ -221,7 +221,11 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                     min_window: Packets(pacing.2),
                     hystart: [HyStart::Off, HyStart::PlusPlus, HyStart::Linux]
                         [usize::from(flags[2]) + usize::from(flags[2] && flags[3])],
-                    min_rto_bounds: if flags[0] { MinRtoBounds::Timeout } else { MinRtoBounds::Variance },
+                    min_rto_bounds: if flags[0] || flags[4] {
+                        MinRtoBounds::Timeout
+                    } else {
+                        MinRtoBounds::Variance
+                    },
                     ecn: flags[3],
                     ace_bits,
                     rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },

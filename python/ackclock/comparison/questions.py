@@ -150,7 +150,7 @@ QUESTIONS = (
     Question(
         "stolen_cubic-linux",
         "stolen from cubic-linux, BSR (%)",
-        "what it loses compared with another one next to it",
+        "what cubic-linux loses compared with sharing with another cubic-linux flow",
         10.0,
         least=-float("inf"),
         most=100.0,

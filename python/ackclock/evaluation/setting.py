@@ -16,7 +16,7 @@ PACKET_BYTES = 1500
 CUBIC = "cubic-linux"
 """The CUBIC that is in use: that of Linux."""
 BASELINES = (CUBIC, "reno")
-"""What a candidate is judged by: the CUBIC of Linux and RFC 5681."""
+"""What a candidate is judged by: the CUBIC of Linux and Reno (RFC 5681)."""
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ impl Base {
 
     /// Ends slow start where the window is now.
     pub fn leave_slow_start(&mut self) {
+        self.hystart = None;
         self.ssthresh = limited(self.window, AFTER_LOSS);
     }
 
@@ -118,6 +119,7 @@ impl Base {
         self.before = (self.window, self.ssthresh);
         self.set(window.max(AFTER_LOSS));
         self.ssthresh = self.window;
+        self.hystart = None;
     }
 
     /// A timeout: the window becomes 1; ssthresh becomes `ssthresh` packets, at least 2, if it is the first

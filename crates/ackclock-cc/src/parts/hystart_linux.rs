@@ -24,6 +24,8 @@ const RISES: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 pub struct HyStartLinux {
     /// The sender paces its packets.
     paced: bool,
+    /// It has ended slow start, and does so only once until a timeout.
+    has_ended: bool,
     round: u64,
     round_began: Time,
     /// The last acknowledgement of the train that began with the round trip.
@@ -39,6 +41,7 @@ impl HyStartLinux {
     pub const fn new(paced: bool) -> Self {
         HyStartLinux {
             paced,
+            has_ended: false,
             round: 0,
             round_began: Time::ZERO,
             train: Time::ZERO,
@@ -59,6 +62,9 @@ impl HyStartLinux {
     pub fn leaves_slow_start(&mut self, now: Time, window: f64, ack: &Ack) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.least = self.least.min(rtt);
+        if self.has_ended {
+            return false;
+        }
         if ack.round != self.round {
             (self.round, self.round_began, self.train) = (ack.round, now, now);
             (self.samples, self.current) = (0, Span::MAX);
@@ -66,7 +72,8 @@ impl HyStartLinux {
         if window < LOW_WINDOW {
             return false;
         }
-        self.train_is_long(now) || self.delay_has_risen(rtt)
+        self.has_ended = self.train_is_long(now) || self.delay_has_risen(rtt);
+        self.has_ended
     }
 
     fn train_is_long(&mut self, now: Time) -> bool {

@@ -234,14 +234,14 @@ pub static QUEUE: Section = Section {
             "mean_packet",
             Form::Size(LARGEST_PACKET),
             "1000 B",
-            "the packet by which idle time, ared's weight and its thresholds count (ns-2, ns-3: 500 B)",
+            "the packet by which idle time and ared's weight count (ns-2, ns-3: 500 B)",
         )
         .of(RED),
         key(
             "uniform",
             Form::Flag,
             NONE,
-            "marks are spaced evenly; of red and ared of earlier versions, true is spacing = \"paper\", false \"none\"",
+            "dualpi2: marks are spaced evenly; in red and ared this old key means spacing = \"paper\" (true) or \"none\" (false)",
         )
         .by(&[("dualpi2", "true")])
         .of(&["red", "ared", "dualpi2"]),

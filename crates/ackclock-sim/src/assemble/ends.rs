@@ -258,7 +258,10 @@ fn make_control(
         hystart: match flow.tcp.hystart {
             scenario::HyStart::Off => HyStart::Off,
             scenario::HyStart::PlusPlus => HyStart::PlusPlus,
-            scenario::HyStart::Linux => HyStart::Linux { paced: flow.tcp.pacing },
+            // quinn always paces.
+            scenario::HyStart::Linux => {
+                HyStart::Linux { paced: flow.tcp.pacing || flow.transport == scenario::Transport::Quic }
+            }
         },
         seed,
     };

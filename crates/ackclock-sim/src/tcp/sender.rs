@@ -268,7 +268,11 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         let told = Ack {
-            credit: if self.settings.growth_per_packet { 0.0 } else { 1.0 },
+            credit: if self.settings.growth_per_packet || self.flight.oldest < self.marked_until {
+                0.0
+            } else {
+                1.0
+            },
             delivered: Packets(0),
             rtt: None,
             in_flight: Packets(self.recovery.in_flight(self.flight)),
@@ -375,6 +379,8 @@ impl<R: Recovery> Sender<R> {
         self.timer.back_off();
         self.timer.restart(context.now);
         self.round_begin = self.flight.next;
+        // What was marked before is forgotten: slow start begins at once.
+        self.marked_until = self.marked_until.min(self.flight.oldest);
         self.signal(context, Signal::Timeout { first });
     }
 
@@ -532,6 +538,8 @@ impl<R: Recovery> Endpoint for Sender<R> {
             return None;
         };
         if self.gate.delays() && !self.recovery.takes_no_delay() && !self.gate.passes(now) {
+            // The pacer may hold a packet that was not to wait here; its time must not come again and again.
+            self.pacer.release();
             return None;
         }
         if let Some(rate) = self.pacing_rate()

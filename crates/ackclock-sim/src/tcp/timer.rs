@@ -102,8 +102,8 @@ impl Timer {
         }
     }
 
-    /// The timeout that an acknowledgement gives where the estimate is not the standard one; apart, because most senders do
-    /// not need it.
+    /// The timeout after an acknowledgement where the estimate is not the standard one. This is a separate function because
+    /// few senders need it, and it would make the others slower.
     #[inline(never)]
     fn other_timeout(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) -> Option<Span> {
         match &mut self.estimate {

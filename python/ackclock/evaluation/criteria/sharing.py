@@ -321,9 +321,9 @@ ROUND_TRIPS = Criterion(
     _rtt_cells, shown="smallest_share",
 )  # fmt: skip
 MIXED = Criterion(
-    "mixed", "5.2, 5.2.1", "MUST", "Beside CUBIC and Reno",
-    "The harm that the control does to goodput and delay of a CUBIC or Reno flow, over the general "
-    "grid and in crowds, beside the harm that CUBIC and Reno do in its place. No flow may starve "
+    "mixed", "5.2, 5.2.1", "MUST", "Next to cubic-linux and Reno",
+    "The harm that the control does to goodput and delay of a cubic-linux or Reno flow, over the "
+    "general grid and in crowds, next to the harm that these do in its place. No flow may starve "
     "(below a twentieth of its fair share for 30 s and 100 round trips) that would not beside its "
     "own kind. What it does to the controls of --against is shown, too, and counts for nothing.",
     _mixed_cells, _further_cells, shown="harm_goodput",

@@ -220,7 +220,7 @@ OBJECTIVES: dict[str, Objective] = {
             ("flow-delay", "capacity", "pulses"), count=2,
         ),
         Objective(
-            "harm", "leaves less to a flow of CUBIC", harm_margin("harm_goodput"),
+            "harm", "leaves less to a flow of cubic-linux", harm_margin("harm_goodput"),
             ("capacity", "path", "delay", "loss"), measure=measures.victims, with_victim=True,
         ),
         Objective(

@@ -42,7 +42,7 @@ class Adversary:
     capacity : float
         What the path can carry, Mbit/s.
     estimates : dict
-        The compared number of ``candidate``, ``cubic`` and ``reno`` over the fresh runs.
+        The compared number of ``candidate``, ``cubic-linux`` and ``reno`` over the fresh runs.
     baseline : str
         The more permissive baseline.
     value : Estimate

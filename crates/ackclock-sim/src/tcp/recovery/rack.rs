@@ -93,9 +93,8 @@ impl Rack {
     #[inline]
     fn deliver(&mut self, now: Time, sequence: u64, (at, again): (Time, bool)) {
         let rtt = now.since(at);
-        if again && self.echo < at && self.least_rtt.is_some_and(|least| rtt < least) {
-            // It is of the first transmission: its time stamp is older, and it came too soon (section 6.2, step 2). The time
-            // alone does not say so: no handshake has measured the path without a burst or a delayed acknowledgement.
+        if again && self.echo < at {
+            // By its time stamp it is of the first transmission (section 6.2, step 2).
             return;
         }
         if !again {
@@ -227,7 +226,9 @@ impl Rack {
     /// Sets the probe's time (section 7.2).
     fn arm_probe(&mut self, now: Time, flight: Flight) {
         let idle = flight.outstanding() == 0 || self.sent.in_flight() == 0;
-        let smoothed = self.smoothed_rtt.filter(|_| !self.recovering && self.lost.is_empty() && !idle);
+        // Only where nothing is reported, lost or timed out (section 7.2).
+        let open = self.reported.is_empty() && self.lost.is_empty() && flight.oldest >= self.recovery_point;
+        let smoothed = self.smoothed_rtt.filter(|_| open && !self.recovering && !idle);
         self.probe.arm(now, smoothed, flight.outstanding() == 1);
     }
 }
@@ -306,6 +307,7 @@ impl Recovery for Rack {
         let mut outcome = Outcome::default();
         if now >= self.reordering_ends && self.detect(now) {
             outcome.lost = self.enter(flight);
+            self.probe.stop();
             if self.recovering {
                 self.reduction.on_timer();
             }

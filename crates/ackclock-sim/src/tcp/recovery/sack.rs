@@ -146,7 +146,8 @@ impl Recovery for Sack {
                 outcome.delivered += self.report(block, now);
             }
             self.move_frontier(self.highest[2].saturating_sub(1));
-            self.lets_out = self.limited_transmit;
+            let is_duplicate = cumulative <= flight.oldest && flight.oldest >= self.recovery_point;
+            self.lets_out = self.limited_transmit && is_duplicate;
         }
         if !self.recovering && self.lost > 0 && now.oldest >= self.recovery_point {
             self.recovering = true;

@@ -1,6 +1,6 @@
 //! Whether a timeout was a false alarm: F-RTO with SACK (RFC 5682, section 3), as in Linux.
 //!
-//! It was when a packet is reported that was sent once, before it. To find out, the first acknowledgement after a timeout
+//! The timeout was spurious if an acknowledgement reports a packet that was sent only once, before the timeout. To find out, the first acknowledgement after a timeout
 //! lets new packets out instead of those that are lost; a report of these new ones alone means that the loss was real.
 
 use crate::tcp::recovery::Flight;
