@@ -28,11 +28,13 @@ Evaluate = Callable[..., Evaluation]
 
 @pytest.fixture
 def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
-    """Give what evaluates a control in some cells, over three runs and no more."""
-    monkeypatch.setattr(work, "FIRST_RUNS", {"quick": RUNS, "full": RUNS})
-    monkeypatch.setattr(work, "MOST_RUNS", RUNS)
+    """Return what evaluates a control in some cells, by default over three runs."""
 
-    def run(candidate: Subject, *criteria: Criterion, **more: object) -> Evaluation:
+    def run(
+        candidate: Subject, *criteria: Criterion, runs: int = RUNS, **more: object
+    ) -> Evaluation:
+        monkeypatch.setattr(work, "FIRST_RUNS", {"quick": runs, "full": runs})
+        monkeypatch.setattr(work, "MOST_RUNS", runs)
         asked = Asked(candidate, criteria, **more)  # type: ignore[arg-type]
         return evaluation.evaluate(asked, tmp_path, jobs=2, shown=False)
 
@@ -151,7 +153,8 @@ def test_a_late_comer_of_ledbat_starves_the_others(evaluate: Evaluate) -> None:
 # about 1.5 bandwidth-delay products, as Hock, Bless and Zitterbart measured (ICNP 2017).
 def test_bbr_loses_in_short_buffers(evaluate: Evaluate) -> None:
     short = only(queueing.LOSSES, "6 flows, buffer 0.5 BDP", "6 flows, buffer 1 BDP", mode="full")
-    found = evaluate(Subject("bbr"), short)
+    # What six flows lose differs threefold from run to run, a hundredfold from what CUBIC does.
+    found = evaluate(Subject("bbr"), short, runs=6)
     assert found.results[0].verdict == "worse"
     for cell in cells(found):
         assert verdict(cell, "loss") == "worse"
