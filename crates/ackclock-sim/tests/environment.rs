@@ -433,3 +433,34 @@ fn rate_based_controls_count_loss_events() {
     }
     assert_eq!(run(text, &["flow.0.controller=vivace"]).flows[0].whole_run.loss_events, None);
 }
+
+/// Packets that limited transmit lets out do not wait for the random delay, but for their turn when packets are paced: the
+/// run comes to its end, and 2 % of loss leave Reno its few packets per round trip.
+#[test]
+fn a_paced_sender_with_a_random_delay_comes_to_its_end() {
+    let text = "run = { duration = \"60 s\" }\n\
+                tcp = { overhead = \"2 ms\", pacing = true }\n\
+                flow = [{ controller = \"reno\", rtt = \"40 ms\", count = 3 }]\n[dumbbell]\n\
+                rate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = { kind = \"droptail\", limit = \"20 packets\" }\n\
+                loss = { kind = \"bernoulli\", rate = \"2 %\" }\n";
+    for recovery in ["reno", "newreno", "sack"] {
+        let summary = run(text, &[&format!("tcp.recovery={recovery}")]);
+        assert!(summary.flows.iter().all(|flow| flow.goodput_mbps.unwrap() > 0.3), "{recovery}");
+    }
+}
+
+/// A mark stops growth until what was sent since is acknowledged, but not after a timeout: everything is lost for 0.3 s from
+/// 5 s on, and a second after the retransmission that comes through slow start has brought the window back to ten packets.
+#[test]
+fn a_timeout_forgets_the_mark_before_it() {
+    let text = "run = { duration = \"8 s\", sample = \"10 ms\" }\n\
+                tcp = { ecn = true }\nflow = [{ controller = \"reno\", rtt = \"40 ms\" }]\n[dumbbell]\n\
+                rate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = { kind = \"step\", limit = \"200 packets\", threshold = 20 }\n\
+                [[event]]\nat = \"5 s\"\nset = \"dumbbell.loss.rate\"\nto = \"100 %\"\n\
+                [[event]]\nat = \"5.3 s\"\nset = \"dumbbell.loss.rate\"\nto = \"0 %\"\n";
+    let (summary, tables) = common::run_with(&read(text, &[]), 0, true, u64::MAX);
+    assert!(summary.flows[0].whole_run.timeouts > 0);
+    let window = windows(&tables, "window");
+    let largest = window[560..700].iter().copied().fold(0.0, f64::max);
+    assert!(largest >= 10.0, "at most {largest} packets");
+}

@@ -46,7 +46,11 @@ impl LinuxVariance {
         }
         let (old, error) = (self.deviation.0, rtt.0.abs_diff(smoothed.0));
         let is_gentle = rtt < smoothed && error > old / 4;
-        self.deviation = Span(if is_gentle { old + (error - old / 4) / 8 } else { old - old / 4 + error });
+        self.deviation = Span(if is_gentle {
+            old.saturating_add((error - old / 4) / 8)
+        } else {
+            (old - old / 4).saturating_add(error)
+        });
         self.largest = self.largest.max(self.deviation);
         self.variance = self.variance.max(self.largest);
         if cumulative > self.round_begin {
