@@ -449,18 +449,26 @@ fn a_paced_sender_with_a_random_delay_comes_to_its_end() {
     }
 }
 
-/// A mark stops growth until what was sent since is acknowledged, but not after a timeout: everything is lost for 0.3 s from
-/// 5 s on, and a second after the retransmission that comes through slow start has brought the window back to ten packets.
+/// A mark stops growth until what was sent since is acknowledged, but not after a timeout: everything is lost for 0.3 s, from
+/// ten moments on, of which some follow a mark at once. A second after the outage slow start has brought the window back to
+/// ten packets.
 #[test]
 fn a_timeout_forgets_the_mark_before_it() {
-    let text = "run = { duration = \"8 s\", sample = \"10 ms\" }\n\
-                tcp = { ecn = true }\nflow = [{ controller = \"reno\", rtt = \"40 ms\" }]\n[dumbbell]\n\
-                rate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = { kind = \"step\", limit = \"200 packets\", threshold = 20 }\n\
-                [[event]]\nat = \"5 s\"\nset = \"dumbbell.loss.rate\"\nto = \"100 %\"\n\
-                [[event]]\nat = \"5.3 s\"\nset = \"dumbbell.loss.rate\"\nto = \"0 %\"\n";
-    let (summary, tables) = common::run_with(&read(text, &[]), 0, true, u64::MAX);
-    assert!(summary.flows[0].whole_run.timeouts > 0);
-    let window = windows(&tables, "window");
-    let largest = window[560..700].iter().copied().fold(0.0, f64::max);
-    assert!(largest >= 10.0, "at most {largest} packets");
+    for begins_ms in (5000_usize..6000).step_by(40) {
+        let text = format!(
+            "run = {{ duration = \"8 s\", sample = \"10 ms\" }}\n\
+             tcp = {{ ecn = true }}\nflow = [{{ controller = \"reno\", rtt = \"40 ms\" }}]\n[dumbbell]\n\
+             rate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n\
+             queue = {{ kind = \"step\", limit = \"200 packets\", threshold = 20 }}\n\
+             [[event]]\nat = \"{begins_ms} ms\"\nset = \"dumbbell.loss.rate\"\nto = \"100 %\"\n\
+             [[event]]\nat = \"{} ms\"\nset = \"dumbbell.loss.rate\"\nto = \"0 %\"\n",
+            begins_ms + 300
+        );
+        let (summary, tables) = common::run_with(&read(&text, &[]), 0, true, u64::MAX);
+        assert!(summary.flows[0].whole_run.timeouts > 0);
+        let over = begins_ms / 10 + 30;
+        let window = windows(&tables, "window");
+        let largest = window[over + 20..over + 130].iter().copied().fold(0.0, f64::max);
+        assert!(largest >= 10.0, "outage at {begins_ms} ms: at most {largest} packets");
+    }
 }
