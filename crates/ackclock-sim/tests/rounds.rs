@@ -1,4 +1,4 @@
-//! The count of round trips that controls are told of, and HyStart++, which counts by it.
+//! The count of round trips that controls see, and HyStart++, which counts by it.
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
