@@ -50,8 +50,8 @@ def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) ->
     delay = sum(flow["mean_rtt_ms"] for flow in alone) / 3 - 40.0
     assert found.estimates["goodput"]["reno"].value == pytest.approx(goodput)
     assert found.estimates["delay"]["reno"].value == pytest.approx(delay)
-    beside = [run["flows"] for run in _runs("beside Reno", "cubic-linux")]
-    usual = [run["flows"][1]["goodput_mbps"] for run in _runs("beside Reno", "reno")]
+    beside = [run["flows"] for run in _runs("next to Reno", "cubic-linux")]
+    usual = [run["flows"][1]["goodput_mbps"] for run in _runs("next to Reno", "reno")]
     stolen = [
         1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)
     ]
@@ -277,7 +277,7 @@ def test_a_path_by_its_name(tmp_path: Path) -> None:
         '[[flow]]\nsource = "cbr"\nrate = "1 Mbit/s"\n'
     )
     wifi = path.of_file(file, **given | {"buffer": "100ms"}, flows=3)
-    scenario = questions.scenarios(wifi, "cubic")["beside Reno"]
+    scenario = questions.scenarios(wifi, "cubic")["next to Reno"]
     # 100 Mbit/s for 100 ms are 1250 packets.
     assert scenario["dumbbell"]["queue"]["limit"] == "1250 packets"
     assert scenario["dumbbell"]["queue"]["kind"] == "fq_codel"

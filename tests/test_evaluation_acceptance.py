@@ -202,12 +202,12 @@ def test_virtual_renos_take_as_much(evaluate: Evaluate, n: int) -> None:
 # share of about beta/(mean queue + beta), less than 3/(84 + 3) = 3.4 % of the standard path and
 # 0.9 % with four times its buffer.
 def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
-    standard = "standard path, beside cubic-linux"
-    long = ("buffer 4 BDP, beside cubic-linux", "buffer 4 BDP, beside reno")
+    standard = "standard path, next to cubic-linux"
+    long = ("buffer 4 BDP, next to cubic-linux", "buffer 4 BDP, next to reno")
     for cell in cells(evaluate(Subject("vegas"), only(sharing.MIXED, standard, *long))):
         assert verdict(cell, "harm_goodput") == "better"
         assert mean(cell, "share") < (0.01 if cell.cell.name in long else 0.035)
-    short = "buffer 0.25 BDP, beside cubic-linux"
+    short = "buffer 0.25 BDP, next to cubic-linux"
     found = evaluate(Subject("bbr"), only(sharing.MIXED, standard, short))
     assert found.results[0].verdict in {"worse", "fails"}
     assert all(verdict(cell, "harm_goodput") == "worse" for cell in cells(found))

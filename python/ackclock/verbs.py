@@ -143,7 +143,7 @@ def evaluate(
     jobs: int | None = None,
     cluster: str | None = None,
 ) -> Evaluation:
-    """Judge a congestion control by what RFC 9743 asks of a new one, beside CUBIC and Reno.
+    """Judge a congestion control by what RFC 9743 asks of a new one, next to cubic-linux and Reno.
 
     Parameters
     ----------

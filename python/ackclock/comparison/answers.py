@@ -149,8 +149,8 @@ def compare(
         for control in dict.fromkeys(controls)
         for name, scenario in scenarios(setting, control).items()
     }
-    # What Reno loses to a control is told by what it has beside another Reno.
-    for other, name in zip(OTHERS, ("beside Reno", "beside cubic-linux"), strict=True):
+    # What Reno loses to a control is told by what it has next to another Reno.
+    for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
         wanted.setdefault((name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
     cases = {
@@ -224,7 +224,7 @@ def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dic
         for run in numbers[name, control]:
             for key, value in run.items():
                 merged.setdefault(key, []).append(value)
-    for other, name in zip(OTHERS, ("beside Reno", "beside cubic-linux"), strict=True):
+    for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
         usual = [run[f"left_{other}"] for run in numbers[name, other]]
         left = merged.pop(f"left_{other}")
         merged[f"stolen_{other}"] = [

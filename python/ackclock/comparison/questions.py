@@ -130,11 +130,11 @@ QUESTIONS = (
         most=50.0,
         better=1,
     ),
-    Question("beside_reno", "share beside Reno (%)", "of the goodput of both", 10.0, most=100.0),
+    Question("beside_reno", "share next to Reno (%)", "of the goodput of both", 10.0, most=100.0),
     Question(
         "stolen_reno",
         "stolen from Reno, BSR (%)",
-        "what Reno loses against another Reno beside it (TCP-FIT, eq. 22)",
+        "what Reno loses compared with sharing with another Reno flow (TCP-FIT, eq. 22)",
         10.0,
         least=-float("inf"),
         most=100.0,
@@ -203,8 +203,8 @@ def scenarios(setting: Setting, control: str) -> dict[str, dict[str, Any]]:
     return {
         "alone": setting.scenario(one),
         "against itself": setting.scenario(one, setting.flow(control, "second")),
-        "beside Reno": setting.scenario(one, setting.flow("reno", "second")),
-        "beside cubic-linux": setting.scenario(one, setting.flow("cubic-linux", "second")),
+        "next to Reno": setting.scenario(one, setting.flow("reno", "second")),
+        "next to cubic-linux": setting.scenario(one, setting.flow("cubic-linux", "second")),
         "two RTTs": setting.scenario(one, setting.flow(control, "second", rtt=2.0)),
         "after a step": setting.scenario(one, half),
     }
@@ -311,8 +311,8 @@ def _after_a_step(run: Run, setting: Setting) -> Numbers:
 MEASURES: Mapping[str, Callable[[Run, Setting], Numbers]] = {
     "alone": _alone,
     "against itself": _against_itself,
-    "beside Reno": _beside("reno"),
-    "beside cubic-linux": _beside("cubic-linux"),
+    "next to Reno": _beside("reno"),
+    "next to cubic-linux": _beside("cubic-linux"),
     "two RTTs": _two_rtts,
     "after a step": _after_a_step,
 }

@@ -97,7 +97,7 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
     ]
     if mode == "full":
         cells += [
-            harm_cell(f"{words}, beside {victim}", STANDARD, victim, 60, {}, receiver=receiver)
+            harm_cell(f"{words}, next to {victim}", STANDARD, victim, 60, {}, receiver=receiver)
             for words, receiver in LIARS.items()
             for victim in BASELINES
         ]

@@ -131,7 +131,7 @@ def _managed_cells(mode: Mode) -> list[Cell]:
         for count in ((1,) if mode == "quick" else (1, 8))
     ]
     cells += [
-        harm_cell(f"{name}, beside {victim}", _with_queue(name), victim, 40, {"queue": name})
+        harm_cell(f"{name}, next to {victim}", _with_queue(name), victim, 40, {"queue": name})
         for name in names
         for victim in BASELINES
     ]
@@ -201,7 +201,7 @@ def _tunnel_cells(_: Mode) -> list[Cell]:
         discipline = {"kind": "fq_codel", "queues": queues}
         path = Bottleneck(queue_packets=1000, discipline=discipline)
         cells += [
-            harm_cell(f"{name}, beside {victim}", path, victim, 40, {"queues": queues})
+            harm_cell(f"{name}, next to {victim}", path, victim, 40, {"queues": queues})
             for victim in BASELINES
         ]
     return cells

@@ -190,7 +190,7 @@ def harm_cell(
 def _further_cells(mode: Mode, victim: str) -> list[Cell]:
     """Put the control beside one of those that are only shown, on the paths of the quick grid."""
     return [
-        harm_cell(f"{name}, beside {victim}", path, victim, LONG_S[mode], parameters_of(path))
+        harm_cell(f"{name}, next to {victim}", path, victim, LONG_S[mode], parameters_of(path))
         for name, path in GRID.items()
         if path.rtt_ms == STANDARD.rtt_ms
     ]
@@ -198,7 +198,7 @@ def _further_cells(mode: Mode, victim: str) -> list[Cell]:
 
 def _mixed_cells(mode: Mode) -> list[Cell]:
     cells = [
-        harm_cell(f"{name}, beside {victim}", path, victim, LONG_S[mode], parameters_of(path))
+        harm_cell(f"{name}, next to {victim}", path, victim, LONG_S[mode], parameters_of(path))
         for name, path in general_grid(mode).items()
         for victim in BASELINES
     ]

@@ -252,7 +252,7 @@ def _limited_cells(mode: Mode) -> list[Cell]:
 
     return [
         Cell(
-            f"{words}, {f'beside {CUBIC}' if beside else 'alone'}",
+            f"{words}, {f'next to {CUBIC}' if beside else 'alone'}",
             one_part(partial(scenario, requests=requests, beside=beside), measures.requests),
             judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
             parameters={"requests": words, "beside": CUBIC if beside else "nobody"},

@@ -174,7 +174,7 @@ def _policer_cells(mode: Mode) -> list[Cell]:
             for victim in BASELINES:
                 cells.append(
                     _policed_beside(
-                        f"bucket {bucket_ms} ms each, beside {victim}",
+                        f"bucket {bucket_ms} ms each, next to {victim}",
                         POLICED,
                         victim,
                         named,
@@ -303,7 +303,7 @@ def _bloat_cells(_: Mode) -> list[Cell]:
     measure = partial(measures.completions, groups=("short",))
     return [
         Cell(
-            "100 kB of CUBIC after 20 s of 8 flows",
+            f"100 kB of {CUBIC} after 20 s of 8 flows",
             one_part(partial(_crowded, control=CUBIC), measure),
             judged=(time_margin("fct_p50_short"),),
         )
