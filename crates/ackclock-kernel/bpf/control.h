@@ -93,6 +93,18 @@ struct ack {
 	u32 prior;
 };
 
+/*
+ * Whether an acknowledgement of all bytes before `acknowledged` ends the round trip that began with the byte `*begin`: that of
+ * this byte does (RFC 8257, section 3.3, step 3; sequence numbers wrap). The next one begins with the byte sent next, `next`.
+ */
+inline_always int ends_round_trip(u32 *begin, u32 acknowledged, u32 next)
+{
+	if ((int)(acknowledged - *begin) <= 0)
+		return 0;
+	*begin = next;
+	return 1;
+}
+
 inline_always u64 limited(u64 window, u64 least)
 {
 	if (window < least)

@@ -28,6 +28,8 @@ struct functions {
 	/* Of controls that set the rate, too: sending again, and packets per second times 2^16. */
 	void (*restart)(struct control *control, u64 now);
 	u64 (*pacing)(const struct control *control);
+	/* How the kernel counts round trips. */
+	int (*ends_round_trip)(u32 *begin, u32 acknowledged, u32 next);
 	/* Windows per smoothed RTT at which packets are paced; 0 where that is left to the stack. */
 	u32 pacing_gain;
 	const char *names[MOST_INTERNALS];
@@ -51,6 +53,11 @@ static void host_ack(struct control *control, const struct ack *ack)
 static void host_internals(const struct control *control, u64 *values)
 {
 	control_internals(control, values);
+}
+
+static int host_ends_round_trip(u32 *begin, u32 acknowledged, u32 next)
+{
+	return ends_round_trip(begin, acknowledged, next);
 }
 
 #ifdef RATE
@@ -141,5 +148,5 @@ static void host_loss_again(struct control *control, u64 now)
 const struct functions TABLE(NAME) = {
 	host_start,	host_ack,  host_loss,	    host_timeout,   host_undo,	  host_idle,
 	host_internals, host_mark, host_loss_again, host_recovered, host_restart, host_pacing,
-	PACING_GAIN,	{ INTERNALS },
+	host_ends_round_trip, PACING_GAIN, { INTERNALS },
 };

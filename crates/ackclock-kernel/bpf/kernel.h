@@ -100,11 +100,8 @@ SEC("struct_ops") int ack_measure(u64 *arguments)
 	int rtt_us = sample->rtt_us;
 	struct ack ack = { .now = tp->tcp_mstamp, .delivered = tp->delivered };
 
-	if ((int)(tp->snd_una - connection->round_begin) > 0) {
-		connection->round += 1;
-		connection->round_begin = tp->snd_nxt;
-		ack.new_round = 1;
-	}
+	ack.new_round = ends_round_trip(&connection->round_begin, tp->snd_una, tp->snd_nxt);
+	connection->round += ack.new_round;
 	ack.rtt = rtt_us > 0 ? (u32)rtt_us * TICKS_PER_US : 0;
 	ack.round = connection->round;
 	ack.recovering = connection->recovering;

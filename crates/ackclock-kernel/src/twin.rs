@@ -62,6 +62,7 @@ struct Functions {
     recovered: unsafe extern "C" fn(*mut State),
     restart: Option<unsafe extern "C" fn(*mut State, u64)>,
     pacing: Option<unsafe extern "C" fn(*const State) -> u64>,
+    ends_round_trip: unsafe extern "C" fn(*mut u32, u32, u32) -> i32,
     pacing_gain: u32,
     names: [Option<&'static c_char>; MOST_INTERNALS],
 }
@@ -113,6 +114,14 @@ fn names_of(functions: &'static Functions) -> impl Iterator<Item = &'static str>
     // SAFETY: literals of C, which live for ever and end with 0.
     let text = |name: &'static c_char| unsafe { CStr::from_ptr(name) };
     functions.names.iter().map_while(move |name| text((*name)?).to_str().ok())
+}
+
+/// Whether an acknowledgement of all bytes before `acknowledged` ends the round trip that began with the byte `begin`, as
+/// the kernel's controls count it; if so, the next one begins with the byte `next`. Sequence numbers wrap.
+#[expect(unsafe_code, reason = "the function is C")]
+pub fn ends_round_trip(begin: &mut u32, acknowledged: u32, next: u32) -> bool {
+    // SAFETY: it reads and writes one number, which is borrowed.
+    unsafe { (tables()[0].ends_round_trip)(&raw mut *begin, acknowledged, next) != 0 }
 }
 
 /// Packets that the kernel sends at once at a rate: those of a millisecond, at least 2, at most 64 KiB of 1500-byte packets.

@@ -402,3 +402,30 @@ fn a_window_of_a_hundred_thousand_packets_still_grows_by_one() {
     let grown = control.decision().window.0 - 1e5;
     assert!((grown / 0.31 - 1.0).abs() < 1e-3, "{grown}");
 }
+
+/// A window of W packets, an ACK per `delayed` of them, and a path so fast that a window arrives at once: by hand, in units
+/// of the RTT, a round trip ends when its first packet is acknowledged. Where W is a multiple of `delayed` every window is
+/// acknowledged after exactly one RTT, so that in n RTTs there are n round trips, wherever sequence numbers wrap.
+#[test]
+fn the_kernel_counts_one_round_trip_per_rtt() {
+    const PACKET: u32 = 1448;
+    for (window, delayed) in [(2, 1), (2, 2), (4, 2), (10, 1), (10, 2), (12, 4), (200, 1)] {
+        // The third window passes 2^32.
+        let first = 0_u32.wrapping_sub(2 * window * PACKET + 1);
+        let (mut begin, mut acknowledged, mut next) = (first, first, first.wrapping_add(window * PACKET));
+        let mut ends = Vec::new();
+        for rtt in 1..=50 {
+            for _ in 0..window / delayed {
+                acknowledged = acknowledged.wrapping_add(delayed * PACKET);
+                // The kernel asks its control before it sends what the ACK allows.
+                if twin::ends_round_trip(&mut begin, acknowledged, next) {
+                    ends.push(rtt);
+                }
+                next = next.wrapping_add(delayed * PACKET);
+            }
+        }
+        // The first round trip begins with the first byte that is sent after the control came.
+        let expected: Vec<_> = (1..=50).collect();
+        assert_eq!(ends, expected, "W = {window}, an ACK per {delayed}");
+    }
+}

@@ -76,6 +76,8 @@ export function Player() {
     let frame = 0;
     let last = performance.now();
     const tick = (now: number): void => {
+      // The effect is undone after the next paint, and a frame may come before that.
+      if (!state.playing.value) return;
       const next = (state.replay_s.value ?? 0) + ((now - last) / 1e3) * state.speed.value;
       last = now;
       state.replay_s.value = Math.min(next, end());
