@@ -93,6 +93,7 @@ def made(
             "window": windows.ravel(),
             "rtt_ms": np.tile([one["mean_rtt_ms"] or np.nan for one in summaries], samples),
             "sent_bytes": sent_bytes,
+            "arrived_bytes": sent_bytes,
             "delivered_bytes": sent_bytes,
             **given,
         },

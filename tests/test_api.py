@@ -27,9 +27,9 @@ def test_json_file_is_the_same_scenario(tmp_path):
 
 def test_tables_have_the_columns_of_the_trace():
     run = ackclock.simulate(SCENARIO)
-    assert run.windows.columns[:8] == [
-        "time_s", "flow", "window", "ssthresh", "rtt_ms",
-        "in_flight_packets", "sent_bytes", "delivered_bytes",
+    assert run.windows.columns[:10] == [
+        "time_s", "flow", "window", "ssthresh", "rtt_ms", "in_flight_packets", "sent_bytes",
+        "arrived_bytes", "delivered_bytes", "one_way_delay_ms",
     ]  # fmt: skip
     assert {"alpha", "beta", "da_s", "dm_s"} <= set(run.windows.columns)
     assert {"time_s", "link", "queue_packets", "min_packets", "max_packets"} <= set(
@@ -57,6 +57,9 @@ def test_bytes_in_the_table_add_up_to_the_goodput():
         rate = samples["delivered_bytes"].sum() * 8e-6 / 4
         # In-order delivery may move a window of packets over the edge of an interval.
         assert rate == pytest.approx(flow["goodput_mbps"], rel=0.05)
+        # What arrives moves by a packet.
+        arrived = samples["arrived_bytes"].sum() * 8e-6 / 4
+        assert arrived == pytest.approx(flow["arrived_mbps"], abs=0.01)
 
 
 def test_save_writes_the_same_as_the_command_line(tmp_path, scenario, ackclock):

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock.draw import charts, figures, plots
-from ackclock.draw.charts import Axis, Chart, Group, Series
+from ackclock.draw import charts
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 
 ROOT = Path(__file__).parents[1]
 OWN = ("data:image/png;base64,", "#")
@@ -83,9 +83,10 @@ def test_the_curves_of_a_page_are_the_tables_of_the_run(run: ackclock.Run, page:
     queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
     np.testing.assert_allclose(curve(found, "run", "queue", "bottleneck")[1], queue, rtol=5e-6)
     # 100 parts of 0.1 s: Mbit/s times 0.1 s are Mbit.
-    delivered = run.windows.filter(pl.col("flow") == 1)["delivered_bytes"].sum() * 8e-6
-    rates = curve(found, "run", "goodput", "second")[1]
-    assert sum(rates) * 0.1 == pytest.approx(delivered, rel=5e-6)
+    samples = run.windows.filter(pl.col("flow") == 1)
+    for chart, column in (("goodput", "arrived_bytes"), ("in-order", "delivered_bytes")):
+        rates = curve(found, "run", chart, "second")[1]
+        assert sum(rates) * 0.1 == pytest.approx(samples[column].sum() * 8e-6, rel=5e-6)
 
 
 def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
@@ -156,7 +157,7 @@ def test_many_long_curves_stay_below_the_size_of_a_mail_and_say_so() -> None:
     generator = np.random.default_rng(1)
     time_s = np.arange(20_000) * 0.01
     series = [Series(f"flow {n}", n, time_s, generator.random(20_000)) for n in range(100)]
-    chart = Chart("all", "all", charts.SECONDS, Axis("value"), series)
+    chart = Chart("all", "all", SECONDS, Axis("value"), series)
     text, thinned = charts.data({"run": Group([chart])})
     assert len(text) <= charts.MOST_BYTES
     assert thinned.startswith("Curves are thinned for this page: of each of ")
@@ -183,55 +184,16 @@ def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> No
     run.save(tmp_path / "saved", force=True)
 
 
-def test_a_picture_becomes_charts_with_its_numbers() -> None:
-    figure, (first, second) = plots.panels(2)
-    # Means at 1, 2 and 4 with intervals of a tenth, a line across, and a curve of another colour.
-    plots.errors(first, [1, 2, 4], [1, 2, 3], [0.9, 1.9, 2.9], [1.1, 2.1, 3.1], label="one")
-    first.axhline(2.5, color=plots.COLOURS[1], label="limit")
-    first.set(xlabel="rate (Mbit/s)", ylabel="delay (ms)", xlim=(0, 5), yscale="log")
-    plots.bars(second, ["a", "b"], [3.0, 5.0], None, "packets")
-    found = figures.of_figure(figure)
-    assert found is not None
-    chart, bars = found.charts
-    assert (chart.x.label, chart.x.unit, chart.x.range) == ("rate", "Mbit/s", (0.0, 5.0))
-    assert (chart.title, chart.y.log, chart.kind) == ("delay (ms)", True, "curves")
-    one, limit = chart.series
-    assert (one.name, limit.name) == ("one", "limit")
-    np.testing.assert_array_equal(one.x, [1, 2, 4])
-    np.testing.assert_array_equal(one.y, [1, 2, 3])
-    np.testing.assert_allclose(one.low, [0.9, 1.9, 2.9])
-    np.testing.assert_allclose(one.high, [1.1, 2.1, 3.1])
-    np.testing.assert_array_equal([limit.x, limit.y], [[0, 5], [2.5, 2.5]])
-    assert bars.x.names == ["a", "b"]
-    assert bars.kind == "points"
-    np.testing.assert_array_equal(bars.series[0].y, [3, 5])
-
-
 def test_charts_written_down_are_the_same_charts() -> None:
     x = np.array([1.0, 2.0, 3.0])
     one = Series("<one>", 0, x, [1.0, np.nan, 3.0], low=x - 1, high=x + 1)
-    other = Series("two", 1, [2.0], [5.0], is_joined=False)
+    other = Series("two", 1, [2.0], [5.0], look="points")
     axes = Axis("p", log=True), Axis("goodput", "Mbit/s", names=["a"], range=(0.0, 1.0))
     group = Group([Chart("key", "title", *axes, [one, other])], linked=False)
     again = charts.load(charts.dump(group))
     assert charts.data({"place": again}) == charts.data({"place": group})
     np.testing.assert_array_equal(again.charts[0].series[0].y, [1.0, np.nan, 3.0])
-    assert not again.charts[0].series[1].is_joined
-
-
-def test_a_picture_of_anything_else_stays_a_picture() -> None:
-    for draw in (
-        lambda panel: panel.scatter([1, 2], [1, 2]),
-        lambda panel: panel.fill_between([1, 2], [1, 2]),
-        lambda panel: panel.imshow([[1, 2], [3, 4]]),
-        # A phase plane runs back and forth along its horizontal axis.
-        lambda panel: panel.plot([1, 2, 1], [1, 2, 3]),
-        lambda panel: panel.axhline(1).remove(),
-    ):
-        figure, (panel, other) = plots.panels(2)
-        draw(panel)
-        other.plot([1, 2], [1, 2])
-        assert figures.of_figure(figure) is None
+    assert again.charts[0].series[1].look == "points"
 
 
 def test_templates_have_no_handlers_inside_tags() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from ackclock import StorageError, sweep
-from ackclock.draw.charts import Axis, Chart, Group, Series
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.evaluation.suites import chosen
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown

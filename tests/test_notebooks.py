@@ -43,7 +43,7 @@ def test_a_card_escapes_what_a_scenario_says() -> None:
 def test_pictures_show_themselves(run: ackclock.Run) -> None:
     for figure in (run.plot.window(), run.plot.overview(), run.plot):
         assert figure._repr_png_().startswith(PNG)
-    assert repr(run.plot) == "<Pictures: window, rtt, shares, queue, overview>"
+    assert repr(run.plot) == "<Pictures: window, rtt, shares, in_order, queue, overview>"
 
 
 def test_a_picture_can_be_one_panel_of_another(run: ackclock.Run) -> None:
@@ -65,7 +65,7 @@ def test_an_overview_has_the_same_time_everywhere(run: ackclock.Run) -> None:
         "window (packets)",
         "RTT (ms)",
         "queue (packets)",
-        "delivered in order (Mbit/s)",
+        "goodput (Mbit/s)",
     ]
     assert {panel.get_xlim() for panel in panels} == {(1.0, 2.0)}
 

@@ -33,12 +33,16 @@ def test_windows_and_round_trips_are_those_of_the_table(run: ackclock.Run) -> No
 
 
 def test_shares_add_up_to_what_arrived(run: ackclock.Run) -> None:
-    (panel,) = run.plot.shares().axes
-    for line, flow in zip(panel.lines, (0, 1), strict=True):
-        # A hundred parts of 0.1 s each, Mbit/s.
-        shown = np.asarray(line.get_ydata(), float).sum() * 0.1
-        samples = run.windows.filter(pl.col("flow") == flow)
-        assert shown == pytest.approx(samples["delivered_bytes"].sum() * 8e-6)
+    for draw, column in (
+        (run.plot.shares, "arrived_bytes"),
+        (run.plot.in_order, "delivered_bytes"),
+    ):
+        (panel,) = draw().axes
+        for line, flow in zip(panel.lines, (0, 1), strict=True):
+            # A hundred parts of 0.1 s each, Mbit/s.
+            shown = np.asarray(line.get_ydata(), float).sum() * 0.1
+            samples = run.windows.filter(pl.col("flow") == flow)
+            assert shown == pytest.approx(samples[column].sum() * 8e-6)
 
 
 def test_the_queue_of_the_bottleneck_is_shown(run: ackclock.Run) -> None:

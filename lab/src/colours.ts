@@ -3,10 +3,11 @@
 import { signal } from "@preact/signals";
 import { curveColour, gridColour, inkColour } from "./charts/palette.ts";
 
-const query = matchMedia("(prefers-color-scheme: dark)");
+/** Absent where there is no page, as in tests of what is drawn. */
+const query = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 /** Whether the page is dark. */
-export const dark = signal(query.matches);
-query.addEventListener("change", () => (dark.value = query.matches));
+export const dark = signal(query?.matches ?? false);
+query?.addEventListener("change", () => (dark.value = query.matches));
 
 /** The colour of the flow or link with this number. */
 export const colour = (index: number): string => curveColour(index, dark.value);

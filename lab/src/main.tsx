@@ -6,7 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { follow, open } from "./address.ts";
 import { listen } from "./keys.ts";
-import { panels } from "./panels.ts";
+import { called, panels } from "./panels.ts";
 import * as state from "./state.ts";
 import { Asks, Control } from "./views/control.tsx";
 import { Flows } from "./views/flows.tsx";
@@ -31,6 +31,7 @@ function Wrong() {
 
 function Curves() {
   const internal = useSignal("");
+  const shared = useSignal(0);
   const names = useComputed(() => {
     state.revision.value;
     return state.trace.value?.internals() ?? [];
@@ -39,9 +40,14 @@ function Curves() {
   const seen = state.trace.value;
   if (!seen) return <p class="hint">The engine is starting.</p>;
   const column = names.value.includes(internal.value) ? internal.value : (names.value[0] ?? "");
-  const plots = panels(seen, state.ghost.value?.trace ?? null, state.hidden.value, column);
+  const plots = panels(seen, state.ghost.value?.trace ?? null, state.hidden.value, column, shared.value);
   return (
     <>
+      {seen.full_at_s !== null && (
+        <p class="hint" role="status">
+          {`The curves end at ${seen.full_at_s.toFixed(1)} s, where the page had no room for more samples; a larger run.sample shows the whole run.`}
+        </p>
+      )}
       <div class="plots">
         {plots.slice(0, BEFORE_PHASE).map((panel) => (
           <Plot key={panel.key} panel={panel} />
@@ -56,7 +62,17 @@ function Curves() {
           inside the controls{" "}
           <select value={column} onChange={(event) => (internal.value = event.currentTarget.value)}>
             {names.value.map((name) => (
-              <option key={name} value={name}>{name}</option>
+              <option key={name} value={name}>{called(name)}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {seen.sharings.length > 1 && (
+        <label>
+          {" shares of "}
+          <select value={shared.value} onChange={(event) => (shared.value = Number(event.currentTarget.value))}>
+            {seen.sharings.map(({ link }, index) => (
+              <option key={link} value={index}>{link}</option>
             ))}
           </select>
         </label>

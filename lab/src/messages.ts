@@ -34,7 +34,10 @@ export interface Catalogue {
 export interface Outline {
   duration_s: number;
   warmup_s: number;
-  flows: { name: string; control: string; packet_bytes: number }[];
+  /** Spacing of samples; null where they are those of round trips. */
+  sample_s: number | null;
+  /** `path`: the links that the flow's data passes, by their number in `links`. */
+  flows: { name: string; control: string; packet_bytes: number; path: number[] }[];
   links: string[];
 }
 
@@ -49,10 +52,13 @@ export interface FlowSummary {
   controller: string;
   rtt_ms: number;
   goodput_mbps: number | null;
+  arrived_mbps: number | null;
   mean_window: number | null;
   mean_rtt_ms: number | null;
   rtt_p50_ms: number | null;
   rtt_p95_ms: number | null;
+  delay_p50_ms: number | null;
+  delay_p95_ms: number | null;
   sent_packets: number;
   dropped_packets: number;
   loss_events: number | null;
@@ -81,6 +87,7 @@ export interface Summary {
   links: LinkSummary[];
   jain: number | null;
   packets_simulated: number;
+  warnings: string[];
 }
 
 /** A scenario as a text, with the files that it names and the control that is written in the page. */

@@ -1,15 +1,18 @@
-// The plots over time: what each shows, as columns that a picture, a table or a file can be made of.
+// The plots over time: what each shows, as points that a picture or a file can be made of.
 
 import { colour } from "./colours.ts";
-import { MOST_DRAWN, type Curve, type Trace } from "./trace.ts";
+import { pointsOf, type Points } from "./samples.ts";
+import { MOST_DRAWN, type Curve, type Sharing, type Trace } from "./trace.ts";
 
 /** One curve of a plot. */
 export interface Line {
   name: string;
   colour: string;
-  time: readonly number[];
-  values: readonly number[];
   isGhost: boolean;
+  /** Stacked, but not to be seen: what is hidden still has its share. */
+  isBlank?: boolean;
+  /** Its points between two times, in at most about as many as are asked for. */
+  points(from: number, to: number, most: number): Points;
 }
 
 /** One plot. */
@@ -22,15 +25,23 @@ export interface Panel {
   lines: Line[];
 }
 
-/** The columns that flows are plotted by: key, title, unit. */
-const OF_FLOWS = [
-  ["window", "Congestion window", "packets"],
-  ["rate_mbps", "Goodput", "Mbit/s"],
-  ["rtt_ms", "Round-trip time", "ms"],
-] as const;
+const OTHERS_COLOUR = "#999999";
+/** The column that is offered with the internals of controls, and how it is called there. */
+const IN_ORDER = ["in_order_mbps", "Delivered in order", "Mbit/s"] as const;
+
+/** How a column that is offered with the internals of controls is called. */
+export const called = (column: string): string => (column === IN_ORDER[0] ? "delivered in order" : column);
 
 function line(curve: Curve, column: string, name: string, index: number, isGhost: boolean): Line {
-  return { name, colour: colour(index), time: curve.time, values: curve.columns.get(column) ?? [], isGhost };
+  return {
+    name,
+    colour: colour(index),
+    isGhost,
+    points: (from, to, most) => {
+      const values = curve.columns.get(column);
+      return values === undefined ? { x: [], y: [] } : pointsOf(curve.time, values, from, to, most);
+    },
+  };
 }
 
 function ofFlows(trace: Trace, column: string, hidden: ReadonlySet<string>, isGhost: boolean): Line[] {
@@ -49,52 +60,78 @@ function ofLinks(trace: Trace, column: string, isGhost: boolean): Line[] {
   });
 }
 
-function shares(trace: Trace, hidden: ReadonlySet<string>): Line[] {
-  const lines = ofFlows(trace, "rate_mbps", hidden, false);
-  const time = lines[0]?.time ?? [];
-  const same = lines.filter((one) => one.time.length === time.length);
-  let made: number[][] | undefined;
-  const stack = (): number[][] => {
-    const below = time.map(() => 0);
-    const sums = time.map((_, row) => same.reduce((sum, one) => sum + (one.values[row] ?? 0), 0));
-    return same.map((one) =>
-      time.map((_, row) => {
-        const sum = sums[row] as number;
-        below[row] = (below[row] as number) + (sum > 0 ? (one.values[row] ?? 0) / sum : Number.NaN);
-        return below[row] as number;
-      }),
-    );
+/** Shares of what arrives, of all flows that share a link: those that are not drawn have one band, the last. */
+function shares(trace: Trace, sharing: Sharing, hidden: ReadonlySet<string>): Line[] {
+  const drawn = sharing.flows.filter((flow) => flow < trace.flows.length);
+  const groups = drawn.map((flow) => [flow]);
+  const others = sharing.flows.filter((flow) => flow >= trace.flows.length);
+  if (others.length > 0) groups.push(others);
+  const amount = (flows: readonly number[], part: number): number =>
+    flows.reduce((sum, flow) => sum + (trace.arrived[flow]?.[part] ?? 0), 0);
+  const upTo = (place: number, from: number, to: number): Points => {
+    const points: Points = { x: [], y: [] };
+    const parts = trace.arrived[0]?.length ?? 0;
+    for (let part = 0; part < parts; part += 1) {
+      const end = Math.min(trace.outline.duration_s, (part + 1) * trace.smoothing_s);
+      if (end - trace.smoothing_s > trace.now_s || end < from || end - trace.smoothing_s > to) continue;
+      const all = amount(sharing.flows, part);
+      points.x.push(end);
+      points.y.push(all > 0 ? amount(groups.slice(0, place + 1).flat(), part) / all : Number.NaN);
+    }
+    return points;
   };
-  // Only a picture that is drawn needs them.
-  return same.map((one, index) => ({
-    ...one,
-    get values() {
-      if (made?.[0]?.length !== time.length) made = stack();
-      return made[index] as number[];
-    },
-  }));
+  return groups.map(([flow], place): Line => {
+    const isOthers = place === drawn.length;
+    const name = trace.outline.flows[flow as number]?.name ?? "";
+    return {
+      name: isOthers && others.length > 1 ? `${others.length} more` : name,
+      colour: isOthers ? OTHERS_COLOUR : colour(flow as number),
+      isGhost: false,
+      isBlank: !isOthers && hidden.has(name),
+      points: (from, to) => upTo(place, from, to),
+    };
+  });
 }
 
 /** The plots of a run, with the curves of the one before behind them. */
-export function panels(trace: Trace, ghost: Trace | null, hidden: ReadonlySet<string>, internal: string): Panel[] {
+export function panels(
+  trace: Trace,
+  ghost: Trace | null,
+  hidden: ReadonlySet<string>,
+  internal: string,
+  shared = 0,
+): Panel[] {
   const both = (of: (trace: Trace, isGhost: boolean) => Line[]): Line[] => [
     ...(ghost ? of(ghost, true) : []),
     ...of(trace, false),
   ];
-  const flows = OF_FLOWS.map(([key, title, unit]) => ({
+  const flows = (key: string, title: string, unit: string, column = key): Panel => ({
     key,
-    title: key === "rate_mbps" ? `${title}, mean of ${Number(trace.smoothing_s.toPrecision(2))} s` : title,
+    title,
     unit,
-    lines: both((one, isGhost) => ofFlows(one, key, hidden, isGhost)),
-  }));
+    lines: both((one, isGhost) => ofFlows(one, column, hidden, isGhost)),
+  });
+  const mean = `, mean of ${Number(trace.smoothing_s.toPrecision(2))} s`;
   const queue = { key: "queue", title: "Queue", unit: "packets", lines: both((one, is) => ofLinks(one, "max_packets", is)) };
-  const share = { key: "share", title: "Shares of the goodput", unit: "", stacked: true, lines: shares(trace, hidden) };
-  const inside = {
-    key: "internal",
-    title: `Inside the controls: ${internal}`,
+  const sharing = trace.sharings[shared] ?? trace.sharings[0] ?? { link: "", flows: [] };
+  const share = {
+    key: "share",
+    title: trace.sharings.length > 1 ? `Shares of ${sharing.link}` : "Shares of the goodput",
     unit: "",
-    lines: both((one, isGhost) => ofFlows(one, internal, hidden, isGhost)),
+    stacked: true,
+    lines: shares(trace, sharing, hidden),
   };
-  const [window, rate, rtt] = flows;
-  return [window, rate, queue, rtt, share, ...(internal === "" ? [] : [inside])] as Panel[];
+  const inside =
+    internal === IN_ORDER[0]
+      ? flows("internal", `${IN_ORDER[1]}${mean}`, IN_ORDER[2], internal)
+      : flows("internal", `Inside the controls: ${internal}`, "", internal);
+  return [
+    flows("window", "Congestion window", "packets"),
+    flows("rate_mbps", `Goodput as it arrives${mean}`, "Mbit/s"),
+    queue,
+    flows("rtt_ms", "Round-trip time", "ms"),
+    ...(trace.hasDelays() ? [flows("one_way_delay_ms", "One-way delay of datagrams", "ms")] : []),
+    share,
+    ...(internal === "" ? [] : [inside]),
+  ];
 }

@@ -1,7 +1,8 @@
 // What can be taken along: files that are made in the page.
 
 import type { Panel } from "./panels.ts";
-import type { Trace } from "./trace.ts";
+import type { Samples } from "./samples.ts";
+import type { Curve, Trace } from "./trace.ts";
 
 /** Gives a file to the reader. */
 export function save(name: string, content: Blob): void {
@@ -15,19 +16,22 @@ export function save(name: string, content: Blob): void {
 /** What is shown, as CSV: a row per flow and sample, up to a time and within the part that is looked at. */
 export function csv(trace: Trace, hidden: ReadonlySet<string>, from: number, to: number): string {
   const names = [...new Set(trace.flows.flatMap((flow) => [...flow.columns.keys()]))];
+  const columns = (flow: Curve): (Samples | undefined)[] => names.map((name) => flow.columns.get(name));
   const rows = [["time_s", "flow", ...names].join(",")];
   trace.flows.forEach((flow, index) => {
     const name = trace.outline.flows[index]?.name ?? "";
     if (hidden.has(name)) return;
     const quoted = /[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
-    flow.time.forEach((time, row) => {
-      if (time < from || time > to) return;
-      const cells = names.map((column) => {
-        const value = flow.columns.get(column)?.[row];
-        return value === undefined || Number.isNaN(value) ? "" : String(value);
+    const values = columns(flow);
+    for (let row = 0; row < flow.time.upTo(to); row += 1) {
+      const time = flow.time.at(row);
+      if (time < from) continue;
+      const cells = values.map((column) => {
+        const value = column?.at(row) ?? Number.NaN;
+        return Number.isNaN(value) ? "" : String(value);
       });
       rows.push([String(time), quoted, ...cells].join(","));
-    });
+    }
   });
   return `${rows.join("\n")}\n`;
 }
@@ -38,12 +42,13 @@ const escaped = (text: string): string =>
 /** A plot as SVG, drawn from its numbers. */
 export function svg(panel: Panel, from: number, to: number): string {
   const [width, height, left, right, top, bottom] = [800, 320, 60, 130, 30, 36];
-  const inside = panel.lines.map((line) =>
-    line.time.flatMap((time, row): [number, number][] => {
-      const value = line.values[row];
-      return time < from || time > to || value === undefined || Number.isNaN(value) ? [] : [[time, value]];
-    }),
-  );
+  const inside = panel.lines.map((line) => {
+    const { x, y } = line.points(from, to, 2 * width);
+    return x.flatMap((time, row): [number, number][] => {
+      const value = y[row] as number;
+      return time < from || time > to || Number.isNaN(value) ? [] : [[time, value]];
+    });
+  });
   const most = panel.stacked ? 1 : inside.flat().reduce((largest, [, value]) => Math.max(largest, value), 1e-9) * 1.08;
   const x = (time: number): number => left + ((time - from) / (to - from || 1)) * (width - left - right);
   const y = (value: number): number => height - bottom - (value / most) * (height - top - bottom);
@@ -58,6 +63,7 @@ export function svg(panel: Panel, from: number, to: number): string {
     ];
   });
   panel.lines.forEach((line, index) => {
+    if (line.isBlank) return;
     const points = (inside[index] ?? []).map(([time, value]) => `${x(time).toFixed(1)},${y(value).toFixed(1)}`);
     const dash = line.isGhost ? ' stroke-dasharray="4 4" opacity="0.55"' : "";
     parts.push(`<polyline fill="none" stroke="${line.colour}" stroke-width="1.4"${dash} points="${points.join(" ")}"/>`);

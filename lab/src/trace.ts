@@ -1,19 +1,20 @@
-// What a run has shown, thinned for drawing. Numbers come from the engine's summary, never from here.
+// What a run has shown: every sample, for drawing. Numbers come from the engine's summary, never from here.
 
 import type { Column, Outline, Tables } from "./messages.ts";
+import { Numbers, Samples } from "./samples.ts";
 
-/** More rows per curve than this are merged in pairs. */
-const MOST_ROWS = 4096;
 /** Flows that are drawn. */
 export const MOST_DRAWN = 24;
 const MOST_MARKS = 20000;
+/** Values of all curves together, 8 bytes each; a page that kept more would be ended by its browser. */
+const MOST_VALUES = 16e6;
 /** Parts of a run that goodputs are means over. */
 const SMOOTHING = 120;
 
 /** Columns over time, of one length; `time` in seconds. */
 export interface Curve {
-  time: number[];
-  columns: Map<string, number[]>;
+  time: Numbers;
+  columns: Map<string, Samples>;
 }
 
 /** A loss event or timeout. */
@@ -23,10 +24,35 @@ export interface Mark {
   kind: string;
 }
 
-const FIXED = new Set(["time_s", "flow", "link", "sent_bytes", "delivered_bytes"]);
+/** Flows whose data share a link. */
+export interface Sharing {
+  link: string;
+  flows: number[];
+}
+
+const FIXED = new Set(["time_s", "flow", "link", "sent_bytes", "arrived_bytes", "delivered_bytes"]);
+/** Columns made of what arrives: amounts by name, and their rates. */
+const RATES = [
+  ["arrived_bytes", "arrived_mbit", "rate_mbps"],
+  ["delivered_bytes", "in_order_mbit", "in_order_mbps"],
+] as const;
+/** Columns that have plots of their own, or none. */
+const NO_INTERNALS = new Set(["window", "ssthresh", "rtt_ms", "in_flight_packets", "one_way_delay_ms", ...RATES.flat()]);
 
 function values(column: Column | undefined): ArrayLike<number> {
   return column === undefined || Array.isArray(column) ? [] : column;
+}
+
+/** The link at which each flow meets the most others, the first of several; flows without a link meet nobody. */
+export function sharings(outline: Outline): Sharing[] {
+  const users = outline.links.map((_, link) => outline.flows.flatMap(({ path }, flow) => (path.includes(link) ? [flow] : [])));
+  const meets = outline.flows.map(({ path }) =>
+    path.reduce((best, link) => ((users[link]?.length ?? 0) > (users[best]?.length ?? 0) ? link : best), path[0] ?? -1),
+  );
+  return outline.links.flatMap((link, index) => {
+    const flows = meets.flatMap((of, flow) => (of === index ? [flow] : []));
+    return flows.length > 0 ? [{ link, flows }] : [];
+  });
 }
 
 /** A run as curves. */
@@ -35,23 +61,36 @@ export class Trace {
   readonly flows: Curve[];
   readonly links: Curve[];
   readonly marks: Mark[] = [];
-  /** Goodputs are means over this time, seconds. */
+  readonly sharings: Sharing[];
+  /** Goodputs and shares are means over this time, seconds. */
   readonly smoothing_s: number;
+  /** Of every flow, also of those that are not drawn: what arrived in each part of the run of the length `smoothing_s`, Mbit. */
+  readonly arrived: Float64Array[];
   now_s = 0;
+  /** When there was no room for more samples, seconds. */
+  full_at_s: number | null = null;
+  #values = 0;
 
   constructor(outline: Outline) {
     this.outline = outline;
-    this.smoothing_s = outline.duration_s / SMOOTHING;
-    const empty = (): Curve => ({ time: [], columns: new Map() });
+    this.smoothing_s = Math.max(outline.duration_s / SMOOTHING, outline.sample_s ?? 0);
+    const empty = (): Curve => ({ time: new Numbers(), columns: new Map() });
     this.flows = outline.flows.slice(0, MOST_DRAWN).map(empty);
     this.links = outline.links.map(empty);
+    this.sharings = sharings(outline);
+    const parts = Math.max(1, Math.ceil(outline.duration_s / this.smoothing_s - 1e-9));
+    this.arrived = outline.flows.map(() => new Float64Array(parts));
   }
 
   /** Takes in new samples. */
   add(now_s: number, tables: Tables): void {
     this.now_s = now_s;
-    if (tables.windows) this.#rows(tables.windows, "flow", this.flows);
-    if (tables.queues) this.#rows(tables.queues, "link", this.links);
+    if (tables.windows) this.#arrivals(tables.windows);
+    if (this.full_at_s === null) {
+      if (tables.windows) this.#rows(tables.windows, "flow", this.flows);
+      if (tables.queues) this.#rows(tables.queues, "link", this.links);
+      if (this.#values > MOST_VALUES) this.full_at_s = now_s;
+    }
     const events = tables.events;
     if (!events) return;
     const [times, flows, kinds] = [values(events.time_s), values(events.flow), events.kind];
@@ -64,74 +103,82 @@ export class Trace {
     }
   }
 
-  /** Names of the internals of controls, in order. */
+  /** Names of the internals of controls, in order, and after them what is delivered in order. */
   internals(): string[] {
-    const known = new Set(["window", "ssthresh", "rtt_ms", "in_flight_packets", "rate_mbps", "delivered_mbit"]);
-    return [...new Set(this.flows.flatMap((flow) => [...flow.columns.keys()]))].filter((name) => !known.has(name));
+    const names = new Set(this.flows.flatMap((flow) => [...flow.columns.keys()]));
+    return [...[...names].filter((name) => !NO_INTERNALS.has(name)), ...(names.has("in_order_mbps") ? ["in_order_mbps"] : [])];
   }
 
-  /** Goodput over the last while: what recovery delivers at once has waited for a round trip or more. */
-  #rate(curve: Curve, rows: number): number {
-    const column = curve.columns.get("delivered_mbit") as number[];
-    const [time, total] = [curve.time[rows - 1] as number, column[rows - 1] as number];
-    const since = time - this.smoothing_s;
-    let row = rows - 2;
-    while (row >= 0 && (curve.time[row] as number) > since) row -= 1;
-    return (total - (column[row] ?? 0)) / (time - (curve.time[row] ?? 0));
+  /** Whether any flow has one-way delays. */
+  hasDelays(): boolean {
+    return this.flows.some((flow) => !Number.isNaN(flow.columns.get("one_way_delay_ms")?.levels.at(-1)?.most.at(0) ?? Number.NaN));
+  }
+
+  /** A sample at time t is of what happened since the one before: at the end of a part it belongs to that part. */
+  #arrivals(table: Record<string, Column>): void {
+    const [times, flows, bytes] = [values(table.time_s), values(table.flow), values(table.arrived_bytes)];
+    for (let row = 0; row < times.length; row += 1) {
+      const parts = this.arrived[flows[row] as number];
+      if (parts === undefined) continue;
+      const part = Math.ceil((times[row] as number) / this.smoothing_s - 1e-9) - 1;
+      const index = Math.min(parts.length - 1, Math.max(0, part));
+      parts[index] = (parts[index] as number) + (bytes[row] as number) * 8e-6;
+    }
   }
 
   #rows(table: Record<string, Column>, key: "flow" | "link", curves: Curve[]): void {
     const times = values(table.time_s);
     const owners = values(table[key]);
-    const delivered = values(table.delivered_bytes);
     const names = Object.keys(table).filter((name) => !FIXED.has(name));
     for (let row = 0; row < times.length; row += 1) {
       const curve = curves[owners[row] as number];
       if (curve === undefined) continue;
-      const time = times[row] as number;
-      const rows = curve.time.push(time);
-      for (const name of names) put(curve, name, rows, values(table[name])[row] as number);
+      curve.time.push(times[row] as number);
+      for (const name of names) put(curve, name, values(table[name])[row] as number);
+      this.#values += 1 + names.length;
       if (key === "flow") {
-        put(curve, "delivered_mbit", rows, (curve.columns.get("delivered_mbit")?.at(-1) ?? 0) + (delivered[row] as number) * 8e-6);
-        put(curve, "rate_mbps", rows, this.#rate(curve, rows));
+        for (const [of, amount, rate] of RATES) {
+          put(curve, amount, before(curve, amount) + (values(table[of])[row] as number) * 8e-6);
+          put(curve, rate, this.#rate(curve, amount));
+        }
+        this.#values += 2 * RATES.length;
       }
-      if (rows >= MOST_ROWS) thin(curve);
     }
+  }
+
+  /** The mean rate of an amount over the last while: the instant rate of a sample is mostly that of the sampling. */
+  #rate(curve: Curve, amount: string): number {
+    const [column, rows] = [curve.columns.get(amount) as Samples, curve.time.length];
+    const time = curve.time.at(rows - 1);
+    const since = curve.time.upTo(time - this.smoothing_s) - 1;
+    const [begin, had] = since < 0 ? [0, 0] : [curve.time.at(since), column.at(since)];
+    return (column.at(rows - 1) - had) / (time - begin);
   }
 }
 
-function put(curve: Curve, name: string, rows: number, value: number): void {
+const before = (curve: Curve, name: string): number => {
+  const column = curve.columns.get(name);
+  return column === undefined ? 0 : column.at(column.length - 1);
+};
+
+/** Adds the value of the newest row; a column that comes later than others has none before. */
+function put(curve: Curve, name: string, value: number): void {
   let column = curve.columns.get(name);
   if (column === undefined) {
-    column = [];
+    column = new Samples();
     curve.columns.set(name, column);
   }
-  while (column.length < rows - 1) column.push(Number.NaN);
+  while (column.length < curve.time.length - 1) column.push(Number.NaN);
   column.push(value);
 }
 
-/** Merges pairs of rows: of queues the longest stays, of everything else what came last. */
-function thin(curve: Curve): void {
-  const half = (column: number[], merge: (a: number, b: number) => number): number[] =>
-    Array.from({ length: column.length >> 1 }, (_, i) => merge(column[2 * i] as number, column[2 * i + 1] as number));
-  curve.time = half(curve.time, (_, later) => later);
-  for (const [name, column] of curve.columns) {
-    while (column.length < curve.time.length * 2) column.push(Number.NaN);
-    curve.columns.set(name, half(column, name === "max_packets" ? Math.max : (_, later) => later));
-  }
-}
-
 /**
- * Finds a curve's value at a time.
+ * Returns a curve's value at a time.
  *
  * @returns The last value at or before it; undefined when there is none.
  */
 export function at(curve: Curve, name: string, time: number): number | undefined {
-  let [low, high] = [0, curve.time.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((curve.time[middle] as number) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 ? undefined : curve.columns.get(name)?.[low - 1];
+  const row = curve.time.upTo(time) - 1;
+  const column = curve.columns.get(name);
+  return row < 0 || column === undefined ? undefined : column.at(row);
 }

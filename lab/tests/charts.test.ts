@@ -44,7 +44,7 @@ rtt = "40 ms"
 `;
 /** Pages: what makes them, and how many charts they have. */
 const PAGES = {
-  run: { file: "run/index.html", make: ["simulate", "run.toml", "-o", "run", "--quiet"], charts: 4 },
+  run: { file: "run/index.html", make: ["simulate", "run.toml", "-o", "run", "--quiet"], charts: 5 },
   comparison: {
     file: "comparison/index.html",
     make: ["compare", "reno", "cubic", "--rate", "2mbit", "--rtt", "40ms", "--duration", "10s", "--runs", "2", "-o", "comparison"],

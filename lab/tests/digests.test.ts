@@ -1,26 +1,17 @@
 // The engine of the page gives the same digests as the engine outside of it.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Run, Scenario, controllers, initSync } from "../engine/engine.js";
 import type { Control, Summary } from "../src/messages.ts";
+import { LAB, ROOT, native, type Request } from "./native.ts";
 import { random } from "./scenarios.ts";
 
-const LAB = process.env.LAB ?? dirname(dirname(fileURLToPath(import.meta.url)));
-const ROOT = dirname(LAB);
 const RANDOM = 200;
 
 initSync({ module: readFileSync(join(LAB, "engine/engine_bg.wasm")) });
-
-interface Request {
-  text: string;
-  isJson: boolean;
-  files: Record<string, string>;
-}
 
 function inThePage({ text, isJson, files }: Request, slice = 1_000_000, record = false): string {
   let scenario: Scenario;
@@ -35,13 +26,6 @@ function inThePage({ text, isJson, files }: Request, slice = 1_000_000, record =
   run.free();
   scenario.free();
   return summary.digest;
-}
-
-function outside(requests: Request[]): string[] {
-  const arguments_ = ["run", "--quiet", "--release", "--package", "ackclock-web", "--example", "digests"];
-  const input = requests.map((one) => `${JSON.stringify(one)}\n`).join("");
-  const output = execFileSync("cargo", arguments_, { cwd: ROOT, input, encoding: "utf8", maxBuffer: 1e8 });
-  return output.trimEnd().split("\n");
 }
 
 function scenarioFile(name: string): Request {
@@ -69,7 +53,7 @@ test("the digests on file", () => {
 test("every scenario of the repository", () => {
   const names = readdirSync(join(ROOT, "scenarios")).filter((file) => file.endsWith(".toml"));
   const requests = names.map((file) => scenarioFile(file.replace(".toml", "")));
-  assert.deepEqual(requests.map((one) => inThePage(one)), outside(requests));
+  assert.deepEqual(requests.map((one) => inThePage(one)), native("digests", requests));
 });
 
 test(`${RANDOM} scenarios by chance`, () => {
@@ -80,7 +64,7 @@ test(`${RANDOM} scenarios by chance`, () => {
     files: {},
   }));
   const found = requests.map((one) => inThePage(one));
-  assert.deepEqual(found, outside(requests));
+  assert.deepEqual(found, native("digests", requests));
   // Some domains exclude each other, which is refused on both sides in the same words.
   const run = found.filter((one) => /^[0-9a-f]{16}$/.test(one));
   assert.ok(run.length > 0.8 * RANDOM, `${run.length} were run; refused: ${found.filter((one) => !run.includes(one)).join("\n")}`);

@@ -192,7 +192,7 @@ impl Endpoint for Sink {
 
 impl ReceivingEnd for Sink {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.delivered, completed: self.completed }
+        ReceiverView::unordered(self.delivered, self.completed)
     }
 
     fn delays(&self) -> Option<(&Delays, Option<f64>)> {

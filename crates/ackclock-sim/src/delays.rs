@@ -11,23 +11,32 @@ pub struct Delays {
     histogram: Histogram,
     arrived: u64,
     late: u64,
+    /// Of whatever arrived last, measured or not.
+    latest: Option<Span>,
 }
 
 impl Delays {
     /// None so far. What takes longer than `deadline` is late.
     #[must_use]
     pub fn new(measured: (Time, Time), deadline: Option<Span>) -> Self {
-        Delays { measured, deadline, histogram: Histogram::default(), arrived: 0, late: 0 }
+        Delays { measured, deadline, histogram: Histogram::default(), arrived: 0, late: 0, latest: None }
     }
 
     /// What was sent at `sent` arrives at `now`.
     pub fn record(&mut self, now: Time, sent: Time) {
+        let delay = now.since(sent);
+        self.latest = Some(delay);
         if now >= self.measured.0 && now <= self.measured.1 {
-            let delay = now.since(sent);
             self.histogram.record(delay);
             self.arrived += 1;
             self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
         }
+    }
+
+    /// The delay of what arrived last; `None` before anything arrives.
+    #[must_use]
+    pub const fn latest(&self) -> Option<Span> {
+        self.latest
     }
 
     /// The delay that the share `share` of them does not exceed; `None` without any.

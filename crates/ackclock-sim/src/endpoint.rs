@@ -102,6 +102,14 @@ pub struct Ends {
     pub receiver: Box<dyn ReceivingEnd>,
 }
 
+impl ReceiverView {
+    /// A receiver that hands over what arrives, as it arrives.
+    #[must_use]
+    pub const fn unordered(delivered: u64, completed: Option<Time>) -> Self {
+        ReceiverView { delivered, arrived: delivered, completed }
+    }
+}
+
 impl Ends {
     /// The ends of a flow.
     #[must_use]
@@ -115,6 +123,8 @@ impl Ends {
 pub struct ReceiverView {
     /// Packets handed to the application in order.
     pub delivered: u64,
+    /// Packets that arrived, in whatever order, each once.
+    pub arrived: u64,
     /// When the last packet of a finite transfer was.
     pub completed: Option<Time>,
 }

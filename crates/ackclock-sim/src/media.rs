@@ -197,7 +197,7 @@ impl Endpoint for MediaSink {
 
 impl ReceivingEnd for MediaSink {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.delivered, completed: None }
+        ReceiverView::unordered(self.delivered, None)
     }
 
     fn delays(&self) -> Option<(&Delays, Option<f64>)> {

@@ -5,7 +5,7 @@ use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
 use crate::context::JournalEntry;
-use crate::endpoint::Ends;
+use crate::endpoint::{Ends, ReceiverView};
 use crate::link::LinkCounters;
 use crate::network::Network;
 use crate::packet::EndId;
@@ -15,7 +15,8 @@ use crate::packet::EndId;
 pub struct FlowMark {
     /// Counters, drops included.
     pub counters: Counters,
-    /// Packets delivered in order.
+    /// Packets that arrived, each once, and those of them that were delivered in order.
+    pub arrived: u64,
     pub delivered: u64,
     /// Integral of the window over time, packets times seconds.
     pub window_integral: f64,
@@ -137,10 +138,12 @@ impl Observer {
 pub fn mark(now: Time, flow: u32, network: &Network, ends: &[Ends]) -> FlowMark {
     let Ends { sender, receiver, .. } = &ends[flow as usize];
     let sender = sender.view();
+    let ReceiverView { arrived, delivered, .. } = receiver.view();
     let dropped_packets = network.tallies[EndId::sender_of(flow).number() as usize].dropped;
     FlowMark {
         counters: Counters { dropped_packets, ..sender.meter.counters },
-        delivered: receiver.view().delivered,
+        arrived,
+        delivered,
         window_integral: sender.meter.window_integral(now, sender.window),
     }
 }
@@ -153,12 +156,21 @@ struct Samples {
     by_round_trip: bool,
     end: Time,
     packet_bytes: Vec<u64>,
-    /// Per flow: sent and delivered packets at its last sample, and its round trip.
-    last: Vec<(u64, u64, u64)>,
+    /// Per flow: its counts of packets at its last sample, and its round trip.
+    last: Vec<Last>,
     last_links: Vec<LinkCounters>,
     last_time: Time,
     windows: Windows,
     queues: Queues,
+}
+
+/// A flow at its last sample: packets sent, arrived and delivered, and round trips.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    sent: u64,
+    arrived: u64,
+    delivered: u64,
+    round: u64,
 }
 
 /// How often queues are sampled when flows are sampled by their round trips.
@@ -176,7 +188,7 @@ impl Samples {
             by_round_trip,
             end: Time::ZERO + scenario.run.duration,
             packet_bytes: scenario.flows.iter().map(|flow| flow.tcp.packet.0).collect(),
-            last: vec![(0, 0, 0); scenario.flows.len()],
+            last: vec![Last::default(); scenario.flows.len()],
             last_links: vec![LinkCounters::default(); scenario.links.len()],
             last_time: Time::ZERO,
             windows: Windows::default(),
@@ -216,7 +228,7 @@ impl Samples {
     }
 
     fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
-        if ends[flow as usize].sender.view().round > self.last[flow as usize].2 {
+        if ends[flow as usize].sender.view().round > self.last[flow as usize].round {
             self.take_flow(now, flow, ends);
         }
     }
@@ -224,10 +236,9 @@ impl Samples {
     fn take_flow(&mut self, now: Time, flow: u32, ends: &[Ends]) {
         let Ends { sender, receiver, .. } = &ends[flow as usize];
         let view = sender.view();
-        let delivered = receiver.view().delivered;
-        let sent = view.meter.counters.sent_packets;
-        let (last_sent, last_delivered, _) =
-            std::mem::replace(&mut self.last[flow as usize], (sent, delivered, view.round));
+        let ReceiverView { delivered, arrived, .. } = receiver.view();
+        let now_at = Last { sent: view.meter.counters.sent_packets, arrived, delivered, round: view.round };
+        let last = std::mem::replace(&mut self.last[flow as usize], now_at);
         let bytes = self.packet_bytes[flow as usize];
         let w = &mut self.windows;
         w.time.push(now.as_seconds());
@@ -236,8 +247,11 @@ impl Samples {
         w.ssthresh.push(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
         w.rtt.push(view.meter.last_rtt().map_or(f64::NAN, Span::as_millis));
         w.in_flight.push(view.in_flight);
-        w.sent.push((sent - last_sent) * bytes);
-        w.delivered.push((delivered - last_delivered) * bytes);
+        w.sent.push((now_at.sent - last.sent) * bytes);
+        w.arrived.push((arrived - last.arrived) * bytes);
+        w.delivered.push((delivered - last.delivered) * bytes);
+        let delay = receiver.delays().and_then(|(delays, _)| delays.latest());
+        w.delay.push(delay.map_or(f64::NAN, Span::as_millis));
         let rows = w.time.len();
         if let Some(control) = view.control {
             control.internals(&mut |name, value| w.internal(name, value, rows));
@@ -254,7 +268,9 @@ struct Windows {
     rtt: Vec<f64>,
     in_flight: Vec<u64>,
     sent: Vec<u64>,
+    arrived: Vec<u64>,
     delivered: Vec<u64>,
+    delay: Vec<f64>,
     /// One column per name; NaN where a flow has none of that name.
     internals: Vec<(&'static str, Vec<f64>)>,
 }
@@ -281,7 +297,9 @@ impl Windows {
             ("rtt_ms", Column::Real(self.rtt)),
             ("in_flight_packets", Column::Whole(self.in_flight)),
             ("sent_bytes", Column::Whole(self.sent)),
+            ("arrived_bytes", Column::Whole(self.arrived)),
             ("delivered_bytes", Column::Whole(self.delivered)),
+            ("one_way_delay_ms", Column::Real(self.delay)),
         ];
         columns.extend(self.internals.into_iter().map(|(name, mut column)| {
             column.resize(rows, f64::NAN);

@@ -25,7 +25,10 @@ pub fn summarise(
     for _ in 0..scenario.flows.len() {
         flows.push(summarise_flow(scenario, &flows, network, ends, observer, catalogue));
     }
-    let warnings = Vec::from_iter(warn_of_windows(scenario, &flows));
+    let warnings = warn_of_windows(scenario, &flows)
+        .into_iter()
+        .chain(warn_of_goodput(scenario, &flows, network, observer));
+    let warnings = warnings.collect();
     let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
     let measured = scenario.run.duration - scenario.run.warmup;
     let links = scenario
@@ -71,6 +74,45 @@ fn warn_of_windows(scenario: &Scenario, flows: &[FlowSummary]) -> Option<String>
     })
 }
 
+/// Warns of the flow whose goodput exceeds the rate of a link on its path by the most: data that had arrived before the
+/// measured time, and waited for a lost packet, was delivered within it.
+fn warn_of_goodput(
+    scenario: &Scenario,
+    flows: &[FlowSummary],
+    network: &mut Network,
+    observer: &Observer,
+) -> Option<String> {
+    let end = Time::ZERO + scenario.run.duration;
+    let measured = scenario.run.duration - scenario.run.warmup;
+    // Rates may change: what a link could carry is known of the measured time as a whole.
+    let mut carried = |link: usize| {
+        let before = observer.links.get(link).map_or(0, |before| before.capacity);
+        let capacity = network.links[link].counters(end).capacity - before;
+        (capacity > 0).then(|| capacity as f64 * 1e-6 / measured.as_seconds())
+    };
+    let excess = flows.iter().filter_map(|flow| {
+        let of = &scenario.flows[flow.id as usize];
+        let is_whole = observer.flows[flow.id as usize].0 == measured;
+        let mut rate = |link: usize| {
+            if is_whole { carried(link) } else { Some(scenario.links[link].rate.0 as f64 * 1e-6) }
+        };
+        let limit = of.path.iter().filter_map(|link| rate(*link)).reduce(f64::min)?;
+        let (goodput, arrived) = (flow.goodput_mbps?, flow.arrived_mbps?);
+        (goodput > limit && goodput > arrived).then_some((
+            goodput / limit,
+            flow.name.as_str(),
+            goodput,
+            arrived,
+            limit,
+        ))
+    });
+    let (_, name, goodput, arrived, limit) = excess.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "the goodput of {name}, {goodput:.4} Mbit/s in order, exceeds the link's {limit:.4} Mbit/s: data that had arrived \
+         before the measured time waited for a lost packet until then; {arrived:.4} Mbit/s arrived within it"
+    ))
+}
+
 /// The flow after those that are `done`.
 fn summarise_flow(
     scenario: &Scenario,
@@ -103,13 +145,15 @@ fn summarise_flow(
     let carries_requests = matches!(flow.traffic, Traffic::Web(_) | Traffic::Requests(_));
     let (delays, late) = receiver.delays().map_or((None, None), |(delays, late)| (Some(delays), late));
     let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
-    let megabits = (to.delivered - from.delivered) as f64 * flow.tcp.packet.0 as f64 * 8e-6;
+    let packet_megabits = flow.tcp.packet.0 as f64 * 8e-6;
+    let mbps = |packets: u64| seconds.map(|seconds| packets as f64 * packet_megabits / seconds);
     FlowSummary {
         id: id as u32,
         name: flow.name.clone(),
         controller: flow.label.to_string(),
         rtt_ms: flow.rtt.as_millis(),
-        goodput_mbps: seconds.map(|seconds| megabits / seconds),
+        goodput_mbps: mbps(to.delivered - from.delivered),
+        arrived_mbps: mbps(to.arrived - from.arrived),
         mean_window: seconds
             .map(|seconds| (to.window_integral - from.window_integral) / seconds)
             .filter(|window| !window.is_nan()),

@@ -11,6 +11,7 @@ mod delay;
 mod dualpi2;
 mod environment;
 mod events;
+mod goodput;
 mod illinois;
 mod ledbat;
 mod linux;

@@ -1,5 +1,6 @@
 //! What a run gives is what `ackclock-trace` says that it gives.
 
+use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::read_toml;
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{ColumnKind, summary_schema, tables};
@@ -146,4 +147,31 @@ fn how_a_run_is_cut_changes_nothing() {
     for step in [Span::from_millis(1), Span::from_millis(100), Span(333_333_333_333), Span::from_seconds(5)] {
         assert!(finished(step) == whole, "steps of {step}");
     }
+}
+
+/// Else a table would have two columns of one name.
+#[test]
+fn no_control_shows_something_by_the_name_of_a_column() {
+    let (_, windows) = tables().into_iter().find(|(name, _)| *name == "windows").unwrap();
+    let flows: String = BuiltIn
+        .entries()
+        .iter()
+        .map(|entry| format!("{{ controller = \"{}\", rtt = \"20 ms\" }},\n", entry.name))
+        .collect();
+    let text = format!(
+        "run = {{ duration = \"1 s\" }}\n\
+         dumbbell = {{ rate = \"100 Mbit/s\", delay = \"5 ms\", queue = {{ kind = \"droptail\", limit = \"100 packets\" }} }}\n\
+         flow = [{flows}]\n"
+    );
+    let scenario = read_toml(&text, "all", &[], &BuiltIn).unwrap().scenario;
+    let mut simulation = Simulation::new(scenario, &BuiltIn, 0, true).unwrap();
+    while !simulation.advance(u64::MAX) {}
+    let found = simulation.take_tables();
+    let (_, table) = found.iter().find(|(name, _)| *name == "windows").unwrap();
+    let mut seen: Vec<_> = table.columns.iter().map(|(name, _)| *name).collect();
+    assert!(seen.len() > windows.len() + 30, "{}", seen.len());
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count);
 }

@@ -57,7 +57,13 @@ pub const WINDOWS: &[Described<&str>] = &[
     ("rtt_ms", ColumnKind::Real, "latest round-trip time that the sender measured, milliseconds"),
     ("in_flight_packets", ColumnKind::Whole, "packets in the network, as the sender counts them"),
     ("sent_bytes", ColumnKind::Whole, "data put on the wire since the sample before, bytes"),
+    ("arrived_bytes", ColumnKind::Whole, "data that arrived in any order since the sample before, bytes"),
     ("delivered_bytes", ColumnKind::Whole, "data delivered in order since the sample before, bytes"),
+    (
+        "one_way_delay_ms",
+        ColumnKind::Real,
+        "latest one-way delay of a flow of datagrams, milliseconds; of media, of a frame",
+    ),
 ];
 
 /// Per link and sampling time; the queue includes the packet in transmission.

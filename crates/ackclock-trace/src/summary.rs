@@ -77,8 +77,12 @@ pub struct FlowSummary {
     pub controller: String,
     /// Propagation round trip, milliseconds.
     pub rtt_ms: f64,
-    /// Packets delivered in order to the application, times the packet size, Mbit/s.
+    /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when
+    /// that arrives, so that this may exceed the rate of a link; a warning says so.
     pub goodput_mbps: Option<f64>,
+    /// Packets that arrived, in any order and each counted once, times the packet size, Mbit/s. It never exceeds what the links
+    /// carry.
+    pub arrived_mbps: Option<f64>,
     /// Time average of the control's window, packets.
     pub mean_window: Option<f64>,
     /// Largest window of the control in the whole run, whole packets.

@@ -5,7 +5,7 @@ mod own;
 
 use std::cell::RefCell;
 
-use ackclock_scenario::{Checked, Draft, EXAMPLE, Files};
+use ackclock_scenario::{Checked, Draft, EXAMPLE, Files, Sample};
 use ackclock_sim::Simulation;
 use ackclock_trace::{Column, Table};
 use include_dir::{Dir, include_dir};
@@ -114,18 +114,29 @@ impl Scenario {
         self.checked.json().to_string()
     }
 
-    /// The names of flows and links and the simulated seconds, as JSON.
+    /// The names of flows and links, the links that each flow's data passes, the simulated seconds and the spacing of samples,
+    /// as JSON.
     #[must_use]
     pub fn outline(&self) -> String {
         let scenario = &self.checked.scenario;
         let flows = scenario.flows.iter().map(|flow| {
             let packet_bytes = flow.tcp.packet.0;
-            serde_json::json!({ "name": flow.name, "control": flow.label.to_string(), "packet_bytes": packet_bytes })
+            serde_json::json!({
+                "name": flow.name,
+                "control": flow.label.to_string(),
+                "packet_bytes": packet_bytes,
+                "path": *flow.path,
+            })
         });
+        let sample_s = match scenario.run.sample {
+            Sample::Every(every) => Some(every.as_seconds()),
+            Sample::RoundTrip => None,
+        };
         let links = scenario.links.iter().map(|link| link.name.as_str());
         serde_json::json!({
             "duration_s": scenario.run.duration.as_seconds(),
             "warmup_s": scenario.run.warmup.as_seconds(),
+            "sample_s": sample_s,
             "flows": flows.collect::<Vec<_>>(),
             "links": links.collect::<Vec<_>>(),
         })

@@ -6,6 +6,14 @@ import { curveColour, gridColour, inkColour } from "./palette.ts";
 
 const HEIGHT = 200;
 const HEIGHT_OF_POINTS = 300;
+/** Pixels of an inch in print: a chart has the proportions that it has there. */
+const PER_INCH = 120;
+/** Pixels of a letter of a name below the axis; degrees by which names are turned that do not fit, and their height. */
+const PER_LETTER = 7;
+const STEEP = -40;
+const STEEP_SIZE = 80;
+const PAPER = "#777777";
+const PAPER_IN_THE_DARK = "#aaaaaa";
 /** Points nearer to the pointer than this are read, pixels. */
 const REACH = 28;
 const MOST_READ = 12;
@@ -39,13 +47,31 @@ export interface Drawn {
   destroy(): void;
 }
 
+const steps = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
+
+/** Labelled places of an axis that is zoomed: round numbers; on a logarithmic one 1, 2 and 5 times powers of ten. */
+function splitsOf(axis: Axis, low: number, high: number, step: number): number[] {
+  const places: number[] = [];
+  if (axis.log) {
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+      for (const factor of [1, 2, 5]) places.push(Number((factor * 10 ** power).toPrecision(3)));
+    }
+  } else {
+    for (let count = Math.ceil(low / step - 1e-9); count * step <= high + 1e-9 * step; count += 1) places.push(Number((count * step).toPrecision(12)));
+  }
+  return places.filter((place) => place >= low && place <= high);
+}
+
 const numbers = (column: Column): (number | null)[] => column as (number | null)[];
 
 /** Draws a chart into an element, and says what is read in another. */
 export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: HTMLElement): Drawn {
   const column = (index: number): Column => shared.columns[index] as Column;
   const isShown = (series: Series): boolean => !shared.hidden.has(series.name);
-  const colour = (series: Series): string => curveColour(series.colour, shared.isDark);
+  const paper = shared.isDark ? PAPER_IN_THE_DARK : PAPER;
+  const colour = (series: Series): string => (series.paper ? paper : curveColour(series.colour, shared.isDark));
+  const stands = (series: Series): boolean => series.look === "points" || series.look === "bars";
+  const hasBars = chart.series.some((series) => series.look === "bars");
 
   /** All that is drawn of a series at its ends: of curves their values, of points also what they are means of. */
   const known = new Map<Series, Point[]>();
@@ -64,8 +90,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
   }
 
   function span(axis: Axis, of: "x" | "y", within: Range | null): [number, number] {
-    if (axis.names) return [-0.5, axis.names.length - 0.5];
-    if (axis.range) return [...axis.range];
+    // Only what is hidden or zoomed can ask for other ends than those of the picture in print.
+    if (axis.names || axis.fixed || (!within && chart.series.every(isShown))) return [...axis.range];
     let [low, high] = [Infinity, -Infinity];
     const take = (value: number | null | undefined): void => {
       if (value == null || (axis.log && value <= 0)) return;
@@ -83,6 +109,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     }
     if (low > high) return axis.log ? [1, 10] : [0, 1];
     if (axis.log) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
+    if (of === "x" && hasBars) return [...axis.range];
+    if (of === "y" && hasBars) low = Math.min(0, low);
     if (of === "x" && chart.kind === "curves") {
       // A curve over time ends at the edges; means with intervals stand off from them.
       const edge = low === high ? 0.5 : chart.series.some((one) => one.low !== undefined) ? 0.02 * (high - low) : 0;
@@ -101,6 +129,50 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     return uPlot.join(tables, tables.map(() => [1]));
   }
 
+  const barWidth = chart.bar_width ?? 0.6;
+
+  /** Bars as filled boxes, each from its base to its value. */
+  function drawBars(plot: uPlot, series: Series): void {
+    const { ctx } = plot;
+    const base = series.base === undefined ? null : column(series.base);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = colour(series);
+    for (const one of points(series)) {
+      const [left, right] = [-0.5, 0.5].map((side) => plot.valToPos(one.x + side * barWidth, "x", true)) as [number, number];
+      const [top, bottom] = [plot.valToPos(one.y, "y", true), plot.valToPos(base?.[one.row] ?? 0, "y", true)];
+      ctx.fillRect(left, Math.min(top, bottom), right - left, Math.abs(bottom - top));
+      if (!chart.has_numbers) continue;
+      const high = series.high === undefined ? null : column(series.high)[one.row];
+      ctx.font = `${11 * devicePixelRatio}px system-ui`;
+      ctx.textAlign = "center";
+      ctx.fillStyle = inkColour(shared.isDark);
+      ctx.fillText(String(Number(one.y.toPrecision(3))), (left + right) / 2, plot.valToPos(high ?? one.y, "y", true) - 4 * devicePixelRatio);
+      ctx.fillStyle = colour(series);
+    }
+  }
+
+  /** What the paper states: a line across the bar, or a diamond around the point. */
+  function drawPaper(plot: uPlot, series: Series): void {
+    const { ctx } = plot;
+    const scale = devicePixelRatio;
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = colour(series);
+    ctx.lineWidth = (hasBars ? 2.5 : 1.5) * scale;
+    for (const one of points(series)) {
+      const [x, y] = [plot.valToPos(one.x, "x", true), plot.valToPos(one.y, "y", true)];
+      ctx.beginPath();
+      if (hasBars) {
+        ctx.moveTo(plot.valToPos(one.x - barWidth / 2, "x", true), y);
+        ctx.lineTo(plot.valToPos(one.x + barWidth / 2, "x", true), y);
+      } else {
+        const size = 6 * scale;
+        ctx.moveTo(x, y - size);
+        for (const [across, up] of [[size, 0], [0, size], [-size, 0], [0, -size]] as const) ctx.lineTo(x + across, y + up);
+      }
+      ctx.stroke();
+    }
+  }
+
   function drawPoints(plot: uPlot): void {
     const { ctx, bbox } = plot;
     const scale = devicePixelRatio;
@@ -108,19 +180,36 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    ctx.strokeStyle = inkColour(shared.isDark);
+    ctx.lineWidth = scale;
+    for (const mark of chart.marks ?? []) {
+      const x = plot.valToPos(mark, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
     for (const series of chart.series) {
       if (!isShown(series)) continue;
       const has = series.low !== undefined || series.left !== undefined;
-      if (chart.kind === "curves" && !has && !series.points) continue;
+      if (chart.kind === "curves" && !has && !stands(series)) continue;
+      if (series.paper) {
+        drawPaper(plot, series);
+        continue;
+      }
+      if (series.look === "bars") drawBars(plot, series);
       ctx.strokeStyle = ctx.fillStyle = colour(series);
       ctx.lineWidth = 1.5 * scale;
       for (const one of points(series)) {
         const [x, y] = [plot.valToPos(one.x, "x", true), plot.valToPos(one.y, "y", true)];
         ctx.globalAlpha = one.isMean ? 1 : 0.45;
-        ctx.beginPath();
-        ctx.arc(x, y, (one.isMean ? 4 : 2.5) * scale, 0, 2 * Math.PI);
-        ctx.fill();
+        if (series.look !== "bars") {
+          ctx.beginPath();
+          ctx.arc(x, y, (one.isMean ? 4 : 2.5) * scale, 0, 2 * Math.PI);
+          ctx.fill();
+        }
         if (!one.isMean) continue;
+        if (series.look === "bars") ctx.strokeStyle = inkColour(shared.isDark);
         for (const [from, to, of] of [[series.low, series.high, "y"], [series.left, series.right, "x"]] as const) {
           const [start, end] = [from, to].map((end) => (end === undefined ? null : column(end)[one.row]));
           if (start == null || end == null) continue;
@@ -212,17 +301,27 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
   function options(): uPlot.Options {
     const [ink, grid] = [inkColour(shared.isDark), gridColour(shared.isDark)];
     const base = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
-    const named = (axis: Axis): Partial<uPlot.Axis> =>
-      axis.names
-        ? { splits: () => (axis.names as string[]).map((_, index) => index), values: () => [...(axis.names as string[])], grid: { show: false } }
-        : { values: (_: uPlot, splits: number[]) => splits.map((one) => (one == null ? "" : digits(one))) };
+    const letters = (chart.x.names ?? []).reduce((sum, name) => sum + name.length + 2, 0);
+    const isCrowded = letters * PER_LETTER > host.clientWidth;
+    // The places that are labelled in print, as long as the same is shown; else those that fit.
+    const isAsPrinted = (axis: Axis, low: number, high: number): boolean => low === axis.range[0] && high === axis.range[1];
+    const word = (axis: Axis, value: number): string => axis.ticks.find(([place]) => place === value)?.[1] ?? digits(value);
+    const named = (axis: Axis): Partial<uPlot.Axis> => ({
+      splits: (_: uPlot, __: number, low: number, high: number, step: number) =>
+        axis.names || isAsPrinted(axis, low, high) ? axis.ticks.map(([place]) => place) : splitsOf(axis, low, high, step),
+      values: (_: uPlot, splits: number[]) => splits.map((one) => (one == null ? "" : word(axis, one))),
+      ...(axis.log ? { filter: (_: uPlot, splits: number[]) => splits } : {}),
+      ...(axis.names ? { grid: { show: false } } : {}),
+    });
     const widest = Math.max(0, ...(chart.y.names ?? []).map((name) => name.length));
     const labelled = chart.kind === "points" && !chart.y.names ? { label: titled(chart.y), labelSize: 18, labelFont: "12px system-ui" } : {};
     const isTold = titled(chart.x) === chart.title;
     const isTime = chart.x.unit === "s" && chart.x.label === "time";
     return {
       width: host.clientWidth,
-      height: chart.y.names ? 50 + 24 * chart.y.names.length : chart.kind === "points" ? HEIGHT_OF_POINTS : HEIGHT,
+      height: chart.y.names
+        ? 50 + 24 * chart.y.names.length
+        : Math.max(chart.kind === "points" ? HEIGHT_OF_POINTS : HEIGHT, PER_INCH * (chart.height ?? 0)),
       legend: { show: false },
       cursor: {
         ...(shared.sync === null ? {} : { sync: { key: shared.sync, setSeries: false } }),
@@ -235,7 +334,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
         y: { distr: chart.y.log ? 3 : 1, dir: chart.y.names ? -1 : 1, range: () => span(chart.y, "y", chart.kind === "curves" ? shared.zoom() : null) },
       },
       axes: [
-        { ...base, ...named(chart.x), ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${one} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }) },
+        { ...base, ...named(chart.x), ...(isTime ? { size: 30, values: (_: uPlot, splits: number[]) => splits.map((one) => `${word(chart.x, one)} s`) } : isTold ? { size: 30 } : { size: 34, label: titled(chart.x), labelSize: 18, labelFont: "12px system-ui" }), ...(isCrowded ? { rotate: STEEP, size: STEEP_SIZE } : {}) },
         { ...base, size: chart.y.names ? Math.min(0.45 * host.clientWidth, 20 + 7 * widest) : 58, ...labelled, ...named(chart.y) },
       ],
       series: [
@@ -246,7 +345,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
           stroke: colour(one),
           dash: one.colour >= 8 ? [6, 4] : [],
           // Names have no order that a line could follow.
-          width: chart.x.names || one.points ? 0 : 1.6,
+          width: chart.x.names || stands(one) ? 0 : 1.6,
+          ...(one.look === "steps" ? { paths: steps } : {}),
+          pxAlign: 0,
           spanGaps: false,
           points: { show: false },
         })),
@@ -266,6 +367,8 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
   }
 
   const plot = new uPlot(options(), aligned(), host);
+  // For tests, and for whoever wants to look at it in a console.
+  Object.assign(host, { plot });
   plot.over.addEventListener("dblclick", () => shared.zoomed(null));
   const observer = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: plot.height }));
   observer.observe(host);

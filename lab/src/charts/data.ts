@@ -13,7 +13,11 @@ export interface Axis {
   log?: boolean;
   /** Names in place of the numbers 0, 1, 2, ... */
   names?: readonly string[];
-  range?: Range;
+  /** The ends, and the places that are labelled, as in print. */
+  range: Range;
+  ticks: readonly (readonly [number, string])[];
+  /** The ends stay when names are hidden. */
+  fixed?: boolean;
 }
 
 /** A curve or a set of points, each column by its number. */
@@ -28,8 +32,12 @@ export interface Series {
   high?: number;
   left?: number;
   right?: number;
-  /** Points that no line joins, among curves. */
-  points?: boolean;
+  /** A line joins the values, if nothing else is said. */
+  look?: "steps" | "points" | "bars";
+  /** Where bars begin. */
+  base?: number;
+  /** What a paper states, as grey marks. */
+  paper?: boolean;
   /** What the points are means of. */
   dots?: readonly [number, number];
 }
@@ -42,12 +50,21 @@ export interface Chart {
   y: Axis;
   /** Curves are joined; points are read one by one. */
   kind: "curves" | "points";
+  /** Places along the x axis with a vertical line. */
+  marks?: readonly number[];
+  /** Inches in print. */
+  height?: number;
+  bar_width?: number;
+  /** Whether the value stands above each bar. */
+  has_numbers?: boolean;
   series: readonly Series[];
 }
 
 /** Charts that have one legend; linked ones are zoomed and read together. */
 export interface Group {
   linked: boolean;
+  /** How many stand side by side. */
+  columns: number;
   charts: readonly Chart[];
 }
 

@@ -12,6 +12,9 @@ const ZOOM = 0.5;
 /** As many linked charts stand below each other, more side by side. */
 const MOST_WIDE = 4;
 
+/** Stands for the grey of what a paper states. */
+const PAPER_COLOUR = -1;
+
 interface Place {
   chart: Chart;
   host: HTMLElement;
@@ -80,7 +83,7 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
     legend,
     make(
       "div",
-      { className: `charts ${group.linked ? (places.length <= MOST_WIDE ? "wide-ones" : "pairs") : ""}` },
+      { className: `charts ${group.columns > 1 && places.length > 1 ? "" : places.length <= MOST_WIDE || !group.linked ? "wide-ones" : "pairs"}` },
       ...places.map(({ chart, host, readout }) => {
         const figure = make("figure", { className: "chart" }, make("figcaption", {}, chart.title), host, readout);
         figure.dataset.chart = chart.key;
@@ -120,7 +123,9 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
   farther.addEventListener("click", () => everywhere((index) => scaled(index, 1 / ZOOM)));
 
   const colours = new Map<string, number>();
-  for (const { series } of group.charts) for (const one of series) if (!colours.has(one.name)) colours.set(one.name, one.colour);
+  for (const { series } of group.charts) {
+    for (const one of series) if (!colours.has(one.name)) colours.set(one.name, one.paper ? PAPER_COLOUR : one.colour);
+  }
   const names = [...colours.keys()];
   const buttons = names.map((name) => {
     const button = make("button", { type: "button", title: "A click hides or shows, a double click shows nothing else" }, make("i"), name);
@@ -195,7 +200,8 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
   });
   function coloured(): void {
     for (const [index, button] of buttons.entries()) {
-      (button.firstChild as HTMLElement).style.background = curveColour(colours.get(names[index] as string) as number, query.matches);
+      const colour = colours.get(names[index] as string) as number;
+      (button.firstChild as HTMLElement).style.background = colour === PAPER_COLOUR ? "#888888" : curveColour(colour, query.matches);
     }
   }
   coloured();

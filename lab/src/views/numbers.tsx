@@ -4,6 +4,7 @@ import predictions from "../data/predictions.json";
 import type { FlowSummary, Summary } from "../messages.ts";
 import { flows } from "../scenario.ts";
 import { ghost, keep, scenario, status, summary, trace } from "../state.ts";
+import type { Sharing } from "../trace.ts";
 import { digits } from "../units.ts";
 
 type Number_ = number | null | undefined;
@@ -39,15 +40,26 @@ function predicted(flow: FlowSummary, packet_bytes: number): number | undefined 
   return ((w0 ** (1 - part) * w1 ** part) / rtt_s) * packet_bytes * 8e-6;
 }
 
-function share(flow: FlowSummary, all: Summary): number | undefined {
-  const sum = all.flows.reduce((total, one) => total + (one.goodput_mbps ?? 0), 0);
-  return flow.goodput_mbps === null || sum === 0 ? undefined : (100 * flow.goodput_mbps) / sum;
+/** A flow's share of what arrives of all flows that share its link, per cent. */
+function share(index: number, all: Summary, groups: readonly Sharing[]): number | undefined {
+  const flows = groups.find((group) => group.flows.includes(index))?.flows ?? [index];
+  const sum = flows.reduce((total, one) => total + (all.flows[one]?.arrived_mbps ?? 0), 0);
+  const own = all.flows[index]?.arrived_mbps;
+  return own === null || own === undefined || sum === 0 ? undefined : (100 * own) / sum;
+}
+
+/** Jain's index of the goodputs of flows; undefined when there are none. */
+function jain(flows: readonly number[], all: Summary): number | undefined {
+  const rates = flows.flatMap((flow) => all.flows[flow]?.goodput_mbps ?? []);
+  const [sum, squares] = rates.reduce(([total, square], rate) => [total + rate, square + rate * rate], [0, 0]);
+  return squares > 0 ? (sum * sum) / (rates.length * squares) : undefined;
 }
 
 const lost = (flow: FlowSummary): number | undefined =>
   flow.sent_packets > 0 ? (100 * flow.dropped_packets) / flow.sent_packets : undefined;
 
-const HEADS = [
+type Head = readonly [string, string];
+const HEADS: readonly Head[] = [
   ["flow", ""],
   ["goodput", "Mbit/s"],
   ["share", "%"],
@@ -58,32 +70,48 @@ const HEADS = [
   ["RTT p50", "ms"],
   ["RTT p95", "ms"],
   ["window", "packets"],
-] as const;
+];
+/** Columns of runs with datagrams, which have one-way delays and no round trips. */
+const DELAYS: readonly Head[] = [
+  ["delay p50", "ms"],
+  ["delay p95", "ms"],
+];
 
 const MOST_ROWS = 50;
 
-function FlowTable({ all, before }: { all: Summary; before: Summary | undefined }) {
+interface Shown {
+  all: Summary;
+  groups: readonly Sharing[];
+  before: Summary | undefined;
+  groupsBefore: readonly Sharing[];
+}
+
+function FlowTable({ all, groups, before, groupsBefore }: Shown) {
+  const hasDelays = all.flows.some((flow) => flow.delay_p50_ms !== null);
   // A flow whose control has changed has another name, as a rule, and the same place.
-  const ofBefore = (flow: FlowSummary, index: number): FlowSummary | undefined =>
-    before?.flows.find((one) => one.name === flow.name) ?? before?.flows[index];
+  const placeBefore = (flow: FlowSummary, index: number): number => {
+    const place = before?.flows.findIndex((one) => one.name === flow.name) ?? -1;
+    return place < 0 ? index : place;
+  };
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Numbers per flow">
       <table>
         <thead>
           <tr>
-            {HEADS.map(([head, unit]) => (
+            {[...HEADS, ...(hasDelays ? DELAYS : [])].map(([head, unit]) => (
               <th key={head} scope="col">{head}{unit && <small> {unit}</small>}</th>
             ))}
           </tr>
         </thead>
         <tbody>
           {all.flows.slice(0, MOST_ROWS).map((flow, index) => {
-            const old = ofBefore(flow, index);
+            const place = placeBefore(flow, index);
+            const old = before?.flows[place];
             return (
               <tr key={flow.name}>
                 <th scope="row">{flow.name}</th>
                 <Cell now={flow.goodput_mbps} before={old?.goodput_mbps} />
-                <Cell now={share(flow, all)} before={old && before && share(old, before)} />
+                <Cell now={share(index, all, groups)} before={before && share(place, before, groupsBefore)} />
                 <Cell now={predicted(flow, trace.value?.outline.flows[index]?.packet_bytes ?? 0)} />
                 <Cell now={lost(flow)} before={old && lost(old)} />
                 <Cell now={flow.loss_events} before={old?.loss_events} places={6} />
@@ -91,6 +119,8 @@ function FlowTable({ all, before }: { all: Summary; before: Summary | undefined 
                 <Cell now={flow.rtt_p50_ms} before={old?.rtt_p50_ms} />
                 <Cell now={flow.rtt_p95_ms} before={old?.rtt_p95_ms} />
                 <Cell now={flow.mean_window} before={old?.mean_window} />
+                {hasDelays && <Cell now={flow.delay_p50_ms} before={old?.delay_p50_ms} />}
+                {hasDelays && <Cell now={flow.delay_p95_ms} before={old?.delay_p95_ms} />}
               </tr>
             );
           })}
@@ -142,6 +172,8 @@ function LinkTable({ all, before }: { all: Summary; before: Summary | undefined 
 export function Numbers() {
   const all = summary.value;
   const before = ghost.value?.summary;
+  const groups = trace.value?.sharings ?? [];
+  const groupsBefore = ghost.value?.trace.sharings ?? [];
   return (
     <section aria-labelledby="numbers">
       <h2 id="numbers">Numbers</h2>
@@ -151,12 +183,21 @@ export function Numbers() {
       </p>
       {all ? (
         <>
-          <FlowTable all={all} before={before} />
+          {all.warnings.map((warning) => <p key={warning} class="hint" role="note">{`Warning: ${warning}.`}</p>)}
+          <FlowTable all={all} groups={groups} before={before} groupsBefore={groupsBefore} />
           <LinkTable all={all} before={before} />
           <p class="hint">
-            {"Jain's index "}
-            <strong data-number="jain">{digits(all.jain, 4)}</strong>
-            {before && ` (before: ${digits(before.jain, 4)})`}
+            {"Jain's index"}
+            {groups.map(({ link, flows }, index) => {
+              const old = before && jain(groupsBefore.find((one) => one.link === link)?.flows ?? [], before);
+              return (
+                <span key={link}>
+                  {groups.length > 1 ? `${index > 0 ? "," : ""} of ${link} ` : " "}
+                  <strong data-number={index === 0 ? "jain" : undefined}>{digits(jain(flows, all), 4)}</strong>
+                  {before && ` (before: ${digits(old, 4)})`}
+                </span>
+              );
+            })}
             {`; measured from ${all.measured_from_s} s to ${all.duration_s} s; ${all.packets_simulated} packets; digest `}
             <code data-number="digest">{all.digest}</code>
             {". The formula is the control's response to the loss events that it had, at its mean RTT."}

@@ -12,6 +12,8 @@ import { digits } from "../units.ts";
 const COLUMNS = { rate_mbps: "goodput (Mbit/s)", window: "window (packets)" } as const;
 type Column = keyof typeof COLUMNS;
 const MARGIN = 40;
+/** Points of the path; of a longer one every second, third and so on is drawn. */
+const MOST_POINTS = 6000;
 
 /** Pairs of values up to what is shown, within what is looked at. */
 function pairs(seen: Trace, x: number, y: number, column: Column): [number, number][] {
@@ -19,10 +21,15 @@ function pairs(seen: Trace, x: number, y: number, column: Column): [number, numb
   if (!first || !second) return [];
   const [from, to] = zoom.value ?? [0, Infinity];
   const until = Math.min(to, shown_s.value);
-  return first.time.flatMap((time, row): [number, number][] => {
-    const [own, other] = [first.columns.get(column)?.[row], at(second, column, time)];
-    return time >= from && time <= until && own !== undefined && other !== undefined ? [[own, other]] : [];
-  });
+  const own = first.columns.get(column);
+  const [begin, end] = [Math.max(0, first.time.upTo(from) - 1), first.time.upTo(until)];
+  const step = Math.max(1, Math.ceil((end - begin) / MOST_POINTS));
+  const points: [number, number][] = [];
+  for (let row = begin; row < end; row += step) {
+    const pair = [own?.at(row), at(second, column, first.time.at(row))];
+    if (first.time.at(row) >= from && pair.every(Number.isFinite)) points.push(pair as [number, number]);
+  }
+  return points;
 }
 
 const labels = (seen: Trace, x: number, y: number, column: Column): [string, string] => [

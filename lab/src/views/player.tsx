@@ -58,7 +58,7 @@ export function Legend() {
           <button key={name} type="button" aria-pressed={isShown} onClick={() => state.toggle(name)}>
             <span class="key" style={{ background: colour(index) }} />
             {name}
-            <small>{` ${digits(at(flow, "window", now))} packets, ${digits(at(flow, "rate_mbps", now))} Mbit/s, ${digits(at(flow, "rtt_ms", now))} ms`}</small>
+            <small>{` ${digits(at(flow, "window", now))} packets, ${digits(at(flow, "rate_mbps", now))} Mbit/s, ${digits(at(flow, "rtt_ms", now) || at(flow, "one_way_delay_ms", now))} ms`}</small>
           </button>
         );
       })}

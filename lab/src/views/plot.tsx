@@ -9,19 +9,25 @@ import { hover_s, shown_s, trace, zoom } from "../state.ts";
 import { Export } from "./export.tsx";
 
 const HEIGHT = 190;
+/** Pixels of a plot that has no width yet. */
+const LEAST_WIDTH = 200;
 const SYNC = uPlot.sync("time");
 
-/** Rows of all curves on one time axis, up to what is shown. */
-function aligned(panel: Panel, until: number): uPlot.AlignedData {
+/** What is looked at of the run, seconds. */
+const range = (): readonly [number, number] => zoom.value ?? [0, trace.value?.outline.duration_s ?? 1];
+
+/** Points of all curves on one time axis, up to what is shown: a pixel has no more than two of a curve. */
+function aligned(panel: Panel, until: number, width: number): uPlot.AlignedData {
+  const [from, to] = range();
   const tables = panel.lines.map((line): uPlot.AlignedData => {
-    let rows = line.time.length;
-    while (rows > 0 && (line.time[rows - 1] as number) > until) rows -= 1;
-    const values = line.values.slice(0, rows).map((value) => (Number.isNaN(value) ? null : value));
-    return [line.time.slice(0, rows), values];
+    const { x, y } = line.points(from, Math.min(to, until), 2 * Math.max(width, LEAST_WIDTH));
+    // The value after the last that is shown belongs to a time that is not shown yet.
+    while (x.length > 0 && (x.at(-1) as number) > until) (x.pop(), y.pop());
+    return [x, y.map((value) => (Number.isNaN(value) ? null : value))];
   });
   const first = tables[0];
   if (first === undefined) return [[]];
-  const isOne = tables.every((table) => table[0].length === first[0].length && table[0][0] === first[0][0]);
+  const isOne = tables.every((table) => table[0].length === first[0].length && table[0].every((x, row) => x === first[0][row]));
   if (isOne) return [first[0], ...tables.map((table) => table[1] as (number | null)[])];
   return uPlot.join(tables, tables.map(() => [1]));
 }
@@ -57,7 +63,7 @@ function options(panel: Panel, width: number): uPlot.Options {
     legend: { show: false },
     cursor: { sync: { key: SYNC.key, setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
     scales: {
-      x: { time: false, range: () => [...(zoom.value ?? [0, trace.value?.outline.duration_s ?? 1])] as [number, number] },
+      x: { time: false, range: () => [...range()] as [number, number] },
       y: { range: (_, low, high) => (panel.stacked ? [0, 1] : [Math.min(0, low ?? 0), (high || 1) * 1.08]) },
     },
     axes: [
@@ -69,23 +75,23 @@ function options(panel: Panel, width: number): uPlot.Options {
       ...panel.lines.map((line): uPlot.Series => ({
         label: line.isGhost ? `${line.name} before` : line.name,
         stroke: line.colour,
-        width: line.isGhost ? 1 : 1.6,
+        width: line.isBlank ? 0 : line.isGhost ? 1 : 1.6,
         dash: line.isGhost ? [4, 4] : [],
         alpha: line.isGhost ? 0.55 : 1,
         points: { show: false },
-        ...(panel.stacked && line === bottom ? { fill: `${line.colour}55` } : {}),
+        ...(panel.stacked && line === bottom && !line.isBlank ? { fill: `${line.colour}55` } : {}),
       })),
     ],
     bands: panel.stacked
-      ? panel.lines.slice(1).map((line, index) => ({ series: [index + 2, index + 1], fill: `${line.colour}55` }))
+      ? panel.lines.slice(1).map((line, index) => ({ series: [index + 2, index + 1], fill: line.isBlank ? "transparent" : `${line.colour}55` }))
       : [],
     hooks: {
       draw: panel.key === "window" ? [(plot) => drawMarks(plot, new Set(panel.lines.map((line) => line.name)))] : [],
       setCursor: [
         (plot) => {
-          const row = plot.cursor.idx;
-          const time = row === null || row === undefined ? undefined : plot.data[0][row];
-          if (document.activeElement !== plot.root) hover_s.value = time ?? null;
+          const { left } = plot.cursor;
+          const isOver = left !== undefined && left >= 0;
+          if (document.activeElement !== plot.root) hover_s.value = isOver ? plot.posToVal(left, "x") : null;
         },
       ],
       setSelect: [
@@ -104,14 +110,14 @@ function options(panel: Panel, width: number): uPlot.Options {
 export function Plot({ panel }: { panel: Panel }) {
   const host = useRef<HTMLDivElement>(null);
   const made = useRef<uPlot | null>(null);
-  const shape = JSON.stringify([panel.key, panel.stacked, dark.value, panel.lines.map((one) => [one.name, one.colour, one.isGhost])]);
+  const shape = JSON.stringify([panel.key, panel.stacked, dark.value, panel.lines.map((one) => [one.name, one.colour, one.isGhost, one.isBlank])]);
   const until = shown_s.value;
   const shown = zoom.value;
 
   useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const plot = new uPlot(options(panel, element.clientWidth), aligned(panel, shown_s.value), element);
+    const plot = new uPlot(options(panel, element.clientWidth), aligned(panel, shown_s.value, element.clientWidth), element);
     plot.over.addEventListener("dblclick", () => (zoom.value = null));
     made.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -125,7 +131,7 @@ export function Plot({ panel }: { panel: Panel }) {
   }, [shape]);
 
   useEffect(() => {
-    draws(made, () => made.current?.setData(aligned(panel, until)));
+    draws(made, () => made.current?.setData(aligned(panel, until, made.current.width)));
   }, [panel, until, shown]);
 
   const unit = panel.unit === "" ? "" : ` (${panel.unit})`;

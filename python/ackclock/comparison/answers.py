@@ -200,7 +200,7 @@ def _measured(
                 curves[control] = Curve(
                     *curves_of.of_flow(run, 0, "window"),
                     rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
-                    goodput=curves_of.goodput(run, 0),
+                    goodput=curves_of.rate(run, 0),
                     queue=curves_of.queues(run)[0][1:],
                 )
 

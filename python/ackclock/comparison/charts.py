@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock.comparison.questions import QUESTIONS
-from ackclock.draw.charts import SECONDS, Axis, Chart, Group, Series, numbered
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series, numbered
 
 if TYPE_CHECKING:
     from ackclock.comparison.answers import Comparison
@@ -29,7 +29,7 @@ def charts(comparison: Comparison) -> dict[str, Group]:
     """
     return {
         "goodput-delay": Group([_goodput_and_delay(comparison)], linked=False),
-        "answers": Group(_answers(comparison), linked=False),
+        "answers": Group(_answers(comparison), linked=False, columns=3),
         "alone": Group(_alone(comparison)),
     }
 
@@ -87,7 +87,7 @@ def _alone(comparison: Comparison) -> list[Chart]:
             [Series(name, colour, one.time_s, one.window) for name, colour, one in curves],
         ),
         Chart(
-            "goodput", "Delivered in order, means of hundredths of the run (Mbit/s)", time,
+            "goodput", "Goodput as it arrives, means of hundredths of the run (Mbit/s)", time,
             Axis("goodput", "Mbit/s"),
             [Series(name, colour, *one.goodput) for name, colour, one in curves],
         ),

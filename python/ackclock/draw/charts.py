@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ackclock.draw.figure import Axis, Chart, Group, Series, resolved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,108 +28,6 @@ PRINT_DPI = 130
 """Of pictures for print, within a page."""
 REDUCED, REDUCED_COLOURS = 0.4, 32
 """Size and colours of a picture of which a page has many."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An axis.
-
-    Attributes
-    ----------
-    label, unit : str
-        What it shows; the unit may be empty.
-    log : bool
-        Logarithmic; what is not above 0 is left out.
-    names : sequence of str
-        In place of the numbers 0, 1, 2 and so on.
-    range : tuple of float, optional
-        First and last value; by default what is shown.
-    """
-
-    label: str
-    unit: str = ""
-    log: bool = False
-    names: Sequence[str] = ()
-    range: tuple[float, float] | None = None
-
-
-SECONDS = Axis("time", "s")
-
-
-@dataclass(frozen=True)
-class Series:
-    """A curve, or points.
-
-    Attributes
-    ----------
-    name : str
-        In the legend; series of one name are shown and hidden together.
-    colour : int
-        Its number, from 0.
-    x, y : array_like, shape (rows,)
-        In the units of the axes; for a curve x rises.
-    low, high : array_like, shape (rows,), optional
-        Ends of the intervals around y.
-    left, right : array_like, shape (rows,), optional
-        Ends of the intervals around x.
-    dots : tuple of array_like, optional
-        x and y of what the points are means of.
-    is_joined : bool
-        Whether a line joins the values of a curve.
-    """
-
-    name: str
-    colour: int
-    x: ArrayLike
-    y: ArrayLike
-    low: ArrayLike | None = None
-    high: ArrayLike | None = None
-    left: ArrayLike | None = None
-    right: ArrayLike | None = None
-    dots: tuple[ArrayLike, ArrayLike] | None = None
-    is_joined: bool = True
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One chart.
-
-    Attributes
-    ----------
-    key : str
-        Its name for tests and links.
-    title : str
-        Above it.
-    x, y : Axis
-        Its axes.
-    series : sequence of Series
-        What it shows.
-    kind : str
-        ``curves`` are joined; ``points`` are read one by one.
-    """
-
-    key: str
-    title: str
-    x: Axis
-    y: Axis
-    series: Sequence[Series]
-    kind: Literal["curves", "points"] = "curves"
-
-
-@dataclass(frozen=True)
-class Group:
-    """Charts with one legend.
-
-    Attributes
-    ----------
-    charts : sequence of Chart
-        In their order.
-    linked : bool
-        Whether they are zoomed and read together.
-    """
-
-    charts: Sequence[Chart]
-    linked: bool = True
 
 
 @dataclass
@@ -163,7 +63,11 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
     while True:
         columns = _Columns(most)
         shown = {
-            name: {"linked": group.linked, "charts": [_chart(one, columns) for one in group.charts]}
+            name: {
+                "linked": group.linked,
+                "columns": group.columns,
+                "charts": [_chart(one, columns) for one in group.charts],
+            }
             for name, group in groups.items()
         }
         numbers = f"[{','.join(columns.texts)}]"
@@ -210,61 +114,80 @@ def load(text: str) -> Group:
     """
     found = json.loads(text)
     columns = [np.array(one, float) for one in found["columns"]]
-    named = ("x", "y", "low", "high", "left", "right")
 
     def series(one: dict[str, Any]) -> Series:
-        numbers = {name: columns[one[name]] for name in named if name in one}
-        return Series(one["name"], one["colour"], **numbers, is_joined="points" not in one)
+        numbers = {name: columns[one[name]] for name in COLUMNS if name in one}
+        x, y = one.get("dots", (None, None))
+        dots = None if x is None else (columns[x], columns[y])
+        return Series(
+            one["name"], one["colour"], **numbers, dots=dots, look=one.get("look", "line"),
+            is_paper=one.get("paper", False),
+        )  # fmt: skip
+
+    def axis(one: dict[str, Any]) -> Axis:
+        words = {name: one[name] for name in ("label", "unit", "log", "names") if name in one}
+        ticks = [(place, word) for place, word in one["ticks"]]
+        is_loose = "fixed" not in one
+        return Axis(**words, range=tuple(one["range"]), ticks=ticks, is_loose=is_loose)
 
     group = found["groups"][""]
     charts = [
         Chart(
-            one["key"], one["title"], Axis(**one["x"]), Axis(**one["y"]),
-            [series(each) for each in one["series"]], one["kind"],
+            **{name: one[name] for name in OF_CHARTS if name in one},
+            x=axis(one["x"]), y=axis(one["y"]),
+            series=[series(each) for each in one["series"]],
         )
         for one in group["charts"]
     ]  # fmt: skip
-    return Group(charts, group["linked"])
+    return Group(charts, group["linked"], group["columns"])
+
+
+COLUMNS = ("x", "y", "low", "high", "left", "right", "base")
+"""Of a series, by the names of its attributes."""
+OF_CHARTS = ("key", "title", "kind", "marks", "height", "bar_width", "has_numbers", "heading")
+"""What is written of a chart as it is."""
 
 
 def _chart(chart: Chart, columns: _Columns) -> dict[str, Any]:
-    return {
-        "key": chart.key,
-        "title": chart.title,
-        "kind": chart.kind,
-        "x": _axis(chart.x),
-        "y": _axis(chart.y),
+    shown = resolved(chart)
+    plain = {name: getattr(chart, name) for name in OF_CHARTS}
+    return {name: value for name, value in plain.items() if value or name == "title"} | {
+        "x": _axis(shown.x, chart.x),
+        "y": _axis(shown.y, chart.y),
         "series": [_series(one, chart.kind, columns) for one in chart.series],
     }
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis, asked: Axis) -> dict[str, Any]:
     found: dict[str, Any] = {"label": axis.label, "unit": axis.unit}
     if axis.log:
         found["log"] = True
     if axis.names:
         found["names"] = list(axis.names)
-    if axis.range is not None:
-        found["range"] = list(axis.range)
-    return found
+    # Ends that nobody asked for may follow what is shown when names are hidden.
+    if asked.range is not None and None not in asked.range and not asked.is_loose:
+        found["fixed"] = True
+    assert axis.range is not None  # noqa: S101
+    ends, places = ([float(f"{one:.12g}") for one in each if one is not None]
+                    for each in (axis.range, (place for place, _ in axis.ticks)))  # fmt: skip
+    words = [word for _, word in axis.ticks]
+    return found | {"range": ends, "ticks": [list(one) for one in zip(places, words, strict=True)]}
 
 
 def _series(series: Series, kind: str, columns: _Columns) -> dict[str, Any]:
     x, y = np.asarray(series.x, float), np.asarray(series.y, float)
-    ends = {
-        name: values
-        for name in ("low", "high", "left", "right")
-        if (values := getattr(series, name)) is not None
-    }
-    if kind == "curves" and not ends and series.is_joined:
+    ends = {name: values for name in COLUMNS[2:] if (values := getattr(series, name)) is not None}
+    if kind == "curves" and not ends and series.look in ("line", "steps"):
         rows = kept(y, columns.most)
         columns.thinned |= len(rows) < len(y)
         x, y = x[rows], y[rows]
     found: dict[str, Any] = {"name": series.name, "colour": series.colour}
     found |= {"x": columns.add(x), "y": columns.add(y)}
     found |= {name: columns.add(values) for name, values in ends.items()}
-    if kind == "curves" and not series.is_joined:
-        found["points"] = True
+    if series.look != "line":
+        found["look"] = series.look
+    if series.is_paper:
+        found["paper"] = True
     if series.dots is not None:
         found["dots"] = [columns.add(values) for values in series.dots]
     return found
@@ -371,19 +294,3 @@ def reduced(png: bytes) -> str:
     buffer = io.BytesIO()
     small.save(buffer, "png", optimize=True)
     return address(buffer.getvalue())
-
-
-def numbered(names: Iterable[str]) -> dict[str, int]:
-    """Give each name the number of its colour.
-
-    Parameters
-    ----------
-    names : iterable of str
-        In the order of the legend.
-
-    Returns
-    -------
-    dict
-        From 0, each name once.
-    """
-    return {name: index for index, name in enumerate(dict.fromkeys(names))}

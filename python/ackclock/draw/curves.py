@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ackclock.draw.charts import SECONDS, Axis, Chart, Group, Series
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Time in seconds, and values."""
@@ -68,8 +68,8 @@ def of_flow(run: Recorded, flow: int, column: str) -> Curve:
     return samples["time_s"].to_numpy(), samples[column].cast(pl.Float64).to_numpy()
 
 
-def goodput(run: Recorded, flow: int) -> Curve:
-    """Give what a flow delivered in order, in a hundred parts of the run.
+def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> Curve:
+    """Return the goodput of a flow in a hundred parts of the run.
 
     Parameters
     ----------
@@ -77,6 +77,9 @@ def goodput(run: Recorded, flow: int) -> Curve:
         A recorded run.
     flow : int
         Its number.
+    column : str
+        What counts: ``arrived_bytes``, whatever the order, which no link can exceed; or
+        ``delivered_bytes``, in order, where what waited for a lost packet counts when that arrives.
 
     Returns
     -------
@@ -86,9 +89,9 @@ def goodput(run: Recorded, flow: int) -> Curve:
     edges = np.linspace(0.0, run.summary["duration_s"], PARTS + 1)
     samples = run.windows.filter(pl.col("flow") == flow)
     time_s = np.concatenate([[0.0], samples["time_s"].to_numpy()])
-    received = np.concatenate([[0.0], samples["delivered_bytes"].to_numpy().cumsum()])
-    rate = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
-    return edges[1:], rate
+    received = np.concatenate([[0.0], samples[column].to_numpy().cumsum()])
+    mbps = np.diff(np.interp(edges, time_s, received)) * 8e-6 / np.diff(edges)
+    return edges[1:], mbps
 
 
 def queues(run: Recorded) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
@@ -124,7 +127,8 @@ def charts(run: Recorded) -> Group:
     Returns
     -------
     Group
-        Four linked charts, of the first `MOST_FLOWS` flows and links.
+        Linked charts of the first `MOST_FLOWS` flows and links; one-way delays where there are
+        datagrams.
     """
     flows = run.summary["flows"][:MOST_FLOWS]
     time = Axis(SECONDS.label, SECONDS.unit, range=(0.0, run.summary["duration_s"]))
@@ -141,10 +145,22 @@ def charts(run: Recorded) -> Group:
         for key, title, axis in OF_FLOWS
     )
     part_s = run.summary["duration_s"] / PARTS
-    rates = of_flows(
-        "goodput", f"Delivered in order, mean of {part_s:.3g} s", Axis("goodput", "Mbit/s"),
-        [goodput(run, flow["id"]) for flow in flows],
+    mean = f"mean of {part_s:.3g} s"
+    rates, in_order = (
+        of_flows(
+            key, f"{title}, {mean}", Axis("goodput", "Mbit/s"),
+            [rate(run, flow["id"], column) for flow in flows],
+        )
+        for key, title, column in (
+            ("goodput", "Goodput as it arrives", "arrived_bytes"),
+            ("in-order", "Delivered in order", "delivered_bytes"),
+        )
     )  # fmt: skip
+    ways = [of_flow(run, flow["id"], "one_way_delay_ms") for flow in flows]
+    has_delays = any(np.isfinite(values).any() for _, values in ways)
+    delays = [
+        of_flows("delay", "One-way delay of datagrams", Axis("delay", "ms"), ways)
+    ] * has_delays
     # A link has a colour of its own, and no name that a flow has.
     names = {flow["name"] for flow in flows}
     queue = Chart(
@@ -154,4 +170,4 @@ def charts(run: Recorded) -> Group:
             for index, (name, time_s, values) in enumerate(queues(run)[:MOST_FLOWS])
         ],
     )  # fmt: skip
-    return Group([window, rates, queue, rtt])
+    return Group([window, rates, queue, rtt, *delays, in_order])

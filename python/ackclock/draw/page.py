@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 if TYPE_CHECKING:
-    from ackclock.draw.charts import Group
+    from ackclock.draw.figure import Group
 
 _POLICY = "<!-- policy -->"
 """Where the template has the place for it."""

@@ -83,6 +83,11 @@ def style(index: int) -> dict[str, Any]:
     return {"color": COLOURS[index % len(COLOURS)], "linestyle": LINES[index % len(LINES)]}
 
 
+def marker(index: int) -> str:
+    """Return the marker of the curve with this number, from 0."""
+    return MARKERS[index % len(MARKERS)]
+
+
 def errors(
     panel: Axes,
     x: Any,

@@ -78,8 +78,24 @@ class Pictures:
     ) -> Figure:
         """Draw the goodput of the flows over time, means of a hundred parts of the run.
 
-        Data that waits for a lost packet counts when it is handed over in order, so that a curve
-        may stand above the rate of the link after a repair.
+        What arrives counts, in whatever order; `in_order` draws what is delivered.
+
+        Parameters
+        ----------
+        ax, flows, time
+            As for all pictures.
+
+        Returns
+        -------
+        Figure
+            Mbit/s against seconds, a curve per flow.
+        """
+        return self._one(self._draw_shares, ax, flows, time)
+
+    def in_order(
+        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
+    ) -> Figure:
+        """Draw what is delivered in order over time, means of a hundred parts of the run.
 
         Parameters
         ----------
@@ -92,7 +108,7 @@ class Pictures:
             Mbit/s against seconds, a curve per flow. Packets that wait for a hole before them
             count when it is filled, so that a curve can rise above the rate of the link.
         """
-        return self._one(self._draw_shares, ax, flows, time)
+        return self._one(self._draw_in_order, ax, flows, time)
 
     def queue(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the queues over time.
@@ -168,10 +184,17 @@ class Pictures:
             panel.plot(*curve, label=flow["name"], **plots.style(index))
 
     def _draw_shares(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
-        for index, flow in enumerate(flows):
-            curve = curves.goodput(self._run, flow["id"])
-            panel.plot(*curve, label=flow["name"], **plots.style(index))
+        self._draw_rate(panel, flows, "arrived_bytes")
+        panel.set_ylabel("goodput (Mbit/s)")
+
+    def _draw_in_order(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+        self._draw_rate(panel, flows, "delivered_bytes")
         panel.set_ylabel("delivered in order (Mbit/s)")
+
+    def _draw_rate(self, panel: Axes, flows: list[Mapping[str, Any]], column: str) -> None:
+        for index, flow in enumerate(flows):
+            curve = curves.rate(self._run, flow["id"], column)
+            panel.plot(*curve, label=flow["name"], **plots.style(index))
 
     def _draw_queue(self, panel: Axes, _: list[Mapping[str, Any]]) -> None:
         for index, (name, *curve) in enumerate(curves.queues(self._run)):

@@ -31,6 +31,7 @@ class FlowSummary(Counters):
     controller: str
     rtt_ms: float
     goodput_mbps: float | None
+    arrived_mbps: float | None
     mean_window: float | None
     max_window: float | None
     mean_rtt_ms: float | None

@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from ackclock import engine
-from ackclock.draw import lab, plots
-from ackclock.draw.charts import Group
+from ackclock.draw import lab, plots, printed
 from ackclock.draw.charts import picture as picture_of
-from ackclock.draw.figures import of_figure
+from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.evaluation import earlier, pictures, report, tables
@@ -283,16 +280,14 @@ def _pictures(
         ("-ladder", pictures.ladder(result, name), "per flow, with 95 % intervals over runs"),
         ("-timelines", pictures.timelines(result, name), "over time, the first run"),
     ):
-        if isinstance(figure, Figure):
+        if figure is not None:
             file = f"{result.criterion.id}{kind}"
-            with plots.in_style():
-                plots.save(figure, directory / "pictures", file)
-            chart = of_figure(figure)
-            if chart is not None:
-                charts[file] = chart
+            charts[file] = figure
             shown = f"pictures/{file}.png"
             with plots.in_style():
-                within = picture_of(figure, EMBEDDED_DPI)
+                drawn = printed.draw(figure)
+                plots.save(drawn, directory / "pictures", file)
+                within = picture_of(drawn, EMBEDDED_DPI)
             if len(within) <= room:
                 shown, room = within, room - len(within)
             made.append((file, shown, about))

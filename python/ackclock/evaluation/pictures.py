@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ackclock.draw import plots
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Judged, Measured
 from ackclock.evaluation.setting import CUBIC
@@ -20,6 +20,8 @@ QUANTILES = (50, 95, 99)
 """Percentiles that runs keep of delays and completion times."""
 LEAST_STEPS = 3
 """Of a ladder."""
+WIDE = 8
+"""Parameters that differ by a larger factor stand on a logarithmic axis."""
 
 
 def metric_of(result: CriterionResult) -> tuple[str, str]:
@@ -44,19 +46,19 @@ def metric_of(result: CriterionResult) -> tuple[str, str]:
     return wanted, units.get(wanted, next((one.unit for one in limits), "") if not margins else "")
 
 
-def criterion(result: CriterionResult, name: str) -> Figure | None:
-    """Draw a criterion: its number along an axis, or by cell.
+def criterion(result: CriterionResult, name: str) -> Group | None:
+    """Describe the figure of a criterion: its number along an axis, or by cell.
 
     Parameters
     ----------
     result : CriterionResult
-        What came of it.
+        The result of the criterion.
     name : str
         Of the candidate.
 
     Returns
     -------
-    Figure or None
+    Group or None
         None when there is nothing to draw.
     """
     metric, unit = metric_of(result)
@@ -64,13 +66,12 @@ def criterion(result: CriterionResult, name: str) -> Figure | None:
     cells = [cell for cell in cells if np.isfinite(_value(cell.measured[CANDIDATE], metric))]
     if not cells:
         return None
-    label = f"{words(metric)} ({unit})" if unit else words(metric)
+    label = Axis(words(metric), unit)
     axis = result.criterion.axis
     along = [cell for cell in cells if axis in cell.cell.parameters]
-    with plots.in_style():
-        if axis and len(along) > 1:
-            return _along(along, axis, metric, label, name)
-        return _by_cell(cells, metric, label, name)
+    if axis and len(along) > 1:
+        return _along(along, axis, metric, label, name)
+    return _by_cell(cells, metric, label, name)
 
 
 def _value(measured: Measured, metric: str) -> float:
@@ -78,7 +79,7 @@ def _value(measured: Measured, metric: str) -> float:
 
 
 def _labels(cells: Sequence[CellResult], metric: str, name: str) -> list[tuple[str, str]]:
-    """Give the controls that have the number, each with its name: the candidate first."""
+    """Return the controls that have the number, each with its name: the candidate first."""
     return [
         (who, name if who == CANDIDATE else who)
         for who in cells[0].measured
@@ -86,7 +87,13 @@ def _labels(cells: Sequence[CellResult], metric: str, name: str) -> list[tuple[s
     ]
 
 
-def _along(cells: Sequence[CellResult], axis: str, metric: str, label: str, name: str) -> Figure:
+def _from_zero(chart: Chart) -> Chart:
+    """Let the vertical axis begin at 0, unless there are values below."""
+    lowest = [np.fmin.reduce(np.asarray(one.low, float), initial=0.0) for one in chart.series]
+    return chart if min(lowest) < 0 else replace(chart, y=replace(chart.y, range=(0.0, None)))
+
+
+def _along(cells: Sequence[CellResult], axis: str, metric: str, label: Axis, name: str) -> Group:
     groups: dict[str, list[CellResult]] = {}
     for cell in cells:
         others = [
@@ -96,58 +103,56 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: str, name
         ]
         groups.setdefault(", ".join(others), []).append(cell)
     shown = list(groups.items())[:MOST_PANELS]
-    figure, panels = plots.panels(1, columns=len(shown), height=2.4)
-    for panel, (title, group) in zip(panels, shown, strict=True):
+    charts = []
+    for number, (title, group) in enumerate(shown):
         ordered = sorted(group, key=lambda cell: float(cell.cell.parameters[axis]))
         x = [float(cell.cell.parameters[axis]) for cell in ordered]
+        series = []
         for index, (who, control) in enumerate(_labels(cells, metric, name)):
             found = [cell.measured[who].estimate(metric) for cell in ordered]
-            plots.errors(
-                panel, x, [one.value for one in found], [one.low for one in found],
-                [one.high for one in found], index=index, label=control,
+            series.append(
+                Series(
+                    control, index, x, [one.value for one in found],
+                    low=[one.low for one in found], high=[one.high for one in found],
+                )
             )  # fmt: skip
-        if max(x) > 8 * max(min(x), 1e-9):
-            panel.set_xscale("log")
-            panel.set_xticks(x, [f"{one:g}" for one in x])
-            panel.minorticks_off()
-        panel.set_title(title, loc="left")
-        panel.set_xlabel(axis.replace("_", " "))
-        _from_zero(panel)
-    panels[0].set_ylabel(label)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
-    return figure
+        is_wide = max(x) > WIDE * max(min(x), 1e-9) and min(x) > 0
+        ticks = [(one, f"{one:g}") for one in x] if is_wide else []
+        across = Axis(axis.replace("_", " "), log=is_wide, ticks=ticks)
+        about = f"{title}: {label.titled}" if title else label.titled
+        charts.append(
+            _from_zero(Chart(f"panel-{number}", about, across, label, series, height=2.4,
+                             heading=title))
+        )  # fmt: skip
+    return Group(charts, linked=False, columns=len(charts))
 
 
-def _from_zero(panel: Axes) -> None:
-    low, high = panel.get_ylim()
-    if low > 0:
-        panel.set_ylim(0, high)
-
-
-def _by_cell(cells: Sequence[CellResult], metric: str, label: str, name: str) -> Figure:
+def _by_cell(cells: Sequence[CellResult], metric: str, label: Axis, name: str) -> Group:
     labels = _labels(cells, metric, name)
-    figure, (panel,) = plots.panels(1, height=0.7 + 0.09 * len(cells) * (1 + len(labels)))
+    series = []
     for index, (who, title) in enumerate(labels):
         places = np.arange(len(cells)) + 0.8 * (index / len(labels) - 0.4)
         found = [cell.measured[who].estimate(metric) for cell in cells]
-        plots.errors(
-            panel, [one.value for one in found], places, [one.low for one in found],
-            [one.high for one in found], index=index, label=title, joined=False, sideways=True,
+        series.append(
+            Series(
+                title, index, [one.value for one in found], places,
+                left=[one.low for one in found], right=[one.high for one in found], look="points",
+            )
         )  # fmt: skip
-    panel.set_yticks(range(len(cells)), [cell.cell.name for cell in cells])
-    panel.set_ylim(len(cells) - 0.5, -0.5)
-    panel.grid(visible=False, axis="y")
-    panel.set_xlabel(label)
     values = [abs(_value(cell.measured[who], metric)) for cell in cells for who, _ in labels]
     known = [one for one in values if np.isfinite(one) and one > 0]
-    if known and max(known) > 100 * min(known) and panel.get_xlim()[0] >= 0:
-        panel.set_xscale("log")
-    plots.legend(panel, len(labels))
-    return figure
+    ends = np.concatenate([np.asarray(one.left, float) for one in series])
+    is_wide = bool(known) and max(known) > 100 * min(known) and not np.any(ends < 0)
+    y = Axis("situation", names=[cell.cell.name for cell in cells])
+    height = 0.7 + 0.09 * len(cells) * (1 + len(labels))
+    chart = Chart(
+        "cells", label.titled, replace(label, log=is_wide), y, series, kind="points", height=height
+    )
+    return Group([chart], linked=False)
 
 
-def quantiles(result: CriterionResult, name: str) -> Figure | None:
-    """Draw the tail of a distribution whose percentile the criterion shows.
+def quantiles(result: CriterionResult, name: str) -> Group | None:
+    """Describe the tail of a distribution whose percentile the criterion shows.
 
     The horizontal axis is -log10(1 - share), so that the last per cents have room: a cumulative
     distribution function on its side.
@@ -155,13 +160,13 @@ def quantiles(result: CriterionResult, name: str) -> Figure | None:
     Parameters
     ----------
     result : CriterionResult
-        What came of it.
+        The result of the criterion.
     name : str
         Of the candidate.
 
     Returns
     -------
-    Figure or None
+    Group or None
         A panel per cell; None when the criterion's number is not a percentile, or the only one.
     """
     metric, unit = metric_of(result)
@@ -175,41 +180,44 @@ def quantiles(result: CriterionResult, name: str) -> Figure | None:
     cells = [cell for cell in result.cells if has_all(cell.measured[CANDIDATE])][:MOST_PANELS]
     if not cells:
         return None
-    x = [-np.log10(1 - percent / 100) for percent in QUANTILES]
-    with plots.in_style():
-        figure, panels = plots.panels(-(-len(cells) // 2), columns=min(2, len(cells)), height=2.0)
-        for panel, cell in zip(panels, cells, strict=False):
-            for index, (who, control) in enumerate(_labels([cell], metric, name)):
-                if not has_all(cell.measured[who]):
-                    continue
-                found = [cell.measured[who].estimate(one) for one in known]
-                plots.errors(
-                    panel, x, [one.value for one in found], [one.low for one in found],
-                    [one.high for one in found], index=index, label=control,
-                )  # fmt: skip
-            panel.set_xticks(x, [f"p{percent}" for percent in QUANTILES])
-            panel.set_title(cell.cell.name, loc="left")
-            panel.set_ylabel(f"{words(metric).split(', p')[0]} ({unit})")
-            _from_zero(panel)
-        for panel in panels[len(cells) :]:
-            panel.set_axis_off()
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
-    return figure
+    places = [float(-np.log10(1 - percent / 100)) for percent in QUANTILES]
+    ticks = [(x, f"p{percent}") for x, percent in zip(places, QUANTILES, strict=True)]
+    y = Axis(words(metric).split(", p")[0], unit)
+    charts = []
+    for number, cell in enumerate(cells):
+        series = []
+        for index, (who, control) in enumerate(_labels([cell], metric, name)):
+            if not has_all(cell.measured[who]):
+                continue
+            found = [cell.measured[who].estimate(one) for one in known]
+            series.append(
+                Series(
+                    control, index, places, [one.value for one in found],
+                    low=[one.low for one in found], high=[one.high for one in found],
+                )
+            )  # fmt: skip
+        title = f"{cell.cell.name}: {y.titled}"
+        across = Axis("percentile", ticks=ticks)
+        charts.append(
+            _from_zero(Chart(f"panel-{number}", title, across, y, series, height=2.0,
+                             heading=cell.cell.name))
+        )  # fmt: skip
+    return Group(charts, linked=False, columns=min(2, len(charts)))
 
 
-def ladder(result: CriterionResult, name: str) -> Figure | None:
-    """Draw what a flow of either kind has while more and more of a crowd are the candidate's.
+def ladder(result: CriterionResult, name: str) -> Group | None:
+    """Describe what a flow of either kind has while more and more of a crowd are the candidate's.
 
     Parameters
     ----------
     result : CriterionResult
-        What came of a criterion.
+        The result of a criterion.
     name : str
         Of the candidate.
 
     Returns
     -------
-    Figure or None
+    Group or None
         A panel per victim; None when there are too few steps of one crowd.
     """
     steps: dict[tuple[str, float], dict[float, Measured]] = {}
@@ -221,43 +229,44 @@ def ladder(result: CriterionResult, name: str) -> Figure | None:
     crowds = {key: found for key, found in steps.items() if len(found) >= LEAST_STEPS}
     if not crowds:
         return None
-    with plots.in_style():
-        figure, panels = plots.panels(1, columns=len(crowds), height=2.4)
-        for panel, ((victim, total), found) in zip(panels, crowds.items(), strict=True):
-            x = sorted(found)
-            kinds = (("goodput", name, 1.0, 0.0), ("victim_goodput", victim, -1.0, total))
-            for index, (metric, control, sign, of_all) in enumerate(kinds):
-                flows = [of_all + sign * mine for mine in x]
-                each = [found[mine].estimate(metric) for mine in x]
-                plots.errors(
-                    panel, x,
-                    *([one / count for one, count in zip(ends, flows, strict=True)]
-                      for ends in zip(*((one.value, one.low, one.high) for one in each),
-                                      strict=True)),
-                    index=index, label=control,
-                )  # fmt: skip
-            panel.set_xlabel(f"flows of {name} among {total:g}")
-            panel.set_xticks(x, [f"{mine:g}" for mine in x])
-            plots.legend(panel, 2)
-            _from_zero(panel)
-        panels[0].set_ylabel("goodput per flow (Mbit/s)")
-    return figure
+    charts = []
+    y = Axis("goodput per flow", "Mbit/s")
+    for number, ((victim, total), found) in enumerate(crowds.items()):
+        x = sorted(found)
+        kinds = (("goodput", name, 1.0, 0.0), ("victim_goodput", victim, -1.0, total))
+        series = []
+        for index, (metric, control, sign, of_all) in enumerate(kinds):
+            flows = np.array([of_all + sign * mine for mine in x])
+            each = [found[mine].estimate(metric) for mine in x]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                value, low, high = (
+                    np.array([getattr(one, end) for one in each], float) / flows
+                    for end in ("value", "low", "high")
+                )
+            series.append(Series(control, index, x, value, low=low, high=high))
+        across = Axis(f"flows of {name} among {total:g}", ticks=[(mine, f"{mine:g}") for mine in x])
+        charts.append(
+            _from_zero(Chart(f"panel-{number}", f"{victim}: {y.titled}", across, y, series,
+                             height=2.4))
+        )  # fmt: skip
+    return Group(charts, linked=False, columns=len(charts))
 
 
-def timelines(result: CriterionResult, name: str) -> Figure | None:
-    """Draw what happened in the first run of the cells that are drawn over time.
+def timelines(result: CriterionResult, name: str) -> Group | None:
+    """Describe what happened in the first run of the cells that are drawn over time.
 
     Parameters
     ----------
     result : CriterionResult
-        What came of a criterion.
+        The result of a criterion.
     name : str
         Of the candidate.
 
     Returns
     -------
-    Figure or None
-        A row per cell, with the candidate beside CUBIC in its place; None when no cell is drawn.
+    Group or None
+        A row per cell, with the candidate next to CUBIC in its place, on the same scale; None when
+        no cell is drawn.
     """
     drawn = [cell for cell in result.cells if cell.measured[CANDIDATE].curves]
     if result.worst and isinstance(result.worst[1], Judged):
@@ -265,30 +274,31 @@ def timelines(result: CriterionResult, name: str) -> Figure | None:
     drawn = drawn[:MOST_TIMELINES]
     if not drawn:
         return None
-    with plots.in_style():
-        figure, panels = plots.panels(len(drawn), columns=2, height=1.7)
-        for row, cell in enumerate(drawn):
-            pair = panels[2 * row : 2 * row + 2]
-            for panel, who, title in zip(pair, (CANDIDATE, CUBIC), (name, CUBIC), strict=True):
-                _timeline(panel, cell.measured[who], f"{cell.cell.name}: {title}")
-            highest = max(panel.get_ylim()[1] for panel in pair)
-            for panel in pair:
-                panel.set_ylim(0, highest)
-            pair[0].set_ylabel("rate (Mbit/s)")
-    return figure
+    charts = []
+    for row, cell in enumerate(drawn):
+        pair = [(who, cell.measured[who].curves) for who in (CANDIDATE, CUBIC)]
+        rates = [_rates(curves) for _, curves in pair]
+        tops = [np.fmax.reduce(one.y, initial=0.0) for series in rates for one in series]
+        y = Axis(
+            "rate", "Mbit/s", range=(0.0, 1.06 * max([float(top) for top in tops], default=1.0))
+        )
+        for (who, curves), series in zip(pair, rates, strict=True):
+            heading = f"{cell.cell.name}: {name if who == CANDIDATE else CUBIC}"
+            time = replace(SECONDS, range=(0.0, float(curves["time"][-1]) if curves else 1.0))
+            charts.append(
+                Chart(f"{row} {who}", heading, time, y, series, height=1.7, heading=heading)
+            )
+    return Group(charts, columns=2)
 
 
-def _timeline(panel: Axes, measured: Measured, title: str) -> None:
-    curves = measured.curves
-    panel.set_title(title, loc="left")
-    panel.set_xlabel("time (s)")
-    if not curves:
-        return
-    others = 0
-    for key, values in curves.items():
-        if key.startswith("rate "):
-            mine = key.startswith("rate c")
-            colour = plots.COLOURS[0] if mine else plots.COLOURS[1]
-            panel.plot(curves["time"], values, color=colour, lw=0.9, ls="-" if mine else "--")
-            others += not mine
-    panel.set_xlim(0, curves["time"][-1])
+MINE, OTHERS = "flows in its place", "others"
+
+
+def _rates(curves: Mapping[str, Any]) -> list[Series]:
+    rates = {key: values for key, values in curves.items() if key.startswith("rate ")}
+    return [
+        Series(MINE, 0, curves["time"], values)
+        if key.startswith("rate c")
+        else Series(OTHERS, 1, curves["time"], values)
+        for key, values in rates.items()
+    ]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
-from ackclock.draw.charts import Group
-from ackclock.draw.figures import of_figure
+from ackclock.draw.figure import Group
 from ackclock.evaluation import pictures
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.results import CellResult, judge
@@ -69,7 +66,6 @@ class SoFar:
         state = sum(len(one.measured[CUBIC].numbers) for one in found)
         known, chart = self._drawn.get(criterion.key, (0, None))
         if state != known:
-            figure = pictures.criterion(judge(criterion, found), self._work.asked.candidate.name)
-            chart = of_figure(figure) if isinstance(figure, Figure) else None
+            chart = pictures.criterion(judge(criterion, found), self._work.asked.candidate.name)
             self._drawn[criterion.key] = (state, chart)
         return chart

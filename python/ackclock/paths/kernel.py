@@ -156,7 +156,13 @@ def _sampled(own: pl.DataFrame, sample_s: float) -> pl.DataFrame:
     taken = pl.DataFrame({"time_s": times}).join_asof(
         own.drop("kind", "control", "source_port"), on="time_s", strategy="backward"
     )
-    sizes = {"sent_bytes": "sent_packets", "delivered_bytes": "delivered_packets"}
+    # The kernel counts what was reported as received, in whatever order: what was read in order is
+    # not known.
+    sizes = {
+        "sent_bytes": "sent_packets",
+        "arrived_bytes": "delivered_packets",
+        "delivered_bytes": "delivered_packets",
+    }
     return taken.with_columns(
         (pl.col(counter).diff().fill_null(pl.col(counter)) * pl.col("segment_bytes"))
         .cast(pl.UInt64)
@@ -188,6 +194,7 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "id": flow, "name": name, "controller": own["control"][0],
         "rtt_ms": float(rtt.to_numpy().min()) if rtt.len() else None,
         "goodput_mbps": bits / span * 1e-6 if span > 0 else None,
+        "arrived_mbps": bits / span * 1e-6 if span > 0 else None,
         "mean_window": over_time("window"), "max_window": own["window"].max(),
         "mean_rtt_ms": over_time("rtt_ms"),
         **{f"rtt_p{p}_ms": sampled.quantile(p / 100) for p in (50, 95, 99)},

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import polars as pl
 
+    from ackclock.draw.figure import Group
     from ackclock.engine import Run
 
 CaseKey = TypeVar("CaseKey", bound=Hashable)
@@ -92,6 +93,9 @@ class Claim:
         What else is known of it, such as what another simulator gives; shown if it differs.
     contradicted : bool
         Whether the finding proves that it cannot hold together with the rest of the paper.
+    number : tuple of hashable, optional
+        Case and key of the number that it is about, where that is a mean over the runs: a picture
+        of that number shows the paper's value.
     """
 
     sentence: str
@@ -101,6 +105,7 @@ class Claim:
     target: Target | None = None
     finding: str = ""
     contradicted: bool = False
+    number: tuple[Key, Key] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +121,8 @@ class Artefact:
     about : str
         What it shows and how it is measured.
     draw : callable
-        From numbers and traces to the picture.
+        From numbers and traces to the description of the figure, or to a picture of what has no
+        axes.
     claims : sequence of Claim
         What must be seen; none where the paper gives nothing to compare.
     headline : bool
@@ -126,7 +132,7 @@ class Artefact:
     name: str
     caption: str
     about: str
-    draw: Callable[[Numbers, Traces], matplotlib.figure.Figure]
+    draw: Callable[[Numbers, Traces], Group | matplotlib.figure.Figure]
     claims: Sequence[Claim] = ()
     headline: bool = False
 

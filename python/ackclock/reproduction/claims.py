@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -75,7 +75,10 @@ def near(
 
     target = Target(expected - limit, expected + limit, expected)
     said = paper or f"{expected:g} {unit}".strip()
-    return Claim(sentence, said, f"{words}: {why}", _judge(number, unit, target), target, finding)
+    judge = _judge(number, unit, target)
+    return Claim(
+        sentence, said, f"{words}: {why}", judge, target, finding, number=_named(number)
+    )  # fmt: skip
 
 
 def times(
@@ -114,7 +117,12 @@ def times(
     target = Target(expected / factor, expected * factor, expected, logarithmic=True)
     said = paper or f"{expected:g} {unit}".strip()
     words = f"a factor of {factor:g} either way: {why}"
-    return Claim(sentence, said, words, _judge(number, unit, target), target, finding)
+    judge = _judge(number, unit, target)
+    return Claim(sentence, said, words, judge, target, finding, number=_named(number))
+
+
+def _named(number: Callable[[Numbers], Estimate]) -> tuple[Key, Key] | None:
+    return (number.case, number.key) if isinstance(number, Mean) else None
 
 
 def _judge(
@@ -336,7 +344,19 @@ def between(
     return Claim(sentence, words, why, _judge(number, unit, target), target, finding)
 
 
-def mean(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
+@dataclass(frozen=True)
+class Mean:
+    """The mean over runs of a number of a case."""
+
+    case: Key
+    key: Key
+
+    def __call__(self, numbers: Numbers) -> Estimate:
+        """Return the estimate."""
+        return numbers.of(self.case, self.key)
+
+
+def mean(case: Key, key: Key) -> Mean:
     """Name the number of a case for a claim.
 
     Parameters
@@ -346,10 +366,10 @@ def mean(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
 
     Returns
     -------
-    callable
+    Mean
         From numbers to the estimate.
     """
-    return lambda numbers: numbers.of(case, key)
+    return Mean(case, key)
 
 
 def ratio(first: tuple[Key, Key], second: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:

@@ -12,12 +12,13 @@ from typing import Any
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import charts, plots
-from ackclock.draw.figures import of_figure
+from ackclock.draw import charts, plots, printed
+from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page, strips, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
+from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
@@ -298,14 +299,16 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
             for key, frame in judgement.traces.items()
         ]
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
+    drawn = artefact.draw(judgement.numbers, judgement.traces)
     with plots.in_style():
-        figure = artefact.draw(judgement.numbers, judgement.traces)
-        plots.save(figure, directory, artefact.name)
+        if isinstance(drawn, Group):
+            drawn = with_paper(drawn, artefact.claims)
+            plots.save(printed.draw(drawn), directory, artefact.name)
+            (directory / page.CHARTS).write_text(charts.dump(drawn), encoding="utf-8")
+        else:
+            plots.save(drawn, directory, artefact.name)
         if strips.shown(artefact, paper):
             plots.save(strips.draw(artefact, paper), directory, strips.NAME)
-    group = of_figure(figure)
-    if group is not None:
-        (directory / page.CHARTS).write_text(charts.dump(group), encoding="utf-8")
 
 
 def _flat(row: Row) -> dict[str, Any]:

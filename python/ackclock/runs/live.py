@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from ackclock.engine import storage
 
 if TYPE_CHECKING:
-    from ackclock.draw.charts import Group
+    from ackclock.draw.figure import Group
 
 EVERY_S = 5.0
 """How often the page is written while work goes on."""

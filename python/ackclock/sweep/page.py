@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ackclock.draw import charts, plots
-from ackclock.draw.charts import Axis, Chart, Group, Series
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.runs.live import Shown

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.models import periods
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, Control
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class TwoMode(NamedTuple):
@@ -73,14 +70,14 @@ def _periods(_effort: Effort) -> tuple[Mapping[Control | TwoMode, Sequence[Row]]
     return rows, frames
 
 
-def _draw_1(_numbers: Numbers, traces: Traces) -> Figure:
-    figure, (panel,) = plots.panels(1, height=3.4)
-    for index, (name, frame) in enumerate(traces.items()):
-        panel.plot(frame["window"], frame["period"], label=str(name), **plots.style(index))
-    panel.set(xscale="log", yscale="log", xlabel="largest window without loss (packets)")
-    panel.set_ylabel("round trips between induced losses")
-    plots.legend(panel, 3)
-    return figure
+def _draw_1(_numbers: Numbers, traces: Traces) -> Group:
+    x = Axis("largest window without loss", "packets", log=True)
+    y = Axis("round trips between induced losses", log=True)
+    series = [
+        Series(str(name), index, frame["window"], frame["period"])
+        for index, (name, frame) in enumerate(traces.items())
+    ]
+    return Group([Chart("periods", y.titled, x, y, series, height=3.4)])
 
 
 def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> Claim:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Group
 from ackclock.engine import Run, number
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -26,9 +27,6 @@ from ackclock_papers.africa.setting import (
     Control,
     scenario,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEFT_OUT_S = 30.0
 """Losses until then are those of slow start."""
@@ -207,9 +205,9 @@ def _beside_reno(
         found: dict[Key, Case] = {one: _pair(effort, one, reno_access) for one in (HSTCP, AFRICA)}
         return found | ({other: _pair(effort, control, SLOW_ACCESS)} if other else {})
 
-    def draw(_numbers: Numbers, traces: Traces) -> Figure:
+    def draw(_numbers: Numbers, traces: Traces) -> Group:
         panels = {str(case): (case,) for case in traces}
-        return pictures.over_time(traces, panels, "window", "window (packets)", height=2.2)
+        return figures.over_time(traces, panels, "window", "window (packets)", height=2.2)
 
     return Simulated(
         name=f"figure-{number}", caption=caption,
@@ -328,7 +326,7 @@ FIGURE_7 = Simulated(
     name="figure-7", caption="adapting to 300 Mbit/s of datagrams from 160 s to 320 s",
     about="One Africa flow on 622 Mbit/s, RTT 84 ms.",
     cases=_cases_7, measure=_measure_7, numbers=Adapting._fields, trace=_trace,
-    draw=lambda _numbers, traces: pictures.over_time(
+    draw=lambda _numbers, traces: figures.over_time(
         traces, {str(AFRICA): (AFRICA,)}, "window", "window (packets)", height=3.0
     ),
     claims=(

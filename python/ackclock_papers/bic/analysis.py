@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy
 
-from ackclock.draw import plots
+from ackclock.draw import figure
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate
 from ackclock.models import responses
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import Group, background_flows, background_mbps, case
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class LossRate(NamedTuple):
@@ -90,16 +87,15 @@ def _numbers(curves: Curves, *crossings: str) -> Mapping[Key, Collection[Key]]:
     return found | ({CROSSINGS: crossings} if crossings else {})
 
 
-def _draw(low: float, high: float) -> Callable[[Numbers, Traces], Figure]:
-    def draw(_numbers: Numbers, traces: Traces) -> Figure:
-        figure, (panel,) = plots.panels(1, height=3.4)
+def _draw(low: float, high: float) -> Callable[[Numbers, Traces], figure.Group]:
+    def draw(_numbers: Numbers, traces: Traces) -> figure.Group:
+        x = figure.Axis("loss event rate", log=True)
+        y = figure.Axis("rate", "packets per RTT", log=True)
+        series = []
         for index, (key, frame) in enumerate(traces.items()):
-            own = frame.filter(pl.col("p").is_between(low, high))
-            panel.plot(own["p"], own["rate"], label=str(key), **plots.style(index))
-        panel.set(xscale="log", yscale="log", xlabel="loss event rate")
-        panel.set_ylabel("packets per RTT")
-        plots.legend(panel, 5)
-        return figure
+            own = frame.filter(pl.col("p").is_between(low, high)).sort("p")
+            series.append(figure.Series(str(key), index, own["p"], own["rate"]))
+        return figure.Group([figure.Chart("response", y.titled, x, y, series, height=3.4)])
 
     return draw
 
@@ -226,7 +222,7 @@ FIGURE_5 = Simulated(
     cases=_cases_5, measure=_measure_5,
     numbers=("additive", "binary", "cuts", "jain", "largest_growth"),
     trace=lambda _n, run: pictures.windows(run, 0.0, 60, 80),
-    draw=lambda _n, traces: pictures.over_time(
+    draw=lambda _n, traces: figures.over_time(
         traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80),
         height=3.0,
     ),

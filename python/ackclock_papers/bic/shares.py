@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.draw import plots
+from ackclock.draw import figure
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, times
+from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import (
@@ -26,9 +27,6 @@ from ackclock_papers.bic.setting import (
     case,
     rates_mbps,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Link(NamedTuple):
@@ -85,19 +83,17 @@ def _measure_9(key: Link, run: Run) -> Row:
     }
 
 
-def _draw_9(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, panels = plots.panels(1, height=3.0, columns=4)
-    for panel, rate in zip(panels, RATES, strict=True):
-        bottom = np.zeros(4)
-        for index, kind in enumerate(SHARES):
-            heights = np.array([numbers.of(Link(name, rate), kind).value for name in CONTROLS])
-            panel.bar(range(4), heights, bottom=bottom, color=plots.COLOURS[index], label=kind)
-            bottom += heights
-        panel.set_xticks(range(4), list(CONTROLS), rotation=60)
-        panel.set_title(f"{rate:g} Mbit/s")
-        panel.set_ylim(0, 1.02)
-    panels[0].legend(fontsize=6, loc="lower left")
-    return figure
+def _draw_9(numbers: Numbers, _traces: Traces) -> figure.Group:
+    charts = [
+        bar_chart(
+            numbers, list(CONTROLS),
+            {kind: [(Link(name, rate), kind) for name in CONTROLS] for kind in SHARES},
+            "share of the link", top=1.02, key=f"{rate:g}", heading=f"{rate:g} Mbit/s",
+            stacked=True,
+        )
+        for rate in RATES
+    ]  # fmt: skip
+    return figure.Group(charts, linked=False, columns=4)
 
 
 def _share(
@@ -314,13 +310,13 @@ class _Fairness:
             row[scale] = metrics.worst_mean(metrics.jain(rates, axis=1), self.worst)
         return row
 
-    def draw(self, numbers: Numbers, _traces: Traces) -> Figure:
+    def draw(self, numbers: Numbers, _traces: Traces) -> figure.Group:
         """Mean of the worst Jain indices over the scales, a curve per control."""
         curves = {
             name: [(one.length_s, name, one) for one in self.scales if one in numbers.rows[name][0]]
             for name in CONTROLS
         }
-        return pictures.against(
+        return figures.against(
             numbers, curves, "measurement interval (s)", "mean of the worst Jain indices",
             log_x=self.red,
         )  # fmt: skip

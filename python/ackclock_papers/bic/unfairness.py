@@ -12,7 +12,7 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Judged, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
@@ -80,7 +80,7 @@ FIGURE_2 = Simulated(
     about="20 HSTCP flows, RTT 40 to 150 ms, 2.5 Gbit/s; epochs of 1 s in which one lost.",
     cases=_cases_2, measure=_measure_2,
     numbers=("half", "quarter", "epochs", "forward", "reverse"), trace=_trace_2,
-    draw=lambda _n, traces: pictures.over_time(
+    draw=lambda _n, traces: figures.over_time(
         traces, {"both": tuple(traces)}, "share", "share of epochs", x="flows",
         x_label="at least this many flows lose", height=3.0,
     ),
@@ -143,7 +143,7 @@ FIGURE_3 = Simulated(
     about="2.4 Gbit/s, droptail; eight flows of 80 ms and two of 160 ms.",
     cases=_cases_3, measure=_measure_3, numbers=("long_share", "jain_first", "jain_last"),
     trace=lambda _key, run: pictures.windows(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
-    draw=lambda _n, traces: pictures.over_time(
+    draw=lambda _n, traces: figures.over_time(
         traces, {DROPTAIL: (DROPTAIL,)}, "window", "window (packets)", height=3.0
     ),
     claims=(

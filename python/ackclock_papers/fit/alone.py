@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Group
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.figures import curve_chart
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def _best(cases: Mapping[str, Key]) -> Callable[[Numbers], Estimate]:
@@ -101,17 +100,21 @@ def _cases_4(effort: Effort) -> Mapping[FastPath, Case]:
     return {key: _case_4(effort, key) for key in keys}
 
 
-def _draw_4(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, (left, right) = plots.panels(1, height=3.0, columns=2)
-    for index, name in enumerate(FAST_PATHS):
-        a = [numbers.of(_with_loss(name, p), name).value for p in LOSSES_4]
-        b = [numbers.of(_with_delay(name, ms), name).value for ms in DELAYS_4]
-        left.plot(LOSSES_4, a, marker=".", label=name, **plots.style(index))
-        right.plot(DELAYS_4, b, marker=".", label=name, **plots.style(index))
-    left.set(xscale="log", xlabel="loss rate", ylabel="Mbit/s", title="1 Gbit/s, 20 ms")
-    right.set(xlabel="delay (ms)", ylim=(0, None), title="100 Mbit/s, 1 %")
-    left.legend(fontsize=6)
-    return figure
+def _draw_4(numbers: Numbers, _traces: Traces) -> Group:
+    by_loss = {name: [(p, _with_loss(name, p), name) for p in LOSSES_4] for name in FAST_PATHS}
+    by_delay = {name: [(ms, _with_delay(name, ms), name) for ms in DELAYS_4] for name in FAST_PATHS}
+    goodput = Axis("goodput", "Mbit/s")
+    charts = [
+        curve_chart(
+            numbers, by_loss, Axis("loss rate", log=True), goodput, key="loss",
+            heading="1 Gbit/s, 20 ms", height=3.0,
+        ),
+        curve_chart(
+            numbers, by_delay, Axis("delay", "ms"), replace(goodput, range=(0, None)), key="delay",
+            heading="100 Mbit/s, 1 %", height=3.0,
+        ),
+    ]  # fmt: skip
+    return Group(charts, linked=False, columns=2)
 
 
 class NoisyPath(NamedTuple):
@@ -174,15 +177,17 @@ def _cases_5(effort: Effort) -> Mapping[NoisyPath, Case]:
     return {key: _case_5(effort, key) for key in keys}
 
 
-def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, axes = plots.panels(2, height=2.2, columns=2)
-    for panel, p in zip(axes, LOSSES_5, strict=True):
-        for index, name in enumerate(WIRELESS):
-            values = [numbers.of(NoisyPath(name, ms, p), name).value for ms in DELAYS_5]
-            panel.plot(DELAYS_5, values, marker=".", label=name, **plots.style(index))
-        panel.set(title=f"loss {p:.0%}", xlabel="delay (ms)", ylabel="Mbit/s", ylim=(0, None))
-    axes[0].legend(fontsize=6)
-    return figure
+def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
+    charts = [
+        curve_chart(
+            numbers,
+            {one: [(ms, NoisyPath(one, ms, p), one) for ms in DELAYS_5] for one in WIRELESS},
+            Axis("delay", "ms"), Axis("goodput", "Mbit/s", range=(0, None)), key=f"loss-{p:g}",
+            heading=f"loss {p:.0%}", height=2.2,
+        )
+        for p in LOSSES_5
+    ]  # fmt: skip
+    return Group(charts, columns=2)
 
 
 def _noisy(rtt_ms: int, loss: float) -> dict[str, NoisyPath]:

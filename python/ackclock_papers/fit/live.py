@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, goodput
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -137,18 +137,10 @@ def _trace(_name: str, run: Run) -> pl.DataFrame:
     return over_time(run, 20.0).filter(pl.col("mbps") > 0)
 
 
-def _draw_8(_numbers: Numbers, traces: Traces) -> Figure:
-    figure, axes = plots.panels(3, height=1.7, columns=3)
-    for panel, (name, frame) in zip(axes, traces.items(), strict=True):
-        for index, one in enumerate(frame["name"].unique(maintain_order=True)):
-            own = frame.filter(pl.col("name") == one)
-            panel.plot(own["time_s"], own["mbps"], label=one, **plots.style(index))
-        panel.set_title(f"({PLACES[name].panel}) {name}")
-        panel.set_ylim(0, None)
-    axes[0].legend(fontsize=5)
-    axes[3].set_ylabel("Mbit/s")
-    axes[7].set_xlabel("time (s)")
-    return figure
+def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
+    panels = {f"({PLACES[name].panel}) {name}": (name,) for name in traces}
+    return figures.over_time(traces, panels, "mbps", "rate (Mbit/s)", height=1.7, columns=3,
+                               shared=False)  # fmt: skip
 
 
 def _highest(name: str) -> Claim:
@@ -272,7 +264,7 @@ FIGURE_9 = Simulated(
     name="figure-9", caption="FIT against E-MulTCP on 3G (emulated)",
     about="The emulated CDMA path of table IV; each alone.",
     cases=_cases_9, measure=_measure_9, numbers=("mbps",), trace=_trace_9,
-    draw=lambda _n, traces: pictures.over_time(
+    draw=lambda _n, traces: figures.over_time(
         traces, {"both": tuple(traces)}, "mbps", "throughput (Mbit/s)", height=3.0
     ),
     claims=(

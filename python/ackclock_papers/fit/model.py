@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs, throughput_degradation
 from ackclock.models import fit, responses, unfairness
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.figures import curve_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PACKET_BITS, flow, scenario
@@ -66,19 +67,24 @@ def _degradation(numbers: Numbers, key: Sessions) -> float:
     return throughput_degradation(alone, shared)
 
 
-def _draw_1(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, (left, middle, right) = plots.panels(1, height=2.3, columns=3)
-    n = [key.n for key in SESSIONS]
-    for index, (mbps, label) in enumerate((("sum_mbps", "both"), ("reno_mbps", "Reno"))):
-        values = [numbers.of(key, mbps).value for key in SESSIONS]
-        left.plot(n, values, marker=".", label=label, **plots.style(index))
-    left.set(xlabel="N", ylabel="Mbit/s", ylim=(0, None))
-    left.legend(fontsize=6)
-    middle.plot(n, [_degradation(numbers, key) for key in SESSIONS], **plots.style(0))
-    middle.set(xlabel="N", ylabel="degradation of Reno", ylim=(0, 1))
-    right.plot(n, [numbers.of(key, "delay_ms").value for key in SESSIONS], **plots.style(0))
-    right.set(xlabel="N", ylabel="queueing delay (ms)", ylim=(0, None))
-    return figure
+def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
+    x = Axis("N")
+    rates = {
+        name: [(key.n, key, mbps) for key in SESSIONS]
+        for name, mbps in (("both", "sum_mbps"), ("Reno", "reno_mbps"))
+    }
+    delays = {"queueing delay": [(key.n, key, "delay_ms") for key in SESSIONS]}
+    degraded = [_degradation(numbers, key) for key in SESSIONS]
+    loss = Series("degradation of Reno", 0, [key.n for key in SESSIONS], degraded)
+    y = Axis("degradation of Reno", range=(0, 1))
+    charts = [
+        curve_chart(numbers, rates, x, Axis("goodput", "Mbit/s", range=(0, None)), key="rates"),
+        Chart("degradation", y.titled, x, y, [loss], height=2.3),
+        curve_chart(
+            numbers, delays, x, Axis("queueing delay", "ms", range=(0, None)), key="delay"
+        ),
+    ]  # fmt: skip
+    return Group(charts, columns=3)
 
 
 def _correlation(numbers: Numbers) -> Estimate:
@@ -159,7 +165,7 @@ FIGURE_2 = Simulated(
     about="FIT with N = 3 on a path that only loses, 0.1 %: the window from loss to loss.",
     cases=_cases_period, measure=_measure_period, numbers=PERIOD_NUMBERS,
     trace=lambda _n, run: pictures.windows(run, 0.1, 30, 45).drop("name"),
-    draw=lambda _n, traces: pictures.over_time(
+    draw=lambda _n, traces: figures.over_time(
         traces, {str(THREE): (THREE,)}, "window", "window (packets)", height=2.6
     ),
     claims=(

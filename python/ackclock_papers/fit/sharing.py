@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
+from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
@@ -65,18 +66,22 @@ def _measure_6(_key: AmongRenos, run: Run) -> Row:
     }
 
 
-def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, axes = plots.panels(1, height=2.6, columns=2)
-    for axis, panel in zip(axes, PANELS_6, strict=True):
+def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
+    renos = f"{RENOS} Reno"
+    charts = []
+    for panel in PANELS_6:
         cases = [AmongRenos(panel, one) for one in SHARING]
-        own = [numbers.of(one, "share").value for one in cases]
-        renos = [RENOS * numbers.of(one, "reno_each").value for one in cases]
-        axis.bar(SHARING, own, color=plots.COLOURS[0], label="the variant")
-        axis.bar(SHARING, renos, bottom=own, color=plots.COLOURS[1], label="4 Reno")
-        axis.set(ylim=(0, 1), ylabel="share of the link")
-        axis.tick_params(axis="x", labelrotation=45)
-    axes[0].legend(fontsize=6)
-    return figure
+        kinds = {
+            "the variant": [(case, "share") for case in cases],
+            renos: [(case, "reno_each") for case in cases],
+        }
+        charts.append(
+            bar_chart(
+                numbers, SHARING, kinds, "share of the link", top=1, key=str(panel),
+                heading=f"({panel})", stacked=True, factors={renos: RENOS},
+            )
+        )  # fmt: skip
+    return Group(charts, linked=False, columns=2)
 
 
 FIGURE_6 = Simulated(
@@ -162,18 +167,21 @@ def stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
     return judge
 
 
-def _draw_7(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, panels = plots.panels(1, height=2.6, columns=2)
+def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
     words = [one.variant for one in STOLEN], [f"alpha {one}" for one in FAST_ALPHAS]
-    for panel, cases, labels in zip(panels, (STOLEN, FASTS), words, strict=True):
+    charts = []
+    for key, cases, labels in zip("ab", (STOLEN, FASTS), words, strict=True):
         found = [stolen(one)(numbers) for one in cases]
-        panel.bar(
-            labels, [one.value for one in found], yerr=[one.high - one.value for one in found],
-            color=plots.COLOURS[0], capsize=2,
+        shares = Series(
+            "bandwidth stolen rate", 0, range(len(found)), [one.value for one in found],
+            low=[one.low for one in found], high=[one.high for one in found], look="bars",
         )  # fmt: skip
-        panel.set_ylabel("bandwidth stolen rate")
-        panel.tick_params(axis="x", labelrotation=45)
-    return figure
+        y = Axis("bandwidth stolen rate")
+        charts.append(
+            Chart(key, f"({key}) {y.label}", Axis("", names=labels), y, [shares], kind="points",
+                  heading=f"({key})", has_numbers=True)
+        )  # fmt: skip
+    return Group(charts, linked=False, columns=2)
 
 
 def _more(key: Replacement, other: Replacement) -> Callable[[Numbers], Estimate]:

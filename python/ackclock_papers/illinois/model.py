@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.models import illinois, matrix
 from ackclock.predictions.matrix import study
 from ackclock.reproduction.artefact import Claim, Computed, Traces
@@ -17,7 +17,7 @@ from ackclock.reproduction.claims import between, holds, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 SEEDS = 5
 POSITIONS = np.linspace(0, 1, 1001)
@@ -38,14 +38,15 @@ def _curves(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
     return {STANDARD: [row]}, {STANDARD: frame}
 
 
-def _draw_curves(_numbers: Numbers, traces: Traces) -> Figure:
-    figure, (left, right) = plots.panels(1, height=2.4, columns=2)
+def _draw_curves(_numbers: Numbers, traces: Traces) -> Group:
     frame = traces[STANDARD]
-    left.plot(frame["position"], frame["alpha"], **plots.style(0))
-    right.plot(frame["position"], frame["beta"], **plots.style(1))
-    left.set(xlabel="da/dm", ylabel="alpha (packets per round trip)")
-    right.set(xlabel="da/dm", ylabel="beta", ylim=(0, 0.6))
-    return figure
+    axes = (Axis("alpha", "packets per round trip"), Axis("beta", range=(0, 0.6)))
+    charts = [
+        Chart(y.label, y.titled, Axis("da/dm"), y,
+              [Series(y.label, index, frame["position"], frame[y.label])], height=2.4)
+        for index, y in enumerate(axes)
+    ]  # fmt: skip
+    return Group(charts, columns=2)
 
 
 def _judge_curves(numbers: Numbers) -> tuple[str, bool]:
@@ -138,16 +139,20 @@ def _study(flows: int, level: str) -> tuple[Mapping[str, Sequence[Row]], Traces]
     return rows, {level: one_study(flows, level, 1)[1]}
 
 
-def _draw_study(_numbers: Numbers, traces: Traces) -> Figure:
-    figure, axes = plots.panels(1, height=2.4, columns=3)
+def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
     (frame,) = traces.values()
-    axes[0].plot(frame["ratio"], ".", markersize=2, color=plots.COLOURS[0])
-    axes[0].set(xlabel="flow and run", ylabel="mean x over x*", ylim=(0.5, 1.6))
-    axes[1].plot(frame["std_over_mean"], ".", markersize=2, color=plots.COLOURS[0])
-    axes[1].set(xlabel="flow and run", ylabel="Std(x) over mean x", ylim=(0, 1))
-    axes[2].plot(frame["log_rtt"], frame["log_share"], ".", markersize=2, color=plots.COLOURS[0])
-    axes[2].set(xlabel="log T", ylabel="log x/C")
-    return figure
+    numbers = np.arange(frame.height)
+    plots = (
+        (Axis("flow and run"), Axis("mean x over x*", range=(0.5, 1.6)), numbers, "ratio"),
+        (Axis("flow and run"), Axis("Std(x) over mean x", range=(0, 1)), numbers, "std_over_mean"),
+        (Axis("log T"), Axis("log x/C"), frame["log_rtt"].to_numpy(), "log_share"),
+    )
+    charts = [
+        Chart(column, y.titled, x, y, [Series("flows", 0, places, frame[column], look="points")],
+              kind="points", height=2.4)
+        for x, y, places, column in plots
+    ]  # fmt: skip
+    return Group(charts, linked=False, columns=3)
 
 
 def _claims(level: str) -> tuple[Claim, ...]:

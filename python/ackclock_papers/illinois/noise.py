@@ -6,24 +6,22 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ackclock.draw import plots
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, over_batches, over_runs
 from ackclock.models import illinois
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, times
+from ackclock.reproduction.figures import curve_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 from ackclock_papers.illinois.setting import capacity, flow, random_start, scenario, vegas
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOSSES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SHOWN = 0.005
@@ -122,26 +120,23 @@ def _without_drops(numbers: Numbers) -> Estimate:
     return Estimate(share, math.nan, math.nan, 1)
 
 
-def _draw_14(numbers: Numbers, traces: Traces) -> Figure:
-    figure, (left, right) = plots.panels(2, height=2.4)
-    for index, control in enumerate(("Reno", "Illinois")):
-        found = [numbers.of(Lossy(control, loss), "window") for loss in LOSSES]
-        errors = [one.high - one.value for one in found]
-        left.errorbar(
-            LOSSES, [one.value for one in found], yerr=errors, marker="os"[index], markersize=3,
-            label=control, **plots.style(index),
-        )  # fmt: skip
-    raised = 20 * _gains(numbers, "window").mean(axis=1)
-    left.plot(LOSSES, raised, label="ratio times 20", **plots.style(2))
-    left.set(xscale="log", xlabel="loss probability", ylabel="mean window (packets)")
-    plots.legend(left, 3)
-    for index, control in enumerate(("Reno", "Illinois")):
-        frame = traces[Lossy(control, SHOWN)]
-        label = f"{control} at p = {SHOWN:g}"
-        right.plot(frame["time_s"], frame["window"], label=label, **plots.style(index))
-    right.set(xlabel="time (s)", ylabel="window (packets)", ylim=(0, None))
-    plots.legend(right, 2)
-    return figure
+def _draw_14(numbers: Numbers, traces: Traces) -> Group:
+    controls = ("Reno", "Illinois")
+    curves = {name: [(loss, Lossy(name, loss), "window") for loss in LOSSES] for name in controls}
+    # The gains are of the losses in their order here, and a curve's x rises.
+    raised = sorted(zip(LOSSES, 20 * _gains(numbers, "window").mean(axis=1), strict=True))
+    ratio = ([loss for loss, _ in raised], [float(gain) for _, gain in raised])
+    x, y = Axis("loss probability", log=True), Axis("mean window", "packets")
+    left = curve_chart(numbers, curves, x, y, key="loss", lines={"ratio times 20": ratio})
+    frames = {name: traces[Lossy(name, SHOWN)] for name in controls}
+    over_time = [
+        Series(name, index, frame["time_s"], frame["window"])
+        for index, (name, frame) in enumerate(frames.items())
+    ]
+    y = Axis("window", "packets", range=(0, None))
+    heading = f"p = {SHOWN:g}"
+    right = Chart("time", f"{heading}: {y.titled}", SECONDS, y, over_time, heading=heading)
+    return Group([left, right], linked=False)
 
 
 FIGURE_14 = Simulated(
@@ -276,21 +271,25 @@ def _measure_15(_case: Noisy, run: Run) -> Row:
     return {"noisy_mbps": first, "other_mbps": second, "sum_mbps": first + second}
 
 
-def _draw_15(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, axes = plots.panels(2, height=2.2, columns=2)
+def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
     curves = (
         ("both noisy, each", True, "noisy_mbps"),
         ("one noisy: that one", False, "noisy_mbps"),
         ("one noisy: the other", False, "other_mbps"),
     )
-    for panel, gamma in zip(axes, (None, *GAMMAS), strict=True):
-        for index, (label, both, key) in enumerate(curves):
-            cases = [Noisy(gamma, both, sigma_ms) for sigma_ms in SIGMAS_MS]
-            values = [numbers.of(case, key).value for case in cases]
-            panel.plot(SIGMAS_MS, values, label=label, marker=".", **plots.style(index))
-        panel.set(title=cases[0].control, xlabel="sigma (ms)", ylabel="Mbit/s", ylim=(0, 10.5))
-    axes[0].legend(fontsize=6)
-    return figure
+    charts = [
+        curve_chart(
+            numbers,
+            {
+                label: [(sigma, Noisy(gamma, both, sigma), key) for sigma in SIGMAS_MS]
+                for label, both, key in curves
+            },
+            Axis("sigma", "ms"), Axis("goodput", "Mbit/s", range=(0, 10.5)), key=f"gamma-{gamma}",
+            heading=Noisy(gamma, both=True, sigma_ms=0).control, height=2.2,
+        )
+        for gamma in (None, *GAMMAS)
+    ]  # fmt: skip
+    return Group(charts, columns=2)
 
 
 def _noisy_mbps(numbers: Numbers) -> Estimate:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ackclock import metrics
+from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -26,9 +27,6 @@ from ackclock_papers.illinois.setting import (
     scenario,
     seeds_alone,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATE_MBPS = 100
 RTT_S = 0.1
@@ -173,8 +171,8 @@ def _times_out(case: Alone) -> Claim:
     )  # fmt: skip
 
 
-def _draw_8(_numbers: Numbers, traces: Traces) -> Figure:
-    return pictures.over_time(
+def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
+    return figures.over_time(
         traces, PANELS, "window", "window (packets)", span=(200, 400), top=1500, height=1.8
     )
 
@@ -336,10 +334,10 @@ def _measure_10(case: Buffer, run: Run) -> Row:
     return row | {"parabola": parabola(run, case.packets)}
 
 
-def _draw_10(_numbers: Numbers, traces: Traces) -> Figure:
+def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
     panels = {str(case): (case,) for case in traces}
-    return pictures.over_time(
-        traces, panels, "window", "window\n(packets)", span=(200, 260), top=140, height=1.2
+    return figures.over_time(
+        traces, panels, "window", "window (packets)", span=(200, 260), top=140, height=1.2
     )
 
 

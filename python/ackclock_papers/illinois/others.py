@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ackclock.reproduction import pictures
+from ackclock.draw.figure import Group
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.runs import Case
 from ackclock_papers.illinois import measure, one_flow
 from ackclock_papers.illinois.setting import scenario, seeds_alone
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Other(NamedTuple):
@@ -64,9 +62,9 @@ def _cases(effort: Effort) -> Mapping[Key, Case]:
     return {**own, **{one: figure_8[one] for one in (one_flow.HALF, one_flow.ON_SACK)}}
 
 
-def _draw(_numbers: Numbers, traces: Traces) -> Figure:
+def _draw(_numbers: Numbers, traces: Traces) -> Group:
     panels = {str(case): (case,) for case in traces}
-    return pictures.over_time(
+    return figures.over_time(
         traces, panels, "window", "window (packets)", span=(200, 400), top=1500, height=1.2
     )
 

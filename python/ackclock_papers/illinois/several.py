@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois import one_flow
@@ -29,9 +30,6 @@ from ackclock_papers.illinois.four_flows import (
     numbers_of,
     together,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 CONTROLS = ("Reno", "HS-TCP", "Illinois", "BIC", "C-TCP")
 RIVALS = ("HS-TCP", "BIC", "C-TCP")
@@ -98,16 +96,15 @@ def _measure_9(case: Counted, run: Run) -> Row:
     return measure(TOGETHER[case], run)
 
 
-def _draw_9(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, panels = plots.panels(2, height=2.2)
-    for panel, shown in zip(panels, (list(ALONE), list(TOGETHER)), strict=True):
-        found = [numbers.of(case, "goodput_mbps") for case in shown]
-        errors = [0.0 if np.isnan(one.high) else one.high - one.value for one in found]
-        words = [case.control for case in shown]
-        label = f"{shown[0].panel}: goodput (Mbit/s)"
-        plots.bars(panel, words, [one.value for one in found], errors, label)
-        panel.set_ylim(0, 110)
-    return figure
+def _draw_9(numbers: Numbers, _traces: Traces) -> Group:
+    charts = []
+    for shown in (list(ALONE), list(TOGETHER)):
+        keys = {"goodput": [(case, "goodput_mbps") for case in shown]}
+        words, panel = [case.control for case in shown], shown[0].panel
+        charts.append(
+            bar_chart(numbers, words, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel)
+        )
+    return Group(charts, linked=False)
 
 
 def _highest(ours: Counted) -> Claim:
@@ -154,28 +151,29 @@ def _cases_11(effort: Effort) -> Mapping[Four, Case]:
     return {case: together(case, effort) for case in (*BESIDE_RENO, *MIXED, Four("Reno"))}
 
 
-def _draw_11(numbers: Numbers, _traces: Traces) -> Figure:
-    figure, (left, right) = plots.panels(2, height=2.4)
+def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
     places = np.arange(len(BESIDE_RENO))
-    for shift, (label, flows) in enumerate((("Reno", (0, 1)), ("the other", (2, 3)))):
-        heights = [
-            float(np.mean([numbers.of(case, OfFlow("goodput", one)).value for one in flows]))
-            for case in BESIDE_RENO
-        ]
-        left.bar(places + 0.4 * shift, heights, 0.38, label=label, color=plots.COLOURS[shift])
-    left.set_xticks(places + 0.2, [case.control for case in BESIDE_RENO])
-    left.set_ylabel("mean throughput\n(Mbit/s)")
-    plots.legend(left, 2)
-    places = np.arange(len(MIXED))
-    for index, rtt_ms in enumerate(RTTS_MS):
-        heights = [numbers.of(case, OfFlow("window", index)).value for case in MIXED]
-        right.bar(
-            places + 0.2 * index, heights, 0.18, label=f"{rtt_ms} ms", color=plots.COLOURS[index]
-        )
-    right.set_xticks(places + 0.3, [case.control for case in MIXED])
-    right.set_ylabel("mean window\n(packets)")
-    plots.legend(right, 4)
-    return figure
+    pairs = []
+    for shift, (name, flows) in enumerate((("Reno", (0, 1)), ("the other", (2, 3)))):
+        each = [[numbers.of(case, OfFlow("goodput", one)) for one in flows] for case in BESIDE_RENO]
+        means = [float(np.mean([one.value for one in found])) for found in each]
+        pairs.append(Series(name, shift, places + 0.4 * (shift - 0.5), means, look="bars"))
+    throughput = Axis("mean throughput", "Mbit/s", range=(0, None))
+    left = Chart(
+        "throughput", f"next to two Reno flows: {throughput.titled}",
+        Axis("", names=[case.control for case in BESIDE_RENO]), throughput, pairs, kind="points",
+        height=2.4, bar_width=0.4,
+    )  # fmt: skip
+    windows = {
+        f"{rtt_ms} ms": [(case, OfFlow("window", index)) for case in MIXED]
+        for index, rtt_ms in enumerate(RTTS_MS)
+    }
+    colours = {name: 2 + index for index, name in enumerate(windows)}
+    right = bar_chart(
+        numbers, [case.control for case in MIXED], windows, "mean window (packets)", key="window",
+        colours=colours,
+    )  # fmt: skip
+    return Group([left, right], linked=False)
 
 
 NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under heavy congestion"
@@ -269,10 +267,10 @@ def _cases_13(effort: Effort) -> Mapping[Four, Case]:
     return {case: together(case, effort) for case in map(mixed_rtts, DRAWN)}
 
 
-def _draw_windows(_numbers: Numbers, traces: Traces) -> Figure:
+def _draw_windows(_numbers: Numbers, traces: Traces) -> Group:
     panels = {str(case): (case,) for case in traces}
-    return pictures.over_time(
-        traces, panels, "window", "window\n(packets)", span=(150, 250), height=1.4
+    return figures.over_time(
+        traces, panels, "window", "window (packets)", span=(150, 250), height=1.4
     )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import CaseKey, Claim, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
@@ -17,7 +18,7 @@ from ackclock_papers.transient import measure
 from ackclock_papers.transient.setting import Compared, Lossy
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 LABELS = {
     "rate": "packets\nper RTT",
@@ -102,7 +103,7 @@ class Excerpt:
             return None
         return measure.trace(run, self.first, self.last)
 
-    def draw(self, column: str) -> Callable[[Numbers, Traces], Figure]:
+    def draw(self, column: str) -> Callable[[Numbers, Traces], Group]:
         """Choose the column that is drawn.
 
         Parameters
@@ -116,8 +117,8 @@ class Excerpt:
             From numbers and traces to the picture.
         """
 
-        def draw(_numbers: Numbers, traces: Traces) -> Figure:
-            return pictures.over_time(
+        def draw(_numbers: Numbers, traces: Traces) -> Group:
+            return figures.over_time(
                 traces, {str(case): (case,) for case in traces}, column, LABELS[column],
                 span=(self.first, self.last), x="round_trip", x_label="round trip",
                 mark=self.change, height=1.3,

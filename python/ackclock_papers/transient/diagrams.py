@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
 from ackclock.models import smoothness, timeouts
 from ackclock.reproduction import pictures
@@ -109,16 +109,20 @@ def _trace_2(_case: Key, run: Run) -> pl.DataFrame:
     return pl.DataFrame({"round_trip": np.arange(800, 860), **columns})
 
 
-def _draw_2(_numbers: Numbers, traces: Traces) -> Figure:
+def _draw_2(_numbers: Numbers, traces: Traces) -> Group:
     (frame,) = traces.values()
-    figure, (left, right) = plots.panels(1, height=2.2, columns=2)
-    left.plot(frame["round_trip"], frame[COLUMNS[0]], marker=".", **plots.style(0))
-    left.set(title="CoV_time: one flow over time", xlabel="round trip", ylabel="packets per RTT")
-    for index, column in enumerate(COLUMNS):
-        right.plot(frame["round_trip"], frame[column], **plots.style(index))
-    right.axvline(830, color="#555555", linewidth=0.8)
-    right.set(title="CoV_sf: flows in one round trip", xlabel="round trip")
-    return figure
+    x, y = Axis("round trip"), Axis("rate", "packets per RTT", range=(0, None))
+    flows = [
+        Series(column, index, frame["round_trip"], frame[column])
+        for index, column in enumerate(COLUMNS)
+    ]
+    charts = [
+        Chart("over-time", "CoV_time: one flow over time", x, y, flows[:1], height=2.2,
+              heading="CoV_time: one flow over time"),
+        Chart("over-flows", "CoV_sf: flows in one round trip", x, y, flows, height=2.2,
+              marks=(830,), heading="CoV_sf: flows in one round trip"),
+    ]  # fmt: skip
+    return Group(charts, columns=2)
 
 
 FIGURE_2 = Simulated(

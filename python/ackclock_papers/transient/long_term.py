@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock import metrics
+from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -17,7 +18,7 @@ from ackclock_papers.transient.measure import extreme, rounds
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 LOSSES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.17)
 
@@ -68,13 +69,13 @@ def _measure(key: Long, run: Run) -> Row:
     return {"cov": float(metrics.cov(parts, axis=1).mean())}
 
 
-def _draw(span_s: int) -> Callable[[Numbers, Traces], Figure]:
-    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
+    def draw(numbers: Numbers, _traces: Traces) -> Group:
         curves = {
             str(protocol): [(100 * loss, Long(protocol, loss, span_s), "cov") for loss in LOSSES]
             for protocol in Protocol
         }
-        return pictures.against(
+        return figures.against(
             numbers, curves, "loss rate (%)", "CoV over flows of their means", bottom=0
         )
 

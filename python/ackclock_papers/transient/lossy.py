@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ackclock.reproduction import pictures
+from ackclock.draw.figure import Group
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers
@@ -25,9 +26,6 @@ from ackclock_papers.transient.setting import (
     Protocol,
     Reference,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
 PERIODIC = {"kind": "periodic", "every": 20}
@@ -164,12 +162,12 @@ def _cases_6(effort: Effort) -> Mapping[Lossy, Case]:
     return {key: alone(effort, key.protocol, setting.bernoulli(key.loss)) for key in keys}
 
 
-def _draw_6(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
     curves = {
         str(protocol): [(100 * loss, Lossy(protocol, loss), "cov") for loss in LOSSES]
         for protocol in Protocol
     }
-    return pictures.against(numbers, curves, "loss rate (%)", "CoV of the rate", bottom=0)
+    return figures.against(numbers, curves, "loss rate (%)", "CoV of the rate", bottom=0)
 
 
 def _cov(protocol: Protocol, loss: float, expected: float) -> Claim:

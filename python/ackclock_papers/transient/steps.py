@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Group
 from ackclock.engine import build
 from ackclock.models import transients
-from ackclock.reproduction import pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALIKE = 20
 """Flows that do not meet: their mean is the response of one, without its phase."""
@@ -88,8 +86,8 @@ def analytic(
         }
         return rows, frames
 
-    def draw(_numbers: Numbers, traces: Traces) -> Figure:
-        return pictures.over_time(
+    def draw(_numbers: Numbers, traces: Traces) -> Group:
+        return figures.over_time(
             traces, {"all": tuple(traces)}, "progress", "|T - T0|/|Tinf - T0|", span=(0, end),
             x="round_trip", x_label="round trips since the change", height=3.0,
         )  # fmt: skip

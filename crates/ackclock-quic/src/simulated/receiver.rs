@@ -126,7 +126,12 @@ impl Endpoint for Receiver {
 
 impl ReceivingEnd for Receiver {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.bytes / self.segment, completed: self.completed }
+        let early: u64 = self.early.iter().map(|(start, end)| end - start).sum();
+        ReceiverView {
+            delivered: self.bytes / self.segment,
+            arrived: (self.bytes + early) / self.segment,
+            completed: self.completed,
+        }
     }
 }
 

@@ -58,6 +58,6 @@ impl Intake {
 
     /// What has been delivered, and when the flow was complete.
     pub const fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.delivered, completed: self.completed }
+        ReceiverView::unordered(self.delivered, self.completed)
     }
 }

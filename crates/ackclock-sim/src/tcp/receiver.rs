@@ -253,7 +253,8 @@ impl Endpoint for Receiver {
 
 impl ReceivingEnd for Receiver {
     fn view(&self) -> ReceiverView {
-        ReceiverView { delivered: self.next - self.missed, completed: self.completed }
+        let delivered = self.next - self.missed;
+        ReceiverView { delivered, arrived: delivered + self.early.len(), completed: self.completed }
     }
 
     fn requests(&self) -> Vec<Request> {

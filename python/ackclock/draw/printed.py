@@ -1,0 +1,167 @@
+"""A described figure for print, drawn with Matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ackclock.draw import plots
+from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, number, resolved
+
+HEIGHT = {"curves": 1.7, "points": 2.6}
+"""Inches of a chart that asks for none."""
+HEIGHT_OF_NAME = 0.24
+PAPER_COLOUR = "#777777"
+MARK_COLOUR = "#555555"
+MOST_NAMES = 5
+"""Names of a legend side by side."""
+INCHES_PER_LETTER = 0.065
+INCHES_OF_KEY = 0.55
+"""Of a legend, before each name."""
+INCHES_OF_LABELS = 0.5
+"""Left of a panel."""
+STEEP = 45
+
+
+def draw(group: Group) -> plots.Picture:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    group : Group
+        Its description.
+
+    Returns
+    -------
+    Figure
+        A panel per chart, with the names, ranges, ticks and values that a page shows, too.
+    """
+    rows = -(-len(group.charts) // group.columns)
+    height = max(map(_height, group.charts))
+    figure, panels = plots.panels(rows, height=height, columns=group.columns)
+    legend: list[str] = []
+    for place, (chart, panel) in enumerate(zip(group.charts, panels, strict=False)):
+        shown = resolved(chart)
+        names = list(dict.fromkeys(one.name for one in shown.series))
+        # A legend that stands above another panel already is not repeated.
+        has_legend = len(names) > 1 and not set(names) <= set(legend)
+        if has_legend:
+            legend = names
+        _panel(panel, shown, has_legend=has_legend, columns=group.columns)
+        below = place + group.columns
+        if group.linked and below < len(group.charts) and chart.x == group.charts[below].x:
+            panel.set_xlabel("")
+    for panel in panels[len(group.charts) :]:
+        panel.set_axis_off()
+    return figure
+
+
+def _height(chart: Chart) -> float:
+    if chart.height:
+        return chart.height
+    return 0.7 + HEIGHT_OF_NAME * len(chart.y.names) if chart.y.names else HEIGHT[chart.kind]
+
+
+def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None:
+    named: set[str] = set()
+    for one in chart.series:
+        # Matplotlib leaves out of a legend what begins with an underscore.
+        label = "_" if one.name in named else one.name
+        named.add(one.name)
+        _series(panel, chart, one, label)
+    for mark in chart.marks:
+        panel.axvline(mark, color=MARK_COLOUR, linewidth=0.7)
+    _axis(panel, "x", chart.x, plots.WIDTH / columns)
+    _axis(panel, "y", chart.y, 0.0)
+    if chart.has_numbers:
+        _numbers(panel, chart)
+    if has_legend:
+        width = plots.WIDTH / columns - INCHES_OF_LABELS
+        longest = INCHES_OF_KEY + INCHES_PER_LETTER * max(map(len, named))
+        plots.legend(panel, min(len(named), MOST_NAMES, max(1, int(width / longest))))
+    if chart.heading:
+        panel.set_title(chart.heading, loc="right" if has_legend else "left")
+
+
+def _axis(panel: Axes, which: str, axis: Axis, width: float) -> None:
+    drawn = panel.xaxis if which == "x" else panel.yaxis
+    if axis.log:
+        panel.set(**{f"{which}scale": "log"})
+    drawn.set_ticks([place for place, _ in axis.ticks], [word for _, word in axis.ticks])
+    drawn.set_ticks([], minor=True)
+    assert axis.range is not None  # noqa: S101
+    # Names stand below each other, the first on top.
+    ends = axis.range[::-1] if which == "y" and axis.names else axis.range
+    panel.set(**{f"{which}lim": ends, f"{which}label": axis.titled})
+    if axis.names:
+        panel.grid(visible=False, axis=which)  # type: ignore[arg-type]
+        letters = sum(len(name) + 2 for name in axis.names)
+        if which == "x" and letters * INCHES_PER_LETTER > width:
+            panel.tick_params(axis="x", labelrotation=STEEP)
+            for label in panel.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
+
+
+def _series(panel: Axes, chart: Chart, one: Series, label: str) -> None:
+    x, y = np.asarray(one.x, float), np.asarray(one.y, float)
+    if one.is_paper:
+        half = chart.bar_width / 2 if _has_bars(chart) else None
+        look: dict[str, Any] = {"color": PAPER_COLOUR, "zorder": 4}
+        if half is None:
+            panel.plot(x, y, "D", markersize=5, fillstyle="none", label=label, **look)
+        else:
+            panel.hlines(y, x - half, x + half, linewidth=1.6, label=label, **look)
+        return
+    style = plots.style(one.colour)
+    if one.look == "bars":
+        base = np.zeros(len(x)) if one.base is None else np.asarray(one.base, float)
+        # What stands on another bar has its own colour and hatching in print without colour.
+        panel.bar(
+            x, y - base, chart.bar_width, bottom=base, color=style["color"], label=label, zorder=2,
+        )  # fmt: skip
+    elif one.look == "points":
+        panel.plot(x, y, plots.marker(one.colour), color=style["color"], markersize=3.5,
+                   label=label)  # fmt: skip
+    else:
+        steps = "steps-post" if one.look == "steps" else "default"
+        has_ends = one.low is not None or one.left is not None
+        few: dict[str, Any] = (
+            {"marker": plots.marker(one.colour), "markersize": 3.5} if has_ends else {}
+        )
+        panel.plot(x, y, drawstyle=steps, label=label, **style, **few)
+    _intervals(panel, one, x, y)
+    if one.dots is not None:
+        panel.plot(*one.dots, ".", color=style["color"], alpha=0.4, markersize=4)
+
+
+def _intervals(panel: Axes, one: Series, x: Any, y: Any) -> None:
+    colour = "black" if one.look == "bars" else plots.style(one.colour)["color"]
+    for low, high, value, key in ((one.low, one.high, y, "yerr"), (one.left, one.right, x, "xerr")):
+        if low is None or high is None:
+            continue
+        ends = [value - np.asarray(low, float), np.asarray(high, float) - value]
+        half = np.maximum(np.nan_to_num(np.asarray(ends)), 0)
+        panel.errorbar(
+            x, y, **{key: half}, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, zorder=3,
+        )  # fmt: skip
+
+
+def _has_bars(chart: Chart) -> bool:
+    return any(one.look == "bars" for one in chart.series)
+
+
+def _numbers(panel: Axes, chart: Chart) -> None:
+    """Write the value above each bar, and above its interval."""
+    for one in chart.series:
+        if one.look != "bars" or one.name == PAPER:
+            continue
+        tops = np.fmax(np.asarray(one.y, float),
+                       np.nan if one.high is None else np.asarray(one.high, float))  # fmt: skip
+        for x, y, top in zip(np.asarray(one.x, float), np.asarray(one.y, float), tops, strict=True):
+            if np.isfinite(y):
+                panel.annotate(
+                    number(float(f"{y:.3g}")), (x, top), xytext=(0, 2),
+                    textcoords="offset points", ha="center", fontsize=7,
+                )  # fmt: skip

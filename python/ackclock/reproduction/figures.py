@@ -1,0 +1,341 @@
+"""The usual figures of artefacts, described: curves over time, bars, curves over a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw.figure import (
+    BAR_WIDTH,
+    HEADROOM,
+    PAPER,
+    Axis,
+    Chart,
+    Ends,
+    Group,
+    Series,
+    numbered,
+)
+from ackclock.reproduction.artefact import Claim, Traces
+from ackclock.reproduction.numbers import Key, Numbers
+
+Place = tuple[float, Key, Key]
+"""A value of the horizontal axis, a case and the key of its number."""
+
+
+def axis(label: str, *, log: bool = False, range: Ends | None = None) -> Axis:  # noqa: A002
+    """Describe an axis by its label, in which the unit stands in brackets at the end."""
+    words, _, unit = label.partition(" (")
+    is_unit = unit.endswith(")")
+    return Axis(words if is_unit else label, unit[:-1] if is_unit else "", log, range=range)
+
+
+def over_time(
+    traces: Traces,
+    panels: Mapping[str, Sequence[Key]],
+    key: str,
+    label: str,
+    *,
+    span: tuple[float, float] | None = None,
+    x: str = "time_s",
+    x_label: str = "time (s)",
+    top: float | None = None,
+    mark: float | None = None,
+    height: float = 1.5,
+    columns: int = 1,
+    shared: bool = True,
+) -> Group:
+    """Describe a column of the traces over time.
+
+    Parameters
+    ----------
+    traces : mapping
+        By case; a frame with a column ``name`` has one curve per name.
+    panels : mapping
+        Cases of each panel, by its title.
+    key : str
+        The column.
+    label : str
+        Label of the vertical axes, with the unit.
+    span : tuple of float, optional
+        What is shown of the horizontal axis.
+    x, x_label : str
+        Column and label of the horizontal axis.
+    top : float, optional
+        Upper end of the vertical axes.
+    mark : float, optional
+        Where a vertical line marks a change.
+    height : float
+        Height of a panel, inches.
+    columns : int
+        Panels side by side.
+    shared : bool
+        Whether the panels have one range of the vertical axis, so that they can be compared.
+
+    Returns
+    -------
+    Group
+        One panel above the other.
+    """
+    found: dict[str, list[tuple[str, pl.DataFrame]]] = {}
+    for title, cases in panels.items():
+        own = found.setdefault(title, [])
+        for case in cases:
+            frame = traces[case]
+            if "name" not in frame.columns:
+                own.append((str(case), frame))
+                continue
+            for name in frame["name"].unique(maintain_order=True):
+                words = name if len(cases) == 1 else f"{case}: {name}"
+                own.append((words, frame.filter(pl.col("name") == name)))
+    colours = numbered(name for curves in found.values() for name, _ in curves)
+    within = pl.lit(value=True) if span is None else pl.col(x).is_between(*span)
+    cut = {
+        title: [(name, frame.filter(within)) for name, frame in curves]
+        for title, curves in found.items()
+    }
+    if shared and top is None and len(panels) > 1:
+        values = [one[key].to_numpy() for curves in cut.values() for _, one in curves]
+        top = (1 + HEADROOM) * float(np.fmax.reduce(np.concatenate([*values, [0.0]])) or 1.0)
+    charts = []
+    for number, (title, shown) in enumerate(cut.items()):
+        # A panel of one curve needs no name besides the curve's.
+        is_said = len(shown) == 1 and len(panels) == 1
+        charts.append(
+            Chart(
+                f"panel-{number}",
+                label if is_said else f"{title}: {label}",
+                axis(x_label, range=span),
+                axis(label, range=(0.0, top)),
+                [Series(name, colours[name], one[x], one[key]) for name, one in shown],
+                marks=() if mark is None else (mark,),
+                height=height,
+                heading="" if is_said or title in ("all", "both") else title,
+            )
+        )
+    return Group(charts, columns=columns)
+
+
+def bars(
+    numbers: Numbers, items: Sequence[tuple[str, Key, Key]], label: str, *, top: float | None = None
+) -> Group:
+    """Describe one bar per number, with its interval.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What was measured.
+    items : sequence of (str, hashable, hashable)
+        Word under the bar, case and number.
+    label : str
+        Label of the vertical axis, with the unit.
+    top : float, optional
+        Upper end of the axis.
+
+    Returns
+    -------
+    Group
+        One panel.
+    """
+    words = [word for word, _, _ in items]
+    places = [(case, key) for _, case, key in items]
+    return Group([bar_chart(numbers, words, {label: places}, label, top=top)], linked=False)
+
+
+def bar_chart(
+    numbers: Numbers,
+    words: Sequence[str],
+    series: Mapping[str, Sequence[tuple[Key, Key]]],
+    label: str,
+    *,
+    top: float | None = None,
+    key: str = "bars",
+    heading: str = "",
+    stacked: bool = False,
+    factors: Mapping[str, float] | None = None,
+    colours: Mapping[str, int] | None = None,
+) -> Chart:
+    """Describe bars of several kinds, side by side or on top of each other.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What was measured.
+    words : sequence of str
+        Under the bars.
+    series : mapping
+        Case and number of each bar, by the name of its kind.
+    label : str
+        Label of the vertical axis, with the unit.
+    top : float, optional
+        Upper end of the axis.
+    key, heading : str
+        Of the chart.
+    stacked : bool
+        Whether kinds stand on top of each other, each as long as its own number; without intervals.
+    factors : mapping, optional
+        What the numbers of a kind are multiplied by.
+    colours : mapping, optional
+        Numbers of the colours of kinds; by default in their order.
+
+    Returns
+    -------
+    Chart
+        One panel; single bars have their values above them.
+    """
+    side = 1 if stacked else len(series)
+    width = BAR_WIDTH if side == 1 else 0.8 / side
+    shades = colours or numbered(series)
+    described, base = [], np.zeros(len(words))
+    for place, (name, keys) in enumerate(series.items()):
+        factor = (factors or {}).get(name, 1.0)
+        found = [numbers.of(case, one) for case, one in keys]
+        x = np.arange(len(words)) + (0.0 if side == 1 else width * (place - (side - 1) / 2))
+        y, low, high = (
+            factor * np.array([getattr(one, end) for one in found], float)
+            for end in ("value", "low", "high")
+        )
+        ends: dict[str, Any] = {} if stacked or np.isnan(high).all() else {"low": low, "high": high}
+        described.append(
+            Series(
+                name, shades[name], x, base + y, **ends, look="bars",
+                base=base.copy() if stacked else None,
+                keys=() if stacked or factor != 1.0 else tuple(keys),
+            )
+        )  # fmt: skip
+        if stacked:
+            base = base + y
+    return Chart(
+        key, f"{heading}: {label}" if heading else label, Axis("", names=list(words)),
+        axis(label, range=(0.0, top)), described, kind="points", height=2.6, bar_width=width,
+        has_numbers=side == 1 and not stacked, heading=heading,
+    )  # fmt: skip
+
+
+def against(
+    numbers: Numbers,
+    curves: Mapping[str, Sequence[Place]],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    bottom: float | None = None,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> Group:
+    """Describe numbers over a parameter, with intervals.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What was measured.
+    curves : mapping
+        Points of each curve: parameter, case and number.
+    x_label, y_label : str
+        Labels of the axes, with units.
+    log_x, log_y : bool
+        Logarithmic axes.
+    bottom : float, optional
+        Lower end of the vertical axis.
+    lines : mapping, optional
+        Curves of a formula.
+
+    Returns
+    -------
+    Group
+        One panel.
+    """
+    x, y = axis(x_label, log=log_x), axis(y_label, log=log_y, range=(bottom, None))
+    return Group([curve_chart(numbers, curves, x, y, lines=lines, height=3.6)])
+
+
+def curve_chart(
+    numbers: Numbers,
+    curves: Mapping[str, Sequence[Place]],
+    x: Axis,
+    y: Axis,
+    *,
+    key: str = "curves",
+    heading: str = "",
+    height: float = 2.4,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> Chart:
+    """Describe numbers over a parameter in one of several panels.
+
+    Parameters
+    ----------
+    numbers, curves, lines
+        As in `against`.
+    x, y : Axis
+        The axes.
+    key, heading : str
+        Of the chart.
+    height : float
+        Inches.
+
+    Returns
+    -------
+    Chart
+        One panel.
+    """
+    colours = numbered([*curves, *(lines or {})])
+    series = []
+    for name, points in curves.items():
+        ordered = sorted(points, key=lambda point: point[0])
+        found = [numbers.of(case, one) for _, case, one in ordered]
+        ends: dict[str, Any] = {}
+        if any(np.isfinite(one.high) for one in found):
+            ends = {"low": [one.low for one in found], "high": [one.high for one in found]}
+        series.append(
+            Series(
+                name, colours[name], [place for place, _, _ in ordered],
+                [one.value for one in found], **ends,
+                keys=[(case, one) for _, case, one in ordered],
+            )
+        )  # fmt: skip
+    for name, (across, up) in (lines or {}).items():
+        series.append(Series(name, colours[name], across, up))
+    title = f"{heading}: {y.titled}" if heading else y.titled
+    return Chart(key, title, x, y, series, height=height, heading=heading)
+
+
+def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
+    """Add the values that the paper states, as grey marks at the places of ours.
+
+    Parameters
+    ----------
+    group : Group
+        A figure, of which series have keys.
+    claims : sequence of Claim
+        Those of its artefact: of a number that is drawn, with the paper's value.
+
+    Returns
+    -------
+    Group
+        The figure with the marks.
+    """
+    said = {
+        claim.number: claim.target.expected
+        for claim in claims
+        if claim.number is not None and claim.target and claim.target.expected is not None
+    }
+
+    def marked(chart: Chart) -> Chart:
+        known = [
+            (x, said[key])
+            for one in chart.series
+            for x, key in zip(np.asarray(one.x, float)[: len(one.keys)], one.keys, strict=True)
+            if key in said
+        ]
+        if not known:
+            return chart
+        known.sort()
+        x, y = zip(*known, strict=True)
+        marks = Series(PAPER, len(chart.series), x, y, look="points", is_paper=True)
+        return replace(chart, series=[*chart.series, marks])
+
+    return replace(group, charts=[marked(one) for one in group.charts])
