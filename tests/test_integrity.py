@@ -374,19 +374,20 @@ def test_results_are_synced_before_and_after_they_get_their_name(
     monkeypatch.setattr(os, "rename", named(rename))
     with storage.new_file(tmp_path / "table") as path:
         path.write_text("whole")
-    assert [kind for kind, _ in log] == ["sync", "name", "sync"]
-    assert log[0][1].startswith(".table.")
-    assert log[1:] == [("name", "table"), ("sync", tmp_path.name)]
+    # A draft gets its own name when it is locked.
+    assert [kind for kind, _ in log] == ["name", "sync", "name", "sync"]
+    assert all(name.startswith(".table.") for _, name in log[:2])
+    assert log[2:] == [("name", "table"), ("sync", tmp_path.name)]
     log.clear()
     with storage.new_directory(
         tmp_path / "result", force=False, is_result=lambda _: True
     ) as directory:
         (directory / "inner").mkdir()
         (directory / "inner" / "table").write_text("whole")
-    assert sorted(name.split(".")[0] or "itself" for _, name in log[:3]) == [
+    assert sorted(name.split(".")[0] or "itself" for _, name in log[1:4]) == [
         "inner", "itself", "table",
     ]  # fmt: skip
-    assert log[3:] == [("name", "result"), ("sync", tmp_path.name)]
+    assert log[4:] == [("name", "result"), ("sync", tmp_path.name)]
 
 
 def test_a_file_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """Results are whole or absent, also after a kill at any moment."""
 
+import fcntl
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ackclock.engine import storage
 from conftest import Finished
@@ -77,6 +82,104 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
         first.write_text("first")
     assert target.read_text() == "first"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_draft_is_left_alone_as_long_as_its_process_lives_in_whatever_container(
+    tmp_path: Path,
+) -> None:
+    # A process of another container is known by its lock alone: here one whose number means nobody.
+    draft = tmp_path / f".table.{'0' * 32}.partial"
+    draft.write_text("half")
+    with draft.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with storage.new_file(tmp_path / "table") as path:
+            path.write_text("whole")
+        assert draft.read_text() == "half"
+    with storage.new_file(tmp_path / "table") as path:
+        path.write_text("whole")
+    assert [one.name for one in tmp_path.iterdir()] == ["table"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root")
+def test_two_containers_write_one_directory(tmp_path: Path) -> None:
+    # As containers with the host's name do: in each its process is number 2 or so.
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom ackclock.engine import storage\n"
+        "goal = Path(sys.argv[1])\n"
+        "with storage.new_directory(goal, force=True, is_result=lambda _: True) as place:\n"
+        "    (place / 'of').write_text(sys.argv[2])\n"
+        "    print('begun', flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    inside = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", code]
+    slow = subprocess.Popen(
+        [*inside, tmp_path / "out", "slow"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with slow:
+        assert slow.stdin and slow.stdout
+        assert slow.stdout.readline() == "begun\n"
+        quick = [*inside, tmp_path / "out", "quick"]
+        subprocess.run(quick, input="go\n", text=True, check=True, stdout=subprocess.DEVNULL)
+        assert (tmp_path / "out" / "of").read_text() == "quick"
+        slow.stdin.write("go\n")
+        slow.stdin.flush()
+        assert slow.wait(60) == 0
+    assert (tmp_path / "out" / "of").read_text() == "slow"
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".table.host.3000000000.x.partial", ".table.host.18446744073709551617.partial",
+        f".table.{'f' * 32}.partial", ".table..partial", f".table.{'0' * 32}.previous",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["file", "directory", "pipe", "link"])
+def test_no_name_in_the_folder_ends_a_write(tmp_path: Path, name: str, kind: str) -> None:
+    place = tmp_path / name
+    {
+        "file": place.touch, "directory": place.mkdir, "pipe": lambda: os.mkfifo(place),
+        "link": lambda: place.symlink_to("/"),
+    }[kind]()  # fmt: skip
+    (tmp_path / "table").write_text("old")
+    with storage.new_file(tmp_path / "table") as path:
+        path.write_text("new")
+    assert (tmp_path / "table").read_text() == "new"
+    assert Path("/").is_dir()
+
+
+@given(st.integers(1, 255), st.sampled_from(["a", "\u00e4", "\u4e2d"]))
+def test_whatever_the_file_system_can_name_can_be_written(length: int, letter: str) -> None:
+    name = letter * (length // len(letter.encode())) or "a"
+    with tempfile.TemporaryDirectory() as folder:
+        goal = Path(folder) / name
+        with storage.new_file(goal) as path:
+            path.write_text("whole")
+        assert goal.read_text() == "whole"
+        goal.unlink()
+        with storage.new_directory(goal, force=False, is_result=lambda _: True) as place:
+            (place / "a").touch()
+        assert [one.name for one in Path(folder).iterdir()] == [name]
+
+
+def test_what_is_shown_lies_in_a_folder_of_the_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    own = storage.own_folder()
+    assert own == tmp_path / "ackclock"
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    assert storage.own_folder() == own
+    # Somebody else can read it: another folder.
+    own.chmod(0o755)
+    other = storage.own_folder()
+    assert other != own
+    assert stat.S_IMODE(other.stat().st_mode) == 0o700
+    other.rmdir()
 
 
 def test_a_file_that_vanishes_after_a_look_at_it_is_written_like_a_new_one(

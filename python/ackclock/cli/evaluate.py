@@ -220,9 +220,13 @@ def _estimate(asked: Asked, cache: Path, jobs: int | None, as_json: bool) -> Non
 
 def _print(found: Any, place: Path) -> None:
     from ackclock.cli import tables
+    from ackclock.engine import controls
     from ackclock.evaluation.page import sentence
 
     if found.results:
         tables.print_evaluation(found)
         print(f"{found.asked.candidate.name}: {sentence(found)}")
+    said = controls.follows([found.asked.candidate.name])
+    if said:
+        print(said)
     print(f"{place / 'index.html'}")

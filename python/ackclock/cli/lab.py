@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import tomllib
 import webbrowser
 from pathlib import Path
@@ -69,7 +68,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     fragment = "" if file is None else _packed(file)
     target = output
     if target is None:
-        target = Path(tempfile.gettempdir()) / f"ackclock-{engine.__version__}-{links.NAME}"
+        target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"
     with storage.new_file(target) as path:
         path.write_text(page, "utf-8")
     address = target.resolve().as_uri() + fragment

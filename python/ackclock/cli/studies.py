@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import click
 
 from ackclock import engine
 from ackclock.cli import options
+from ackclock.engine import controls
 
 
 @click.command()
@@ -103,12 +105,14 @@ def sweep(
             live=seen,
         )
         if page:
-            pages.write(whole, picture.scan(home), *pages.usual(plan), options.command())
+            follows = controls.follows(plan.controls)
+            pages.write(whole, picture.scan(home), *pages.usual(plan), options.command(), follows)
     if as_json:
         found = asdict(outcome) | {"directory": str(outcome.directory)}
         print(json.dumps(found | ({"page": str(whole)} if page else {})))
     else:
         print(f"{outcome.directory}: {outcome.runs} runs, {outcome.made} of them made now")
+        _print_follows(plan.controls)
         if page:
             print(whole)
     if outcome.at_most:
@@ -334,7 +338,15 @@ def compare(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
             "use a longer --duration"
         )
-    print(f"\n{output / 'index.html'}")
+    print()
+    _print_follows(found.controls)
+    print(output / "index.html")
+
+
+def _print_follows(names: Sequence[str]) -> None:
+    said = controls.follows(names)
+    if said:
+        print(said)
 
 
 def _known(control: str) -> None:

@@ -17,7 +17,7 @@ from ackclock.comparison.words import words as words
 from ackclock.draw import lab
 from ackclock.draw.charts import address
 from ackclock.draw.page import from_here, html
-from ackclock.engine import storage
+from ackclock.engine import controls, storage
 
 NAMES = frozenset(
     {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | drawn.FILES
@@ -64,6 +64,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
                 for name in ("goodput-delay", "answers", "windows")
             },
             controls=comparison.controls,
+            follows=controls.follows(comparison.controls),
             path=comparison.setting.describe(),
             conclusion=sentences(comparison),
             rows=[

@@ -86,6 +86,7 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
         undefined=jinja2.StrictUndefined,
     )
     environment.globals["program"] = program()
+    environment.globals["follows"] = ""
     added: dict[str, object] = {
         "charts_data": "", "charts_script": "", "thinned": "", "charted": frozenset(charts or ()),
     }  # fmt: skip

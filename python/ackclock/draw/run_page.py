@@ -36,7 +36,7 @@ LINKS = {
 }
 
 
-def page(run: Recorded, about: str) -> str:
+def page(run: Recorded, about: str, follows: str = "") -> str:
     """Write the page of a run.
 
     Parameters
@@ -45,6 +45,8 @@ def page(run: Recorded, about: str) -> str:
         The run; without tables over time the page has no charts.
     about : str
         What was run, as its heading.
+    follows : str
+        As `controls.follows` gives it.
 
     Returns
     -------
@@ -63,6 +65,7 @@ def page(run: Recorded, about: str) -> str:
         "run.html",
         charts={"run": curves.charts(run)} if is_drawn else None,
         about=about,
+        follows=follows,
         warnings=summary.get("warnings", []),
         picture=picture,
         drawn=curves.MOST_FLOWS,

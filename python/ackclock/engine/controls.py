@@ -35,10 +35,11 @@ from typing import Any, ClassVar
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, ScenarioError, Start, Timeout
+from ackclock.engine import followed
 
 __all__ = [
-    "Ack", "Control", "Loss", "Start", "Timeout", "files", "fingerprint", "load", "load_missing",
-    "register",
+    "Ack", "Control", "Loss", "Start", "Timeout", "files", "fingerprint", "follows", "load",
+    "load_missing", "register",
 ]  # fmt: skip
 
 
@@ -140,6 +141,8 @@ CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 _registered: dict[str, str] = {}
 """Fingerprints of what was registered, by name."""
+_follows: dict[str, list[Path]] = {}
+"""Files that it follows from, by name."""
 
 
 def register(name: str, control: type[Any]) -> None:
@@ -176,29 +179,22 @@ def register(name: str, control: type[Any]) -> None:
         found.append((parameter.name, parameter.default, words))
     about = f"{control.__module__}.{control.__qualname__}"
     _native.register(name, about, control, found, list(getattr(control, "internals", ())))
-    _registered[name] = _fingerprint(control)
+    _note(name, control)
 
 
-def _fingerprint(control: type[Any]) -> str:
-    """Give a digest of the file that defines a class, or of its own source in a notebook.
+def _note(name: str, control: type[Any], brought_in: typing.Iterable[str] = ()) -> None:
+    """Note what a control follows from: files and, in a notebook, its own source.
 
     What it follows from besides, such as weights, it says by the attribute ``follows_from``.
     """
     module = sys.modules.get(control.__module__)
-    file = getattr(module, "__file__", None)
-    try:
-        source = Path(file).read_bytes() if file else inspect.getsource(control).encode()
-        source += getattr(control, "follows_from", b"")
-    except (OSError, TypeError):
-        # Without source nobody can tell whether it has changed: never the same twice.
-        source = repr((control, id(control))).encode()
-    return _digest(source)
-
-
-def _digest(content: bytes) -> str:
-    import hashlib
-
-    return hashlib.sha256(content).hexdigest()[:16]
+    more = b""
+    if not getattr(module, "__file__", None):
+        more = followed.source_of(control)
+        brought_in = {*brought_in, *followed.seen_by(control, more)}
+    _follows[name] = followed.of_class(control, brought_in)
+    more += getattr(control, "follows_from", b"")
+    _registered[name] = followed.digest(_follows[name], more)
 
 
 def load(reference: str) -> None:
@@ -235,7 +231,8 @@ def _load_library(file: str, name: str) -> None:
     there = [one.rpartition(":")[2] for one in names]
     if name not in there:
         raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
-    _registered[reference] = _digest(Path(file).read_bytes())
+    _follows[reference] = followed.of_library(Path(file))
+    _registered[reference] = followed.digest(_follows[reference])
 
 
 def _load_class(module: str, name: str) -> None:
@@ -243,6 +240,7 @@ def _load_class(module: str, name: str) -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    before = set(sys.modules)
     try:
         imported = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -266,10 +264,8 @@ def _load_class(module: str, name: str) -> None:
     except (Exception, SystemExit) as error:
         # Annotations and metaclasses run code, too.
         raise ScenarioError(f"{reference}: cannot be read: {_told(error)}") from error
-    file = getattr(imported, "__file__", None)
-    if file and vars(imported)[name].__module__ != imported.__name__:
-        # A class that was made elsewhere of what stands here.
-        _registered[reference] += _digest(Path(file).read_bytes())
+    # A class may have been made elsewhere of what stands here.
+    _note(reference, vars(imported)[name], {imported.__name__, *(set(sys.modules) - before)})
 
 
 def _told(error: BaseException) -> str:
@@ -314,7 +310,7 @@ def fingerprint(names: typing.Iterable[str]) -> str:
 
 
 def files(names: typing.Iterable[str]) -> list[Path]:
-    """Give the files of the modules that define controls.
+    """Return the files that controls follow from.
 
     Parameters
     ----------
@@ -324,8 +320,30 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     Returns
     -------
     list of Path
-        Sorted; empty when all controls are built in or were registered in this process.
+        Sorted: the modules of their classes and whatever these import from outside of the standard
+        library and site-packages; libraries with what they link from their own folders. Empty when
+        all controls are built in.
     """
-    modules = {name.split(":")[0] for name in set(names) & _registered.keys() if ":" in name}
-    found = {getattr(sys.modules.get(module), "__file__", None) for module in modules}
-    return sorted(Path(file) for file in found if file)
+    every = {file for name in set(names) for file in _follows.get(name, ())}
+    return sorted(every - {Path(__file__).resolve()})
+
+
+def follows(names: typing.Iterable[str]) -> str:
+    """Say which files the numbers of controls follow from.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As for `fingerprint`.
+
+    Returns
+    -------
+    str
+        A sentence; empty when all controls are built in. Files below the working directory are
+        named as from there.
+    """
+    here = Path.cwd().resolve()
+    words = [
+        str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)
+    ]
+    return f"The numbers follow from {', '.join(words)}." if words else ""

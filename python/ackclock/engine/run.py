@@ -96,8 +96,10 @@ class Run:
             HTML that needs no other file and no network.
         """
         from ackclock.draw.run_page import page
+        from ackclock.engine import controls
 
-        return page(self, self._about())
+        names = [flow["controller"] for flow in self.summary["flows"]]
+        return page(self, self._about(), controls.follows(names))
 
     @property
     def digest(self) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import os
-import re
 import shutil
 import stat
 import tempfile
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ackclock.engine import drafts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,35 +78,6 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
         raise StorageError(f"{target} holds a result; --force replaces it")
 
 
-def _beside(goal: Path) -> Path:
-    """Name what becomes `goal`, and tidy what processes that were killed left of it."""
-    import socket
-
-    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
-    mine = f".{goal.name}.{host}."
-    for left in goal.parent.glob(f"{glob.escape(mine)}*"):
-        process, _, ending = left.name.removeprefix(mine).partition(".")
-        if not process.isdecimal() or _is_running(int(process)):
-            continue
-        if ending.endswith("previous") and not goal.exists():
-            left.rename(goal)
-        elif left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
-    return goal.with_name(f"{mine}{os.getpid()}.{uuid.uuid4().hex}.partial")
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 @contextmanager
 def new_directory(
     target: Path, *, force: bool, is_result: Callable[[Path], bool]
@@ -132,12 +102,11 @@ def new_directory(
     # A link is followed, so that its goal is replaced and not the link.
     goal = target.resolve()
     with explained(target):
-        temporary = _beside(goal)
+        drafts.tidy(goal)
     refuse_unless_free(target, force=force, is_result=is_result)
-    previous = temporary.with_suffix(".previous")
-    try:
-        with explained(target):
-            temporary.mkdir(parents=True)
+    with explained(target), drafts.draft(goal, is_directory=True) as temporary:
+        previous = temporary.with_suffix(".previous")
+        try:
             yield temporary
             refuse_unless_free(target, force=force, is_result=is_result)
             from concurrent.futures import ThreadPoolExecutor
@@ -149,12 +118,11 @@ def new_directory(
                 goal.rename(previous)
             temporary.rename(goal)
             _sync(goal.parent)
-    finally:
-        with explained(target):
+        finally:
             if previous.exists() and not goal.exists():
                 previous.rename(goal)
-        shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(previous, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
+            shutil.rmtree(previous, ignore_errors=True)
 
 
 @contextmanager
@@ -197,11 +165,8 @@ def new_file(target: Path) -> Iterator[Path]:
                 shutil.copyfileobj(made, out)
         return
     goal = Path(os.path.realpath(target))
-    with explained(target):
-        temporary = _beside(goal)
-    try:
-        with explained(target):
-            temporary.touch()
+    with explained(target), drafts.draft(goal, is_directory=False) as temporary:
+        try:
             yield temporary
             _sync(temporary)
             try:
@@ -209,10 +174,29 @@ def new_file(target: Path) -> Iterator[Path]:
             except IsADirectoryError as error:
                 raise is_directory from error
             _sync(goal.parent)
-    finally:
-        # What stays is tidied when the same file is written again.
-        with suppress(OSError):
-            temporary.unlink()
+        finally:
+            # What stays is tidied when the same file is written again.
+            with suppress(OSError):
+                temporary.unlink()
+
+
+def own_folder() -> Path:
+    """Find the folder for what a user's programs show, which belongs to the user alone.
+
+    Returns
+    -------
+    Path
+        ``ackclock`` in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``), with mode 0700; a
+        new folder for temporary files where that is not the user's, or is open to others.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ackclock"
+    with suppress(OSError, RuntimeError):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        seen = home.lstat()
+        is_own = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid()
+        if is_own and not seen.st_mode & 0o077:
+            return home
+    return Path(tempfile.mkdtemp(prefix="ackclock-"))
 
 
 def write(file: Path, content: bytes) -> None:

@@ -12,7 +12,7 @@ from ackclock.draw import lab, plots, printed
 from ackclock.draw.charts import picture as picture_of
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
-from ackclock.engine import storage
+from ackclock.engine import controls, storage
 from ackclock.evaluation import earlier, pictures, report, tables
 from ackclock.evaluation import found as of_search
 from ackclock.evaluation.cell import words
@@ -250,6 +250,7 @@ def write(
             "evaluation.html",
             charts=charts,
             name=name,
+            follows=controls.follows([one.name for one in evaluation.asked.subjects]),
             params=dict(evaluation.asked.candidate.params),
             sentence=sentence(evaluation),
             mode=evaluation.asked.mode,

@@ -152,6 +152,7 @@ def verdicts(
             "name": asked.candidate.name,
             "params": dict(asked.candidate.params),
             "digest": own or engine.ENGINE[:16],
+            "files": [file.name for file in controls.files([asked.candidate.name])],
         },
         "baselines": list(BASELINES),
         "against": list(asked.against),

@@ -85,7 +85,15 @@ def schema() -> dict[str, Any]:
             "verdict": {"enum": ["better", "like", "unclear", "worse"]},
         }
     )
-    control = _object({"name": _TEXT, "params": {"type": "object"}, "digest": _TEXT})
+    control = _object(
+        {
+            "name": _TEXT,
+            "params": {"type": "object"},
+            "digest": _TEXT,
+            # What its numbers follow from, where it is not built in.
+            "files": {"type": "array", "items": _TEXT},
+        }
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ackclock evaluation",

@@ -81,7 +81,15 @@ def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
     )
 
 
-def write(target: Path, table: pl.LazyFrame, x: str, y: str, hue: str | None, command: str) -> None:
+def write(
+    target: Path,
+    table: pl.LazyFrame,
+    x: str,
+    y: str,
+    hue: str | None,
+    command: str,
+    follows: str = "",
+) -> None:
     """Write the page, whole or not at all.
 
     Parameters
@@ -94,6 +102,8 @@ def write(target: Path, table: pl.LazyFrame, x: str, y: str, hue: str | None, co
         As for `draw`; the other metrics follow y.
     command : str
         What makes it again.
+    follows : str
+        As `controls.follows` gives it.
 
     Raises
     ------
@@ -110,6 +120,7 @@ def write(target: Path, table: pl.LazyFrame, x: str, y: str, hue: str | None, co
     asked = found[y]
     text = html(
         "sweep.html",
+        follows=follows,
         charts={"sweep": Group([_chart(one, x, name, hue) for name, one in found.items()])},
         x=label(x),
         y=label(y),

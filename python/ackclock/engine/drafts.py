@@ -1,0 +1,95 @@
+"""Drafts: what becomes a result when it is whole, and what killed processes leave of that."""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import os
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+MOST_BYTES = 120
+"""Of a name that the name of a draft holds whole; file systems allow 255 in all."""
+KEPT_BYTES = 80
+OLD_S = 3600.0
+"""A draft that nobody has locked for so long was never locked: its process ended in between."""
+_DRAFT = re.compile(r"[0-9a-f]{32}\.(new|partial|previous)")
+
+
+def _short(goal: Path) -> str:
+    name = os.fsencode(goal.name)
+    if len(name) <= MOST_BYTES:
+        return goal.name
+    return f"{os.fsdecode(name[:KEPT_BYTES])}-{hashlib.sha256(name).hexdigest()[:8]}"
+
+
+@contextmanager
+def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
+    """Make what becomes `goal`, locked as long as the block runs, and tidy what was left of it.
+
+    The lock says that its process lives, on whatever machine or in whatever container that sees
+    the folder: numbers of processes say nothing there.
+    """
+    tidy(goal)
+    begun = goal.with_name(f".{_short(goal)}.{uuid.uuid4().hex}.new")
+    path = begun.with_suffix(".partial")
+    if is_directory:
+        begun.mkdir(parents=True)
+    else:
+        begun.touch(exist_ok=False)
+    with ExitStack() as stack:
+        try:
+            opened = os.open(begun, os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, opened)
+            # Where there are no locks nobody can take one, and nothing is tidied.
+            with suppress(OSError):
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            begun.rename(path)
+        except OSError:
+            with suppress(OSError):
+                begun.rmdir() if is_directory else begun.unlink()
+            raise
+        yield path
+
+
+def tidy(goal: Path) -> None:
+    """Remove what killed processes left of `goal`, and restore what they were replacing."""
+    before = f".{_short(goal)}."
+    for left in goal.parent.glob(f"{glob.escape(before)}*"):
+        kind = _DRAFT.fullmatch(left.name.removeprefix(before))
+        # Somebody else may tidy, too.
+        with suppress(OSError):
+            if kind is None or _is_held(left, kind[1]):
+                continue
+            if kind[1] == "previous" and not goal.exists():
+                left.rename(goal)
+            elif left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
+
+def _is_held(left: Path, kind: str) -> bool:
+    """Tell whether the process that made a draft may still be alive."""
+    if kind == "new" and time.time() - left.lstat().st_mtime < OLD_S:
+        return True
+    # What is being replaced is held by what replaces it.
+    holder = left.with_suffix(".partial") if kind == "previous" else left
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        opened = os.open(holder, flags)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(opened)
+    return False

@@ -1,0 +1,209 @@
+"""Which files a control of one's own follows from: when one changes, kept numbers are remade."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import shutil
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from collections.abc import Iterable, Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import resolve_name
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+BASE = "ackclock.engine.controls"
+"""Where the base class is, of which a control may inherit."""
+OWN_PACKAGES = ("ackclock", "ackclock_papers")
+"""Of the engine, which has a digest of its own."""
+OF_OTHERS = ("site-packages", "dist-packages")
+LDD_S = 30
+
+
+def of_class(control: type[Any], brought_in: Iterable[str] = ()) -> list[Path]:
+    """Find the files that a class follows from.
+
+    Parameters
+    ----------
+    control : type
+        A congestion control.
+    brought_in : iterable of str
+        Modules that the import of the control loaded; what they import is found without.
+
+    Returns
+    -------
+    list of Path
+        Sorted: the modules of the class and its base classes, and every module that these import,
+        in whatever package, from outside of the standard library and site-packages. Empty for a
+        class without a file.
+    """
+    bases = {base.__module__ for base in control.__mro__}
+    found: dict[str, Path] = {}
+    waiting = sorted(bases | set(brought_in))
+    while waiting:
+        name = waiting.pop()
+        file = None if name in found else _file_of(name)
+        is_base = name == BASE and name in bases
+        if file is None or not (is_base or _is_own(name, file)):
+            continue
+        found[name] = file
+        if not is_base:
+            waiting += _imported(name, file)
+    return sorted(set(found.values()))
+
+
+def of_library(file: Path) -> list[Path]:
+    """Find the files that a shared library follows from.
+
+    Parameters
+    ----------
+    file : Path
+        The library.
+
+    Returns
+    -------
+    list of Path
+        The library and those of its own folder that it links, directly or not; all libraries of
+        the folder where nothing can tell which.
+    """
+    folder = file.resolve().parent
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        others = {one for one in folder.iterdir() if ".so" in one.suffixes}
+        return sorted({file.resolve(), *others})
+    said = subprocess.run(  # noqa: S603
+        [ldd, str(file.resolve())], capture_output=True, text=True, timeout=LDD_S, check=False
+    ).stdout
+    linked = {Path(word).resolve() for word in said.split() if word.startswith("/")}
+    return sorted({file.resolve(), *(one for one in linked if one.parent == folder)})
+
+
+def digest(files: Iterable[Path], more: bytes = b"") -> str:
+    """Return a digest of the contents of files, and of something besides.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        In a fixed order.
+    more : bytes
+        What else counts.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits; the same wherever the files lie.
+    """
+    content = hashlib.sha256(more)
+    for file in files:
+        content.update(hashlib.sha256(file.read_bytes()).digest())
+    return content.hexdigest()[:16]
+
+
+def _file_of(name: str) -> Path | None:
+    """Find the file of a module without running it: what a function imports is not loaded yet."""
+    module = sys.modules.get(name)
+    if module is not None:
+        file = getattr(module, "__file__", None)
+    else:
+        spec = _spec_of(name)
+        file = spec.origin if spec is not None and spec.has_location else None
+    return Path(file).resolve() if file else None
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    parent = name.rpartition(".")[0]
+    if not parent:
+        return PathFinder.find_spec(name)
+    module = sys.modules.get(parent)
+    above = _spec_of(parent) if module is None else None
+    places = getattr(module, "__path__", None) or (above and above.submodule_search_locations)
+    return PathFinder.find_spec(name, list(places)) if places else None
+
+
+def _is_own(name: str, file: Path) -> bool:
+    """Tell whether a module is the user's, neither Python's, nor installed, nor of the engine."""
+    if name.partition(".")[0] in OWN_PACKAGES or set(file.parts) & set(OF_OTHERS):
+        return False
+    standard = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    return not any(file.is_relative_to(Path(place).resolve()) for place in standard)
+
+
+def _imported(name: str, file: Path) -> Iterator[str]:
+    """Yield the names of what a module's source imports anywhere, and of its packages."""
+    parts = name.split(".")
+    yield from (".".join(parts[:count]) for count in range(1, len(parts)))
+    if file.suffix != ".py":
+        return
+    package = name if file.stem == "__init__" else name.rpartition(".")[0]
+    try:
+        tree = ast.parse(file.read_bytes())
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            try:
+                of = resolve_name("." * node.level + (node.module or ""), package)
+            except ImportError:
+                continue
+            # What is imported of a package may be a module of it.
+            names = [of, *(f"{of}.{one.name}" for one in node.names)]
+        else:
+            continue
+        for imported in names:
+            whole = imported.split(".")
+            yield from (".".join(whole[:count]) for count in range(1, len(whole) + 1))
+
+
+def seen_by(control: type[Any], source: bytes) -> set[str]:
+    """Find the modules of what the source of a class mentions, as in a notebook.
+
+    Parameters
+    ----------
+    control : type
+        The class.
+    source : bytes
+        As `source_of` gives it.
+
+    Returns
+    -------
+    set of str
+        Names of modules.
+    """
+    values = vars(sys.modules.get(control.__module__, ModuleType("none")))
+    try:
+        tree = ast.parse(textwrap.dedent(source.decode()))
+    except SyntaxError:
+        return set()
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found = [values[name] for name in sorted(names & values.keys())]
+    return {
+        one.__name__ if isinstance(one, ModuleType) else str(getattr(one, "__module__", ""))
+        for one in found
+    }
+
+
+def source_of(control: type[Any]) -> bytes:
+    """Return the source of a class that has no file, as in a notebook.
+
+    Parameters
+    ----------
+    control : type
+        The class.
+
+    Returns
+    -------
+    bytes
+        Never the same twice where there is no source, because nobody could tell whether it has
+        changed.
+    """
+    try:
+        return inspect.getsource(control).encode()
+    except (OSError, TypeError):
+        return repr((control, id(control))).encode()
