@@ -123,4 +123,4 @@ def test_the_picture_leaves_out_who_tells_no_states(tmp_path) -> None:
     found = evaluate(asked, tmp_path, shown=False).results[0]
     figure = pictures.criterion(found, "bbr3")
     assert figure is not None
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["bbr3"]
+    assert [one.name for one in figure.charts[0].series] == ["bbr3"]

@@ -36,6 +36,7 @@ LINK_KEYS = [
     "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
 ]  # fmt: skip
 FILES = [
+    "checksums.json",
     "events.parquet", "flows.parquet", "index.html", "queues.parquet", "requests.parquet",
     "scenario.toml", "summary.json", "windows.parquet",
 ]  # fmt: skip
@@ -160,8 +161,9 @@ def test_csv_has_the_same_rows(ackclock_here, scenario, tmp_path):
 def test_several_runs_are_one_output(ackclock_here, scenario, tmp_path):
     assert ackclock_here("simulate", scenario, "--quiet", "-o", "out", "--runs", 3).returncode == 0
     out = tmp_path / "out"
-    assert sorted(path.name for path in out.iterdir()) == ["run-0000", "run-0001", "run-0002"]
-    for run in out.iterdir():
+    runs = ["run-0000", "run-0001", "run-0002"]
+    assert sorted(path.name for path in out.iterdir()) == ["checksums.json", *runs]
+    for run in out.glob("run-*"):
         assert sorted(path.name for path in run.iterdir()) == FILES
     assert ackclock_here("simulate", scenario, "--quiet", "-o", "out", "--force").returncode == 0
     assert sorted(path.name for path in out.iterdir()) == FILES

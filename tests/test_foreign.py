@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from ackclock import ScenarioError, SimulationError, engine, sweep
+from ackclock.engine import controls
 from ackclock.runs import tasks
 from ackclock.runs.cluster import Workers
 from ackclock.sweep import workers
@@ -196,11 +197,16 @@ def test_only_the_runs_that_end_their_worker_fail(
 
 
 @pytest.mark.parametrize("always", [False, True])
-def test_a_worker_of_a_cluster_that_dies_costs_at_most_its_run(place: Path, always: bool) -> None:
+def test_a_worker_of_a_cluster_that_dies_costs_at_most_its_run(
+    place: Path, always: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed once: nothing is lost. Killed by a run each time: that run fails."""
     distributed = pytest.importorskip("distributed")
     import dask
 
+    # The other case has loaded a module of the same name in this process.
+    monkeypatch.delitem(sys.modules, "bad", raising=False)
+    monkeypatch.setattr(controls, "_registered", {})
     if always:
         _bad("os._exit(1)")
     else:

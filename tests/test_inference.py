@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ackclock.draw import plots
+from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import infer, make, page, strips, tried
 from ackclock.reproduction.artefact import Judged, Simulated, Target
@@ -183,6 +184,7 @@ def test_what_is_stated_is_not_changed_by_a_fit(cache):
 
 def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, monkeypatch):
     infer.keep(found, tmp_path)
+    integrity.seal_directory(tmp_path)
     again = tried.read(tmp_path)
     assert [one.setting for one in again] == [one.setting for one in found.trials]
     for one, kept in zip(found.trials, again, strict=True):

@@ -3,14 +3,18 @@
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ackclock import StorageError, comparison, sweep
-from ackclock.engine import integrity, storage
+import ackclock_papers
+from ackclock import StorageError, comparison, engine, sweep
+from ackclock.engine import difference, integrity, storage
+from ackclock.evaluation import earlier
+from ackclock.reproduction import tried
 from ackclock.runs import tasks
 from ackclock.sweep import parts, picture
 from ackclock.sweep.store import Store
@@ -325,19 +329,138 @@ def test_a_kept_run_that_was_changed_is_made_again(
         assert _contents(place) == whole
 
 
-def test_a_kept_run_without_checksums_gets_some(
+def test_a_kept_run_without_checksums_is_made_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     task, cache, place = _cached(tmp_path)
     whole = _contents(place)
-    (place / integrity.CHECKSUMS).unlink()
-    tasks.run(task, cache=cache)
-    assert _contents(place) == whole
-    (place / integrity.CHECKSUMS).unlink()
-    _emptied(place / "summary.json")
-    assert tasks.run(task, cache=cache).digest == tasks.run(task).digest
-    assert "cannot be read (JSONDecodeError" in capsys.readouterr().err
-    assert _contents(place) == whole
+    expected = tasks.run(task).summary["flows"][0]["goodput_mbps"]
+    summary = place / "summary.json"
+    for text in (summary.read_text().replace('"jain": ', '"jain": 1'), ""):
+        (place / integrity.CHECKSUMS).unlink()
+        summary.write_text(text)
+        again = tasks.run(task, cache=cache)
+        assert again.summary["flows"][0]["goodput_mbps"] == expected
+        assert "checksums.json is missing" in capsys.readouterr().err
+        assert _contents(place) == whole
+
+
+SCENARIO = """
+[run]
+duration = "2 s"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "20 packets" }
+[[flow]]
+controller = "reno"
+rtt = "40 ms"
+"""
+
+
+def _made(kind: str, folder: Path, run: Callable[..., Finished]) -> Path:
+    """Make a result of a kind, and return its directory."""
+    (folder / "path.toml").write_text(SCENARIO)
+    if kind == "simulate":
+        run("simulate", "path.toml", "-o", "out", "--quiet")
+    elif kind == "runs":
+        run("simulate", "path.toml", "--runs", 2, "-o", "out", "--quiet", "--csv")
+    elif kind == "evaluate":
+        run("evaluate", "reno", "--only", "iot", "-o", ".")
+        return folder / "evaluation=reno"
+    elif kind == "inferred":
+        shutil.copytree(Path(ackclock_papers.__file__).parent / "fit" / "inferred", folder / "out")
+    else:
+        run("compare", "reno", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", 1,
+            "-o", "out")  # fmt: skip
+    return folder / "out"
+
+
+def _used(kind: str, place: Path) -> None:
+    """Read a result as those do who use it."""
+    if kind == "simulate":
+        difference.diff(place, place)
+    elif kind == "runs":
+        difference.diff(place, place)
+        engine.Run.read(max(place.glob("run-*")))
+    elif kind == "inferred":
+        tried.setting_of(place)
+        tried.read(place)
+    elif kind == "evaluate" and earlier.read(place) is None:
+        raise integrity.DamagedError("it is told, and not used")
+
+
+@pytest.mark.parametrize("kind", ["simulate", "runs", "evaluate", "inferred", "compare"])
+def test_a_changed_result_of_any_verb_is_told_in_one_line(
+    kind: str,
+    tmp_path: Path,
+    ackclock_here: Callable[..., Finished],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """ACKCLOCK_FLIPS changed bits, each file emptied, cut, and gone."""
+    place = _made(kind, tmp_path, ackclock_here)
+    assert ackclock_here("verify", place).returncode == 0
+    # Kept runs have a test of their own.
+    whole = {
+        name: one for name, one in _contents(place).items() if not name.startswith((".", "lab."))
+    }
+    draw = random.Random(4)  # noqa: S311
+    places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
+    flips = draw.choices(places, k=int(os.environ.get("ACKCLOCK_FLIPS", "40")))
+    changes: list[tuple[str, bytes | None]] = [
+        (name, _flipped(whole[name], bit)) for name, bit in flips
+    ]
+    for name, content in whole.items():
+        changes += [(name, content[: len(content) // 2]), (name, b""), (name, None)]
+    for name, content in changes:
+        if content is None:
+            (place / name).unlink()
+        else:
+            (place / name).write_bytes(content)
+        if kind != "compare":
+            capsys.readouterr()
+            with pytest.raises(integrity.DamagedError) as damaged:
+                _used(kind, place)
+            assert "\n" not in str(damaged.value)
+        told = ackclock_here("verify", place)
+        if kind == "runs" and name == integrity.CHECKSUMS and content is None:
+            # Each run has its own.
+            assert told.returncode == 0
+        else:
+            assert told.returncode == 1, name
+            assert name in told.stdout
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_bytes(whole[name])
+    _used(kind, place)
+    assert ackclock_here("verify", place).returncode == 0
+
+
+def test_verify_knows_records_sweeps_and_what_is_nobodys(
+    tmp_path: Path, ackclock_here: Callable[..., Finished]
+) -> None:
+    (tmp_path / "path.toml").write_text(SCENARIO)
+    (tmp_path / "s.toml").write_text('scenario = "path.toml"\n[runs]\ncount = 3\n')
+    ackclock_here("sweep", "s.toml", "-o", "out")
+    ackclock_here("simulate", "path.toml", "-o", "out/run", "--quiet")
+    (tmp_path / "out" / "run" / "notes.txt").write_text("mine")
+    told = ackclock_here("verify", "out")
+    assert told.returncode == 0
+    assert "out/run: notes.txt: not part of the result" in told.stdout
+    part = next((tmp_path / "out").glob("experiment=s/part-*.parquet"))
+    content = part.read_bytes()
+    part.write_bytes(_flipped(content, 1000))
+    told = ackclock_here("verify", "out")
+    assert (told.returncode, part.name in told.stdout) == (1, True)
+    part.write_bytes(content)
+    # A copy without what its sweep noted: nobody can tell.
+    shutil.copytree(tmp_path / "out" / "experiment=s", tmp_path / "copy" / "experiment=s")
+    told = ackclock_here("verify", "copy")
+    assert (told.returncode, "nobody can tell" in told.stdout) == (1, True)
+    records = json.loads(ackclock_here("verify", "copy", "--json").stdout)
+    assert [one["kind"] for one in records] == ["sweep"]
+    (tmp_path / "empty").mkdir()
+    told = ackclock_here("verify", "empty")
+    assert (told.returncode, "holds no result" in told.stderr) == (2, True)
 
 
 def test_a_comparison_uses_no_run_that_was_changed(
@@ -384,10 +507,10 @@ def test_results_are_synced_before_and_after_they_get_their_name(
     ) as directory:
         (directory / "inner").mkdir()
         (directory / "inner" / "table").write_text("whole")
-    assert sorted(name.split(".")[0] or "itself" for _, name in log[1:4]) == [
-        "inner", "itself", "table",
+    assert sorted(name.split(".")[0] or "itself" for _, name in log[1:5]) == [
+        "checksums", "inner", "itself", "table",
     ]  # fmt: skip
-    assert log[4:] == [("name", "result"), ("sync", tmp_path.name)]
+    assert log[5:] == [("name", "result"), ("sync", tmp_path.name)]
 
 
 def test_a_file_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:

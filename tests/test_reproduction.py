@@ -438,6 +438,7 @@ def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):
     place.mkdir(parents=True)
     record = {"paper": "bic", "name": "table-1", "verdict": "not found", "claims": claims}
     (place / "artefact.json").write_text(json.dumps(record))
+    integrity.seal_directory(place)
     text = page.markdown(tmp_path, [PAPERS["bic"]])
     expected = """\
 - b: 2 (1). Not found in 7 settings.

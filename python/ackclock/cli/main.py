@@ -43,6 +43,9 @@ VERBS = {
     "difference": {
         "diff": "Say what is different between two results: scenarios, numbers, windows.",
     },
+    "verify": {
+        "verify": "Check whether results are as they were written, whatever verb wrote them.",
+    },
     "programs": {
         "link": "Set up an emulated path between two network namespaces, in real time "
         "(link --help).",

@@ -14,7 +14,7 @@ import click
 
 from ackclock import engine
 from ackclock.cli import options
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.runs import parallel, progress
 
 _file = click.argument("file", type=Path, metavar="FILE", help="Scenario; - is standard input.")
@@ -108,7 +108,7 @@ def simulate(
         packets = None if pcap is None else stack.enter_context(storage.new_file(pcap))
         if qlog is not None:
             qlog = stack.enter_context(
-                storage.new_directory(qlog, force=force, is_result=_holds_qlog)
+                storage.new_directory(qlog, force=force, is_result=_holds_qlog, sealed=False)
             )
         bar = stack.enter_context(progress.Bar(scenario.duration_s * runs, shown=not quiet))
 
@@ -139,6 +139,8 @@ def simulate(
             if directory is not None:
                 # Not in the threads of the runs: Matplotlib's style belongs to all of them.
                 result.write_page(folders[result.summary["run"]])
+                # Each of several runs can be copied alone.
+                integrity.seal_directory(folders[result.summary["run"]])
             if metrics:
                 measured.append(result)
             if as_json:

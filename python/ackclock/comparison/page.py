@@ -17,7 +17,7 @@ from ackclock.comparison.words import words as words
 from ackclock.draw import lab
 from ackclock.draw.charts import address
 from ackclock.draw.page import from_here, html
-from ackclock.engine import controls, storage
+from ackclock.engine import controls, integrity, storage
 
 NAMES = frozenset(
     {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | drawn.FILES
@@ -89,3 +89,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
         )
         with storage.new_file(output / "index.html") as path:
             path.write_text(text, "utf-8")
+        # The folder may hold other things, too: kept runs, and scenarios of other comparisons.
+        files = ["index.html", "answers.parquet", "answers.csv", *drawn.FILES]
+        files += [f"scenarios/{file}" for several in links.values() for _, file, _ in several]
+        integrity.seal_directory(output, files + [lab.NAME] * (laboratory is not None))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock.engine import integrity
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import ScenarioError, parse
 
@@ -159,7 +160,8 @@ def _runs(given: Result) -> tuple[Run, ...]:
     place = Path(given)
     several = sorted(place.glob("run-*"))
     try:
-        return tuple(Run.read(one) for one in several or [place])
+        integrity.check(place)
+        return tuple(Run.read(one, checked=False) for one in several or [place])
     except OSError as error:
         raise ScenarioError(
             f"{place}: holds no result ({Path(error.filename or place).name}: {error.strerror}); "

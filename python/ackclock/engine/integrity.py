@@ -11,21 +11,24 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.engine import storage
+from ackclock.engine import disk
 
-CHECKSUMS = "checksums.json"
-"""The file of a directory that lists the others."""
+CHECKSUMS = disk.CHECKSUMS
 CHANGED = "is not as it was written"
 # Made once, because sweeps seal a record for every run.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _MEMBER = b',"checksum":"'
 _DIGITS = 16
 _SEAL = len(_MEMBER) + _DIGITS + len(b'"}')
+
+
+class DamagedError(disk.StorageError):
+    """A result is not as it was written, or nobody can tell."""
 
 
 def _checksum(content: bytes) -> bytes:
@@ -120,34 +123,39 @@ def lines(content: bytes) -> Iterator[Line]:
         byte += len(line)
 
 
-def seal_directory(directory: Path) -> None:
-    """Write the checksums of all files of a directory into it.
+def seal_directory(directory: Path, names: Iterable[str] | None = None) -> None:
+    """Write the checksums of the files of a directory into it.
 
     Parameters
     ----------
     directory : Path
-        Its files and those of its directories are listed.
+        A result.
+    names : iterable of str, optional
+        Its files, as seen from it; by default all files in it and in its directories.
 
     Raises
     ------
     OSError
         When a file cannot be read or written.
     """
+    every = directory.rglob("*") if names is None else (directory / name for name in names)
     found = {
         file.relative_to(directory).as_posix(): of_file(file)
-        for file in sorted(directory.rglob("*"))
+        for file in sorted(every)
         if file.is_file() and file.name != CHECKSUMS
     }
-    storage.write(directory / CHECKSUMS, seal({"sha256": found}))
+    disk.write(directory / CHECKSUMS, seal({"sha256": found}))
 
 
-def problem_of(directory: Path) -> str | None:
+def problem_of(directory: Path, within: str = "") -> str | None:
     """Say what is wrong with a directory that was sealed.
 
     Parameters
     ----------
     directory : Path
         As `seal_directory` left it, or not.
+    within : str
+        Only files whose names begin so.
 
     Returns
     -------
@@ -155,16 +163,92 @@ def problem_of(directory: Path) -> str | None:
         Such as ``"summary.json is not as it was written"``; None when all is as it was.
     """
     try:
-        content = (directory / CHECKSUMS).read_bytes()
-        record = unseal(content[:-1]) if content.endswith(b"\n") else None
-        if record is None:
-            return f"{CHECKSUMS} {CHANGED}"
-        for name, expected in record["sha256"].items():
-            if of_file(directory / name) != expected:
-                return f"{name} {CHANGED}"
+        every = listed(directory)
+    except FileNotFoundError:
+        return f"{CHECKSUMS} is missing, and nobody can tell whether the rest is as it was written"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
-    return None
+    if every is None:
+        return f"{CHECKSUMS} {CHANGED}"
+    wanted = [name for name in every if name.startswith(within)]
+    if not wanted:
+        return f"{within or directory.name} has no checksums"
+    problems = (problem_of_file(directory, name, every) for name in wanted)
+    return next(filter(None, problems), None)
+
+
+def listed(directory: Path) -> dict[str, str] | None:
+    """Read the checksums of a directory.
+
+    Parameters
+    ----------
+    directory : Path
+        As `seal_directory` left it.
+
+    Returns
+    -------
+    dict or None
+        SHA-256 by file; None when the list itself is not as it was written.
+
+    Raises
+    ------
+    OSError
+        When it cannot be read.
+    """
+    content = (directory / CHECKSUMS).read_bytes()
+    record = unseal(content[:-1]) if content.endswith(b"\n") else None
+    return None if record is None else dict(record["sha256"])
+
+
+def problem_of_file(directory: Path, name: str, every: Mapping[str, str]) -> str | None:
+    """Say what is wrong with one file of a directory that was sealed.
+
+    Parameters
+    ----------
+    directory : Path
+        The directory.
+    name : str
+        The file.
+    every : mapping
+        As `listed` gives it.
+
+    Returns
+    -------
+    str or None
+        As for `problem_of`.
+    """
+    try:
+        same = of_file(directory / name) == every[name]
+    except FileNotFoundError:
+        return f"{name} is missing"
+    except OSError as error:
+        return f"{name} cannot be read: {error.strerror or error}"
+    return None if same else f"{name} {CHANGED}"
+
+
+def check(directory: Path) -> None:
+    """Make sure that a result is as it was written.
+
+    Parameters
+    ----------
+    directory : Path
+        A result, or a part of one: its checksums are in it, or in the directory above.
+
+    Raises
+    ------
+    DamagedError
+        When a file is missing or was changed, or there are no checksums.
+    FileNotFoundError
+        When there is no such directory.
+    """
+    if not directory.is_dir():
+        raise FileNotFoundError(2, "No such file or directory", str(directory))
+    above = directory.parent if not (directory / CHECKSUMS).exists() else directory
+    place = above if (above / CHECKSUMS).exists() else directory
+    within = directory.relative_to(place).as_posix()
+    problem = problem_of(place, "" if within == "." else f"{within}/")
+    if problem is not None:
+        raise DamagedError(f"{place}: {problem}; make the result again")
 
 
 def of_file(file: Path) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.engine.summary import Summary, columns
 
 if TYPE_CHECKING:
@@ -165,13 +165,15 @@ class Run:
         return pl.DataFrame(self.tables[name]).fill_nan(None)
 
     @classmethod
-    def read(cls, directory: Path | str) -> Run:
-        """Read what `write` wrote, Parquet or CSV.
+    def read(cls, directory: Path | str, *, checked: bool = True) -> Run:
+        """Read what `save` or ``ackclock simulate -o`` wrote, Parquet or CSV.
 
         Parameters
         ----------
         directory : Path or str
             Where it is.
+        checked : bool
+            Whether every file must be as its checksum says; False reads what has none.
 
         Returns
         -------
@@ -182,10 +184,14 @@ class Run:
         ------
         OSError
             When a file cannot be read.
+        DamagedError
+            When a file is missing or was changed, or there are no checksums.
         """
         import polars as pl
 
         directory = Path(directory)
+        if checked:
+            integrity.check(directory)
         tables = {}
         for name in (*TABLES[1:], MEASURED):
             parquet, csv = (directory / f"{name}.{ending}" for ending in ("parquet", "csv"))
@@ -287,7 +293,7 @@ def holds_result(directory: Path) -> bool:
     """
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
     names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
-    runs = list(directory.iterdir())
+    runs = [one for one in directory.iterdir() if one.name != storage.CHECKSUMS]
     if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
         return all(storage.holds_only(run, names, "summary.json") for run in runs)
     return storage.holds_only(directory, names, "summary.json")

@@ -12,14 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.engine import drafts
+from ackclock.engine import drafts, integrity
+from ackclock.engine.disk import CHECKSUMS as CHECKSUMS
+from ackclock.engine.disk import StorageError as StorageError
+from ackclock.engine.disk import sync, write_all
+from ackclock.engine.disk import write as write
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class StorageError(Exception):
-    """A result cannot be written; the message is one line that says what to do."""
 
 
 @contextmanager
@@ -80,14 +80,18 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
 
 @contextmanager
 def new_directory(
-    target: Path, *, force: bool, is_result: Callable[[Path], bool]
+    target: Path, *, force: bool, is_result: Callable[[Path], bool], sealed: bool = True
 ) -> Iterator[Path]:
     """Give a directory that becomes `target` when the block ends, and vanishes when it fails.
+
+    It gets the checksums of its files, unless it is for programs that expect nothing else in it.
 
     Parameters
     ----------
     target, force, is_result
         As for `refuse_unless_free`.
+    sealed : bool
+        Whether it gets checksums.
 
     Yields
     ------
@@ -109,15 +113,17 @@ def new_directory(
         try:
             yield temporary
             refuse_unless_free(target, force=force, is_result=is_result)
+            if sealed:
+                integrity.seal_directory(temporary)
             from concurrent.futures import ThreadPoolExecutor
 
             # At once, because file systems then wait for the disk once.
             with ThreadPoolExecutor(16) as pool:
-                list(pool.map(_sync, [*temporary.rglob("*"), temporary]))
+                list(pool.map(sync, [*temporary.rglob("*"), temporary]))
             if goal.exists():
                 goal.rename(previous)
             temporary.rename(goal)
-            _sync(goal.parent)
+            sync(goal.parent)
         finally:
             if previous.exists() and not goal.exists():
                 previous.rename(goal)
@@ -168,12 +174,12 @@ def new_file(target: Path) -> Iterator[Path]:
     with explained(target), drafts.draft(goal, is_directory=False) as temporary:
         try:
             yield temporary
-            _sync(temporary)
+            sync(temporary)
             try:
                 temporary.replace(goal)
             except IsADirectoryError as error:
                 raise is_directory from error
-            _sync(goal.parent)
+            sync(goal.parent)
         finally:
             # What stays is tidied when the same file is written again.
             with suppress(OSError):
@@ -199,28 +205,6 @@ def own_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="ackclock-"))
 
 
-def write(file: Path, content: bytes) -> None:
-    """Write a file that nobody reads before it has another name or is listed somewhere.
-
-    Parameters
-    ----------
-    file : Path
-        Where to.
-    content : bytes
-        All of it.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written.
-    """
-    opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-    try:
-        _write_all(opened, content)
-    finally:
-        os.close(opened)
-
-
 class Appended:
     """A file at whose end lines are put, each by one write.
 
@@ -239,7 +223,7 @@ class Appended:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._file = os.open(file, flags, 0o666)
         # Its name, too, is to survive a power cut.
-        _sync(file.parent)
+        sync(file.parent)
 
     def add(self, content: bytes) -> None:
         """Append; what the system has survives the end of this process.
@@ -249,7 +233,7 @@ class Appended:
         content : bytes
             Whole lines.
         """
-        _write_all(self._file, content)
+        write_all(self._file, content)
 
     def sync(self) -> None:
         """Return when everything that was added survives a power cut."""
@@ -258,21 +242,6 @@ class Appended:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
-
-
-def _write_all(opened: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        left = left[os.write(opened, left) :]
-
-
-def _sync(place: Path) -> None:
-    """Return when a file, or the names in a directory, survive a power cut."""
-    opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:
@@ -304,7 +273,7 @@ def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = 
 
 
 def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
-    """Whether `directory` has the file `marker` and nothing that is not in `names`.
+    """Whether `directory` has the file `marker` and, besides checksums, nothing else but `names`.
 
     Parameters
     ----------
@@ -321,4 +290,4 @@ def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
         True when it holds.
     """
     found = {entry.name for entry in directory.iterdir()}
-    return marker in found and found <= names
+    return marker in found and found - {CHECKSUMS} <= names

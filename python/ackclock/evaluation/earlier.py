@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.engine import controls
+from ackclock.engine import controls, integrity
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.runs import sources
 from ackclock.evaluation.suites import criteria
+from ackclock.runs import progress
 
 RECORD = "verdicts.json"
 SETTINGS = ("mode", "seed", "against")
@@ -53,8 +54,14 @@ def read(place: Path) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        None when there are none that can be read.
+        None when there are none, or they are not as they were written, which is said.
     """
+    if not (place / RECORD).exists():
+        return None
+    problem = integrity.problem_of(place)
+    if problem is not None:
+        progress.say(f"{place}: {problem}; what it says is not used")
+        return None
     try:
         found = json.loads((place / RECORD).read_text("utf-8"))
     except (OSError, ValueError):

@@ -163,12 +163,16 @@ def _sampled(own: pl.DataFrame, sample_s: float) -> pl.DataFrame:
         "arrived_bytes": "delivered_packets",
         "delivered_bytes": "delivered_packets",
     }
-    return taken.with_columns(
-        (pl.col(counter).diff().fill_null(pl.col(counter)) * pl.col("segment_bytes"))
-        .cast(pl.UInt64)
-        .alias(name)
-        for name, counter in sizes.items()
-    ).drop(*COUNTERS, "segment_bytes")
+    return (
+        taken.with_columns(
+            (pl.col(counter).diff().fill_null(pl.col(counter)) * pl.col("segment_bytes"))
+            .cast(pl.UInt64)
+            .alias(name)
+            for name, counter in sizes.items()
+        )
+        .with_columns(one_way_delay_ms=pl.lit(None, pl.Float64))
+        .drop(*COUNTERS, "segment_bytes")
+    )
 
 
 def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
+from ackclock.engine import integrity
 from ackclock.reproduction import tried
 from ackclock.reproduction.paper import Chosen, Paper
 from ackclock.reproduction.search import Search
@@ -270,6 +271,7 @@ def is_kept(directory: Path) -> bool:
         tried.SETTING,
         tried.SETTINGS,
         tried.CLAIMS,
+        integrity.CHECKSUMS,
     }
 
 

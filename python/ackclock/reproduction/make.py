@@ -193,8 +193,7 @@ def reproduce(
 def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
     """Give the record of an earlier reproduction if nothing has changed since, or None."""
     file = place / "artefact.json"
-    # Without checksums it is an earlier version's, whose fingerprint is another.
-    if not (place / integrity.CHECKSUMS).exists():
+    if not file.exists():
         return None
     problem = integrity.problem_of(place)
     if problem is not None:
@@ -244,7 +243,6 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
                 record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
         (directory / "artefact.json").write_text(text, encoding="utf-8")
-        integrity.seal_directory(directory)
     return record
 
 

@@ -163,9 +163,7 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
         place = directory / artefact.name
         record = place / "artefact.json"
         if record.exists():
-            # What an earlier version made has no checksums.
-            sealed = (place / integrity.CHECKSUMS).exists()
-            problem = integrity.problem_of(place) if sealed else None
+            problem = integrity.problem_of(place)
             if problem is not None:
                 progress.say(
                     f"{place}: {problem}; it is left out of the page until "

@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from ackclock.engine import integrity
 from ackclock.reproduction.settings import Item, Setting
 
 SETTINGS = "settings.csv"
@@ -130,6 +131,7 @@ def read(directory: Traversable) -> list[Trial]:
     """
     if not (directory / SETTINGS).is_file():
         return []
+    _check(directory)
     heads, *rows = _rows(directory / CLAIMS)
     outcomes: dict[int, dict[ClaimKey, Outcome]] = defaultdict(dict)
     for artefact, claim, *cells in rows:
@@ -157,6 +159,12 @@ def read(directory: Traversable) -> list[Trial]:
             )
         )
     return found
+
+
+def _check(directory: Traversable) -> None:
+    """Refuse what is not as it was written; a package may be in an archive, which has its own."""
+    if isinstance(directory, Path):
+        integrity.check(directory)
 
 
 def _rows(file: Traversable) -> list[list[str]]:
@@ -328,5 +336,6 @@ def setting_of(directory: Traversable) -> dict[str, Any]:
     place = directory / SETTING
     if not place.is_file():
         return {}
+    _check(directory)
     found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
     return found

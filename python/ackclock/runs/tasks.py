@@ -168,32 +168,17 @@ def keep(place: Path, fill: Callable[[Path], None]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
         fill(directory)
-        integrity.seal_directory(directory)
 
 
 def _kept(place: Path) -> engine.Run | None:
     """Read a run that is kept; None when there is none, or one that is not as it was written."""
     if not is_kept(place):
         return None
-    if not (place / integrity.CHECKSUMS).exists():
-        return _taken_over(place)
     problem = integrity.problem_of(place)
     if problem is not None:
         progress.say(f"{place}: {problem}; the run is made again")
         return None
-    return engine.Run.read(place)
-
-
-def _taken_over(place: Path) -> engine.Run | None:
-    """Read a run of before there were checksums, and give it some if it can be read."""
-    try:
-        found = engine.Run.read(place)
-        integrity.seal_directory(place)
-    except Exception as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        progress.say(f"{place}: cannot be read ({text}); the run is made again")
-        return None
-    return found
+    return engine.Run.read(place, checked=False)
 
 
 def _simulated_s(task: Task, cache: Path | None) -> float:

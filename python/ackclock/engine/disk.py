@@ -1,0 +1,51 @@
+"""What everything that writes results builds on: whole writes, syncs, and one kind of error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CHECKSUMS = "checksums.json"
+"""The file of a result that lists the others, as `integrity.seal_directory` writes it."""
+
+
+class StorageError(Exception):
+    """A result cannot be written or read; the message is one line that says what to do."""
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write a file that nobody reads before it has another name or is listed somewhere.
+
+    Parameters
+    ----------
+    file : Path
+        Where to.
+    content : bytes
+        All of it.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        write_all(opened, content)
+    finally:
+        os.close(opened)
+
+
+def write_all(opened: int, content: bytes) -> None:
+    """Write all of some bytes to a file descriptor."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(opened, left) :]
+
+
+def sync(place: Path) -> None:
+    """Return when a file, or the names in a directory, survive a power cut."""
+    opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
