@@ -142,7 +142,7 @@ def seal_directory(directory: Path, names: Iterable[str] | None = None) -> None:
     found = {
         file.relative_to(directory).as_posix(): of_file(file)
         for file in sorted(every)
-        if file.is_file() and file.name != CHECKSUMS
+        if file.is_file() and file != directory / CHECKSUMS
     }
     disk.write(directory / CHECKSUMS, seal({"sha256": found}))
 
