@@ -132,6 +132,101 @@ class Paced(Scaled):
         self.seen = ack.delivery_rate or self.seen
 
 
+class LatePacing(ackclock.Control):
+    """A window of 60 packets that is paced at 50 packets per second from the first ACK on."""
+
+    rate: float | None = 50.0
+
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.window = 60.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:  # noqa: ARG002
+        self.pacing_rate = self.rate
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        pass
+
+
+class LatePacingAlone:
+    """The same without the base class: the attribute is not there at the start."""
+
+    def __init__(self, start: ackclock.Start) -> None:  # noqa: ARG002
+        self.window = 60.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:  # noqa: ARG002
+        self.pacing_rate = 50.0
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        pass
+
+    def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        pass
+
+
+@pytest.mark.parametrize("control", [LatePacing, LatePacingAlone])
+def test_a_pacing_rate_that_comes_later_is_obeyed(control: type) -> None:
+    ackclock.register("late", control)
+    run = ackclock.simulate(
+        ackclock.scenario(
+            ackclock.dumbbell("10 Mbit/s", "20 ms"), ackclock.flow("late", rtt="40 ms"),
+            duration="20 s", warmup="5 s",
+        )
+    )  # fmt: skip
+    # 50 packets of 1000 bytes per second are 0.4 Mbit/s; without pacing 60 packets fill the link.
+    assert run.flows["goodput_mbps"].item() == pytest.approx(0.4, rel=0.01)
+
+
+@pytest.mark.parametrize("rate", [float("nan"), -5.0, 0.0, float("inf")])
+def test_a_pacing_rate_that_is_none_is_refused_whenever_it_comes(rate: float) -> None:
+    class Wrong(LatePacing):
+        pass
+
+    Wrong.rate = rate
+    ackclock.register("wrong-rate", Wrong)
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "20 ms"), ackclock.flow("wrong-rate"), duration="1 s"
+    )
+    with pytest.raises(ValueError, match="pacing_rate: give packets per second above 0, or None"):
+        ackclock.simulate(scenario)
+
+
+class TutorialReno(ackclock.Control):
+    """Reno as the tutorial says: on_ack and on_loss, everything else from the base class."""
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        growth = self.grow(ack)
+        self.window += growth / self.window
+
+    def on_loss(self, loss: ackclock.Loss) -> None:  # noqa: ARG002
+        self.window = self.ssthresh = max(2.0, self.window / 2)
+
+
+@pytest.mark.parametrize("recovery", ["sack", "rack", "newreno"])
+@pytest.mark.parametrize(
+    "hard",
+    [
+        # Reordering by a noise as long as the RTT, idle periods, and timeouts by a tiny buffer.
+        {"dumbbell.delay_noise": '{ kind = "uniform", range = "20 ms", reorder = true }'},
+        {"dumbbell.queue.limit": "3 packets"},
+        {"dumbbell.loss": '{ kind = "bernoulli", rate = "5 %" }'},
+    ],
+)
+def test_reno_on_the_base_class_is_reno(hard: dict[str, str], recovery: str) -> None:
+    ackclock.register("tutorial-reno", TutorialReno)
+    made = {}
+    for name in ("reno", "tutorial-reno"):
+        scenario = ackclock.scenario(
+            ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets"),
+            ackclock.flow(name, rtt="50 ms"), ackclock.flow("cubic", rtt="60 ms"),
+            duration="20 s",
+        )  # fmt: skip
+        settings = [f"{key}={value}" for key, value in hard.items()]
+        settings.append(f'tcp.recovery="{recovery}"')
+        made[name] = ackclock.simulate(scenario, settings=settings).digest
+    assert made["reno"] == made["tutorial-reno"]
+
+
 def test_its_pacing_rate_is_obeyed_and_measured() -> None:
     ackclock.register("paced", Paced)
     scenario = ackclock.scenario(

@@ -30,24 +30,15 @@ class Control {
 
 /** Reno (RFC 5681). */
 const RENO = `// Reno (RFC 5681): slow start up to ssthresh, then one packet per round trip; half on a loss event.
-class Control {
-  constructor(start) {
-    this.window = start.window;
-    this.ssthresh = start.ssthresh;
-  }
-
+class Control extends Base {
   onAck(ack) {
-    this.window += this.window < this.ssthresh ? ack.growth : ack.growth / this.window;
+    // What slow start leaves of the growth, all of it after slow start.
+    const growth = this.grow(ack);
+    this.window += growth / this.window;
   }
 
   onLoss(loss) {
-    this.ssthresh = Math.max(2, this.window / 2);
-    this.window = this.ssthresh;
-  }
-
-  onTimeout(timeout) {
-    if (timeout.first) this.ssthresh = Math.max(2, this.window / 2);
-    this.window = 1;
+    this.window = this.ssthresh = Math.max(2, this.window / 2);
   }
 }
 `;

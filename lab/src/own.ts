@@ -10,6 +10,22 @@ export class ControlError extends Error {
   }
 }
 
+/**
+ * The base that a control may extend, as the built-in controls have it: slow start, timeouts, and the way back from a loss that
+ * turned out to be none. On one line, so that the lines of the text after it keep their numbers.
+ */
+export const BASE = [
+  "class Base {",
+  "constructor(start) { this.window = this.initialWindow = start.window; this.ssthresh = start.ssthresh; this.before = [start.window, start.ssthresh]; }",
+  "grow(ack) { if (this.window >= this.ssthresh) return ack.growth; const room = this.ssthresh - this.window;",
+  "if (ack.growth < room) { this.window += ack.growth; return 0; } this.window = this.ssthresh; return ack.growth - room; }",
+  "onTimeout(timeout) { if (timeout.first) this.ssthresh = Math.max(2, this.window / 2); this.window = 1; }",
+  "onUndo() { [this.window, this.ssthresh] = this.before; }",
+  "onIdle() { this.window = Math.min(this.window, this.initialWindow); }",
+  "onModerated(window) { this.window = Math.max(1, Math.min(this.window, window)); }",
+  "}",
+].join(" ");
+
 declare function importScripts(...urls: string[]): void;
 
 const scope = globalThis as unknown as { ackclockOwnControl?: unknown };
@@ -23,7 +39,7 @@ let address = "";
  * @throws ControlError with the line, when it cannot be read or has no such class.
  */
 export async function load(text: string): Promise<object> {
-  const script = `globalThis.ackclockOwnControl = (() => { "use strict"; ${text}\nreturn Control; })();`;
+  const script = `globalThis.ackclockOwnControl = (() => { "use strict"; ${BASE} ${text}\nreturn Control; })();`;
   if (address !== "") URL.revokeObjectURL(address);
   address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   delete scope.ackclockOwnControl;

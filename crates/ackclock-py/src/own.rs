@@ -84,8 +84,6 @@ struct Own {
     class: &'static Class,
     object: Py<PyAny>,
     on_ack: Py<PyAny>,
-    has_ssthresh: bool,
-    has_pacing_rate: bool,
     decision: Decision,
 }
 
@@ -97,8 +95,6 @@ impl Own {
         let mut own = Own {
             class,
             on_ack,
-            has_ssthresh: object.hasattr(intern!(py, "ssthresh"))?,
-            has_pacing_rate: object.hasattr(intern!(py, "pacing_rate"))?,
             object: object.unbind(),
             decision: nothing,
         };
@@ -135,16 +131,27 @@ impl Own {
             return Err(PyValueError::new_err(format!("{}.window is {window}; {problem}", self.class.name)));
         }
         self.decision.window = Window(window);
-        if self.has_ssthresh {
-            self.decision.ssthresh = Window(object.getattr(intern!(py, "ssthresh"))?.extract()?);
+        // A control may begin to have these after its start.
+        if let Some(ssthresh) = object.getattr_opt(intern!(py, "ssthresh"))? {
+            self.decision.ssthresh = Window(ssthresh.extract()?);
         }
-        if self.has_pacing_rate {
-            let rate: Option<f64> = object.getattr(intern!(py, "pacing_rate"))?.extract()?;
+        if let Some(rate) = object.getattr_opt(intern!(py, "pacing_rate"))? {
+            let rate: Option<f64> = rate.extract()?;
             if rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
                 let problem = "give packets per second above 0, or None";
                 return Err(PyValueError::new_err(format!("{}.pacing_rate: {problem}", self.class.name)));
             }
             self.decision.pacing_rate = rate.map(PacketRate);
+        }
+        Ok(())
+    }
+
+    /// Notes window and threshold before a loss event or first timeout in a control that has a place for them: the base
+    /// class goes back to them when the loss turns out to be none.
+    fn remember(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let name = intern!(object.py(), "before");
+        if object.getattr_opt(name)?.is_some() {
+            object.setattr(name, (self.decision.window.0, self.decision.ssthresh.0))?;
         }
         Ok(())
     }
@@ -177,14 +184,23 @@ impl Own {
                 self.on_ack.bind(py).call1((told,))?;
             }
             Signal::Loss { ecn } => {
+                self.remember(object)?;
                 object.call_method1(intern!(py, "on_loss"), (Loss { now_s, ecn },))?;
             }
             Signal::Timeout { first } => {
+                if first {
+                    self.remember(object)?;
+                }
                 object.call_method1(intern!(py, "on_timeout"), (Timeout { now_s, first },))?;
             }
             Signal::Recovered => optional(intern!(py, "on_recovered"))?,
+            Signal::Moderated { window } => {
+                if let Some(method) = object.getattr_opt(intern!(py, "on_moderated"))? {
+                    method.call1((window.0 as f64,))?;
+                }
+            }
             // Only for built-in controls that ask for it.
-            Signal::Moderated { .. } | Signal::Lost(_) | Signal::Restart => {}
+            Signal::Lost(_) | Signal::Restart => {}
             Signal::Undo => optional(intern!(py, "on_undo"))?,
             Signal::Idle => optional(intern!(py, "on_idle"))?,
         }

@@ -141,6 +141,16 @@ impl Own {
         OBJECTS.with_borrow(|objects| objects.get(self.object).cloned().unwrap_or_default())
     }
 
+    /// Notes window and threshold before a loss event or first timeout in a control that has a place for them: the base
+    /// class goes back to them when the loss turns out to be none.
+    fn remember(&self, object: &JsValue) -> Result<(), JsValue> {
+        if !get(object, "before")?.is_undefined() {
+            let before = Array::of2(&self.decision.window.0.into(), &self.decision.ssthresh.0.into());
+            set(object.unchecked_ref(), "before", &before);
+        }
+        Ok(())
+    }
+
     fn tell(&mut self, now: Time, signal: Signal) -> Result<(), JsValue> {
         let object = self.object();
         let now_s = JsValue::from_f64(now.as_seconds());
@@ -173,16 +183,21 @@ impl Own {
                 call("onAck", &told, false)?;
             }
             Signal::Loss { ecn } => {
+                self.remember(&object)?;
                 call("onLoss", &object_of(&[("now_s", now_s), ("ecn", ecn.into())]), false)?
             }
             Signal::Timeout { first } => {
+                if first {
+                    self.remember(&object)?;
+                }
                 call("onTimeout", &object_of(&[("now_s", now_s), ("first", first.into())]), false)?;
             }
             Signal::Recovered => call("onRecovered", &now_s, true)?,
             Signal::Undo => call("onUndo", &now_s, true)?,
             Signal::Idle => call("onIdle", &now_s, true)?,
+            Signal::Moderated { window } => call("onModerated", &(window.0 as f64).into(), true)?,
             // Only for built-in controls that ask for it.
-            Signal::Moderated { .. } | Signal::Lost(_) | Signal::Restart => {}
+            Signal::Lost(_) | Signal::Restart => {}
         }
         self.decide(&object)
     }
@@ -266,7 +281,7 @@ fn parameter(name: &str, default: &JsValue) -> Result<Parameter, JsValue> {
 /// Makes a JavaScript class the control `own`, in place of one before.
 ///
 /// The class has `window`, `ssthresh` and `pacing_rate` (packets, packets, packets per second), `onAck`, `onLoss` and
-/// `onTimeout`, and, if it likes, `onRecovered`, `onUndo` and `onIdle`; `static parameters` (names and defaults),
+/// `onTimeout`, and, if it likes, `onRecovered`, `onUndo`, `onIdle` and `onModerated`; `static parameters` (names and defaults),
 /// `static internals` (names of properties to be recorded), `static wants_rate`. It is made from a start (`window`,
 /// `ssthresh`, `hystart`) and its parameters.
 ///

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import re
 import sys
 import typing
@@ -50,7 +51,8 @@ class Control:
     a `Start` and its parameters by name, has the methods ``on_ack``, ``on_loss``, ``on_timeout``,
     and an attribute ``window`` (packets, at least 1). It may have ``ssthresh`` (packets, shown in
     the trace), ``pacing_rate`` (packets per second, or None) and the methods ``on_recovered``,
-    ``on_undo``, ``on_idle``, which are called with the time in seconds.
+    ``on_undo``, ``on_idle``, which are called with the time in seconds, and ``on_moderated``, which
+    is called with packets.
 
     Attributes
     ----------
@@ -58,6 +60,12 @@ class Control:
         The congestion window, packets. Read after every call.
     ssthresh : float
         The slow-start threshold, packets.
+    before : tuple of float
+        Window and ssthresh before the last loss event or first timeout, packets; noted by the
+        engine.
+    pacing_rate : float or None
+        Packets per second at which packets are sent, or None for as soon as the window allows.
+        Read after every call.
     internals : tuple of str
         Of the class: names of attributes (numbers) that the trace is to hold.
     wants_rate : bool
@@ -66,6 +74,8 @@ class Control:
 
     internals: ClassVar[tuple[str, ...]] = ()
     wants_rate: ClassVar[bool] = False
+    before: tuple[float, float] = (1.0, math.inf)
+    pacing_rate: float | None = None
 
     def __init__(self, start: Start) -> None:
         self.window = start.window
@@ -113,6 +123,48 @@ class Control:
             When, seconds.
         """
         self.window = min(self.window, self._initial_window)
+
+    def on_undo(self, now_s: float) -> None:  # noqa: ARG002
+        """Take the last cut back: the loss that it was for has turned out to be none (RFC 4015).
+
+        Parameters
+        ----------
+        now_s : float
+            When, seconds.
+        """
+        self.window, self.ssthresh = self.before
+
+    def on_moderated(self, window: float) -> None:
+        """Let the window fall to what was in flight when a recovery ended.
+
+        Parameters
+        ----------
+        window : float
+            Packets.
+        """
+        self.window = max(1.0, min(self.window, window))
+
+    def grow(self, ack: Ack) -> float:
+        """Grow by slow start, up to ssthresh.
+
+        Parameters
+        ----------
+        ack : Ack
+            What arrived.
+
+        Returns
+        -------
+        float
+            Packets of growth that are left for congestion avoidance; 0 in slow start.
+        """
+        if self.window >= self.ssthresh:
+            return ack.growth
+        room = self.ssthresh - self.window
+        if ack.growth < room:
+            self.window += ack.growth
+            return 0.0
+        self.window = self.ssthresh
+        return ack.growth - room
 
     def slow_start(self, ack: Ack) -> bool:
         """Grow by a packet per acknowledged packet while the window is below ssthresh.
