@@ -60,7 +60,8 @@ def made(
         return list(given) or [default] * count
 
     summaries = [
-        {"id": index, "name": name, "controller": controller, "mean_rtt_ms": rtt} | dict(more)
+        {"id": index, "name": name, "controller": controller, "kind": "window", "mean_rtt_ms": rtt}
+        | dict(more)
         for index, (name, controller, rtt, more) in enumerate(
             zip(
                 names or [f"flow {index}" for index in range(count)],

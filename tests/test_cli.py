@@ -25,7 +25,7 @@ COUNTERS = [
     "sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts",
 ]  # fmt: skip
 FLOW_KEYS = [
-    "id", "name", "controller", "rtt_ms", "goodput_mbps", "arrived_mbps", "mean_window",
+    "id", "name", "controller", "kind", "rtt_ms", "goodput_mbps", "arrived_mbps", "mean_window",
     "max_window", "mean_rtt_ms", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
     *COUNTERS, "completion_s", "requests_completed", "request_p50_s", "request_p95_s",
     "request_p99_s", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "late", "start_s",

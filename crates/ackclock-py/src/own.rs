@@ -92,12 +92,7 @@ impl Own {
         let on_ack = object.getattr(intern!(py, "on_ack"))?.unbind();
         let nothing =
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
-        let mut own = Own {
-            class,
-            on_ack,
-            object: object.unbind(),
-            decision: nothing,
-        };
+        let mut own = Own { class, on_ack, object: object.unbind(), decision: nothing };
         own.decide(py)?;
         Ok(own)
     }

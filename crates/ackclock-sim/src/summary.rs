@@ -1,7 +1,7 @@
 //! The summary of a finished run.
 
 use ackclock_cc::registry::Catalogue;
-use ackclock_scenario::{Scenario, Traffic};
+use ackclock_scenario::{Flow, Scenario, Traffic};
 use ackclock_trace::{
     Column, DualPi2Summary, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
 };
@@ -151,6 +151,7 @@ fn summarise_flow(
         id: id as u32,
         name: flow.name.clone(),
         controller: flow.label.to_string(),
+        kind: kind_of(flow, catalogue),
         rtt_ms: flow.rtt.as_millis(),
         goodput_mbps: mbps(to.delivered - from.delivered),
         arrived_mbps: mbps(to.arrived - from.arrived),
@@ -176,6 +177,16 @@ fn summarise_flow(
         bytes: flow.bytes.map(|bytes| bytes.0),
         whole_run,
         settings: same.map_or_else(|| settings().into(), |same| same.settings.clone()),
+    }
+}
+
+/// What limits a flow.
+fn kind_of(flow: &Flow, catalogue: &dyn Catalogue) -> &'static str {
+    match catalogue.find(&flow.control) {
+        Some(entry) => entry.kind.name(),
+        // `emultcp` is a group of connections with windows, and no entry.
+        None if flow.control.is_empty() => "datagrams",
+        None => "window",
     }
 }
 

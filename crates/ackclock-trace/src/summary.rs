@@ -73,8 +73,10 @@ pub struct FlowSummary {
     pub id: u32,
     /// Its name.
     pub name: String,
-    /// Its congestion control.
+    /// Its congestion control; of other traffic, what sends it.
     pub controller: String,
+    /// What limits it: `window` or `rate`, as its congestion control sets them, or nothing: `datagrams`.
+    pub kind: &'static str,
     /// Propagation round trip, milliseconds.
     pub rtt_ms: f64,
     /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when

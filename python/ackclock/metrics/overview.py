@@ -13,6 +13,8 @@ import polars as pl
 from ackclock.metrics import congestion, intervals, rates
 from ackclock.metrics.intervals import Estimate
 
+DATAGRAMS = "datagrams"
+"""Kind of a flow that nothing slows down."""
 BATCHES = 20
 MERGE_RTTS = 2.0
 """Loss events of one flow closer than this are one congestion event."""
@@ -166,7 +168,7 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
         for percent, delay in zip((50, 95, 99), delays, strict=True):
             if not np.isnan(delay):
                 yield (name, f"queueing delay p{percent}", "ms"), float(delay)
-    yield from _fairness(delivered)
+    yield from _fairness(run, delivered)
     queues = run.queues.filter(inside)
     for index, link in enumerate(run.summary["links"]):
         samples = queues.filter(pl.col("link") == index)
@@ -178,36 +180,53 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
             yield (link["id"], "mean queue", "packets"), float(mean)
 
 
-def _fairness(delivered: list[Any]) -> Iterator[tuple[Quantity, float]]:
-    times = [time for time, _ in delivered]
-    if len(delivered) < 2 or any(len(time) != len(times[0]) for time in times):
-        return
-    amounts = np.stack([received for _, received in delivered], axis=1).astype(float)
-    if amounts.any():
-        yield (
-            ("all flows", "Jain's index of the means", "1"),
-            float(rates.jain(amounts.sum(axis=0))),
-        )
-        short = rates.jain(amounts[amounts.any(axis=1)], axis=1)
-        yield ("all flows", "Jain's index per sample, mean", "1"), float(short.mean())
+def _together(flows: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """Group the flows with a congestion control by the direction of their data.
+
+    What nothing slows down has no fairness, and flows of different directions share no queue.
+    """
+    groups: dict[str, list[Any]] = {}
+    for flow in flows:
+        if flow["kind"] != DATAGRAMS:
+            direction = flow.get("settings", {}).get("direction") or "forward"
+            groups.setdefault(direction, []).append(flow)
+    alone = len(groups) == 1
+    return [("all flows" if alone else f"{key} flows", group) for key, group in groups.items()]
+
+
+def _fairness(run: Trace, delivered: list[Any]) -> Iterator[tuple[Quantity, float]]:
+    place = {flow["id"]: index for index, flow in enumerate(run.summary["flows"])}
+    for words, flows in _together(run.summary["flows"]):
+        columns = [delivered[place[flow["id"]]] for flow in flows]
+        if len(columns) < 2 or len({len(time) for time, _ in columns}) > 1:
+            continue
+        amounts = np.stack([received for _, received in columns], axis=1).astype(float)
+        if amounts.any():
+            mean = float(rates.jain(amounts.sum(axis=0)))
+            yield (words, "Jain's index of the means", "1"), mean
+            short = rates.jain(amounts[amounts.any(axis=1)], axis=1)
+            yield (words, "Jain's index per sample, mean", "1"), float(short.mean())
 
 
 def _epochs(run: Trace, start_s: float) -> Iterator[tuple[Quantity, float]]:
     losses = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))
-    controlled = [flow for flow in run.summary["flows"] if flow["controller"] is not None]
+    controlled = [flow for flow in run.summary["flows"] if flow["kind"] != DATAGRAMS]
     for flow in controlled:
         times = losses.filter(pl.col("flow") == flow["id"])["time_s"].to_numpy()
         found = congestion.epochs(times, MERGE_RTTS * flow["rtt_ms"] / 1000, start_s)
         if found:
             length = float(np.mean([epoch.length_s for epoch in found]))
             yield (flow["name"], "congestion epoch, mean", "s"), length
-    measured = losses.filter(pl.col("time_s") > start_s)
-    if len(controlled) > 1 and measured.height:
-        longest = max(flow["rtt_ms"] for flow in controlled) / 1000
+    for words, flows in _together(controlled):
+        ids = [flow["id"] for flow in flows]
+        measured = losses.filter((pl.col("time_s") > start_s) & pl.col("flow").is_in(ids))
+        if len(flows) < 2 or not measured.height:
+            continue
+        longest = max(flow["rtt_ms"] for flow in flows) / 1000
         events = congestion.congestion_events(
             measured["time_s"].to_numpy(), measured["flow"].to_numpy(), MERGE_RTTS * longest
         )
-        half = int(np.ceil(len(controlled) / 2))
-        share = congestion.synchronisation([len(flows) for _, flows in events], half)
-        name = f"congestion events that {half} flows or more share"
-        yield ("all flows", name, "1"), float(share)
+        half = int(np.ceil(len(flows) / 2))
+        share = congestion.synchronisation([len(losers) for _, losers in events], half)
+        least = "1 flow" if half == 1 else f"{half} flows"
+        yield (words, f"congestion events that {least} or more share", "1"), float(share)

@@ -195,7 +195,7 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
     sampled = part["rtt_ms"].drop_nulls()
     bits = counts["delivered_packets"] * int(own["segment_bytes"].to_numpy().max()) * 8
     return {
-        "id": flow, "name": name, "controller": own["control"][0],
+        "id": flow, "name": name, "controller": own["control"][0], "kind": "window",
         "rtt_ms": float(rtt.to_numpy().min()) if rtt.len() else None,
         "goodput_mbps": bits / span * 1e-6 if span > 0 else None,
         "arrived_mbps": bits / span * 1e-6 if span > 0 else None,
