@@ -112,10 +112,13 @@ measure:
 kernel: measure
 	cargo build --locked --quiet --release --package ackclock-kernel --features load
 
+# What Debian and Ubuntu call it; installing needs root, building does not: sudo make kernel-deps, then make kernel.
+KERNEL_DEPS := libelf-dev zlib1g-dev pkg-config iproute2 iperf3
+INSTALL := apt-get install --yes --quiet --no-install-recommends
 kernel-deps:
-	apt-get install --yes --quiet clang-19 libelf-dev zlib1g-dev pkg-config iproute2 iperf3 \
-		|| apt-get install --yes --quiet clang-14 libelf-dev zlib1g-dev pkg-config iproute2 iperf3
-	-apt-get install --yes --quiet bpftool
+	@test "$$(id -u)" = 0 || { echo "make kernel-deps: installing packages needs root; run sudo make kernel-deps" >&2; exit 1; }
+	$(INSTALL) clang-19 $(KERNEL_DEPS) || $(INSTALL) clang-14 $(KERNEL_DEPS)
+	-$(INSTALL) bpftool
 
 # The laboratory in a web page: the engine as WebAssembly, by the toolchain's own standard library or by Debian's compiler,
 # and the page around it, as a folder (lab/dist) and as one file, which the Python package shows.
@@ -135,7 +138,7 @@ lab-deps:
 	@command -v chromium > /dev/null || { echo "lab-deps: Chromium, for the tests"; apt-get install --yes --quiet chromium; }
 
 lab/node_modules/.package-lock.json: lab/package-lock.json
-	cd lab && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd lab && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
 lab: lab/node_modules/.package-lock.json
 	@if $(WASM_BY_RUSTUP); then cargo build --locked $(WEB) && cp target/$(WASM)/web/ackclock_web.wasm target/engine.wasm; \

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock.draw import charts
+from ackclock.draw import page as page_module
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +102,18 @@ def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
     assert len(page) < 1_500_000
     # No curve of 10 s is long enough to be thinned, so the page says nothing of it.
     assert "thinned" not in page.partition('id="charts-data"')[0]
+
+
+def test_the_policy_has_no_hash_for_what_a_value_brought_in() -> None:
+    injected = "<script>alert(1)</script><style>body { display: none; }</style>"
+    policy = page_module._policy(f"<head><style>a</style></head>{injected}", "")
+    assert policy == page_module._policy("<head><style>a</style></head>", "")
+    assert "script-src 'none'" in policy
+    # Every script of every template has one.
+    for name in page_module.TEMPLATES:
+        text = (ROOT / "python/ackclock/templates" / name).read_text("utf-8")
+        own = set(page_module._SCRIPT.findall(text))
+        assert own & page_module._own_scripts()
 
 
 def test_the_policy_lets_only_what_is_in_the_page_run(page: str) -> None:

@@ -450,3 +450,20 @@ def test_tests_run_this_checkout():
     import ackclock
 
     assert Path(ackclock.__file__).is_relative_to(Path(__file__).parent.parent)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
+    scenario: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    words = ["simulate", str(scenario), "--set", "run.duration=100 h", "-o", "out"]
+    with subprocess.Popen(
+        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        wait_until(lambda: any(tmp_path.glob(".out.*.partial")))
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert said.splitlines()[-1] == f"ackclock: ended by {number.name}"
+    assert "Traceback" not in said
+    assert not list(tmp_path.glob(".out*"))

@@ -14,6 +14,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ackclock import comparison, engine, runs, simulate
 from ackclock.comparison import (
@@ -158,6 +160,41 @@ def test_pictures_are_drawn_again_only_when_they_would_differ(
     assert times_drawn(found) == 3
 
 
+@given(
+    st.one_of(
+        st.tuples(st.integers(1, 10**6), st.sampled_from(["ms", "s"])),
+        st.tuples(st.integers(1, 1000), st.sampled_from(["min", "h"])),
+    ),
+    st.sampled_from(["", " "]),
+)
+def test_a_comparison_takes_every_duration_that_a_scenario_takes(
+    given_time: tuple[int, str], space: str
+) -> None:
+    number, unit = given_time
+    text = f"{number}{space}{unit}"
+    seconds = quantities.duration_s(text)
+    queue = {"kind": "droptail", "limit": "9 packets"}
+    checked = engine.read(
+        {
+            "run": {"duration": text, "warmup": "0 s", "sample": "100 h"},
+            "dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms", "queue": queue},
+            "flow": [{"controller": "reno", "rtt": "10 ms"}],
+        }
+    )
+    assert seconds == pytest.approx(checked.duration_s)
+
+
+def test_a_duration_that_no_scenario_takes_is_refused_with_its_bound() -> None:
+    for text in ("181 days", "5000 h", "0s", "-1s", "soon", "10"):
+        with pytest.raises(ValueError, match="at most 180 days"):
+            quantities.duration_s(text)
+
+
+def test_a_comparison_of_two_minutes_and_of_a_scenario_that_is_as_long() -> None:
+    setting = path.of_numbers(rate="1mbit", rtt="20ms", duration_s=quantities.duration_s("2min"))
+    assert setting.run_s == 120
+
+
 def test_a_comparison_that_is_kept_needs_no_matplotlib(tmp_path: Path) -> None:
     script = (
         "import sys; from ackclock.cli.main import main\n"
@@ -202,7 +239,7 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
     ("arguments", "message"),
     [
         (["reno", "--rate", "fast"], "not a rate: 'fast'; write e.g. 100mbit"),
-        (["reno", "--rtt", "80"], "not a time: '80'; write e.g. 80ms"),
+        (["reno", "--rtt", "80"], "not a time from 1 us to 100 s: '80'; write e.g. 80ms"),
         (["reno", "--loss", "150%"], "not a loss rate: '150%'"),
         (["reno", "--loss", "0.5"], "write 50% if that is meant, or 0.5%"),
         (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),

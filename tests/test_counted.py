@@ -1,4 +1,4 @@
-"""What counts in which metric: datagrams, web sessions, media, rates and reverse flows next to TCP."""
+"""What counts in which metric: datagrams, web, media, rates and reverse flows next to TCP."""
 
 from __future__ import annotations
 

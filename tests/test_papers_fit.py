@@ -108,6 +108,16 @@ def test_noise_from_packet_to_packet_keeps_n_at_one_or_two():
     assert n.mean() <= 1.5
 
 
+def test_n_is_small_on_average_at_the_setting_that_was_chosen():
+    # What the finding of figure 5 says of sixteen paths, on those with the least and the most.
+    chosen = QUICK.at(PAPERS["fit"].setting)
+    for rtt_ms, loss in ((50, 0.01), (250, 0.07)):
+        case = alone.FIGURE_5.cases(chosen)[alone.NoisyPath("FIT", rtt_ms, loss)]
+        n = engine.simulate(case.scenario).windows["n"]
+        assert 6 <= n.max() <= 13
+        assert 1.25 <= n.mean() <= 2.2
+
+
 def test_items_of_the_setting_reach_the_scenarios():
     # 50 Mbit/s send 208 packets of 12,000 bits in 50 ms, twice as many in 100 ms.
     key = sharing.ShortAndLong("FIT", 200)

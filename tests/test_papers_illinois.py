@@ -1,6 +1,8 @@
 """What the figures of the Illinois paper measure, from runs whose numbers are known."""
 
+import csv
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -378,3 +380,23 @@ def test_a_line_explains_its_share_of_the_variance():
     log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
     found = model._linearity(np.exp(log_share), np.exp(log_rtt))
     assert found == pytest.approx(2 / 3.5)
+
+
+def test_the_finding_on_round_trips_has_the_numbers_of_ns_2():
+    file = Path(__file__).parent / "data" / "ns2" / "flows.csv"
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = [one for one in csv.DictReader(opened) if one["case"] == "C linux illinois 0.5 ms"]
+    means = [
+        np.mean([float(one["goodput_mbps"]) for one in rows if one["flow"] == str(flow)])
+        for flow in range(4)
+    ]
+    rtts_ms = (60, 80, 100, 120)
+    products = [mean * rtt for mean, rtt in zip(means, rtts_ms, strict=True)]
+    said = next(
+        claim.finding for artefact in PAPERS["illinois"].artefacts for claim in artefact.claims
+        if "TCP-Linux with these RTTs" in claim.finding
+    )  # fmt: skip
+    *first, last = (f"{mean:.1f}" for mean in means)
+    assert f"have {', '.join(first)} and {last} Mbit/s" in said
+    # "differs by a seventh at most": the least is above 6/7 of the largest.
+    assert 6 / 7 < min(products) / max(products) < 7 / 8

@@ -119,7 +119,7 @@ def compare(
         "profile": profile,
         "flows": flows,
         "runs": runs,
-        "duration_s": None if duration is None else quantities.time_ms(duration) / 1e3,
+        "duration_s": None if duration is None else quantities.duration_s(duration),
     }
     if scenario is not None:
         setting = paths.of_file(Path(scenario), **given)

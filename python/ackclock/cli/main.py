@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
+import threading
 from typing import Any
 
 import click
@@ -134,9 +136,10 @@ app = Verbs(
 
 
 def main() -> None:
-    """Run the command line; exit 0 when done, 1 failed, 2 bad input, 130 interrupted."""
+    """Run the command line; exit 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
     status = 0
     try:
+        _end_politely()
         # Not app.main, which writes of its own on an interrupt and ends at a closed pipe.
         with app.make_context("ackclock", sys.argv[1:]) as context:
             app.invoke(context)
@@ -151,6 +154,8 @@ def main() -> None:
         status = _complain(f"ackclock: {error}", 1)
     except MemoryError:
         status = _complain("ackclock: out of memory; shorten the run or sample less often", 1)
+    except _EndedError as ended:
+        status = 128 + ended.signal
     except KeyboardInterrupt:
         status = 130
     except BrokenPipeError:
@@ -160,13 +165,39 @@ def main() -> None:
     except OSError as error:
         sys.stdout = None
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
-    if status == 130:
-        _complain("ackclock: interrupted", 130)
-        with contextlib.suppress(OSError):
+    if status > 128:
+        word = "interrupted" if status == 130 else f"ended by {signal.Signals(status - 128).name}"
+        _complain(f"ackclock: {word}", status)
+        with contextlib.suppress(OSError, AttributeError):
             sys.stdout.flush()
         # A control that hangs would keep its thread, and its thread the process.
-        os._exit(130)
+        os._exit(status)
     sys.exit(status)
+
+
+class _EndedError(KeyboardInterrupt):
+    """A signal asks the process to end: what an interrupt tidies is tidied."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.signal = number
+
+
+def _end_politely() -> None:
+    """Let SIGTERM and SIGHUP end the process as an interrupt does, unless they are ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    process = os.getpid()
+
+    def end(number: int, _frame: object) -> None:
+        if os.getpid() != process:
+            # A worker that inherited this.
+            os._exit(128 + number)
+        raise _EndedError(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -301,7 +301,7 @@ def compare(
         "runs": runs,
     }
     try:
-        given["duration_s"] = None if duration is None else quantities.time_ms(duration) / 1e3
+        given["duration_s"] = None if duration is None else quantities.duration_s(duration)
         if scenario is not None:
             setting = path.of_file(scenario, **given)
         elif named is not None:

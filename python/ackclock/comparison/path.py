@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.comparison.quantities import buffer_packets, rate_mbps, share, time_ms
+from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
 from ackclock.engine import build
 
 CYCLES = 4
@@ -367,5 +367,5 @@ def of_file(file: Path, **given: Any) -> Setting:
         # The scenarios of a comparison lie elsewhere.
         base["dumbbell"]["rate_trace"] = str((file.parent / trace).resolve())
     if duration := base.get("run", {}).get("duration"):
-        given["duration_s"] = given.get("duration_s") or time_ms(duration) / 1e3
+        given["duration_s"] = given.get("duration_s") or duration_s(duration)
     return of_scenario(base, file.stem, **given)

@@ -65,7 +65,39 @@ def time_ms(text: str) -> float:
     ValueError
         When it is not a time from 1 us to 100 s.
     """
-    return _read(text, "time_s", 1e-6, 100.0, f"not a time: {text!r}; write e.g. 80ms") * 1e3
+    return (
+        _read(
+            text, "time_s", 1e-6, 100.0, f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms"
+        )
+        * 1e3
+    )
+
+
+LONGEST_S = 180 * 24 * 3600.0
+"""Of a run, as scenarios have it."""
+SHORTEST_S = 1e-6
+
+
+def duration_s(text: str) -> float:
+    """Read how long a run is, as scenarios read it.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``120s``, ``2 min`` or ``1h``.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Raises
+    ------
+    ValueError
+        When it is not a time from 1 us to 180 days.
+    """
+    refusal = f"not a duration: {text!r}; write e.g. 120s, 2min or 1h, at most 180 days"
+    return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal)
 
 
 def share(text: str) -> float:

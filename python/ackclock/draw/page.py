@@ -7,7 +7,9 @@ import hashlib
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,9 @@ import jinja2
 if TYPE_CHECKING:
     from ackclock.draw.figure import Group
 
+TEMPLATES = ("base.html", "live.html")
+"""Those with scripts of their own."""
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY = "<!-- policy -->"
 """Where the template has the place for it."""
 
@@ -97,21 +102,36 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
         numbers, thinned = drawn.data(charts)
         added |= {"charts_data": numbers, "charts_script": drawn.script(), "thinned": thinned}
     text = environment.get_template(template).render(values | added)
-    return text.replace(_POLICY, _policy(text), 1)
+    return text.replace(_POLICY, _policy(text, str(added["charts_script"])), 1)
 
 
-def _policy(text: str) -> str:
-    """Write the content security policy of a page, with the fingerprints of what is in it."""
+@cache
+def _own_scripts() -> frozenset[str]:
+    """Find the scripts that stand in the package's templates, into which no value goes."""
+    folder = resources.files("ackclock") / "templates"
+    texts = [one.read_text("utf-8") for one in folder.iterdir() if one.name in TEMPLATES]
+    found = (part for text in texts for part in _SCRIPT.findall(text))
+    return frozenset(part for part in found if "{{" not in part and "{%" not in part)
 
-    def of(tag: str) -> str:
-        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        hashes = (base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in found)
+
+def _policy(text: str, charts_script: str) -> str:
+    """Write the content security policy of a page, with the fingerprints of what is the package's.
+
+    What a value brought in has none, so that a browser would not run it: of scripts those of the
+    templates and the charts', of styles the one in the head, before which no value stands as it is.
+    """
+
+    def hashed(parts: Iterable[str]) -> str:
+        hashes = (base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in parts)
         return " ".join(f"'sha256-{one.decode()}'" for one in hashes) or "'none'"
 
+    own = _own_scripts() | {charts_script}
+    scripts = [one for one in _SCRIPT.findall(text) if one in own]
+    styles = re.findall(r"<style>(.*?)</style>", text.partition("</head>")[0], re.DOTALL)[:1]
     rules = (
         "default-src 'none'",
-        f"script-src {of('script')}",
-        f"style-src {of('style')}",
+        f"script-src {hashed(scripts)}",
+        f"style-src {hashed(styles)}",
         # Pictures within the page, and those beside it.
         "img-src data: 'self'",
         "base-uri 'none'",

@@ -39,21 +39,23 @@ def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
     tidy(goal)
     begun = goal.with_name(f".{_short(goal)}.{uuid.uuid4().hex}.new")
     path = begun.with_suffix(".partial")
-    if is_directory:
-        begun.mkdir(parents=True)
-    else:
-        begun.touch(exist_ok=False)
     with ExitStack() as stack:
         try:
+            if is_directory:
+                begun.mkdir(parents=True)
+            else:
+                begun.touch(exist_ok=False)
             opened = os.open(begun, os.O_RDONLY | os.O_CLOEXEC)
             stack.callback(os.close, opened)
             # Where there are no locks nobody can take one, and nothing is tidied.
             with suppress(OSError):
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             begun.rename(path)
-        except OSError:
-            with suppress(OSError):
-                begun.rmdir() if is_directory else begun.unlink()
+        except BaseException:
+            # An interrupt, too, leaves nothing.
+            for left in (begun, path):
+                with suppress(OSError):
+                    left.rmdir() if is_directory else left.unlink()
             raise
         yield path
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-BASE = "ackclock.engine.controls"
+BASE = "ackclock.engine.base"
 """Where the base class is, of which a control may inherit."""
 OWN_PACKAGES = ("ackclock", "ackclock_papers")
 """Of the engine, which has a digest of its own."""
