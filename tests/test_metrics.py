@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock import metrics
-from ackclock.metrics import Epoch
+from ackclock.metrics import Epoch, congestion, intervals
 
 
 def test_epochs_merge_close_events_and_leave_out_slow_start():
@@ -368,3 +368,17 @@ def test_an_interval_near_a_bound_is_lopsided_and_at_it_is_cut():
     # Below one bound only the impossible is cut off.
     cut = metrics.within(metrics.Estimate(2.0, -1.0, 5.0, 3), 0.0)
     assert (cut.value, cut.low, cut.high) == (2.0, 0.0, 5.0)
+
+
+def test_the_edges_of_merging_and_of_batches() -> None:
+    # An event exactly as far as the bound still belongs to the congestion event before.
+    assert [epoch.start_s for epoch in congestion.epochs([0.0, 0.25, 1.0], 0.25)] == [0.25]
+    assert congestion.congestion_events([0.0, 0.25, 1.0], [0, 1, 0], 0.25) == [
+        (0.0, frozenset({0, 1})),
+        (1.0, frozenset({0})),
+    ]
+    # Two batches are enough: mean 2, and 12.71 times their deviation over sqrt 2 (Student, one
+    # degree of freedom): 12.7062 * sqrt(2)/sqrt(2) = 12.7062.
+    estimate = intervals.of_batches([1.0, 3.0])
+    assert (estimate.value, estimate.samples) == (2.0, 2)
+    assert estimate.high - 2.0 == pytest.approx(12.7062, rel=1e-5)

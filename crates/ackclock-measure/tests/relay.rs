@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicBool;
-use std::thread::{scope, spawn};
+use std::thread::{scope, sleep, spawn};
+use std::time::Duration;
 
 use ackclock_measure::client::{self, Outcome, Sample, Slot, Which};
 use ackclock_measure::info::Info;
@@ -49,6 +50,39 @@ fn pass(mut server: TcpStream, mut client: TcpStream, change: Option<Change>) {
         {}
     }
     let _ = client.shutdown(std::net::Shutdown::Both);
+}
+
+/// Stands between clients and `server`, and cuts every flow after half a second; returns its own address.
+fn cutter(server: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    spawn(move || {
+        for (number, client) in listener.incoming().enumerate() {
+            let (client, server) = (client.unwrap(), TcpStream::connect(server).unwrap());
+            let (mut up, mut upper) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            spawn(move || std::io::copy(&mut up, &mut upper));
+            if number > 0 {
+                let ends = [client.try_clone().unwrap(), server.try_clone().unwrap()];
+                spawn(move || {
+                    sleep(Duration::from_millis(500));
+                    ends.map(|end| end.shutdown(std::net::Shutdown::Both))
+                });
+            }
+            spawn(move || pass(server, client, None));
+        }
+    });
+    address
+}
+
+/// The server says that the slot has ended, as it does for a whole one; it lasted half a second of 5.
+#[test]
+fn a_slot_that_is_cut_short_is_not_complete() {
+    let running = Running::new(Transport::Tcp, slow());
+    let server = cutter(running.address);
+    let (token, stop) = (Token::new(TOKEN).unwrap(), AtomicBool::new(false));
+    let slot = Slot { number: 0, seconds: 5, references: 0 };
+    let outcome = client::fetch(&Tcp { server }, &token, &slot, &stop, |_, _| {}).unwrap();
+    assert!(!outcome.complete, "{outcome:?}");
 }
 
 /// Fetches a slot of 2 s with one reference flow through a relay; also what the server's samples said.
