@@ -1,6 +1,8 @@
 """Controls written in Python: they decide as their twins in Rust, and fail as Python fails."""
 
+import json
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import ackclock
+from conftest import Finished
 
 
 class OwnReno:
@@ -334,3 +337,41 @@ def test_a_module_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run.digest == twin.digest
     by_setting = ["flow.0.controller=own_module:OwnReno", "flow.1.controller=reno"]
     assert ackclock.simulate(_path("cubic"), settings=by_setting).digest == twin.digest
+
+
+TYPO = """
+import ackclock
+
+class Typo(ackclock.Control):
+    def on_ack(self, ack):
+        self.helper(ack)
+
+    def helper(self, ack):
+        self.window += ack.growht
+
+    def on_loss(self, loss):
+        pass
+
+class Broken(Typo):
+    def on_ack(self, ack):
+        self.window = float("nan")
+"""
+
+
+def test_the_traceback_of_a_control_has_its_own_lines_alone(
+    tmp_path: Path, ackclock: Callable[..., Finished]
+) -> None:
+    (tmp_path / "typo.py").write_text(TYPO)
+    (tmp_path / "one.json").write_text(json.dumps(_path("typo:Typo")))
+    done = ackclock("simulate", "one.json")
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("AttributeError: ")
+    files = [line.split('"')[1] for line in lines if line.strip().startswith("File ")]
+    assert files == [str(tmp_path / "typo.py")] * 2
+    done = ackclock("simulate", "one.json", "--set", "flow.0.controller=typo:Broken")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "ackclock: typo:Broken.window is NaN; a window is a finite number of packets, at least 1\n",
+    )

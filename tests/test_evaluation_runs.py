@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from ackclock.evaluation import work
+from ackclock.evaluation import timelines, work
 from ackclock.evaluation.cell import LOSS, Cell, Criterion, one_part
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.runs import Answer
@@ -88,3 +88,18 @@ def test_what_will_hardly_be_decided_gets_no_more_runs() -> None:
     assert runs_after([0.75, 1.15, 0.85, 1.05, 0.95]) == [10]
     # The same at 0.999: a thousand runs.
     assert runs_after([0.8, 1.2, 0.9, 1.1, 0.995]) == [5]
+
+
+def test_the_time_to_recover_does_not_tick() -> None:
+    # 5 Mbit/s from a moment on, nothing before. The mean over the last second is half of that half
+    # a second later, whatever the moment is: 0.5 + delay, in samples of 0.1 s.
+    time_s = np.arange(1, 301) / 10
+    for delay_s in np.arange(0.5, 10.0, 0.1):
+        # Bytes per sample at 5 Mbit/s: 62 500; the sample in which it begins has a part of them.
+        share = np.clip((time_s - (10.0 + delay_s)) / 0.1, 0.0, 1.0)
+        found = timelines.first_time(time_s, 62_500 * share, 10.0, 30.0, 2.5)
+        assert found == pytest.approx(delay_s + 0.5, abs=0.011)
+    never = timelines.first_time(time_s, np.zeros(300), 10.0, 30.0, 2.5)
+    assert never == 20.0
+    at_once = timelines.first_time(time_s, np.full(300, 62_500.0), 10.0, 30.0, 2.5)
+    assert at_once == 1.0

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from typing import Any
 
 import click
@@ -152,6 +153,11 @@ def main() -> None:
         status = _complain(str(error), 2)
     except (ackclock.StorageError, ackclock.SimulationError) as error:
         status = _complain(f"ackclock: {error}", 1)
+    except ValueError as error:
+        # What the engine refuses of a control of one's own has no line of its code.
+        if not _is_of_engine(error):
+            raise
+        status = _complain(f"ackclock: {error}", 1)
     except MemoryError:
         status = _complain("ackclock: out of memory; shorten the run or sample less often", 1)
     except _EndedError as ended:
@@ -165,6 +171,15 @@ def main() -> None:
     except OSError as error:
         sys.stdout = None
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
+    except Exception as error:
+        own = _own_frames(error)
+        if not own:
+            raise
+        # The program's own frames say nothing to who wrote the control.
+        print("Traceback (most recent call last):", file=sys.stderr)
+        print("".join(traceback.format_list(own)), end="", file=sys.stderr)
+        print("".join(traceback.format_exception_only(error)), end="", file=sys.stderr)
+        status = 1
     if status > 128:
         word = "interrupted" if status == 130 else f"ended by {signal.Signals(status - 128).name}"
         _complain(f"ackclock: {word}", status)
@@ -173,6 +188,22 @@ def main() -> None:
         # A control that hangs would keep its thread, and its thread the process.
         os._exit(status)
     sys.exit(status)
+
+
+def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Find the frames of an exception that lie in the files of a control of one's own."""
+    from ackclock.engine import controls
+
+    files = {str(file) for file in controls.files(controls.registered())}
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames if os.path.realpath(frame.filename) in files]
+
+
+def _is_of_engine(error: BaseException) -> bool:
+    from ackclock.engine import simulation
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename == simulation.__file__
 
 
 class _EndedError(KeyboardInterrupt):

@@ -40,7 +40,7 @@ from ackclock.engine.base import Control
 
 __all__ = [
     "Ack", "Control", "Loss", "Start", "Timeout", "files", "fingerprint", "follows", "load",
-    "load_missing", "register",
+    "load_missing", "register", "registered",
 ]  # fmt: skip
 
 
@@ -237,6 +237,11 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     """
     every = {file for name in set(names) for file in _follows.get(name, ())}
     return sorted(every - {Path(base.__file__).resolve()})
+
+
+def registered() -> list[str]:
+    """Return the names of the controls of one's own that this process knows, sorted."""
+    return sorted(_registered)
 
 
 def follows(names: typing.Iterable[str]) -> str:

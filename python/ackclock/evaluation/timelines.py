@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from ackclock import metrics
 from ackclock.engine import Run
@@ -14,6 +15,8 @@ from ackclock.evaluation.cell import Curves, Numbers
 from ackclock.evaluation.measures import STARVED, flows, general, packet_bytes
 
 CURVE_POINTS = 240
+WINDOW_S = 1.0
+"""Over which a rate is a mean when the time until it is back is measured."""
 
 
 def silence(run: Run, *, from_s: float, to_s: float) -> Numbers:
@@ -46,11 +49,51 @@ def silence(run: Run, *, from_s: float, to_s: float) -> Numbers:
 
 
 def _first_time(run: Run, amount: Any, time_s: Any, from_s: float, least_mbps: float) -> float:
-    """Give the time from `from_s` until the mean over a second is as large as asked for."""
-    end_s = run.summary["duration_s"]
-    ends, rates = metrics.over_intervals(time_s, amount, 1.0, from_s, end_s)
-    there = rates * 8e-6 >= least_mbps
-    return float(ends[np.argmax(there)] - from_s) if there.any() else end_s - from_s
+    """Find the time from `from_s` until the mean over the last second is as large as asked for.
+
+    The second slides: seconds that are counted from `from_s` would make 9.1 and 9.9 s both 10.
+    """
+    end_s = float(run.summary["duration_s"])
+    return first_time(time_s, amount, from_s, end_s, least_mbps)
+
+
+def first_time(
+    time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float, least_mbps: float
+) -> float:
+    """Find when the mean rate over the last second first reaches a level.
+
+    Parameters
+    ----------
+    time_s, amount : array_like
+        Ends of samples, and bytes since the sample before.
+    from_s, end_s : float
+        From when on, and until when.
+    least_mbps : float
+        The level, Mbit/s.
+
+    Returns
+    -------
+    float
+        Seconds since `from_s`, at least the one that the mean is over; interpolated between
+        samples. All of the time if the level is never reached.
+    """
+    time = np.asarray(time_s, float)
+    total = np.concatenate([[0.0], np.cumsum(np.asarray(amount, float))])
+    # The first sample is of a time as long as that of the second.
+    begin = 2 * time[0] - time[1] if time.size > 1 else 0.0
+    known = np.concatenate([[begin], time])
+    inside = time[(time > from_s + WINDOW_S) & (time <= end_s)]
+    at = np.concatenate([[from_s + WINDOW_S], inside])
+    rate = (np.interp(at, known, total) - np.interp(at - WINDOW_S, known, total)) * 8e-6 / WINDOW_S
+    there = rate >= least_mbps
+    if not there.any():
+        return end_s - from_s
+    first = int(np.argmax(there))
+    if first == 0:
+        return WINDOW_S
+    before, after = rate[first - 1], rate[first]
+    part = (least_mbps - before) / (after - before)
+    return float(at[first - 1] + part * (at[first] - at[first - 1]) - from_s)
 
 
 def cuts(run: Run) -> Numbers:
