@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import engine
+from ackclock import StorageError, engine
 from ackclock.draw import plots
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
@@ -411,6 +411,14 @@ def test_the_command_line_chooses_the_seeds(ackclock_here, tmp_path):
     again = run("--undecided", "--runs", "4")
     assert again.stdout == "Nothing of this is undecided in out.\n"
     assert run("--infer", "--runs", "4").returncode == 2
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(make, "judge", lambda *_: pytest.fail("something was run"))
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")):
+        with pytest.raises(StorageError, match="nothing was written"):
+            make.reproduce(make.select(PAPERS, ["illinois/figure-8"]), place, FULL)
 
 
 def test_nothing_else_is_lost(tmp_path):

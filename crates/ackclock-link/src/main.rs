@@ -16,7 +16,7 @@ use ackclock_link::emulator::Emulator;
 use ackclock_link::hosts::{Host, Hosts};
 use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
-use ackclock_link::report::Report;
+use ackclock_link::report::{Report, write_whole};
 use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_units::Span;
@@ -316,7 +316,7 @@ fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failu
     }
     if let Some(file) = &arguments.report {
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
-        fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        write_whole(file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     match status {
         0 if !report.valid => {

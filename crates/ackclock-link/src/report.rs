@@ -1,5 +1,10 @@
 //! The emulator's report on itself.
 
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process;
+
 use serde::Serialize;
 
 /// Share of packets that may be late before a result is invalid.
@@ -112,8 +117,38 @@ impl Report {
     }
 }
 
+/// Writes a file whole or not at all. It is done as root, perhaps in a folder where others may write: no link is followed, and
+/// nothing but a file is replaced.
+///
+/// # Errors
+/// What the system says, or that something else than a file has this name.
+pub fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+    let is_file = file.symlink_metadata().map_or(true, |there| there.is_file());
+    let Some(name) = file.file_name().filter(|_| is_file) else {
+        return Err(io::Error::other("exists and is not a file; choose another name"));
+    };
+    let short: String = name.to_string_lossy().chars().take(MOST_LETTERS).collect();
+    let draft = file.with_file_name(format!(".{short}.{}.partial", process::id()));
+    let written = (|| {
+        // A new file: where there is a link of this name, this fails.
+        let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        new.write_all(text.as_bytes())?;
+        new.sync_all()?;
+        fs::rename(&draft, file)
+    })();
+    if written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// Of the name of a file in that of its draft.
+const MOST_LETTERS: usize = 50;
+
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     /// One packet of a thousand that is half a second late makes a mean of 500 us above a 99th percentile of 48 us.
@@ -146,5 +181,44 @@ mod tests {
         let end = "late by 548 us on average, 48 us at the 99th percentile, 500000 us at most";
         assert!(report.text().lines().all(|line| line.ends_with(end)), "{}", report.text());
         assert!(report.judged().valid, "one in a thousand is late, one in a hundred may be");
+    }
+
+    /// In a folder of its own, which goes away with the test.
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("ackclock-report-{name}-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_report_is_whole_and_replaces_only_a_report() {
+        let folder = folder("whole");
+        let file = folder.join("report.json");
+        write_whole(&file, "first").unwrap();
+        write_whole(&file, "second").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "second");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        assert!(write_whole(&folder, "text").is_err(), "a directory");
+        assert!(write_whole(Path::new("/dev/null"), "text").is_err(), "a device");
+        assert!(write_whole(&folder.join("none").join("report.json"), "text").is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_report_follows_no_link() {
+        let folder = folder("link");
+        let secret = folder.join("secret");
+        fs::write(&secret, "secret").unwrap();
+        let file = folder.join("report.json");
+        std::os::unix::fs::symlink(&secret, &file).unwrap();
+        assert!(write_whole(&file, "text").is_err());
+        // Nor where the draft would be.
+        fs::remove_file(&file).unwrap();
+        let draft = folder.join(format!(".report.json.{}.partial", process::id()));
+        std::os::unix::fs::symlink(&secret, &draft).unwrap();
+        assert!(write_whole(&file, "text").is_err());
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+        assert!(draft.symlink_metadata().is_ok(), "what somebody else put there stays");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

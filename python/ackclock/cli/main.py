@@ -139,6 +139,7 @@ app = Verbs(
 def main() -> None:
     """Run the command line; exit 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
     status = 0
+    ended: int | None = None
     try:
         _end_politely()
         # Not app.main, which writes of its own on an interrupt and ends at a closed pipe.
@@ -160,10 +161,10 @@ def main() -> None:
         status = _complain(f"ackclock: {error}", 1)
     except MemoryError:
         status = _complain("ackclock: out of memory; shorten the run or sample less often", 1)
-    except _EndedError as ended:
-        status = 128 + ended.signal
+    except _EndedError as error:
+        ended = error.signal
     except KeyboardInterrupt:
-        status = 130
+        ended = signal.SIGINT
     except BrokenPipeError:
         # The reader has closed the pipe. Nothing more can be flushed at exit.
         sys.stdout = None
@@ -180,8 +181,9 @@ def main() -> None:
         print("".join(traceback.format_list(own)), end="", file=sys.stderr)
         print("".join(traceback.format_exception_only(error)), end="", file=sys.stderr)
         status = 1
-    if status > 128:
-        word = "interrupted" if status == 130 else f"ended by {signal.Signals(status - 128).name}"
+    if ended is not None:
+        status = 128 + ended
+        word = "interrupted" if ended == signal.SIGINT else f"ended by {signal.Signals(ended).name}"
         _complain(f"ackclock: {word}", status)
         with contextlib.suppress(OSError, AttributeError):
             sys.stdout.flush()

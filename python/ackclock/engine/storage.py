@@ -186,6 +186,25 @@ def new_file(target: Path) -> Iterator[Path]:
                 temporary.unlink()
 
 
+def probe(directory: Path) -> None:
+    """Make sure that a folder can be written into, before hours of work.
+
+    Parameters
+    ----------
+    directory : Path
+        It is made if it is not there.
+
+    Raises
+    ------
+    StorageError
+        When it cannot.
+    """
+    with explained(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+
+
 def own_folder() -> Path:
     """Find the folder for what a user's programs show, which belongs to the user alone.
 

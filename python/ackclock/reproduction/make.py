@@ -168,6 +168,8 @@ def reproduce(
     ScenarioError
         When the cluster cannot be used.
     """
+    # Before anything that takes long.
+    storage.probe(output)
     records: dict[int, dict[str, Any]] = {}
     every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
     for index, (paper, artefact) in enumerate(chosen):
