@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread::scope;
+use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,13 @@ use crate::info::Info;
 use crate::session::{LOOK, Line};
 use crate::token::{Marks, Token};
 use crate::transport::{Connection, Dialer};
-use crate::wire::{self, Answer, Fault, Lines, Request};
+use crate::wire::{self, Answer, Fault, Lines, PATIENCE, Request};
 
 /// The server reports every second; after this silence it is considered gone.
 const SILENCE: Duration = Duration::from_secs(10);
+/// How often a request is made before the server is believed to refuse it, and how long the client waits in between.
+const MOST_ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
 const BUFFER: usize = 1 << 16;
 /// Lines that wait to be looked at.
 const MOST_WAITING: usize = 64;
@@ -90,10 +93,22 @@ fn converse(
     request: &Request,
 ) -> Result<(Arc<dyn Connection>, Answer, Marks), String> {
     let explain = |fault: &dyn std::fmt::Display| format!("{}: {fault}", dialer.server());
-    let connection = dialer.connect().map_err(|error| explain(&error))?;
-    match wire::ask(connection.as_ref(), token, request).map_err(|fault| explain(&fault))? {
-        (Answer::Refused { why }, _) => Err(explain(&why)),
-        (answer, marks) => Ok((connection, answer, marks)),
+    let end = clock::now() + PATIENCE;
+    let mut attempts = 1;
+    loop {
+        let asked = dialer.connect().and_then(|connection| {
+            wire::ask(connection.as_ref(), token, request).map(|(answer, marks)| (connection, answer, marks))
+        });
+        match asked {
+            Ok((_, Answer::Refused { why }, _)) => return Err(explain(&why)),
+            Ok(done) => return Ok(done),
+            // Its place may have been given to a neighbour at the same address, which leaves no other sign.
+            Err(Fault::Gone(_)) if attempts < MOST_ATTEMPTS && clock::now() + PAUSE < end => {
+                attempts += 1;
+                sleep(PAUSE);
+            }
+            Err(fault) => return Err(explain(&fault)),
+        }
     }
 }
 

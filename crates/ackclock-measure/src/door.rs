@@ -1,4 +1,7 @@
-//! Admission: bounds on the number of connections, on guesses at the token, and on what one host can do to others.
+//! Admission: bounds on the number of connections and on what one host can do to others.
+//!
+//! Guesses at the token are not limited: it has 256 random bits, and a limit per host would let a neighbour behind the
+//! same address lock the right answer out.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,39 +10,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::clock;
+use crate::token::random;
 
-/// How long a host is shut out, and its faults are remembered.
-const BANNED: Duration = Duration::from_secs(60);
+/// How long a host's faults are remembered.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// How many faults of one host are reported individually in that time.
+const MOST_TOLD: u32 = 5;
 /// How long a host that has proved that it knows the token is known for it.
 const KNOWN: Duration = Duration::from_secs(3600);
 /// Hosts whose faults or proofs are remembered; beyond that the one heard of least recently is forgotten.
 const MOST_HOSTS: usize = 4096;
 
-/// What a host can do wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wrong {
-    /// A wrong answer to the challenge: a guess at the token.
-    Answer,
-    /// Something that is not part of the protocol.
-    Nonsense,
-    /// Nothing at all: hanging up, or waiting until patience ends. Whoever only looks whether the port is open does it.
-    Gone,
-}
-
-impl Wrong {
-    /// How often it may happen until the host is shut out: few guesses, but no neighbour behind the same address shall
-    /// be shut out by somebody's port scan.
-    #[must_use]
-    pub const fn most(self) -> u32 {
-        match self {
-            Wrong::Answer => 5,
-            Wrong::Nonsense => 20,
-            Wrong::Gone => 100,
-        }
-    }
-}
-
-/// Decides which connections a server accepts, and whose answers it looks at.
+/// Decides which connections a server accepts.
 pub struct Door {
     most_connections: usize,
     now: Box<dyn Fn() -> Instant + Send + Sync>,
@@ -52,8 +34,7 @@ impl fmt::Debug for Door {
     }
 }
 
-/// How often something happened, and since when it is counted: guesses since the last, all else since the first, so that
-/// what happens rarely never adds up.
+/// How many faults there were since the first that is remembered.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     number: u32,
@@ -63,15 +44,19 @@ struct Count {
 /// A connection's place.
 struct Place {
     host: IpAddr,
-    /// Whether its host was known when it came, or has proved since that it knows the token.
+    /// Whether its host was known when it came, or the connection has proved since that it knows the token: such a place
+    /// is not taken away for another host.
     is_known: bool,
+    /// Whether the connection itself has proved that it knows the token: such a place is not taken away at all.
+    has_proved: bool,
     /// Ends the connection.
     close: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("host", &self.host).field("is_known", &self.is_known).finish()
+        let Place { host, is_known, has_proved, .. } = self;
+        f.debug_tuple("Place").field(host).field(is_known).field(has_proved).finish()
     }
 }
 
@@ -80,7 +65,7 @@ struct State {
     /// Open connections, in the order in which they came.
     places: BTreeMap<u64, Place>,
     next_place: u64,
-    faults: BTreeMap<(IpAddr, Wrong), Count>,
+    faults: BTreeMap<IpAddr, Count>,
     /// When each host last proved that it knows the token.
     known: BTreeMap<IpAddr, Instant>,
     turned_away: u64,
@@ -120,28 +105,14 @@ impl State {
         self.known.get(&host).is_some_and(|proved| now.duration_since(*proved) < KNOWN)
     }
 
-    /// Whether `host` has used up its faults. A known one is shut out for guesses alone: what else comes from its address
-    /// may be a neighbour's, and costs no more than the places of one host.
-    fn is_shut_out(&self, host: IpAddr, now: Instant) -> bool {
-        let is_over = |wrong: Wrong| {
-            let count = self.faults.get(&(host, wrong));
-            count.is_some_and(|one| one.number >= wrong.most() && now.duration_since(one.since) < BANNED)
-        };
-        is_over(Wrong::Answer)
-            || !self.is_known(host, now) && (is_over(Wrong::Nonsense) || is_over(Wrong::Gone))
-    }
-
-    /// Counts a fault, and returns how many of its kind there are now.
-    fn count(&mut self, host: IpAddr, wrong: Wrong, now: Instant) -> u32 {
-        self.faults.retain(|_, count| now.duration_since(count.since) < BANNED);
-        if !self.faults.contains_key(&(host, wrong)) {
+    /// Counts a fault, and returns how many there are now.
+    fn count(&mut self, host: IpAddr, now: Instant) -> u32 {
+        self.faults.retain(|_, count| now.duration_since(count.since) < REMEMBERED);
+        if !self.faults.contains_key(&host) {
             bound(&mut self.faults, |count| count.since);
         }
-        let count = self.faults.entry((host, wrong)).or_insert(Count { number: 0, since: now });
+        let count = self.faults.entry(host).or_insert(Count { number: 0, since: now });
         count.number += 1;
-        if wrong == Wrong::Answer {
-            count.since = now;
-        }
         count.number
     }
 
@@ -151,18 +122,20 @@ impl State {
         }
         self.known.insert(host, now);
         if let Some(place) = self.places.get_mut(&place) {
-            place.is_known = true;
+            (place.is_known, place.has_proved) = (true, true);
         }
     }
 
-    /// The place that is taken away first: the oldest of the unknown host that has most of them.
-    fn first_to_go(&self) -> Option<u64> {
-        let mut held = BTreeMap::<IpAddr, (usize, u64)>::new();
-        for (number, place) in self.places.iter().filter(|(_, place)| !place.is_known) {
-            held.entry(place.host).or_insert((0, *number)).0 += 1;
+    /// A place that `may_go`, of the host that has most of these. Chance decides which: were it always the oldest, as many
+    /// newcomers as there are places would end every conversation that takes longer than they need to arrive.
+    fn first_to_go(&self, may_go: impl Fn(&Place) -> bool) -> Option<u64> {
+        let mut held = BTreeMap::<IpAddr, Vec<u64>>::new();
+        for (number, place) in self.places.iter().filter(|(_, place)| may_go(place)) {
+            held.entry(place.host).or_default().push(*number);
         }
-        let most = held.values().max_by_key(|(count, oldest)| (*count, u64::MAX - oldest));
-        most.map(|(_, oldest)| *oldest)
+        let most = held.values().max_by_key(|numbers| (numbers.len(), u64::MAX - numbers[0]))?;
+        let [a, b, c, d, ..] = random();
+        Some(most[u32::from_le_bytes([a, b, c, d]) as usize % most.len()])
     }
 }
 
@@ -180,8 +153,9 @@ impl Door {
         Arc::new(Door { most_connections, now: Box::new(now), state: Mutex::default() })
     }
 
-    /// Lets a connection from `address` in; `None` when its host is shut out or has its share. When there is no place,
-    /// the connection gets that of one that has proved nothing so far; `None` when there is no such either.
+    /// Lets a connection from `address` in. When its host has its share, it gets the place of another connection of that
+    /// host that has proved nothing itself; when there is no place at all, that of an unknown host. `None` when there is
+    /// no such connection: all others have proved that they know the token, or belong to hosts that have.
     #[must_use]
     pub fn enter(self: &Arc<Door>, address: IpAddr) -> Option<Permit> {
         let (host, now) = (host(address), (self.now)());
@@ -197,12 +171,17 @@ impl Door {
             // Places of known hosts count when they need more than their quarter.
             (strangers.max((state.places.len() + most).saturating_sub(self.most_connections)), most)
         };
-        let is_full = taken >= room;
-        let leaves = if is_full { state.first_to_go() } else { None };
-        if state.is_shut_out(host, now)
-            || own >= self.most_connections.div_ceil(2)
-            || is_full && leaves.is_none()
-        {
+        let has_its_share = own >= self.most_connections.div_ceil(2);
+        let leaves = if has_its_share {
+            // A stranger in the place of a known connection would be one stranger more.
+            state
+                .first_to_go(|place| place.host == host && !place.has_proved && (is_known || !place.is_known))
+        } else if taken >= room {
+            state.first_to_go(|place| !place.is_known)
+        } else {
+            None
+        };
+        if leaves.is_none() && (has_its_share || taken >= room) {
             state.turned_away += 1;
             return None;
         }
@@ -212,7 +191,7 @@ impl Door {
         }
         let place = state.next_place;
         state.next_place += 1;
-        state.places.insert(place, Place { host, is_known, close: None });
+        state.places.insert(place, Place { host, is_known, has_proved: false, close: None });
         drop(guard);
         if let Some(close) = close {
             close();
@@ -220,8 +199,8 @@ impl Door {
         Some(Permit { door: Arc::clone(self), address, place })
     }
 
-    /// Takes the number of connections refused or ended for others, of answers not judged, and of faults too frequent to
-    /// be told one by one, since the last call.
+    /// Takes the number of connections refused or ended for others, and of faults too frequent to be reported
+    /// individually, since the last call.
     #[must_use]
     pub fn take_turned_away(&self) -> u64 {
         std::mem::take(&mut lock(&self.state).turned_away)
@@ -246,37 +225,22 @@ impl Permit {
         }
     }
 
-    /// Judges an answer with `is_right` and counts it if it is wrong. Returns whether it is right, or `None` without
-    /// judging it when this host is shut out. Answers that arrive at the same time are judged one after the other, each
-    /// counted before the next is looked at, so that asking in parallel gives nobody another guess. `is_right` runs
-    /// under the door's lock and must not wait.
-    pub fn judge(&self, is_right: impl FnOnce() -> bool) -> Option<bool> {
-        let (host, now) = (host(self.address), (self.door.now)());
-        let mut state = lock(&self.door.state);
-        if state.is_shut_out(host, now) {
-            state.turned_away += 1;
-            return None;
-        }
-        // Counted first, and taken back: not even a panic in between is a guess for nothing.
-        let before = state.faults.get(&(host, Wrong::Answer)).copied();
-        state.count(host, Wrong::Answer, now);
-        let right = is_right();
-        if right {
-            match before {
-                Some(before) => state.faults.insert((host, Wrong::Answer), before),
-                None => state.faults.remove(&(host, Wrong::Answer)),
-            };
-            state.remember(host, self.place, now);
-        }
-        Some(right)
+    /// Notes that the connection has proved that it knows the token: it keeps its place, and its host is known.
+    pub fn prove(&self) {
+        let now = (self.door.now)();
+        lock(&self.door.state).remember(host(self.address), self.place, now);
     }
 
-    /// Counts a conversation that ended without an answer to judge. Returns whether it is to be told by itself: what a
-    /// host does often is told as a number ([`Door::take_turned_away`]).
-    pub fn note_fault(&self, wrong: Wrong) -> bool {
+    /// Counts a conversation that ended without a right answer. Returns whether it is to be reported individually: what a
+    /// host does often is reported as a number ([`Door::take_turned_away`]).
+    pub fn note_fault(&self) -> bool {
         let now = (self.door.now)();
         let mut state = lock(&self.door.state);
-        let is_rare = state.count(host(self.address), wrong, now) <= Wrong::Answer.most();
+        if !state.places.contains_key(&self.place) {
+            // It was ended for another, which is counted already.
+            return false;
+        }
+        let is_rare = state.count(host(self.address), now) <= MOST_TOLD;
         if !is_rare {
             state.turned_away += 1;
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::clock;
-use crate::door::{Door, Permit, Wrong};
+use crate::door::{Door, Permit};
 use crate::info::Info;
 use crate::session::{LOOK, Line, Session, Told};
 use crate::token::Token;
@@ -208,15 +208,7 @@ impl Server {
 
     /// Counts and logs a conversation that did not get as far as a request.
     fn turn_down(&self, permit: &Permit, fault: &Fault) {
-        let is_told = match fault {
-            // Counted when it was judged.
-            Fault::Stranger => true,
-            // Logged together with the connections that were turned away.
-            Fault::ShutOut => false,
-            Fault::Nonsense | Fault::Forged => permit.note_fault(Wrong::Nonsense),
-            Fault::Gone(_) => permit.note_fault(Wrong::Gone),
-        };
-        if is_told {
+        if permit.note_fault() {
             let address = permit.address().to_string();
             self.note(&address, "refused", None, Some(fault.to_string()), Vec::new());
         }

@@ -18,6 +18,8 @@ use crate::transport::Connection;
 pub const PROTOCOL: u32 = 2;
 /// Longest line, bytes.
 pub const LONGEST_LINE: usize = 4096;
+/// Longest name of a control or a session, bytes.
+const LONGEST_NAME: usize = 64;
 /// How long a line may take.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -74,6 +76,34 @@ pub enum Answer {
     },
 }
 
+impl Answer {
+    /// The answer in a form that a terminal shows as it is: a reason has its control characters escaped, and what cannot
+    /// be a control's name is not part of the protocol.
+    fn readable(self) -> Result<Answer, Fault> {
+        let is_name = |name: &str| {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte);
+            let begins_well = name.starts_with(|character: char| character.is_ascii_alphanumeric());
+            begins_well && name.len() <= LONGEST_NAME && name.bytes().all(is_part)
+        };
+        let is_readable = match &self {
+            Answer::Offer { controls, .. } => controls.iter().all(|name| is_name(name)),
+            Answer::Session { session, control } => is_name(session) && is_name(control),
+            Answer::Flow => true,
+            Answer::Refused { why } => return Ok(Answer::Refused { why: escaped(why) }),
+        };
+        if is_readable { Ok(self) } else { Err(Fault::Nonsense) }
+    }
+}
+
+/// A text without characters that a terminal would obey or not show.
+fn escaped(text: &str) -> String {
+    let escape = |character: char| match character {
+        '\'' | '"' | '\\' => character.to_string(),
+        _ => character.escape_debug().to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
 #[derive(Serialize, Deserialize)]
 struct Greeting {
     ackclock_measure: u32,
@@ -98,24 +128,23 @@ struct Answering {
 pub enum Fault {
     /// The peer does not know the token.
     Stranger,
-    /// The peer has given too many wrong answers; this one was not judged.
-    ShutOut,
     /// The peer sent something that is not part of the protocol.
     Nonsense,
     /// A line is not as the server wrote it, or not in its place.
     Forged,
-    /// The peer took too long, or the connection failed.
+    /// The peer took too long, or the connection ended.
     Gone(String),
+    /// There is no connection, and trying again will not change that.
+    Unreachable(String),
 }
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fault::Stranger => f.write_str("does not know the token"),
-            Fault::ShutOut => f.write_str("gave too many wrong answers"),
             Fault::Nonsense => f.write_str("does not speak the protocol of ackclock measure"),
             Fault::Forged => f.write_str("somebody on the path has changed what the server wrote"),
-            Fault::Gone(why) => f.write_str(why),
+            Fault::Gone(why) | Fault::Unreachable(why) => f.write_str(why),
         }
     }
 }
@@ -262,7 +291,7 @@ pub struct Asked {
 /// The server's part: challenges the client and reads its request.
 ///
 /// # Errors
-/// When the client does not know the token or violates the protocol, or its host is shut out.
+/// When the client does not know the token or violates the protocol.
 pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Result<Asked, Fault> {
     let own = random();
     write_line(connection, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
@@ -270,12 +299,10 @@ pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Resu
     let conversation =
         Conversation { challenges: [own, nonce(&asking.nonce)?], binding: connection.binding() };
     let proof = bytes(&asking.proof)?;
-    let is_right = || token.accepts(&proof, Side::Client, &conversation, &asking.request);
-    match permit.judge(is_right) {
-        None => return Err(Fault::ShutOut),
-        Some(false) => return Err(Fault::Stranger),
-        Some(true) => {}
+    if !token.accepts(&proof, Side::Client, &conversation, &asking.request) {
+        return Err(Fault::Stranger);
     }
+    permit.prove();
     Ok(Asked { request: parse(&asking.request)?, conversation })
 }
 
@@ -322,5 +349,5 @@ pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Res
     if !token.accepts(&bytes(&answering.proof)?, Side::Server, &conversation, &answering.answer) {
         return Err(Fault::Stranger);
     }
-    Ok((parse(&answering.answer)?, token.marks(&conversation)))
+    Ok((parse::<Answer>(&answering.answer)?.readable()?, token.marks(&conversation)))
 }

@@ -12,6 +12,7 @@ use ackclock_measure::disk::Real;
 use ackclock_measure::log::Damaged;
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Transport};
+use ackclock_measure::wire::Fault;
 use serde_json::{Value, json};
 
 use crate::place::{Place, old, plan, records, sealed};
@@ -48,11 +49,11 @@ impl Dialer for Unreachable {
         SocketAddr::from(([127, 0, 0, 1], 9))
     }
 
-    fn connect(&self) -> Result<Arc<dyn Connection>, String> {
+    fn connect(&self) -> Result<Arc<dyn Connection>, Fault> {
         let mut attempts = self.attempts.lock().unwrap();
         attempts.push(clock::now());
         self.stop.store(attempts.len() >= self.most, Ordering::Relaxed);
-        Err("nobody is there".to_owned())
+        Err(Fault::Unreachable("nobody is there".to_owned()))
     }
 }
 

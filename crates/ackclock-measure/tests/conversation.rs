@@ -85,15 +85,17 @@ impl Connection for Made {
     fn abort(&self) {}
 }
 
-/// What the client hears from a server that tells one line, and what the server says of the client.
-fn talk(client: &[u8], server: &[u8]) -> (Result<(Answer, Line), Fault>, Result<Request, Fault>) {
+type Talk = (Result<(Answer, Line), Fault>, Result<Request, Fault>);
+
+/// What the client hears from a server that answers and writes a line, and what the server says of the client.
+fn talk(client: &[u8], server: &[u8], answer: Answer) -> Talk {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let [client, server] = [client, server].map(|token| Token::new(token).unwrap());
     let serving = spawn(move || {
         let (stream, from) = listener.accept().unwrap();
         let asked = wire::hear(&stream, &server, &Door::new(2).enter(from.ip()).unwrap())?;
-        asked.answer(&stream, &server, &Answer::Flow)?;
+        asked.answer(&stream, &server, &answer)?;
         wire::write_marked(&stream, &mut asked.marks(&server), &Line::End { seconds: 2.0 })?;
         Ok(asked.request)
     });
@@ -107,10 +109,39 @@ fn talk(client: &[u8], server: &[u8]) -> (Result<(Answer, Line), Fault>, Result<
 
 #[test]
 fn who_has_the_token_is_heard_and_answered() {
-    assert_eq!(talk(TOKEN, TOKEN), (Ok((Answer::Flow, Line::End { seconds: 2.0 })), Ok(Request::Offer)));
+    assert_eq!(
+        talk(TOKEN, TOKEN, Answer::Flow),
+        (Ok((Answer::Flow, Line::End { seconds: 2.0 })), Ok(Request::Offer))
+    );
     let closed = "the server closed the connection; do both use the same token?".to_owned();
-    assert_eq!(talk(TOKEN, OTHER), (Err(Fault::Gone(closed)), Err(Fault::Stranger)));
+    assert_eq!(talk(TOKEN, OTHER, Answer::Flow), (Err(Fault::Gone(closed)), Err(Fault::Stranger)));
     assert_eq!(Fault::Stranger.to_string(), "does not know the token");
+}
+
+/// A server that knows the token cannot write to the client's terminal, log or page what it likes.
+#[test]
+fn what_a_server_names_is_readable() {
+    let heard = |answer| talk(TOKEN, TOKEN, answer).0.map(|(answer, _)| answer);
+    let offer = |name: &str| Answer::Offer {
+        controls: vec!["reno".into(), name.to_owned()],
+        longest_slot_s: 1,
+        most_references: 0,
+    };
+    let session = |control: &str| Answer::Session { session: "5f".into(), control: control.to_owned() };
+    for name in ["bbr", "bic_linux", "ackclock-fit", "x.y+2"] {
+        assert_eq!(heard(offer(name)), Ok(offer(name)));
+        assert_eq!(heard(session(name)), Ok(session(name)));
+    }
+    let long = "x".repeat(65);
+    for name in ["", "\u{1b}[2J", "a\nb", "two words", "<img>", "\u{202e}oner", "../x", "..", &long] {
+        assert_eq!(heard(offer(name)), Err(Fault::Nonsense), "{name:?}");
+        assert_eq!(heard(session(name)), Err(Fault::Nonsense), "{name:?}");
+    }
+    let refused = |why: &str| Answer::Refused { why: why.to_owned() };
+    assert_eq!(
+        heard(refused("\u{1b}[2Jit's\n\"ö\" \u{202e}")),
+        Ok(refused("\\u{1b}[2Jit's\\n\"ö\" \\u{202e}"))
+    );
 }
 
 #[test]

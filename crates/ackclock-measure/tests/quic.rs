@@ -15,7 +15,7 @@ use ackclock_measure::clock;
 use ackclock_measure::door::Door;
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Listener, quic};
-use ackclock_measure::wire::{Answer, PATIENCE, Request};
+use ackclock_measure::wire::{Answer, Request};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use quinn::rustls::RootCertStore;
@@ -117,7 +117,6 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
     let stand = Stand::new("flood", &["--quic"]);
     let before = stand.most_memory_bytes();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let start = clock::now();
     let flood = runtime.block_on(async {
         let endpoint = Endpoint::client("127.0.0.2:0".parse().unwrap()).unwrap();
         let tries = (0..500).map(|_| {
@@ -133,10 +132,10 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
         // They have shaken hands, say nothing, and stay.
         inside
     });
-    // Half of the 64 places at once. Who says nothing keeps a place until the server's patience ends, and handshakes whose
-    // datagrams were lost come again after seconds: in the time that has passed each place was taken so often at most.
-    let turns = 1 + start.elapsed().as_secs() as usize / PATIENCE.as_secs() as usize;
-    assert!(!flood.is_empty() && flood.len() <= 32 * turns, "{} in {turns} turns", flood.len());
+    // Half of the 64 places; whoever comes later takes the place of another that has said nothing.
+    until("no more than 32 are open", || {
+        flood.iter().filter(|connection| connection.close_reason().is_none()).count() <= 32
+    });
     stand.still_serves();
     stand.wait_for("turned away");
     stand.wait_for("did not answer in time");
@@ -336,5 +335,5 @@ fn a_client_survives_nonsense_too() {
     let problem = dialer.connect().unwrap_err();
     stop.store(true, Ordering::Relaxed);
     within("the server ends", move || server.join()).unwrap();
-    assert_eq!(problem.lines().count(), 1);
+    assert_eq!(problem.to_string().lines().count(), 1);
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::door::{Door, Permit};
 use crate::info::Info;
+use crate::wire::Fault;
 
 pub mod quic;
 pub mod tcp;
@@ -105,6 +106,6 @@ pub trait Dialer: Send + Sync {
     /// Opens a new connection.
     ///
     /// # Errors
-    /// One line.
-    fn connect(&self) -> Result<Arc<dyn Connection>, String>;
+    /// [`Fault::Gone`] when the server ended it, which another attempt may change, else [`Fault::Unreachable`].
+    fn connect(&self) -> Result<Arc<dyn Connection>, Fault>;
 }

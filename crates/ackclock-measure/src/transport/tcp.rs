@@ -17,7 +17,7 @@ use super::{Arrival, Connection, Dialer, Listener};
 use crate::clock;
 use crate::door::Door;
 use crate::info::Info;
-use crate::wire::PATIENCE;
+use crate::wire::{Fault, PATIENCE};
 
 /// Controls that the kernel offers to every connection.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -118,10 +118,10 @@ impl Dialer for Tcp {
         self.server
     }
 
-    fn connect(&self) -> Result<Arc<dyn Connection>, String> {
+    fn connect(&self) -> Result<Arc<dyn Connection>, Fault> {
         match TcpStream::connect_timeout(&self.server, PATIENCE) {
             Ok(stream) => Ok(Arc::new(stream)),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(Fault::Unreachable(error.to_string())),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::identity::{Fingerprint, Pin};
 use super::socket;
 use super::{FLOW_WINDOW_BYTES, GOODBYE, NAME, PROTOCOL, RUNTIME, SIGN_OF_LIFE, explain, transport};
 use crate::transport::Connection;
-use crate::wire::PATIENCE;
+use crate::wire::{Fault, PATIENCE};
 
 /// Connects by QUIC.
 pub struct Dialer {
@@ -96,17 +96,22 @@ impl crate::transport::Dialer for Dialer {
         self.server
     }
 
-    fn connect(&self) -> Result<Arc<dyn Connection>, String> {
-        let endpoint = self.endpoint().map_err(|error| error.to_string())?;
+    fn connect(&self) -> Result<Arc<dyn Connection>, Fault> {
+        let endpoint = self.endpoint().map_err(|error| Fault::Unreachable(error.to_string()))?;
         match RUNTIME.block_on(async { timeout(PATIENCE, self.connect(&endpoint)).await }) {
             Ok(Ok(connection)) => Ok(Arc::new(connection)),
-            Ok(Err(error)) => Err(match self.pin.take_refused() {
-                Some(shown) => {
-                    format!("its certificate is not the pinned one; it has the fingerprint {shown}")
+            Ok(Err(error)) => Err(match (self.pin.take_refused(), &error) {
+                (Some(shown), _) => Fault::Unreachable(format!(
+                    "its certificate is not the pinned one; it has the fingerprint {shown}"
+                )),
+                (None, ConnectionError::ConnectionClosed(_) | ConnectionError::ApplicationClosed(_)) => {
+                    Fault::Gone(explain(&error))
                 }
-                None => explain(&error),
+                (None, _) => Fault::Unreachable(explain(&error)),
             }),
-            Err(_) => Err("no answer; was the server started with --quic, and does UDP get through?".into()),
+            Err(_) => Err(Fault::Unreachable(
+                "no answer; was the server started with --quic, and does UDP get through?".into(),
+            )),
         }
     }
 }
