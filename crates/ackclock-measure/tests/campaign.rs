@@ -239,7 +239,10 @@ fn bad_input_is_one_line() {
     );
     refuse(&["serve", "--token", "none"], "none: No such file");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");
-    fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    refuse(&["serve", "--token", &token], "readable by others; run chmod 600 on it");
+    // Each of the bits that let somebody else read, write or run it.
+    for mode in (0..6).map(|bit| 0o600 | 1 << bit) {
+        fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        refuse(&["serve", "--token", &token], "readable by others; run chmod 600 on it");
+    }
     assert_eq!(measure(&["token", &token]).status.code(), Some(1), "it is not replaced");
 }
