@@ -308,6 +308,13 @@ def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, s
     fingerprint._sources.cache_clear()
 
 
+def test_another_engine_judges_an_artefact_without_runs_again(monkeypatch):
+    asked = Asked.of(artefact("one", {}), FULL)
+    before = fingerprint.fingerprint(asked, "ackclock_papers.tiny")
+    monkeypatch.setattr(fingerprint.engine, "ENGINE", "another")
+    assert fingerprint.fingerprint(asked, "ackclock_papers.tiny") != before
+
+
 def test_a_cached_run_is_the_run(tmp_path):
     (task,) = Task.all_of(Case(tiny()))
     fresh, again = (tasks.run(task, cache=tmp_path) for _ in range(2))
