@@ -1,7 +1,6 @@
 //! `ackclock-link`: an emulated path between two network namespaces.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::{Write, stderr};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
