@@ -77,9 +77,13 @@ fn known(text: &str, token: &Token) {
         }
         _ => Vec::new(),
     });
-    let answer = serde_json::from_str::<Answer>(text);
+    let answer = serde_json::from_str::<Answer>(text).map_err(|_| Fault::Nonsense).and_then(Answer::readable);
     match wire::ask(&server, token, &Request::Offer) {
-        Ok((heard, _)) => assert_eq!(heard, answer.expect("it was understood")),
+        Ok((heard, _)) => {
+            let reason = if let Answer::Refused { why } = &heard { why.as_str() } else { "" };
+            assert!(!reason.contains(char::is_control), "a terminal would obey it");
+            assert_eq!(heard, answer.expect("it was understood"));
+        }
         Err(fault) => assert!(fault == Fault::Nonsense && (answer.is_err() || !fits), "{fault}"),
     }
 

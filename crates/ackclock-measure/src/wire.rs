@@ -79,7 +79,10 @@ pub enum Answer {
 impl Answer {
     /// The answer in a form that a terminal shows as it is: a reason has its control characters escaped, and what cannot
     /// be a control's name is not part of the protocol.
-    fn readable(self) -> Result<Answer, Fault> {
+    ///
+    /// # Errors
+    /// [`Fault::Nonsense`], for a control or a session with such a name.
+    pub fn readable(self) -> Result<Answer, Fault> {
         let is_name = |name: &str| {
             let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte);
             let begins_well = name.starts_with(|character: char| character.is_ascii_alphanumeric());
