@@ -47,7 +47,16 @@ if TYPE_CHECKING:
         simulate,
     )
     from ackclock.engine.build import dumbbell, flow, scenario
-    from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout, register
+    from ackclock.engine.controls import (
+        Ack,
+        Control,
+        Loss,
+        Lost,
+        RateSample,
+        Start,
+        Timeout,
+        register,
+    )
     from ackclock.engine.storage import StorageError
     from ackclock.verbs import Difference, compare, diff, plot, predict, reproduce
 else:
@@ -62,7 +71,9 @@ else:
                 "controllers", "example", "explain", "schema", "simulate",
             ),
             "ackclock.engine.build": ("dumbbell", "flow", "scenario"),
-            "ackclock.engine.controls": ("Ack", "Control", "Loss", "Start", "Timeout", "register"),
+            "ackclock.engine.controls": (
+                "Ack", "Control", "Loss", "Lost", "RateSample", "Start", "Timeout", "register",
+            ),
             "ackclock.engine.storage": ("StorageError",),
             "ackclock.verbs": (
                 "Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce",
@@ -75,6 +86,8 @@ __all__ = [
     "Control",
     "Difference",
     "Loss",
+    "Lost",
+    "RateSample",
     "Run",
     "Scenario",
     "ScenarioError",

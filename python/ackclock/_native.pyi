@@ -14,6 +14,8 @@ __all__ = [
     "Ack",
     "Episodes",
     "Loss",
+    "Lost",
+    "RateSample",
     "Scenario",
     "ScenarioError",
     "SimulationError",
@@ -83,6 +85,70 @@ class Ack:
     def delivery_rate(self) -> float | None:
         """Packets per second, for a class with ``wants_rate``."""
 
+    @property
+    def rate(self) -> RateSample | None:
+        """What the delivery rate was measured from, for a class with ``wants_rate``."""
+
+    @property
+    def lost(self) -> int:
+        """Packets considered lost since the `Ack` before, with ``wants_losses``, else 0."""
+
+    @property
+    def marked(self) -> int:
+        """Packets newly reported as marked (RFC 9768), for a class with ``wants_marks``, else 0."""
+
+    @property
+    def round_limited(self) -> bool:
+        """Whether the window was the limit at some time in this round trip or the one before."""
+
+@final
+class RateSample:
+    """A measured delivery rate (draft-cheng-iccrg-delivery-rate-estimation)."""
+
+    @property
+    def delivered(self) -> int:
+        """Packets delivered over the interval."""
+
+    @property
+    def interval_s(self) -> float:
+        """The longer of the times that sending and acknowledging them took, seconds."""
+
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application did not always have data to send."""
+
+    @property
+    def prior_delivered(self) -> int:
+        """Packets delivered in total when the newest packet of the sample was sent."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Packets in flight when it was sent, itself included."""
+
+    @property
+    def lost(self) -> int:
+        """Packets considered lost since it was sent, for a class with ``wants_losses``, else 0."""
+
+@final
+class Lost:
+    """What a control written in Python is told when a packet is considered lost."""
+
+    @property
+    def now_s(self) -> float:
+        """Time, seconds."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Packets in flight when it was sent last, itself included."""
+
+    @property
+    def lost_since_sent(self) -> int:
+        """Packets considered lost since then, itself included."""
+
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application was the limit when it was sent."""
+
 @final
 class Loss:
     """What a control written in Python is told when a loss event begins."""
@@ -122,6 +188,10 @@ class Start:
     @property
     def hystart(self) -> bool:
         """Whether slow start is to end on rising delay."""
+
+    @property
+    def seed(self) -> int:
+        """What a control hashes in place of drawing random numbers; each flow has its own."""
 
 @final
 class Scenario:

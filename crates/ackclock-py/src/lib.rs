@@ -93,6 +93,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Ack>()?;
     module.add_class::<own::Beginning>()?;
     module.add_class::<own::Loss>()?;
+    module.add_class::<own::Lost>()?;
+    module.add_class::<own::RateSample>()?;
     module.add_class::<own::Timeout>()?;
     module.add_class::<Scenario>()?;
     module.add_class::<episodes::Episodes>()?;

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Domain, HyStart, Parameter, ParameterError, Signal, Start, Value};
-use ackclock_units::{PacketRate, Time, Window};
+use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_units::{PacketRate, Packets, Time, Window};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -29,6 +29,30 @@ pub struct Ack {
     window_limited: bool,
     recovering: bool,
     delivery_rate: Option<f64>,
+    rate: Option<Py<RateSample>>,
+    lost: u64,
+    marked: u64,
+    round_limited: bool,
+}
+
+/// A measured delivery rate, for a control written in Python.
+#[pyclass(frozen, get_all, module = "ackclock")]
+pub struct RateSample {
+    delivered: u64,
+    interval_s: f64,
+    application_limited: bool,
+    prior_delivered: u64,
+    tx_in_flight: u64,
+    lost: u64,
+}
+
+/// What a control written in Python is told when a packet is considered lost.
+#[pyclass(frozen, get_all, module = "ackclock")]
+pub struct Lost {
+    now_s: f64,
+    tx_in_flight: u64,
+    lost_since_sent: u64,
+    application_limited: bool,
 }
 
 /// What a control written in Python is told when a loss event begins.
@@ -51,6 +75,7 @@ pub struct Beginning {
     window: f64,
     ssthresh: f64,
     hystart: bool,
+    seed: u64,
 }
 
 /// Runs `work`, and returns what a control written in Python raised in it.
@@ -76,7 +101,47 @@ struct Class {
     class: Py<PyAny>,
     parameters: &'static [Parameter],
     internals: &'static [&'static str],
-    wants_rate: bool,
+    wants: Wants,
+}
+
+/// What a class asks of its driver: see the constants of [`ackclock_cc::Controller`].
+#[derive(Clone, Copy)]
+struct Wants {
+    rate: bool,
+    losses: bool,
+    marks: bool,
+    window_is_a_cap: bool,
+    ecn: Ecn,
+}
+
+impl Wants {
+    fn of(class: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let flag = |name| match class.getattr_opt(name)? {
+            Some(flag) => flag.extract(),
+            None => Ok(false),
+        };
+        let codepoint: Option<String> = match class.getattr_opt("ecn")? {
+            Some(word) => word.extract()?,
+            None => None,
+        };
+        let ecn = match codepoint.as_deref() {
+            None => Ecn::AsConfigured,
+            Some("ect0") => Ecn::Ect0,
+            Some("ect1") => Ecn::Ect1,
+            Some(other) => {
+                return Err(PyValueError::new_err(format!(
+                    "ecn is {other:?}; give \"ect0\", \"ect1\" or None"
+                )));
+            }
+        };
+        Ok(Wants {
+            rate: flag("wants_rate")?,
+            losses: flag("wants_losses")?,
+            marks: flag("wants_marks")?,
+            window_is_a_cap: flag("window_is_a_cap")?,
+            ecn,
+        })
+    }
 }
 
 /// One control of one flow.
@@ -111,13 +176,14 @@ impl Own {
                 window: start.window.0,
                 ssthresh: start.ssthresh.0,
                 hystart: start.hystart == HyStart::PlusPlus,
+                seed: start.seed,
             };
             let object = class.class.bind(py).call((start,), Some(&parameters))?;
             Own::new(py, class, object)
         })
     }
 
-    /// Reads window, ssthresh and pacing rate.
+    /// Reads window, ssthresh, pacing rate and quantum.
     fn decide(&mut self, py: Python<'_>) -> PyResult<()> {
         let object = self.object.bind(py);
         let window: f64 = object.getattr(intern!(py, "window"))?.extract()?;
@@ -137,6 +203,14 @@ impl Own {
                 return Err(PyValueError::new_err(format!("{}.pacing_rate: {problem}", self.class.name)));
             }
             self.decision.pacing_rate = rate.map(PacketRate);
+        }
+        if let Some(quantum) = object.getattr_opt(intern!(py, "quantum"))? {
+            let quantum: Option<i64> = quantum.extract()?;
+            if quantum.is_some_and(|quantum| quantum < 1) {
+                let problem = "give a whole number of packets, at least 1, or None";
+                return Err(PyValueError::new_err(format!("{}.quantum: {problem}", self.class.name)));
+            }
+            self.decision.quantum = quantum.map(|quantum| Packets(quantum.unsigned_abs()));
         }
         Ok(())
     }
@@ -175,6 +249,10 @@ impl Own {
                     window_limited: ack.window_limited,
                     recovering: ack.recovering,
                     delivery_rate,
+                    rate: ack.rate.map(|rate| Py::new(py, RateSample::of(rate))).transpose()?,
+                    lost: ack.lost.0,
+                    marked: ack.marked.0,
+                    round_limited: ack.round_limited,
                 };
                 self.on_ack.bind(py).call1((told,))?;
             }
@@ -194,12 +272,35 @@ impl Own {
                     method.call1((window.0 as f64,))?;
                 }
             }
-            // Only for built-in controls that ask for it.
-            Signal::Lost(_) | Signal::Restart => {}
+            Signal::Lost(lost) => {
+                if let Some(method) = object.getattr_opt(intern!(py, "on_lost"))? {
+                    let told = Lost {
+                        now_s,
+                        tx_in_flight: lost.tx_in_flight.0,
+                        lost_since_sent: lost.lost_since_sent.0,
+                        application_limited: lost.application_limited,
+                    };
+                    method.call1((told,))?;
+                }
+            }
+            Signal::Restart => optional(intern!(py, "on_restart"))?,
             Signal::Undo => optional(intern!(py, "on_undo"))?,
             Signal::Idle => optional(intern!(py, "on_idle"))?,
         }
         self.decide(py)
+    }
+}
+
+impl RateSample {
+    const fn of(rate: ackclock_cc::RateSample) -> Self {
+        RateSample {
+            delivered: rate.delivered.0,
+            interval_s: rate.interval.as_seconds(),
+            application_limited: rate.application_limited,
+            prior_delivered: rate.prior_delivered.0,
+            tx_in_flight: rate.tx_in_flight.0,
+            lost: rate.lost.0,
+        }
     }
 }
 
@@ -220,7 +321,23 @@ impl ErasedController for Own {
     }
 
     fn wants_rate(&self) -> bool {
-        self.class.wants_rate
+        self.class.wants.rate
+    }
+
+    fn wants_losses(&self) -> bool {
+        self.class.wants.losses
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.class.wants.marks
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.class.wants.ecn
+    }
+
+    fn window_is_a_cap(&self) -> bool {
+        self.class.wants.window_is_a_cap
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {
@@ -277,11 +394,7 @@ pub fn register(
     parameters: Vec<(String, Bound<'_, PyAny>, Vec<String>)>,
     internals: Vec<String>,
 ) -> PyResult<()> {
-    let py = class_.py();
-    let wants_rate = match class_.getattr_opt(intern!(py, "wants_rate"))? {
-        Some(flag) => flag.extract()?,
-        None => false,
-    };
+    let wants = Wants::of(&class_)?;
     let parameters: Vec<_> = parameters
         .iter()
         .map(|(name, default, words)| parameter(name, default, words))
@@ -291,7 +404,7 @@ pub fn register(
         name: text(name),
         parameters: parameters.leak(),
         internals: internals.leak(),
-        wants_rate,
+        wants,
         class: class_.unbind(),
     }));
     let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {

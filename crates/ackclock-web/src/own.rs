@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Domain, HyStart, Parameter, ParameterError, Signal, Start, Value};
-use ackclock_units::{PacketRate, Time, Window};
+use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_units::{PacketRate, Packets, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::prelude::*;
 
@@ -17,6 +17,8 @@ use crate::{catalogue, set};
 
 /// Its name in scenarios.
 const NAME: &str = "own";
+/// No quantum is larger, packets: every whole number up to here is exact.
+const LARGEST_QUANTUM: f64 = 9_007_199_254_740_992.0;
 
 thread_local! {
     static THROWN: RefCell<Option<JsValue>> = const { RefCell::new(None) };
@@ -34,14 +36,44 @@ pub fn thrown() -> Result<(), JsValue> {
 struct Class {
     class: Function,
     internals: &'static [&'static str],
-    wants_rate: bool,
+    wants: Wants,
+}
+
+/// What a class asks of its driver: see the constants of [`ackclock_cc::Controller`].
+#[derive(Clone, Copy)]
+struct Wants {
+    rate: bool,
+    losses: bool,
+    marks: bool,
+    window_is_a_cap: bool,
+    ecn: Ecn,
+}
+
+impl Wants {
+    fn of(class: &JsValue) -> Result<Self, JsValue> {
+        let flag = |name| get(class, name).map(|flag| flag.is_truthy());
+        let codepoint = get(class, "ecn")?;
+        let ecn = match codepoint.as_string().as_deref() {
+            None if codepoint.is_undefined() || codepoint.is_null() => Ecn::AsConfigured,
+            Some("ect0") => Ecn::Ect0,
+            Some("ect1") => Ecn::Ect1,
+            _ => return Err(refused("static ecn: give \"ect0\", \"ect1\" or null")),
+        };
+        Ok(Wants {
+            rate: flag("wants_rate")?,
+            losses: flag("wants_losses")?,
+            marks: flag("wants_marks")?,
+            window_is_a_cap: flag("window_is_a_cap")?,
+            ecn,
+        })
+    }
 }
 
 /// One control of one flow; the object itself stays with the thread, because a control may go to another one.
 struct Own {
     object: usize,
     internals: &'static [&'static str],
-    wants_rate: bool,
+    wants: Wants,
     decision: Decision,
 }
 
@@ -80,12 +112,8 @@ impl Own {
             objects.push(object.clone());
             objects.len() - 1
         });
-        let mut own = Own {
-            object: place,
-            internals: class.internals,
-            wants_rate: class.wants_rate,
-            decision: nothing,
-        };
+        let mut own =
+            Own { object: place, internals: class.internals, wants: class.wants, decision: nothing };
         own.decide(&object)?;
         Ok(own)
     }
@@ -104,11 +132,13 @@ impl Own {
             ("window", start.window.0.into()),
             ("ssthresh", start.ssthresh.0.into()),
             ("hystart", (start.hystart == HyStart::PlusPlus).into()),
+            // A number holds 53 bits; as good a seed as 64.
+            ("seed", ((start.seed >> 11) as f64).into()),
         ]);
         Own::new(class, Reflect::construct(&class.class, &Array::of2(&start, &parameters))?)
     }
 
-    /// Reads window, ssthresh and pacing rate.
+    /// Reads window, ssthresh, pacing rate and quantum.
     fn decide(&mut self, object: &JsValue) -> Result<(), JsValue> {
         let window = number(object, "window")?;
         if !(window.is_finite() && window >= 1.0) {
@@ -133,6 +163,16 @@ impl Own {
                 return Err(refused("pacing_rate: give packets per second above 0, or null"));
             }
             Some(PacketRate(rate))
+        };
+        let quantum = get(object, "quantum")?;
+        self.decision.quantum = if quantum.is_undefined() || quantum.is_null() {
+            None
+        } else {
+            let quantum = number(object, "quantum")?;
+            if !(1.0..=LARGEST_QUANTUM).contains(&quantum) || quantum.fract() != 0.0 {
+                return Err(refused("quantum: give a whole number of packets, at least 1, or null"));
+            }
+            Some(Packets(quantum as u64))
         };
         Ok(())
     }
@@ -168,6 +208,16 @@ impl Own {
             Signal::Ack(ack) => {
                 let rate = ack.rate.map(|rate| rate.delivered.0 as f64 / rate.interval.as_seconds());
                 let rate = rate.filter(|rate| rate.is_finite());
+                let sample = ack.rate.map_or(JsValue::NULL, |rate| {
+                    object_of(&[
+                        ("delivered", (rate.delivered.0 as f64).into()),
+                        ("interval_s", rate.interval.as_seconds().into()),
+                        ("application_limited", rate.application_limited.into()),
+                        ("prior_delivered", (rate.prior_delivered.0 as f64).into()),
+                        ("tx_in_flight", (rate.tx_in_flight.0 as f64).into()),
+                        ("lost", (rate.lost.0 as f64).into()),
+                    ])
+                });
                 let told = object_of(&[
                     ("now_s", now_s),
                     ("growth", ack.growth().into()),
@@ -179,6 +229,10 @@ impl Own {
                     ("window_limited", ack.window_limited.into()),
                     ("recovering", ack.recovering.into()),
                     ("delivery_rate", rate.map_or(JsValue::NULL, JsValue::from_f64)),
+                    ("rate", sample),
+                    ("lost", (ack.lost.0 as f64).into()),
+                    ("marked", (ack.marked.0 as f64).into()),
+                    ("round_limited", ack.round_limited.into()),
                 ]);
                 call("onAck", &told, false)?;
             }
@@ -196,8 +250,16 @@ impl Own {
             Signal::Undo => call("onUndo", &now_s, true)?,
             Signal::Idle => call("onIdle", &now_s, true)?,
             Signal::Moderated { window } => call("onModerated", &(window.0 as f64).into(), true)?,
-            // Only for built-in controls that ask for it.
-            Signal::Lost(_) | Signal::Restart => {}
+            Signal::Lost(lost) => {
+                let told = object_of(&[
+                    ("now_s", now_s),
+                    ("tx_in_flight", (lost.tx_in_flight.0 as f64).into()),
+                    ("lost_since_sent", (lost.lost_since_sent.0 as f64).into()),
+                    ("application_limited", lost.application_limited.into()),
+                ]);
+                call("onLost", &told, true)?;
+            }
+            Signal::Restart => call("onRestart", &now_s, true)?,
         }
         self.decide(&object)
     }
@@ -206,8 +268,7 @@ impl Own {
         let object = self.object();
         let state = Object::assign(&Object::new(), object.unchecked_ref());
         let copy = Object::create(&Object::get_prototype_of(&object));
-        let class =
-            Class { class: Function::default(), internals: self.internals, wants_rate: self.wants_rate };
+        let class = Class { class: Function::default(), internals: self.internals, wants: self.wants };
         Own::new(&class, Object::assign(&copy, &state).into())
     }
 }
@@ -240,7 +301,23 @@ impl ErasedController for Own {
     }
 
     fn wants_rate(&self) -> bool {
-        self.wants_rate
+        self.wants.rate
+    }
+
+    fn wants_losses(&self) -> bool {
+        self.wants.losses
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.wants.marks
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.wants.ecn
+    }
+
+    fn window_is_a_cap(&self) -> bool {
+        self.wants.window_is_a_cap
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {
@@ -280,13 +357,14 @@ fn parameter(name: &str, default: &JsValue) -> Result<Parameter, JsValue> {
 
 /// Makes a JavaScript class the control `own`, in place of one before.
 ///
-/// The class has `window`, `ssthresh` and `pacing_rate` (packets, packets, packets per second), `onAck`, `onLoss` and
-/// `onTimeout`, and, if it likes, `onRecovered`, `onUndo`, `onIdle` and `onModerated`; `static parameters` (names and defaults),
-/// `static internals` (names of properties to be recorded), `static wants_rate`. It is made from a start (`window`,
-/// `ssthresh`, `hystart`) and its parameters.
+/// The class has `window`, `ssthresh`, `pacing_rate` and `quantum` (packets, packets, packets per second, packets), `onAck`,
+/// `onLoss` and `onTimeout`, and, if it likes, `onRecovered`, `onUndo`, `onIdle`, `onModerated`, `onLost` and `onRestart`;
+/// `static parameters` (names and defaults), `static internals` (names of properties to be recorded), `static wants_rate`,
+/// `wants_losses`, `wants_marks`, `window_is_a_cap` and `ecn` ("ect0", "ect1"). It is made from a start (`window`, `ssthresh`,
+/// `hystart`, `seed`) and its parameters.
 ///
 /// # Errors
-/// When `static parameters` or `static internals` are not of that kind.
+/// When `static parameters`, `internals` or `ecn` are not of that kind.
 #[wasm_bindgen]
 pub fn register(class: Function) -> Result<(), JsValue> {
     let mut parameters = Vec::new();
@@ -303,9 +381,9 @@ pub fn register(class: Function) -> Result<(), JsValue> {
         Array::from(&internals).iter().filter_map(|name| name.as_string()).map(|name| text(&name)).collect()
     };
     let parameters: &'static [Parameter] = parameters.leak();
-    let wants_rate = get(&class, "wants_rate")?.is_truthy();
+    let wants = Wants::of(&class)?;
     let place = CLASSES.with_borrow_mut(|classes| {
-        classes.push(Class { class, internals: internals.leak(), wants_rate });
+        classes.push(Class { class, internals: internals.leak(), wants });
         classes.len() - 1
     });
     let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {

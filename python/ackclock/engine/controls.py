@@ -34,13 +34,13 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _native
-from ackclock._native import Ack, Loss, ScenarioError, Start, Timeout
+from ackclock._native import Ack, Loss, Lost, RateSample, ScenarioError, Start, Timeout
 from ackclock.engine import base, followed
 from ackclock.engine.base import Control
 
 __all__ = [
-    "Ack", "Control", "Loss", "Start", "Timeout", "files", "fingerprint", "follows", "load",
-    "load_missing", "register", "registered",
+    "Ack", "Control", "Loss", "Lost", "RateSample", "Start", "Timeout", "files", "fingerprint",
+    "follows", "load", "load_missing", "register", "registered",
 ]  # fmt: skip
 
 
