@@ -1,0 +1,102 @@
+"""Twins in Python of built-in controls make the same packets, in a scenario per criterion."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import ackclock
+import twins
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "controls"
+MOST_LINES = {"bbr": 250, "dctcp": 120}
+
+
+def example(name: str) -> Any:
+    """Import an example."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TWINS = {
+    "reno": twins.Reno,
+    "aimd": twins.Aimd,
+    "cubic": twins.Cubic,
+    "bbr": example("bbr").Bbr,
+    "dctcp": example("dctcp").Dctcp,
+}
+SCENARIOS = twins.scenarios()
+
+
+@pytest.mark.parametrize("control", TWINS)
+@pytest.mark.parametrize("criterion", SCENARIOS)
+def test_a_twin_makes_the_same_packets(criterion: str, control: str) -> None:
+    name = f"twin-of-{control}"
+    ackclock.register(name, TWINS[control])
+    scenario = SCENARIOS[criterion]
+    built_in, twin = (
+        ackclock.simulate(twins.judged(scenario, chosen)).digest for chosen in (control, name)
+    )
+    # The digest holds every packet, loss and window of all flows, to the last bit.
+    assert twin == built_in
+
+
+class Counting(twins.Reno):
+    """Counts the signals that few scenarios have."""
+
+    heard: ClassVar[Counter[str]] = Counter()
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        self.heard["mark" if loss.ecn else "loss"] += 1
+        super().on_loss(loss)
+
+    def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        self.heard["timeout"] += 1
+        super().on_timeout(timeout)
+
+    def on_undo(self, now_s: float) -> None:
+        self.heard["undo"] += 1
+        super().on_undo(now_s)
+
+    def on_idle(self, now_s: float) -> None:
+        self.heard["idle"] += 1
+        super().on_idle(now_s)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "signal"),
+    [
+        ("wired", "loss"),
+        ("aqm", "mark"),
+        ("collapse-silence", "timeout"),
+        ("reordering", "undo"),
+        ("app-limited", "idle"),
+    ],
+)
+def test_the_scenarios_have_what_is_hard(criterion: str, signal: str) -> None:
+    ackclock.register("counting", Counting)
+    Counting.heard.clear()
+    ackclock.simulate(twins.judged(SCENARIOS[criterion], "counting"))
+    assert Counting.heard[signal] > 0
+
+
+def test_hystart_ends_a_slow_start() -> None:
+    early = SCENARIOS["hystart"]
+    late = {**early, "tcp": {**early["tcp"], "hystart": False}}
+    assert ackclock.simulate(early).digest != ackclock.simulate(late).digest
+
+
+def test_the_laboratory_has_the_same_scenarios() -> None:
+    assert twins.SCENARIOS.read_text() == twins.text(), "run python tests/twins.py"
+
+
+@pytest.mark.parametrize("name", MOST_LINES)
+def test_examples_are_short(name: str) -> None:
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= MOST_LINES[name]
