@@ -4,7 +4,7 @@ import json
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import hypothesis.strategies as st
 import pytest
@@ -228,6 +228,76 @@ def test_reno_on_the_base_class_is_reno(hard: dict[str, str], recovery: str) -> 
         settings.append(f'tcp.recovery="{recovery}"')
         made[name] = ackclock.simulate(scenario, settings=settings).digest
     assert made["reno"] == made["tutorial-reno"]
+
+
+@pytest.mark.parametrize("quantum", [0, -1, 1.5, "two"])
+def test_a_quantum_that_is_none_is_refused(quantum: Any) -> None:
+    class Wrong(LatePacing):
+        rate = 50.0
+
+        def __init__(self, start: ackclock.Start) -> None:
+            super().__init__(start)
+            self.quantum = quantum
+
+    ackclock.register("wrong-quantum", Wrong)
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "20 ms"), ackclock.flow("wrong-quantum"), duration="1 s"
+    )
+    with pytest.raises(ValueError, match=r"quantum: give a whole number of packets, at least 1"):
+        ackclock.simulate(scenario)
+
+
+def test_a_codepoint_that_is_none_is_refused() -> None:
+    class Wrong(LatePacing):
+        ecn = "ect2"
+
+    with pytest.raises(ValueError, match='ecn is "ect2"; give "ect0", "ect1" or None'):
+        ackclock.register("wrong-codepoint", Wrong)
+
+
+class Losing(ackclock.Control):
+    """Reno that notes what a control hears with `wants_losses`."""
+
+    wants_rate = wants_losses = True
+    told: ClassVar[list[Any]] = []
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        self.told.append(ack)
+        growth = self.grow(ack)
+        self.window += growth / self.window
+
+    def on_loss(self, loss: ackclock.Loss) -> None:  # noqa: ARG002
+        self.cut_to(self.window / 2)
+
+    def on_lost(self, lost: ackclock.Lost) -> None:
+        self.told.append(lost)
+
+    def on_restart(self, now_s: float) -> None:
+        self.told.append(now_s)
+
+
+def test_losses_are_told_one_by_one_and_restarts() -> None:
+    ackclock.register("losing", Losing)
+    Losing.told.clear()
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "20 ms", "20 packets"),
+        ackclock.flow("losing", rtt="40 ms", source="requests", size="250 kB", every="1 s"),
+        duration="10 s",
+    )
+    run = ackclock.simulate(scenario)
+    lost = [one for one in Losing.told if isinstance(one, ackclock.Lost)]
+    acks = [one for one in Losing.told if isinstance(one, ackclock.Ack)]
+    restarts = [one for one in Losing.told if isinstance(one, float)]
+    # All losses of a droptail queue without a timeout are found by SACK, each once.
+    assert run.flows["timeouts"].item() == 0
+    assert len(lost) == run.flows["dropped_packets"].item() > 0
+    assert all(one.tx_in_flight >= one.lost_since_sent >= 1 for one in lost)
+    assert sum(one.lost for one in acks) == len(lost)
+    # A request per second, the first of which begins the connection.
+    assert len(restarts) == 10
+    rates = [one.rate for one in acks if one.rate is not None]
+    # 10 Mbit/s are 1250 packets of 1000 bytes.
+    assert max(one.delivered / one.interval_s for one in rates) <= 1250 * 1.001
 
 
 def test_its_pacing_rate_is_obeyed_and_measured() -> None:

@@ -4,7 +4,7 @@ It models the path by two numbers: the largest delivery rate of ten round trips,
 smallest RTT of ten seconds. It paces at a gain times the rate, and keeps at most a gain times their
 product, and three packets, in flight. It makes the packets of the built-in ``bbr``, one by one::
 
-    ackclock simulate --set flow.1.controller=bbr:Bbr my.toml
+    ackclock simulate --set flow.0.controller=bbr:Bbr first.toml
 
 Run the command in this directory, or install the module.
 """

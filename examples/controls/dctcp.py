@@ -2,14 +2,14 @@
 
 It makes the packets of the built-in ``dctcp``, one by one::
 
-    ackclock simulate --set flow.1.controller=dctcp:Dctcp my.toml
+    ackclock simulate --set flow.0.controller=dctcp:Dctcp first.toml
 
 Run the command in this directory, or install the module.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ackclock import Ack, Control, Loss, Start, Timeout
 
@@ -18,7 +18,7 @@ class Dctcp(Control):
     """Reno that cuts by alpha / 2 per window of data with marks; alpha follows their share."""
 
     wants_marks: ClassVar[bool] = True
-    ecn: ClassVar[str | None] = "ect0"
+    ecn: ClassVar[Literal["ect0", "ect1"] | None] = "ect0"
     internals: ClassVar[tuple[str, ...]] = ("alpha", "marked_share")
 
     def __init__(

@@ -11,18 +11,43 @@ export class ControlError extends Error {
 }
 
 /**
- * The base that a control may extend, as the built-in controls have it: slow start, timeouts, and the way back from a loss that
- * turned out to be none. On one line, so that the lines of the text after it keep their numbers.
+ * The base that a control may extend, as the built-in controls have it: slow start with HyStart++ (RFC 9406) where the scenario
+ * asks for it, timeouts, and the way back from a loss that turned out to be none. On one line, so that the lines of the text
+ * after it keep their numbers.
  */
 export const BASE = [
   "class Base {",
-  "constructor(start) { this.window = this.initialWindow = start.window; this.ssthresh = start.ssthresh; this.before = [start.window, start.ssthresh]; }",
-  "grow(ack) { if (this.window >= this.ssthresh) return ack.growth; const room = this.ssthresh - this.window;",
-  "if (ack.growth < room) { this.window += ack.growth; return 0; } this.window = this.ssthresh; return ack.growth - room; }",
+  "constructor(start) { this.window = this.initialWindow = start.window; this.ssthresh = start.ssthresh;",
+  "this.before = this.unlost = [start.window, start.ssthresh]; this.hystart = start.hystart ? new HyStartPlusPlus() : null; }",
+  "grow(ack) { if (this.window >= this.ssthresh) return ack.growth; let step = ack.growth;",
+  "if (this.before !== this.unlost) this.hystart = null;",
+  "if (this.hystart !== null) { if (this.hystart.leavesSlowStart(ack)) { this.leaveSlowStart(); return ack.growth; }",
+  "step = this.hystart.step(step); }",
+  "const room = this.ssthresh - this.window;",
+  "if (step < room) { this.window += step; return 0; } this.window = this.ssthresh; return step - room; }",
+  "leaveSlowStart() { this.hystart = null; this.ssthresh = Math.max(2, this.window); }",
+  "cutTo(window) { this.hystart = null; this.window = this.ssthresh = Math.max(2, window); }",
+  "fallTo(window) { this.window = Math.max(1, window); this.ssthresh = Math.min(this.ssthresh, Math.max(2, this.window)); }",
+  "kept(loss, fraction, afterMark) { return loss.ecn && this.window >= this.ssthresh ? Math.max(fraction, afterMark) : fraction; }",
   "onTimeout(timeout) { if (timeout.first) this.ssthresh = Math.max(2, this.window / 2); this.window = 1; }",
   "onUndo() { [this.window, this.ssthresh] = this.before; }",
   "onIdle() { this.window = Math.min(this.window, this.initialWindow); }",
   "onModerated(window) { this.window = Math.max(1, Math.min(this.window, window)); }",
+  "}",
+  // In picoseconds, as the engine counts, so that it decides as the built-in controls do.
+  "class HyStartPlusPlus {",
+  "constructor() { this.round = 0; this.samples = 0; this.rounds = 0; this.current = this.last = this.baseline = null; }",
+  "leavesSlowStart(ack) {",
+  "if (ack.round !== this.round) { this.round = ack.round; this.last = this.current; this.current = null; this.samples = 0;",
+  "if (this.baseline !== null) this.rounds += 1; }",
+  "if (ack.rtt_s !== null) { const rtt = Math.round(ack.rtt_s * 1e12); this.samples += 1;",
+  "this.current = this.current === null ? rtt : Math.min(this.current, rtt); }",
+  "if (this.samples >= 8 && this.current !== null && this.last !== null) {",
+  "const rise = Math.min(Math.max(Math.floor(this.last / 8), 4e9), 16e9);",
+  "if (this.baseline === null) { if (this.current >= this.last + rise) { this.baseline = this.current; this.rounds = 0; } }",
+  "else if (this.current < this.baseline) this.baseline = null; }",
+  "return this.baseline !== null && this.rounds >= 5; }",
+  "step(growth) { return this.baseline === null ? growth : growth / 4; }",
   "}",
 ].join(" ");
 

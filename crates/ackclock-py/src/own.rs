@@ -205,12 +205,12 @@ impl Own {
             self.decision.pacing_rate = rate.map(PacketRate);
         }
         if let Some(quantum) = object.getattr_opt(intern!(py, "quantum"))? {
-            let quantum: Option<i64> = quantum.extract()?;
-            if quantum.is_some_and(|quantum| quantum < 1) {
-                let problem = "give a whole number of packets, at least 1, or None";
-                return Err(PyValueError::new_err(format!("{}.quantum: {problem}", self.class.name)));
-            }
-            self.decision.quantum = quantum.map(|quantum| Packets(quantum.unsigned_abs()));
+            let quantum = quantum.extract::<Option<u64>>().ok().filter(|quantum| *quantum != Some(0));
+            let problem = || {
+                let wanted = "give a whole number of packets, at least 1, or None";
+                PyValueError::new_err(format!("{}.quantum: {wanted}", self.class.name))
+            };
+            self.decision.quantum = quantum.ok_or_else(problem)?.map(Packets);
         }
         Ok(())
     }
