@@ -170,22 +170,74 @@ def test_the_chain_vectorised_is_the_chain():
     assert timeouts.state_probabilities(0.3).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [(0.01, 0.04, (10.0, 33.2, 18.9, 18.2)), (0.04, 0.01, (19.2, 85.7, 78.3, 65.2))],
-)
-def test_settling_times_of_figures_20_and_29(before, after, expected):
-    steps = (
-        transients.aimd_step(before, after, 1, 0.5),
-        transients.aimd_step(before, after, 0.31, 0.875),
-        transients.tfrc_step(before, after),
-        transients.tear_step(before, after),
-    )
-    settled = [step.settling_round_trips() for step in steps]
-    assert settled == pytest.approx(expected, abs=0.05)
-    for step in steps:
+def settled(times, rates, old, new):
+    """Return when the last rate comes that is a twentieth of the step away from the new one."""
+    far = [
+        time
+        for time, rate in zip(times, rates, strict=True)
+        if abs(rate - new) > 0.05 * abs(old - new)
+    ]
+    return max(far, default=0.0)
+
+
+def played_aimd(before, after, increase, keep):
+    """Let a window grow in small steps, and cut it whenever 1/p packets are sent."""
+    step = 1e-3
+    window, sent = 1.0, 0.0
+    time, times, peaks, loss_rate = 0.0, [], [], before
+    while len(peaks) < 60:
+        window += increase * step
+        sent += window * step
+        time += step
+        if sent >= 1 / loss_rate:
+            peaks.append(window)
+            times.append(time)
+            window, sent = keep * window, 0.0
+            if len(peaks) == 30:
+                loss_rate, old, began = after, peaks[-1], time
+    after_change = slice(30, None)
+    times = [time - began for time in times[after_change]]
+    return settled(times, peaks[after_change], old, peaks[-1]), times
+
+
+def played_tfrc(before, after):
+    """Send at the rate that the last eight loss intervals give (RFC 5348, section 5.4)."""
+    weights = [1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2]
+    intervals, time, times, rates = [1 / before] * 8, 0.0, [], []
+    for _ in range(40):
+        mean = sum(map(np.prod, zip(weights, intervals, strict=True))) / sum(weights)
+        rates.append(np.sqrt(3 * mean / 2))
+        times.append(time)
+        time += 1 / after / rates[-1]
+        intervals = [1 / after, *intervals[:7]]
+    return settled(times, rates, rates[0], np.sqrt(1.5 / after)), times
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.01, 0.04), (0.04, 0.01)])
+def test_settling_times_are_those_of_a_sender_that_is_played(before, after):
+    for increase, keep in ((1, 0.5), (0.31, 0.875)):
+        last_far, times = played_aimd(before, after, increase, keep)
+        # The time of the next loss, up to the steps that it is played in.
+        expected = next(time for time in times if time > last_far)
+        step = transients.aimd_step(before, after, increase, keep)
+        assert step.settling_round_trips() == pytest.approx(expected, rel=0.01)
+    last_far, times = played_tfrc(before, after)
+    expected = next(time for time in times if time > last_far)
+    assert transients.tfrc_step(before, after).settling_round_trips() == pytest.approx(expected)
+    for step in (transients.tfrc_step(before, after), transients.tear_step(before, after)):
         assert step.progress[0] == 0
         assert step.progress[-1] == pytest.approx(1, abs=1e-3)
+
+
+def test_tear_follows_a_step_as_by_hand():
+    # p from 1/4 to 1: the window is 2/sqrt(1/4) = 4 until then, and falls to 4/2 + 2/4 = 2.5 and to
+    # 2.5/2 + 2/2.5 = 2.05. An epoch's mean is half its end and a quarter of the end before: 3, then
+    # 2.5/2 + 4/4 = 2.25 and 2.05/2 + 2.5/4 = 1.65. Weights are 1 for four epochs and fall by
+    # fifths, 6 in all: the newest has a sixth.
+    step = transients.tear_step(0.25, 1.0, losses=2)
+    assert step.rate.tolist() == pytest.approx([3, 3 - 0.75 / 6, 3 - 0.75 / 6 - 1.35 / 6])
+    # A loss per packet: as many round trips as a packet takes at the rate.
+    assert step.time.tolist() == pytest.approx([0, 1 / 3, 1 / 3 + 1 / 2.875])
 
 
 def test_steps_end_at_the_steady_rate():
