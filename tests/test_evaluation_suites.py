@@ -215,3 +215,18 @@ def test_sending_less_under_more_loss_is_not_asked_of_single_packets(sent, falls
     (cell,) = criterion.cells("quick")
     found = {share: {"sent": one} for share, one in zip(("10", "50", "90"), sent, strict=True)}
     assert cell.numbers(found)["falls"] == falls
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_margin_is_finer_than_the_samples(name: str) -> None:
+    """A time that is found in samples of a second is not worse by a tenth of one."""
+    for criterion in SUITES[name]:
+        for cell in criterion.cells("full") if criterion.cells else []:
+            sampled = [
+                margin for margin in cell.judged
+                if margin.metric in ("recovery", "fair_time") or margin.metric.startswith("ramp_")
+            ]  # fmt: skip
+            for part in cell.parts(Subject("reno")).values() if sampled else ():
+                spacing_s = float(part.scenario["run"]["sample"].removesuffix(" s"))
+                for margin in sampled:
+                    assert (margin.difference or 0.0) >= spacing_s, (criterion.id, cell.name)

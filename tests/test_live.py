@@ -181,7 +181,9 @@ def test_a_campaign_becomes_table_v(tmp_path: Path) -> None:
     assert table["control"].to_list() == list(RATES)
     assert table["goodput_mbps"].to_list() == pytest.approx([3.0, 3.0, 9.0])
     # Two values, 12.706 standard errors of 1 on each side (Student, one degree of freedom).
-    assert table["low"][2] == pytest.approx(9 - 12.706, abs=1e-3)
+    assert table["high"][2] == pytest.approx(9 + 12.706, abs=1e-3)
+    # Less than nothing does not arrive.
+    assert table["low"][2] == 0.0
     # 9 over the mean of 3 and 3; a Reno flow has 4 beside Reno, 3 beside CUBIC, 2 beside FIT.
     assert table["speed_up"].to_list() == [None, None, pytest.approx(3.0)]
     assert table["stolen"].to_list() == pytest.approx([0.0, 0.25, 0.5])

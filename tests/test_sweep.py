@@ -333,13 +333,16 @@ def test_intervals_of_pictures_hold_nothing_impossible():
     # 0.92, 0.96, 1: 0.96 and 4.303 x 0.04/sqrt(3) = 0.0994 to either side, more than 1. Of the
     # angle asin(sqrt(0.96)) = 1.3694 that is 0.0994/(2 sqrt(0.96 x 0.04)) = 0.2536 to either side:
     # sin(1.1158)^2 = 0.807, and beyond a right angle. 0.1 and 5: 2.55 and 12.71 x 2.45 = 31 to
-    # either side, less than 0. Of x nothing is known.
-    numbers = {"jain": [0.92, 0.96, 1.0], "goodput_mbps": [0.1, 5.0, None], "x": [0.1, 5.0, None]}
+    # either side, less than 0, as is that of timeouts, which are counted. Of x nothing is known.
+    few = [0.1, 5.0, None]
+    numbers = {"jain": [0.92, 0.96, 1.0], "goodput_mbps": few, "timeouts": few, "x": few}
     table = pl.LazyFrame({"p": [1] * 3, "point": [0] * 3, "run": [0, 1, 2], **numbers})
-    jain, goodput, other = (picture.estimates(table, "p", y, None).row(0) for y in numbers)
+    jain, goodput, timeouts, other = (
+        picture.estimates(table, "p", y, None).row(0) for y in numbers
+    )
     assert jain[1] == pytest.approx(0.96)
     assert jain[2:4] == (pytest.approx(0.807, abs=5e-4), 1)
-    assert goodput[1:3] == (2.55, 0)
+    assert goodput[1:3] == timeouts[1:3] == (2.55, 0)
     assert other[2] == pytest.approx(2.55 - 12.706 * 2.45, rel=1e-3)
 
 

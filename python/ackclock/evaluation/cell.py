@@ -81,7 +81,7 @@ def words(metric: str) -> str:
     return _WORDS.get(metric, metric.replace("_", " "))
 
 
-def time_margin(metric: str, unit: str = "s") -> Margin:
+def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -> Margin:
     """Give the margin of a time: a completion, a recovery.
 
     Parameters
@@ -90,13 +90,17 @@ def time_margin(metric: str, unit: str = "s") -> Margin:
         Name of the number.
     unit : str
         Its unit.
+    resolution : float, optional
+        The spacing of the samples that it is found in, in the unit: less is no difference.
 
     Returns
     -------
     Margin
-        A tenth.
+        A tenth, and at least the resolution.
     """
-    return Margin(metric, unit, higher_is_better=False, ratio=1.1, least=1e-3)
+    return Margin(
+        metric, unit, higher_is_better=False, ratio=1.1, difference=resolution, least=1e-3
+    )
 
 
 def harm_margin(metric: str) -> Margin:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ackclock.engine import integrity
 from ackclock.metrics import bandwidth_stolen_rate, throughput_ratio
-from ackclock.metrics.intervals import over_runs
+from ackclock.metrics.intervals import over_runs, within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -229,7 +229,7 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
         others = [mean for name, mean in means.items() if name != ours]
         alone = _reference(groups.get(REFERENCE))
         for name, group in groups.items():
-            estimate = over_runs(group["goodput_mbps"].to_numpy())
+            estimate = within(over_runs(group["goodput_mbps"].to_numpy()), least=0.0)
             beside = _reference(group)
             stolen = bandwidth_stolen_rate(alone, beside) if alone and beside is not None else None
             rows.append(

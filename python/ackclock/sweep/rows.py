@@ -46,7 +46,7 @@ def possible(column: str) -> tuple[float, float]:
     tuple of two floats
         In the unit of the column.
     """
-    if column not in NUMBERS:
+    if COLUMNS.get(column) not in (int, float):
         return -math.inf, math.inf
     return 0.0, 1.0 if column in _SHARES else math.inf
 

@@ -117,6 +117,8 @@ def _sparing(subject: Subject) -> Table:
 
 
 STEPS = 30
+SAMPLE_S = 0.25
+"""Of the runs in which the time until a rate is back is measured."""
 """Of 2.5 % of the rate, one a second (draft-irtf-iccrg-tcpeval-01, section 5.3)."""
 
 
@@ -128,7 +130,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
             subject.flow("c", 40),
             duration_s=60,
             measured_from_s=10,
-            sample_s=0.25,
+            sample_s=SAMPLE_S,
             events=(
                 change(20, "dumbbell.rate", build.mbps(slow)),
                 change(40, "dumbbell.rate", build.mbps(fast.rate_mbps)),
@@ -146,7 +148,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
             "stop": build.seconds(off_s),
         }
         return STANDARD.scenario(
-            subject.flow("c", 40), cross, duration_s=60, measured_from_s=10, sample_s=0.25
+            subject.flow("c", 40), cross, duration_s=60, measured_from_s=10, sample_s=SAMPLE_S
         )
 
     def in_steps(subject: Subject) -> Table:
@@ -163,7 +165,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
             for step in range(STEPS)
         ]
         return STANDARD.scenario(
-            subject.flow("c", 40), *steps, duration_s=100, measured_from_s=10, sample_s=0.25
+            subject.flow("c", 40), *steps, duration_s=100, measured_from_s=10, sample_s=SAMPLE_S
         )
 
     def dark(subject: Subject) -> Table:
@@ -171,14 +173,14 @@ def _transient_cells(_: Mode) -> list[Cell]:
             subject.flow("c", 40),
             duration_s=40,
             measured_from_s=10,
-            sample_s=0.25,
+            sample_s=SAMPLE_S,
             events=(change(20, "dumbbell.up", False), change(22, "dumbbell.up", True)),
         )
 
     def burst(subject: Subject) -> Table:
         web = Subject(CUBIC).flow("burst", 40, count=50, bytes="100 kB", start="20 s")
         return STANDARD.scenario(
-            subject.flow("c", 40), web, duration_s=40, measured_from_s=10, sample_s=0.25
+            subject.flow("c", 40), web, duration_s=40, measured_from_s=10, sample_s=SAMPLE_S
         )
 
     back = partial(timelines.recovery, at_s=40.0, least_mbps=0.9 * fast.rate_mbps)
@@ -187,12 +189,12 @@ def _transient_cells(_: Mode) -> list[Cell]:
     return [
         Cell(
             "100 to 10 Mbit/s and back", one_part(up, back, records=True),
-            judged=(time_margin("recovery"), DELAY, LOSS), drawn=True,
+            judged=(time_margin("recovery", resolution=SAMPLE_S), DELAY, LOSS), drawn=True,
         ),
         Cell(
             "three quarters taken for 20 s",
             one_part(partial(crossed, off_s=40.0), after, records=True),
-            judged=(time_margin("recovery"),), drawn=True,
+            judged=(time_margin("recovery", resolution=SAMPLE_S),), drawn=True,
         ),
         Cell(
             "three quarters taken for good",
@@ -207,7 +209,7 @@ def _transient_cells(_: Mode) -> list[Cell]:
         Cell(
             "the link is down for 2 s",
             one_part(dark, lit, records=True),
-            judged=(time_margin("recovery"), LOSS), drawn=True,
+            judged=(time_margin("recovery", resolution=SAMPLE_S), LOSS), drawn=True,
         ),
         Cell(
             "50 short CUBIC flows at once", one_part(burst, _burst),

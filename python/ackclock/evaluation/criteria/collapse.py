@@ -32,6 +32,8 @@ from ackclock.evaluation.verdicts import Limit, Margin
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
 CHANCE_PACKETS_PER_RTT = 0.1
+SAMPLE_S = 0.1
+"""Of the runs in which the time until a rate is back is measured."""
 """Less than a packet in ten round trips is a matter of chance, and collapses nothing."""
 
 
@@ -84,7 +86,7 @@ def _silent(subject: Subject, reverse_only: bool) -> Table:
         subject.flow("c", path.rtt_ms),
         duration_s=90,
         measured_from_s=10,
-        sample_s=0.1,
+        sample_s=SAMPLE_S,
         events=tuple(events),
     )
 
@@ -95,7 +97,7 @@ def _silence_cells(_: Mode) -> list[Cell]:
         Cell(
             name,
             one_part(partial(_silent, reverse_only=reverse_only), measure, records=True),
-            judged=(time_margin("recovery"),),
+            judged=(time_margin("recovery", resolution=SAMPLE_S),),
             limits=(Limit("sent_in_silence", "packets", at_most=10),),
             drawn=True,
         )

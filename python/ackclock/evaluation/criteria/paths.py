@@ -228,7 +228,7 @@ def _far_cells(mode: Mode) -> list[Cell]:
                 partial(timelines.recovery, at_s=0.0, least_mbps=0.9 * path.rate_mbps),
                 records=True,
             ),
-            judged=(GOODPUT, time_margin("recovery")),
+            judged=(GOODPUT, time_margin("recovery", resolution=1.0)),
             parameters=parameters_of(path),
             drawn=True,
         )

@@ -268,7 +268,7 @@ def _self_cells(mode: Mode) -> list[Cell]:
         Cell(
             "5 flows come and go every 20 s",
             one_part(in_turn, partial(timelines.joining, every_s=every_s), records=True),
-            judged=(time_margin("fair_time"),),
+            judged=(time_margin("fair_time", resolution=1.0),),
             drawn=True,
         )
     )

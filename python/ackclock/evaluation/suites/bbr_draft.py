@@ -31,6 +31,8 @@ from ackclock.evaluation.verdicts import Margin
 PATH = Bottleneck(20, 100, 2)
 """The draft's authors propose it; the draft itself has ranges."""
 LONG_S = 60.0
+SAMPLE_S = 0.5
+"""Of the runs in which the time until a rate is found is measured."""
 SOME = "5 Mbit/s"
 """What an application has to send that does not fill the path."""
 USED = Margin("utilisation", "", higher_is_better=True, ratio=1.1)
@@ -43,7 +45,7 @@ def flow_on(
     *,
     duration_s: float = LONG_S,
     from_s: float = 15.0,
-    sample_s: float = 0.5,
+    sample_s: float = SAMPLE_S,
     events: tuple[Table, ...] = (),
     **keys: object,
 ) -> Scenario:
@@ -90,7 +92,7 @@ def _found(name: str, path: Bottleneck, scenario: Scenario, at_s: float, rate_mb
     return Cell(
         name,
         one_part(scenario, measure, records=True),
-        judged=(time_margin("recovery"), LOSS),
+        judged=(time_margin("recovery", resolution=SAMPLE_S), LOSS),
         parameters={"rate_mbps": path.rate_mbps, "rtt_ms": path.rtt_ms},
         drawn=True,
     )

@@ -34,6 +34,8 @@ from ackclock.evaluation.criteria.queueing import alone
 from ackclock.evaluation.criteria.traffic import SIZES
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table
 
+RAMP_SAMPLE_S = 0.1
+"""Of the runs in which the time until so many packets have arrived is measured."""
 RTTS_MS = (4, 28, 54, 74, 98, 124, 150, 174, 200)
 """Round trips of the nine pairs of ends, less that of the link in the middle."""
 SMALL = 0.1
@@ -174,7 +176,7 @@ def _ramp(subject: Subject, rate: float, rtts_ms: tuple[float, float]) -> Table:
         subject.flow("c-1", rtts_ms[1], start="20 s", initial_ssthresh=2),
         duration_s=60,
         measured_from_s=20,
-        sample_s=0.1,
+        sample_s=RAMP_SAMPLE_S,
     )
 
 
@@ -220,7 +222,9 @@ def _ramp_cells(mode: Mode) -> list[Cell]:
                         partial(ramp_up, start_s=20.0, powers=powers),
                         records=True,
                     ),
-                    judged=tuple(time_margin(f"ramp_{power}") for power in powers),
+                    judged=tuple(
+                        time_margin(f"ramp_{power}", resolution=RAMP_SAMPLE_S) for power in powers
+                    ),
                     parameters={"rate_mbps": rate, "newcomer_ms": rtts[1]},
                 )
             )
