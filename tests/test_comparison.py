@@ -352,6 +352,74 @@ def test_the_conclusion_says_only_what_intervals_decide() -> None:
     assert "This rests on 5 runs of 30 s" in text[-1]
 
 
+def _around(middle: float) -> list[float]:
+    """Five runs with a standard deviation of 1: Student's interval is 2.776/sqrt(5) = 1.24 wide."""
+    return [middle - 1, middle, middle + 1, middle - 1, middle + 1]
+
+
+@pytest.mark.parametrize(
+    ("goodputs", "expected"),
+    [
+        # The interval of a difference reaches sqrt(2) 1.24 = 1.76 to either side.
+        (
+            {"a": _around(20), "b": _around(18), "c": _around(10)},
+            ("a carries most alone: 20 Mbit/s; b 18, c 10.", "c adds least", 10),
+        ),
+        (
+            {"c": _around(10), "b": _around(18), "a": _around(20)},
+            ("a carries most alone: 20 Mbit/s; b 18, c 10.", "c adds least", 10),
+        ),
+        (
+            {"a": _around(19), "b": _around(20), "c": _around(10)},
+            ("Undecided in goodput: between b and a; c 10 behind.", "c adds least", 10),
+        ),
+        (
+            {"a": _around(20), "b": _around(19.5), "c": _around(19)},
+            (
+                "Undecided in goodput: between a, b and c.",
+                "Undecided in queueing delay: between c, b and a.",
+                None,
+            ),
+        ),
+        # Nothing is random in these.
+        (
+            {"a": [20.0] * 5, "b": [20.0] * 5},
+            ("All are equal in goodput.", "All are equal in queueing delay.", None),
+        ),
+        (
+            {"a": [20.0] * 5, "b": [20.0] * 5, "c": [10.0] * 5},
+            ("a and b carry most alone: 20 Mbit/s; c 10.", "c adds least", 10),
+        ),
+        (
+            {"a": [2.0] * 5, "b": [20.0] * 5, "c": [20.0] * 5, "d": [20.0] * 5},
+            ("b, c and d carry most alone: 20 Mbit/s; a 2.", "a adds least", 2),
+        ),
+    ],
+)
+def test_the_conclusion_knows_leaders_of_every_kind(
+    goodputs: dict[str, list[float]], expected: tuple[str, str, float | None]
+) -> None:
+    # The same numbers are the answers to every question: of delay less is better.
+    text = conclusion.sentences(_compared(**goodputs))
+    most, least, number = expected
+    assert text[0] == most
+    assert text[1].startswith(least)
+    if number is not None:
+        assert f"queueing delay: {number} ms on average" in text[1]
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_of_too_few_runs_nothing_is_decided(runs: int) -> None:
+    found = _compared(a=[20.0, 19.0][:runs], b=[10.0, 9.5][:runs])
+    text = conclusion.sentences(replace(found, setting=replace(found.setting, runs=runs)))
+    # Of two runs Student's factor is 12.7: 19.5 +- 6.4 and 9.75 +- 3.2 differ by 9.75 +- 7.1.
+    if runs == 2:
+        assert text[0].startswith("a carries most alone")
+    else:
+        assert text[0] == "Undecided in goodput: between a and b."
+        assert text[-1].endswith("so nothing is decided; use --runs 5.")
+
+
 def test_intervals_hold_nothing_impossible(found: comparison.Comparison) -> None:
     for question in comparison.QUESTIONS:
         for one in found.estimates[question.key].values():

@@ -12,13 +12,16 @@ from ackclock.metrics import Estimate
 ASKED = ("goodput", "delay", "loss", "stolen_reno", "recovery")
 """Questions that make a sentence each, in this order."""
 SENTENCES = {
-    "goodput": ("{} carries most alone: {} Mbit/s", "goodput"),
-    "delay": ("{} adds least queueing delay: {} ms on average", "queueing delay"),
-    "loss": ("{} loses least: {} % of its packets", "losses"),
-    "stolen_reno": ("{} takes least from Reno: {} % of what another Reno would leave", "what "
-                    "Reno loses"),
-    "recovery": ("{} is back first after a step: {} s", "the recovery after a step"),
+    "goodput": ("carries", "carry", "most alone: {} Mbit/s", "goodput"),
+    "delay": ("adds", "add", "least queueing delay: {} ms on average", "queueing delay"),
+    "loss": ("loses", "lose", "least: {} % of the packets", "losses"),
+    "stolen_reno": (
+        "takes", "take", "least from Reno: {} % of what another Reno would leave",
+        "what Reno loses",
+    ),
+    "recovery": ("is", "are", "back first after a step: {} s", "the recovery after a step"),
 }  # fmt: skip
+"""Of one leader and of several, what follows the verb, and what is undecided otherwise."""
 FLOODS = 10.0
 """Losses, in per cent, of a control that floods its path."""
 
@@ -92,7 +95,7 @@ def _best(comparison: Comparison, question: Question) -> str:
         return ""
     ranked = sorted(known, key=lambda name: -question.better * answers[name].value)
     best, others = ranked[0], ranked[1:]
-    text, subject = SENTENCES[question.key]
+    verb, verb_of_several, text, subject = SENTENCES[question.key]
     equal = [name for name in others if verdict(question, answers[best], answers[name]) == 0]
     unclear = [name for name in others if verdict(question, answers[best], answers[name]) is None]
     rest = [name for name in others if name not in equal and name not in unclear]
@@ -102,8 +105,9 @@ def _best(comparison: Comparison, question: Question) -> str:
         between = " and ".join([", ".join([best, *equal, *unclear[:-1]]), unclear[-1]])
         tail = f"; {_list(rest, answers)} behind" if rest else ""
         return f"Undecided in {subject}: between {between}{tail}."
-    leaders = " and ".join([best, *equal])
-    return f"{text.format(leaders, f'{answers[best].value:.3g}')}; {_list(rest, answers)}."
+    leaders = " and ".join(filter(None, [", ".join([best, *equal[:-1]]), *equal[-1:]]))
+    told = text.format(f"{answers[best].value:.3g}")
+    return f"{leaders} {verb_of_several if equal else verb} {told}; {_list(rest, answers)}."
 
 
 def _list(names: list[str], answers: dict[str, Estimate]) -> str:
