@@ -457,12 +457,17 @@ def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
     scenario: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     words = ["simulate", str(scenario), "--set", "run.duration=100 h", "-o", "out"]
+    # Under nohup the tests ignore SIGHUP, and what they start would, too, as it should.
+    command = ["env", f"--default-signal={number.name.removeprefix('SIG')}", *COMMAND, *words]
     with subprocess.Popen(
-        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        wait_until(lambda: any(tmp_path.glob(".out.*.partial")))
-        process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        try:
+            wait_until(lambda: any(tmp_path.glob(".out.*.partial")))
+            process.send_signal(number)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 128 + number
     assert said.splitlines()[-1] == f"ackclock: ended by {number.name}"
     assert "Traceback" not in said

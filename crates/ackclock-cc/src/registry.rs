@@ -40,6 +40,21 @@ pub type Build =
 /// Checks parameters, and says which is at fault and why.
 pub type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync;
 
+/// Checks what is given for parameters that are known only at run time.
+///
+/// # Errors
+/// Which is at fault and why: there is none of that name, or its value is outside of its domain.
+pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
+    for (index, (name, value)) in given.iter().enumerate() {
+        let known = parameters.iter().find(|parameter| parameter.name == *name);
+        let domain = known.ok_or((index, ParameterError::Unknown))?.domain;
+        if !domain.contains(*value) {
+            return Err((index, ParameterError::OutsideDomain(domain)));
+        }
+    }
+    Ok(())
+}
+
 /// The parameters given over the defaults.
 fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
     let mut params = P::default();

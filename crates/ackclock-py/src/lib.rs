@@ -5,6 +5,7 @@ mod episodes;
 mod library;
 mod own;
 mod scenario;
+mod told;
 
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
@@ -90,12 +91,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
-    module.add_class::<own::Ack>()?;
-    module.add_class::<own::Beginning>()?;
-    module.add_class::<own::Loss>()?;
-    module.add_class::<own::Lost>()?;
-    module.add_class::<own::RateSample>()?;
-    module.add_class::<own::Timeout>()?;
+    module.add_class::<told::Ack>()?;
+    module.add_class::<told::Beginning>()?;
+    module.add_class::<told::Loss>()?;
+    module.add_class::<told::Lost>()?;
+    module.add_class::<told::RateSample>()?;
+    module.add_class::<told::Timeout>()?;
     module.add_class::<Scenario>()?;
     module.add_class::<episodes::Episodes>()?;
     module.add_function(wrap_pyfunction!(episodes::observed, module)?)?;

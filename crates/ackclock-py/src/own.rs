@@ -6,8 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_cc::registry::{Build, Check, Entry, Given, check};
+use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value};
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -15,68 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::catalogue;
-
-/// What a control written in Python is told when an acknowledgement arrives.
-#[pyclass(frozen, get_all, module = "ackclock")]
-pub struct Ack {
-    now_s: f64,
-    growth: f64,
-    credit: f64,
-    delivered: u64,
-    rtt_s: Option<f64>,
-    in_flight: u64,
-    round: u64,
-    window_limited: bool,
-    recovering: bool,
-    delivery_rate: Option<f64>,
-    rate: Option<Py<RateSample>>,
-    lost: u64,
-    marked: u64,
-    round_limited: bool,
-}
-
-/// A measured delivery rate, for a control written in Python.
-#[pyclass(frozen, get_all, module = "ackclock")]
-pub struct RateSample {
-    delivered: u64,
-    interval_s: f64,
-    application_limited: bool,
-    prior_delivered: u64,
-    tx_in_flight: u64,
-    lost: u64,
-}
-
-/// What a control written in Python is told when a packet is considered lost.
-#[pyclass(frozen, get_all, module = "ackclock")]
-pub struct Lost {
-    now_s: f64,
-    tx_in_flight: u64,
-    lost_since_sent: u64,
-    application_limited: bool,
-}
-
-/// What a control written in Python is told when a loss event begins.
-#[pyclass(frozen, get_all, module = "ackclock")]
-pub struct Loss {
-    now_s: f64,
-    ecn: bool,
-}
-
-/// What a control written in Python is told when the retransmission timer expires.
-#[pyclass(frozen, get_all, module = "ackclock")]
-pub struct Timeout {
-    now_s: f64,
-    first: bool,
-}
-
-/// Where a connection starts, for a control written in Python.
-#[pyclass(frozen, get_all, module = "ackclock", name = "Start")]
-pub struct Beginning {
-    window: f64,
-    ssthresh: f64,
-    hystart: bool,
-    seed: u64,
-}
+use crate::told::{Ack, Beginning, Loss, Lost, RateSample, Timeout};
 
 /// Runs `work`, and returns what a control written in Python raised in it.
 pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
@@ -291,19 +230,6 @@ impl Own {
     }
 }
 
-impl RateSample {
-    const fn of(rate: ackclock_cc::RateSample) -> Self {
-        RateSample {
-            delivered: rate.delivered.0,
-            interval_s: rate.interval.as_seconds(),
-            application_limited: rate.application_limited,
-            prior_delivered: rate.prior_delivered.0,
-            tx_in_flight: rate.tx_in_flight.0,
-            lost: rate.lost.0,
-        }
-    }
-}
-
 impl ErasedController for Own {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
         or_raise(Python::attach(|py| self.tell(py, now, signal)));
@@ -347,17 +273,6 @@ impl ErasedController for Own {
         };
         Box::new(or_raise(Python::attach(copy)))
     }
-}
-
-fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
-    for (index, (name, value)) in given.iter().enumerate() {
-        let known = parameters.iter().find(|parameter| parameter.name == *name);
-        let domain = known.ok_or((index, ParameterError::Unknown))?.domain;
-        if !domain.contains(*value) {
-            return Err((index, ParameterError::OutsideDomain(domain)));
-        }
-    }
-    Ok(())
 }
 
 fn text(text: &str) -> &'static str {

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Build, Check, Entry, Given};
+use ackclock_cc::registry::{Build, Check, Entry, Given, check};
 use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value};
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
@@ -326,17 +326,6 @@ impl ErasedController for Own {
             Own { internals: &[], ..*self }
         }))
     }
-}
-
-fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
-    for (index, (name, value)) in given.iter().enumerate() {
-        let known = parameters.iter().find(|parameter| parameter.name == *name);
-        let domain = known.ok_or((index, ParameterError::Unknown))?.domain;
-        if !domain.contains(*value) {
-            return Err((index, ParameterError::OutsideDomain(domain)));
-        }
-    }
-    Ok(())
 }
 
 fn text(text: &str) -> &'static str {
