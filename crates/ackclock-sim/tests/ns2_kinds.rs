@@ -18,61 +18,13 @@ use ackclock_sim::BuiltIn;
 use ackclock_trace::{FlowSummary, LinkSummary, Summary};
 
 use crate::common;
-use crate::common::table::{Row, Table, mean};
+use crate::common::chance::Tolerance::{self, Chance, Fixed, Packets, Share};
+use crate::common::chance::compare;
+use crate::common::table::{Row, Table};
 
 const FLOWS: &str = include_str!("../../../tests/data/ns2/flows.csv");
 const LINKS: &str = include_str!("../../../tests/data/ns2/links.csv");
 const RUNS: u64 = 4;
-/// The smallest tolerance, relative.
-const LEAST: f64 = 0.02;
-/// So many standard errors of the difference of two means are left to chance.
-const DEVIATIONS: f64 = 3.0;
-/// What chance may allow at most, relative.
-const LARGEST: f64 = 0.15;
-
-/// How far our mean may be from that of ns-2.
-#[derive(Clone, Copy)]
-enum Tolerance {
-    /// What chance explains, and 2 % in any case.
-    Chance,
-    /// What chance explains, and this share in any case.
-    Share(f64),
-    /// This share, whatever the scatter.
-    Fixed(f64),
-    /// So many packets, whatever the scatter.
-    Packets(f64),
-}
-
-use Tolerance::{Chance, Fixed, Packets, Share};
-
-impl Tolerance {
-    /// The largest difference of the means of `theirs` and `ours`.
-    fn of(self, theirs: &[f64], ours: &[f64], what: &str) -> f64 {
-        let reference = mean(theirs.iter().copied()).abs();
-        let chance = || {
-            let allowed = DEVIATIONS * standard_error(theirs).hypot(standard_error(ours));
-            assert!(
-                allowed <= LARGEST * reference,
-                "{what}: the scatter allows {allowed:.3} of {reference:.3}"
-            );
-            allowed
-        };
-        match self {
-            Chance => chance().max(LEAST * reference),
-            Share(share) => chance().max(share * reference),
-            Fixed(share) => share * reference,
-            Packets(packets) => packets,
-        }
-    }
-}
-
-/// Of the mean of some independent values.
-fn standard_error(values: &[f64]) -> f64 {
-    let (mean, count) = (mean(values.iter().copied()), values.len() as f64);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (count - 1.0) / count).sqrt()
-}
-
 /// For mean queues: half a packet of sixteen.
 const LENGTH: Tolerance = Share(0.03);
 /// For drops and marks: their number is about the inverse square of the window, so 3 % of a window are 6 % of
@@ -167,18 +119,7 @@ impl Done {
     }
 
     fn compare(&self, what: &str, theirs: &[f64], ours: &[f64], tolerance: Tolerance) -> &Done {
-        let what = format!("{}: {what}", self.name);
-        let (reference, result) = (mean(theirs.iter().copied()), mean(ours.iter().copied()));
-        let allowed = tolerance.of(theirs, ours, &what);
-        let report = format!(
-            "{what}: ns-2 {reference:.3} ± {:.3}, ours {result:.3} ± {:.3}, {:+.1} %, allowed {:.1} %",
-            standard_error(theirs),
-            standard_error(ours),
-            100.0 * (result / reference - 1.0),
-            100.0 * allowed / reference,
-        );
-        println!("{report}");
-        assert!((result - reference).abs() <= allowed, "{report}");
+        compare(&format!("{}: {what}", self.name), theirs, ours, tolerance);
         self
     }
 }

@@ -1,5 +1,6 @@
 //! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
 
+pub mod chance;
 pub mod table;
 
 use ackclock_scenario::*;
