@@ -22,6 +22,32 @@ duration = "1 s"
 controller = "reno"
 rtt = "20 ms"
 """
+HUNGRY = """
+[run]
+duration = "10 s"
+[dumbbell]
+rate = "100 Gbit/s"
+delay = "500 ms"
+queue = { kind = "droptail", limit = "10000000 packets" }
+[[flow]]
+controller = "aimd"
+params = { alpha = 1000000 }
+rtt = "1000 ms"
+"""
+"""With ten million packets on their way it needs more than a gigabyte."""
+LITTLE_MEMORY = """
+import resource, sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from ackclock import simulate
+hungry, other = (Path(name) for name in sys.argv[1:])
+alone = simulate(other, record=False).digest
+with ThreadPoolExecutor(2) as threads:
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (600 << 20),) * 2)
+    runs = [threads.submit(simulate, file, record=False) for file in (hungry, other)]
+print(repr(runs[0].exception()), runs[1].result().digest == alone)
+"""
 
 
 def _refused(done: Finished) -> str:
@@ -188,3 +214,12 @@ def test_ctrl_c_is_noticed_while_flows_are_read_and_built(
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.stdout == "interrupted, 1 at work\n", done.stderr
+
+
+def test_a_run_without_memory_fails_alone(tmp_path: Path) -> None:
+    files = {"hungry.toml": HUNGRY, "other.toml": PATH.replace('"1 s"', '"60 s"')}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    program = [sys.executable, "-c", LITTLE_MEMORY, *(tmp_path / name for name in files)]
+    done = subprocess.run(program, check=True, capture_output=True, text=True)
+    assert done.stdout == "MemoryError('not enough memory for the run') True\n", done.stderr

@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given, check};
 use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value};
+use ackclock_sim::OutOfMemory;
 use ackclock_units::{PacketRate, Packets, Time, Window};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -17,10 +18,11 @@ use pyo3::types::{PyBool, PyDict};
 use crate::catalogue;
 use crate::told::{Ack, Beginning, Loss, Lost, RateSample, Timeout};
 
-/// Runs `work`, and returns what a control written in Python raised in it.
+/// Runs `work`, and returns what a control written in Python raised in it, or that there was not enough memory for it.
 pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<PyErr>() {
         Ok(error) => *error,
+        Err(other) if other.is::<OutOfMemory>() => PyMemoryError::new_err("not enough memory for the run"),
         Err(other) => resume_unwind(other),
     })
 }

@@ -219,7 +219,8 @@ impl Scenario {
                 progress.call1((simulation.now().as_seconds(), simulation.packets()))?;
             }
         }
-        let (summary, tables) = py.detach(|| simulation.finish(&catalogue)).map_err(|error| {
+        let finished = caught(|| py.detach(|| simulation.finish(&catalogue)))?;
+        let (summary, tables) = finished.map_err(|error| {
             PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default()))
         })?;
         let summary =

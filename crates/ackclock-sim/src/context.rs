@@ -2,6 +2,7 @@
 
 use ackclock_units::Time;
 
+use crate::memory::Grow as _;
 use crate::packet::Slab;
 use crate::payload::Payload;
 
@@ -21,7 +22,7 @@ impl Context<'_> {
     pub fn write(&mut self, flow: u32, kind: &'static str, window_before: f64, window_after: f64) {
         let time = self.now;
         if let Some(journal) = &mut self.journal {
-            journal.push(JournalEntry { time, flow, kind, window_before, window_after });
+            journal.add(JournalEntry { time, flow, kind, window_before, window_after });
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod endpoint;
 pub mod link;
 pub mod loss;
 pub mod media;
+mod memory;
 pub mod meter;
 mod network;
 mod observe;
@@ -34,5 +35,6 @@ pub mod tcp;
 pub mod wire;
 
 pub use assemble::{Makers, Placement, Transport, make_link};
+pub use memory::OutOfMemory;
 pub use rate::BuiltIn;
 pub use simulation::Simulation;

@@ -7,6 +7,7 @@ use ackclock_units::{Span, Time};
 use crate::context::JournalEntry;
 use crate::endpoint::{Ends, ReceiverView};
 use crate::link::LinkCounters;
+use crate::memory::{Grow as _, collected};
 use crate::network::Network;
 use crate::packet::EndId;
 
@@ -118,11 +119,11 @@ impl Observer {
     pub fn take_tables(&mut self, journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
         let events = Table {
             columns: vec![
-                ("time_s", Column::Real(journal.iter().map(|entry| entry.time.as_seconds()).collect())),
-                ("flow", Column::Id(journal.iter().map(|entry| entry.flow).collect())),
-                ("kind", Column::Word(journal.iter().map(|entry| entry.kind).collect())),
-                ("window_before", Column::Real(journal.iter().map(|entry| entry.window_before).collect())),
-                ("window_after", Column::Real(journal.iter().map(|entry| entry.window_after).collect())),
+                ("time_s", Column::Real(collected(journal.iter().map(|entry| entry.time.as_seconds())))),
+                ("flow", Column::Id(collected(journal.iter().map(|entry| entry.flow)))),
+                ("kind", Column::Word(collected(journal.iter().map(|entry| entry.kind)))),
+                ("window_before", Column::Real(collected(journal.iter().map(|entry| entry.window_before)))),
+                ("window_after", Column::Real(collected(journal.iter().map(|entry| entry.window_after)))),
             ],
         };
         let mut tables = vec![("events", events)];
@@ -209,15 +210,15 @@ impl Samples {
             let capacity = (counters.capacity - last.capacity) as f64;
             let q = &mut self.queues;
             let (level, least, most) = link.take_extremes();
-            q.time.push(now.as_seconds());
-            q.link.push(id as u32);
-            q.level.push(level);
-            q.least.push(least);
-            q.most.push(most);
-            q.mean.push((counters.queue_integral - last.queue_integral) as f64 / span.0 as f64);
-            q.drops.push(counters.queue_drops - last.queue_drops);
-            q.marks.push(counters.marks - last.marks);
-            q.utilisation.push(if capacity > 0.0 {
+            q.time.add(now.as_seconds());
+            q.link.add(id as u32);
+            q.level.add(level);
+            q.least.add(least);
+            q.most.add(most);
+            q.mean.add((counters.queue_integral - last.queue_integral) as f64 / span.0 as f64);
+            q.drops.add(counters.queue_drops - last.queue_drops);
+            q.marks.add(counters.marks - last.marks);
+            q.utilisation.add(if capacity > 0.0 {
                 (counters.bits - last.bits) as f64 / capacity
             } else {
                 f64::NAN
@@ -241,17 +242,17 @@ impl Samples {
         let last = std::mem::replace(&mut self.last[flow as usize], now_at);
         let bytes = self.packet_bytes[flow as usize];
         let w = &mut self.windows;
-        w.time.push(now.as_seconds());
-        w.flow.push(flow);
-        w.window.push(view.window);
-        w.ssthresh.push(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
-        w.rtt.push(view.meter.last_rtt().map_or(f64::NAN, Span::as_millis));
-        w.in_flight.push(view.in_flight);
-        w.sent.push((now_at.sent - last.sent) * bytes);
-        w.arrived.push((arrived - last.arrived) * bytes);
-        w.delivered.push((delivered - last.delivered) * bytes);
+        w.time.add(now.as_seconds());
+        w.flow.add(flow);
+        w.window.add(view.window);
+        w.ssthresh.add(if view.ssthresh.is_finite() { view.ssthresh } else { f64::NAN });
+        w.rtt.add(view.meter.last_rtt().map_or(f64::NAN, Span::as_millis));
+        w.in_flight.add(view.in_flight);
+        w.sent.add((now_at.sent - last.sent) * bytes);
+        w.arrived.add((arrived - last.arrived) * bytes);
+        w.delivered.add((delivered - last.delivered) * bytes);
         let delay = receiver.delays().and_then(|(delays, _)| delays.latest());
-        w.delay.push(delay.map_or(f64::NAN, Span::as_millis));
+        w.delay.add(delay.map_or(f64::NAN, Span::as_millis));
         let rows = w.time.len();
         if let Some(control) = view.control {
             control.internals(&mut |name, value| w.internal(name, value, rows));
@@ -284,7 +285,7 @@ impl Windows {
         });
         let column = &mut self.internals[position].1;
         column.resize(rows - 1, f64::NAN);
-        column.push(value);
+        column.add(value);
     }
 
     fn into_table(self) -> Table {

@@ -2,6 +2,8 @@
 
 use ackclock_units::Time;
 
+use crate::memory::{Grow as _, or_unwind};
+
 /// What a packet is to the endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -222,11 +224,17 @@ impl<T> Slab<T> {
                 self.places[place as usize] = value;
                 Handle(place)
             }
-            None => {
-                self.places.push(value);
-                Handle(self.places.len() as u32 - 1)
-            }
+            None => self.add(value),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, value: T) -> Handle {
+        self.places.add(value);
+        // Freeing a place needs no memory then.
+        or_unwind(self.free.try_reserve_exact(self.places.capacity()));
+        Handle(self.places.len() as u32 - 1)
     }
 
     /// Frees `handle` and returns what is stored there, until the next insertion; `None` for [`Handle::NONE`].

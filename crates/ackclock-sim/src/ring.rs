@@ -1,5 +1,7 @@
 //! A first-in, first-out queue of small values in a ring.
 
+use crate::memory::slots;
+
 /// Values in order of arrival, each at a position; positions only rise. The ring's length is a power of two, so that a
 /// place is found without a division or a comparison; memory is allocated only to double it. Every packet passes several
 /// of these per hop: the standard library's queue, whose length is any number, costs 50 of 1600 instructions per packet
@@ -88,7 +90,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(never)]
     fn grow(&mut self) {
         let length = (2 * self.slots.len()).max(4);
-        let mut slots = vec![T::default(); length];
+        let mut slots = slots(length);
         for (position, value) in (self.first..).zip(self.iter()) {
             slots[position as usize & (length - 1)] = *value;
         }

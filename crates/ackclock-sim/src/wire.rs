@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use ackclock_scenario::{Aggregation, Noise, NoiseKind};
 use ackclock_units::{Span, Time};
 
+use crate::memory::Grow as _;
 use crate::packet::{Kind, Packet};
 use crate::random::{Purpose, Stream};
 use crate::ring::Ring;
@@ -202,7 +203,7 @@ impl Wire {
         }
         if reorders {
             self.pushed += 1;
-            self.unordered.push(Reverse((arrival, self.pushed, Overtaking(packet))));
+            self.unordered.add(Reverse((arrival, self.pushed, Overtaking(packet))));
         } else {
             self.push_in_order(arrival, packet);
         }

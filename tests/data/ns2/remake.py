@@ -1,7 +1,7 @@
 """Runs ns-2 again and writes the tables beside this file.
 
-Without arguments every case of cases.txt is run again, three quarters of an hour of one processor; with names
-only those, and the rows of the others stay. What differs is what git shows.
+Without arguments every case of cases.txt is run again, which takes three quarters of an hour of one
+processor; with names only those, and the rows of the others stay. What differs is what git shows.
 """
 
 import argparse

@@ -17,6 +17,7 @@ use super::intake::Intake;
 use super::sender::{Law, Next};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
+use crate::memory::Grow as _;
 use crate::packet::Packet;
 use crate::payload::Report;
 
@@ -206,7 +207,7 @@ impl TearReceiver {
         if let Some(highest) = highest
             && sequence > highest + 1
         {
-            self.missing.push_back((highest + 1, sequence, 1));
+            self.missing.add((highest + 1, sequence, 1));
         }
         let mut found = false;
         while let Some((_, end, later)) = self.missing.front().copied()

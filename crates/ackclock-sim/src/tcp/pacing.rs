@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use ackclock_cc::RateSample;
 use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, Packets, Rate, Span, Time};
 
+use crate::memory::Grow as _;
+
 /// Spaces packets at a rate, to the picosecond in the long run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
@@ -96,7 +98,7 @@ impl DeliveryRate {
         if idle {
             (self.first_at, self.delivered_at) = (now, now);
         }
-        self.sent.push_back(Sent {
+        self.sent.add(Sent {
             at: now,
             delivered: self.delivered,
             delivered_at: self.delivered_at,

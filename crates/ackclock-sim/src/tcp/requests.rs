@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ackclock_scenario::{Pause, Requests, Spacing};
 use ackclock_units::{Bytes, Span, Time};
 
+use crate::memory::Grow as _;
 use crate::pace::Serialiser;
 use crate::random::Stream;
 
@@ -47,7 +48,7 @@ impl RequestLog {
 
     /// The sender is given `bytes` at `now`; with them the connection has `end` packets.
     pub fn begin(&self, now: Time, bytes: Bytes, end: u64) {
-        self.book().requests.push(Request { start: now, bytes, end, completed: None });
+        self.book().requests.add(Request { start: now, bytes, end, completed: None });
     }
 
     /// The receiver has the first `packets` packets at `now`. Returns whether that is all there will ever be.

@@ -4,6 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use crate::memory::{Grow as _, slots};
+
 /// What happened to a packet's last retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
@@ -62,7 +64,7 @@ impl Retransmissions {
             self.grow(oldest);
         }
         self.set(sequence, Fate::UnderWay(self.place));
-        self.order.push_back(Retransmission { sequence, place: self.place, next });
+        self.order.add(Retransmission { sequence, place: self.place, next });
         self.place += 1;
     }
 
@@ -91,7 +93,7 @@ impl Retransmissions {
         if let Some(first) = self.first() {
             self.order.pop_front();
             self.set(first.sequence, Fate::Lost);
-            self.lost.push(Reverse(first.sequence));
+            self.lost.add(Reverse(first.sequence));
         }
     }
 
@@ -126,7 +128,7 @@ impl Retransmissions {
     #[cold]
     fn grow(&mut self, oldest: u64) {
         let capacity = (self.fates.len() * 2).max(64);
-        let mut fates = vec![(0, Fate::Never); capacity];
+        let mut fates = slots::<(u64, Fate)>(capacity);
         for sequence in oldest..oldest + self.fates.len() as u64 {
             fates[sequence as usize & (capacity - 1)] = (sequence, self.fate(sequence));
         }

@@ -4,6 +4,8 @@
 
 use ackclock_units::Time;
 
+use crate::memory::slots;
+
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
@@ -173,7 +175,7 @@ impl SentList {
     #[cold]
     fn grow(&mut self, oldest: u64) {
         let capacity = self.slots.len() * 2;
-        let mut slots = vec![Slot::default(); capacity];
+        let mut slots = slots::<Slot>(capacity);
         for sequence in oldest..oldest + self.slots.len() as u64 {
             slots[sequence as usize & (capacity - 1)] = *self.slot(sequence);
         }

@@ -6,6 +6,8 @@
 //! missing. Nothing is scanned, and memory is allocated only to double the ring. As there are two rings per flow, slots
 //! are half as wide while they can be.
 
+use crate::memory::slots;
+
 /// A set of sequence numbers at or above a base that moves up.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceSet {
@@ -43,11 +45,7 @@ impl Default for Slots {
 impl Slots {
     /// This many slots of numbers that are not in the set.
     fn new(count: usize) -> Self {
-        if count <= MOST_NARROW {
-            Slots::Narrow(vec![(0, 0); count])
-        } else {
-            Slots::Wide(vec![(0, 0); count])
-        }
+        if count <= MOST_NARROW { Slots::Narrow(slots(count)) } else { Slots::Wide(slots(count)) }
     }
 
     #[inline]

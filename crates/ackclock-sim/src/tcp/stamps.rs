@@ -3,6 +3,8 @@
 use ackclock_cc::Lost;
 use ackclock_units::Packets;
 
+use crate::memory::slots;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Stamp {
     tx_in_flight: u64,
@@ -66,7 +68,7 @@ impl Stamps {
     #[cold]
     fn grow(&mut self, oldest: u64) {
         let (old, capacity) = (self.ring.len(), self.ring.len() * 2);
-        let mut ring = vec![Stamp::default(); capacity];
+        let mut ring = slots::<Stamp>(capacity);
         for sequence in oldest..oldest + old as u64 {
             ring[sequence as usize & (capacity - 1)] = self.ring[sequence as usize & (old - 1)];
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::Intervals;
+use crate::memory::Grow as _;
 use crate::payload::Header;
 
 /// Where editions of TFRC find losses and loss events differently.
@@ -86,7 +87,7 @@ impl LossHistory {
         if sequence > highest {
             if sequence > highest + 1 {
                 let between = (at, now);
-                self.missing.push_back(Gap { first: highest + 1, end: sequence, between, later: 0 });
+                self.missing.add(Gap { first: highest + 1, end: sequence, between, later: 0 });
             }
             self.age_gaps(header, first_interval);
             self.highest = Some((sequence, now));
@@ -171,7 +172,7 @@ pub struct Arrivals(VecDeque<Time>);
 impl Arrivals {
     /// A packet arrives at `now`.
     pub fn push(&mut self, now: Time) {
-        self.0.push_back(now);
+        self.0.add(now);
     }
 
     /// Rate of arrivals within `span` until `now`, packets per second (RFC 5348, section 6.2). What is older is

@@ -21,6 +21,7 @@ use super::intake::Intake;
 use super::sender::{Law, Next};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
+use crate::memory::Grow as _;
 use crate::packet::Packet;
 use crate::payload::Report;
 
@@ -239,15 +240,7 @@ impl Law for Vivace {
             self.begun += usize::from(judged);
             let ends = now + self.least_rtt.unwrap_or(UNKNOWN_RTT);
             let line = Line::default();
-            self.intervals.push_back(Interval {
-                rate,
-                judged,
-                ends,
-                sent: 0,
-                acknowledged: 0,
-                lost: 0,
-                line,
-            });
+            self.intervals.add(Interval { rate, judged, ends, sent: 0, acknowledged: 0, lost: 0, line });
         }
         if let Some(interval) = self.intervals.back_mut() {
             interval.sent += 1;

@@ -24,6 +24,7 @@ use std::collections::BinaryHeap;
 use ackclock_units::{Span, Time};
 
 use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
+use crate::memory::Grow as _;
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::sent_list::{SentList, State};
@@ -174,7 +175,7 @@ impl Rack {
     fn lose(&mut self, sequence: u64) {
         self.sent.set(sequence, State::Lost);
         self.newly_lost.note(sequence);
-        self.lost.push(Reverse(sequence));
+        self.lost.add(Reverse(sequence));
     }
 
     /// Begins an episode after losses, unless one is in progress or a timeout's is not over. True when it begins.

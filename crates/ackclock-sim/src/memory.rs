@@ -1,0 +1,103 @@
+//! Memory that grows with a run. When the system has none left, the run unwinds with [`OutOfMemory`] and fails alone,
+//! whereas a failed allocation of the standard library ends the process and all other runs in it.
+
+use std::collections::{BinaryHeap, TryReserveError, VecDeque};
+use std::panic::resume_unwind;
+
+/// The payload with which a run unwinds that needs more memory than there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+/// Unwinds with [`OutOfMemory`] if there was no memory to reserve.
+pub fn or_unwind(reserved: Result<(), TryReserveError>) {
+    if reserved.is_err() {
+        // Neither the box of a type without size nor this way to unwind allocates.
+        resume_unwind(Box::new(OutOfMemory));
+    }
+}
+
+/// `length` default values.
+pub fn slots<T: Clone + Default>(length: usize) -> Vec<T> {
+    let mut slots = Vec::new();
+    or_unwind(slots.try_reserve_exact(length));
+    slots.resize(length, T::default());
+    slots
+}
+
+/// The values of an iterator that knows how many it has.
+pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    or_unwind(all.try_reserve_exact(values.len()));
+    all.extend(values);
+    all
+}
+
+/// A collection that a run fills without a limit of its own. What is rare is never inlined: it would keep what calls it
+/// from being.
+pub trait Grow<T> {
+    /// Adds `value` at the end.
+    fn add(&mut self, value: T);
+
+    /// Makes room for another value.
+    fn make_room(&mut self);
+}
+
+impl<T> Grow<T> for Vec<T> {
+    #[inline]
+    fn add(&mut self, value: T) {
+        if self.len() == self.capacity() {
+            self.make_room();
+        }
+        self.push(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        or_unwind(self.try_reserve(1));
+    }
+}
+
+impl<T> Grow<T> for VecDeque<T> {
+    #[inline]
+    fn add(&mut self, value: T) {
+        if self.len() == self.capacity() {
+            self.make_room();
+        }
+        self.push_back(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        or_unwind(self.try_reserve(1));
+    }
+}
+
+impl<T: Ord> Grow<T> for BinaryHeap<T> {
+    #[inline]
+    fn add(&mut self, value: T) {
+        if self.len() == self.capacity() {
+            self.make_room();
+        }
+        self.push(value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        or_unwind(self.try_reserve(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No system has half of the address space.
+    #[test]
+    fn an_allocation_that_fails_unwinds() {
+        let payload = std::panic::catch_unwind(|| slots::<u64>(1 << 60)).unwrap_err();
+        assert_eq!(payload.downcast_ref(), Some(&OutOfMemory));
+    }
+}
