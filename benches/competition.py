@@ -70,19 +70,12 @@ class Row:
     def kinds(self) -> list[list[int]]:
         """Give the flows of which the shares are compared: those that are alike together."""
         flows = list(zip(self.controls, self.rtts_ms, strict=True))
-        return [
-            [place for place, one in enumerate(flows) if one == kind]
-            for kind in dict.fromkeys(flows)
-        ]
+        return [[place for place, one in enumerate(flows) if one == kind] for kind in dict.fromkeys(flows)]
 
 
 ROUND_TRIPS, BESIDE = "round trips", "beside Reno"
 ROWS = [Row(ROUND_TRIPS, name, (name,) * 4, (60, 80, 100, 120)) for name in CONTROLS]
-ROWS += [
-    Row(BESIDE, name, ("Reno", "Reno", name, name), (100,) * 4)
-    for name in CONTROLS
-    if name != "Reno"
-]
+ROWS += [Row(BESIDE, name, ("Reno", "Reno", name, name), (100,) * 4) for name in CONTROLS if name != "Reno"]
 
 
 @dataclass(frozen=True)
@@ -100,12 +93,23 @@ def _commands(row: Row, seconds: int, folder: Path) -> tuple[str, str]:
     servers = "; ".join(f"iperf3 -s -1 -J -i 1 -p {port} &" for port in ports).replace("&;", "&")
     lines = ["sleep 0.5"]
     for port, start, name in zip(ports, STARTS_S, row.controls, strict=True):
-        transfer = ["iperf3", "-c", SERVER, "-p", str(port), "-C", CONTROLS[name][0],
-                    "-t", str(seconds), "-i", "1", "-J", "--get-server-output"]  # fmt: skip
+        transfer = [
+            "iperf3",
+            "-c",
+            SERVER,
+            "-p",
+            str(port),
+            "-C",
+            CONTROLS[name][0],
+            "-t",
+            str(seconds),
+            "-i",
+            "1",
+            "-J",
+            "--get-server-output",
+        ]
         file = shlex.quote(str(folder / f"{port}.json"))
-        lines.append(
-            f'(sleep {start}; exec {shlex.join(transfer)} >{file}) & transfers="$transfers $!"'
-        )
+        lines.append(f'(sleep {start}; exec {shlex.join(transfer)} >{file}) & transfers="$transfers $!"')
     watched = shlex.quote(str(folder / "ss.txt"))
     lines += [
         f"(while sleep 5; do ss -tinmH dst {SERVER}; done >{watched} 2>/dev/null) & watcher=$!",
@@ -140,10 +144,29 @@ def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
         server, client = _commands(row, seconds, folder)
         ports = ",".join(f"{FIRST_PORT + number}={rtt}ms" for number, rtt in enumerate(row.rtts_ms))
         status, said = _attend(
-            [COMMAND, "link", "--rate", "100Mbit/s", "--delay", f"{min(row.rtts_ms) / 2}ms",
-             "--queue", str(QUEUE), "--port-rtts", ports, "--mtu", str(PACKET), "--report",
-             str(folder / "report.json"), "--server", server, "--", "sh", "-c", client],
-        )  # fmt: skip
+            [
+                COMMAND,
+                "link",
+                "--rate",
+                "100Mbit/s",
+                "--delay",
+                f"{min(row.rtts_ms) / 2}ms",
+                "--queue",
+                str(QUEUE),
+                "--port-rtts",
+                ports,
+                "--mtu",
+                str(PACKET),
+                "--report",
+                str(folder / "report.json"),
+                "--server",
+                server,
+                "--",
+                "sh",
+                "-c",
+                client,
+            ]
+        )
         if kept:
             shutil.copytree(folder, kept, dirs_exist_ok=True)
         # 1: the path was late, as its report says; 3: a transfer failed.
@@ -151,9 +174,7 @@ def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
             raise SystemExit(f"{row.question}, {row.title}: the path or a transfer failed:\n{said}")
         report = json.loads((folder / "report.json").read_text())
         goodputs = [
-            _goodput(
-                json.loads((folder / f"{FIRST_PORT + number}.json").read_text()), start, seconds
-            )
+            _goodput(json.loads((folder / f"{FIRST_PORT + number}.json").read_text()), start, seconds)
             for number, start in enumerate(STARTS_S)
         ]
     late = max(report[way]["lateness"]["late_share"] for way in ("forward", "reverse"))
@@ -164,9 +185,7 @@ def _goodput(transfer: dict[str, Any], start_s: float, seconds: int) -> float:
     """Mbit/s that the server read in the whole seconds that lie in the measured part of a turn."""
     intervals = [one["sum"] for one in transfer["server_output_json"]["intervals"]]
     first, last = LEFT_OUT * seconds - start_s, seconds - start_s
-    inside = [
-        one for one in intervals if first <= round(one["start"]) and round(one["end"]) <= last
-    ]
+    inside = [one for one in intervals if first <= round(one["start"]) and round(one["end"]) <= last]
     span = inside[-1]["end"] - inside[0]["start"]
     return float(sum(one["bytes"] for one in inside) * 8e-6 / span)
 
@@ -176,24 +195,30 @@ def simulate(row: Row, seconds: int, **tcp: Any) -> NDArray[np.float64]:
     scenario = {
         "run": {"duration": f"{seconds} s", "warmup": f"{LEFT_OUT * seconds} s"},
         # An ACK of the kernel has 20 bytes of IP, 20 of TCP and 12 of time stamps.
-        "tcp": {"profile": "linux", "packet": f"{PACKET} B", "ack": "52 B", "pacing": True,
-                "overhead": OVERHEAD, **tcp},
+        "tcp": {
+            "profile": "linux",
+            "packet": f"{PACKET} B",
+            "ack": "52 B",
+            "pacing": True,
+            "overhead": OVERHEAD,
+            **tcp,
+        },
         "dumbbell": path("100 Mbit/s", min(row.rtts_ms), QUEUE, 0),
         "flow": [
-            {"start": f"{start + TALK_ROUND_TRIPS * (rtt - min(row.rtts_ms)) / 1000} s",
-             "rtt": f"{rtt} ms", "rtt_noise": RTT_NOISE, **CONTROLS[name][1]}
+            {
+                "start": f"{start + TALK_ROUND_TRIPS * (rtt - min(row.rtts_ms)) / 1000} s",
+                "rtt": f"{rtt} ms",
+                "rtt_noise": RTT_NOISE,
+                **CONTROLS[name][1],
+            }
             for name, rtt, start in zip(row.controls, row.rtts_ms, STARTS_S, strict=True)
         ],
-    }  # fmt: skip
+    }
     runs = [ackclock.simulate(scenario, run=one, record=False).summary for one in range(RUNS)]
-    return np.array(
-        [[flow["goodput_mbps"] * SEGMENT / PACKET for flow in run["flows"]] for run in runs]
-    )
+    return np.array([[flow["goodput_mbps"] * SEGMENT / PACKET for flow in run["flows"]] for run in runs])
 
 
-def measure(
-    rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = None
-) -> pl.DataFrame:
+def measure(rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = None) -> pl.DataFrame:
     """Let the flows of every row compete in every turn; a row per flow of each attempt."""
     records: list[dict[str, Any]] = []
     with loaded(*LOADED):
@@ -205,13 +230,22 @@ def measure(
                 counts = not found.problems or attempt == REPEATS
                 flows = zip(row.controls, row.rtts_ms, found.goodputs, strict=True)
                 records += [
-                    {"question": row.question, "row": row.title, "turn": turn, "seconds": seconds,
-                     "attempt": attempt, "counts": counts, "flow": flow,
-                     "control": CONTROLS[control][0], "rtt_ms": rtt,
-                     "goodput_mbps": round(goodput, 3), "late_share": round(found.late_share, 5),
-                     "problems": found.problems}
+                    {
+                        "question": row.question,
+                        "row": row.title,
+                        "turn": turn,
+                        "seconds": seconds,
+                        "attempt": attempt,
+                        "counts": counts,
+                        "flow": flow,
+                        "control": CONTROLS[control][0],
+                        "rtt_ms": rtt,
+                        "goodput_mbps": round(goodput, 3),
+                        "late_share": round(found.late_share, 5),
+                        "problems": found.problems,
+                    }
                     for flow, (control, rtt, goodput) in enumerate(flows)
-                ]  # fmt: skip
+                ]
                 print(
                     f"turn {turn} of {turns}, {row.question}, {row.title}: "
                     f"{', '.join(f'{goodput:.1f}' for goodput in found.goodputs)} Mbit/s; late: "
@@ -275,7 +309,7 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
         f"runs: profile `linux`, pacing, overhead {OVERHEAD}, RTT noise {RTT_NOISE}, CUBIC with "
         "HyStart++. Shares of the goodput (of equal flows together) agree when none differs by "
         f"more than {100 * LARGEST_DIFFERENCE:.0f} %; the largest difference is given, and how "
-        "probable one as large as the clearest is by chance alone, by Student's test.",
+        "probable one as large as the clearest is by chance alone, by Student's test."
     ]
     counting = found.filter("counts")
     for question, (head, name, flows) in HEADS.items():
@@ -315,9 +349,7 @@ def main() -> None:
         "--seconds", type=int, default=SECONDS, help="length of a turn, a third of it left out"
     )
     parser.add_argument("--keep", type=Path, help="a folder for all that iperf3 and ss said")
-    parser.add_argument(
-        "--only", help="rows whose question and control contain this; shown, not kept"
-    )
+    parser.add_argument("--only", help="rows whose question and control contain this; shown, not kept")
     parser.add_argument(
         "--again", action="store_true", help="the tables again, from the turns that were kept"
     )

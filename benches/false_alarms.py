@@ -32,9 +32,7 @@ def main() -> int:
     given = parser.parse_args()
     wanted = set(filter(None, given.only.split(",")))
     criteria = tuple(
-        one
-        for one in SUITES[given.suite]
-        if one.cells is not None and (not wanted or one.id in wanted)
+        one for one in SUITES[given.suite] if one.cells is not None and (not wanted or one.id in wanted)
     )
     if not criteria or wanted - {one.id for one in criteria}:
         parser.error(f"--only: {given.suite} does not have all of {', '.join(sorted(wanted))}")
@@ -42,9 +40,8 @@ def main() -> int:
     for seed in range(1, given.seeds + 1):
         for name in BASELINES:
             asked = Asked(
-                Subject(name), criteria, mode="full" if given.full else "quick", seed=seed,
-                paired=False,
-            )  # fmt: skip
+                Subject(name), criteria, mode="full" if given.full else "quick", seed=seed, paired=False
+            )
             found = evaluate(asked, given.output, jobs=given.jobs).results
             words = ", ".join(f"{one.criterion.id} {one.verdict}" for one in found)
             print(f"{name}, seed {seed}: {words}", flush=True)
@@ -53,10 +50,7 @@ def main() -> int:
                 if one.verdict in ALARMS and one.worst is not None:
                     cell, what = one.worst
                     metric = what.metric if isinstance(what, Limit) else what.margin.metric
-                    print(
-                        f"  {one.criterion.id} {one.verdict}: {cell.cell.name}, {metric}",
-                        flush=True,
-                    )
+                    print(f"  {one.criterion.id} {one.verdict}: {cell.cell.name}, {metric}", flush=True)
     judged = sum(counts.values())
     alarms = sum(counts[one] for one in ALARMS)
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))

@@ -97,8 +97,7 @@ def queue(kind: str, **settings: Any) -> dict[str, Any]:
 
 
 # Below the window at which the path is full, so that a thousand flows need no seconds to recover.
-MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24,
-        "start": {"uniform": ["0 s", "0.3 s"]}}  # fmt: skip
+MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24, "start": {"uniform": ["0 s", "0.3 s"]}}
 LOADS = {
     "reno": Load("one Reno flow with SACK"),
     "1000-flows": Load("1000 Reno flows at 2.5 Gbit/s, overhead 10 us", MANY, {}, 2500, 0.9, 1.3),
@@ -111,13 +110,11 @@ LOADS = {
     "red": Load("RED", {}, queue("red", min_threshold=100, max_threshold=300)),
     "codel": Load("CoDel", {}, queue("codel")),
     "pie": Load("PIE", {}, queue("pie")),
-    "noise": Load("delay noise of up to 2 ms", {},
-                  {"delay_noise": {"kind": "uniform", "range": "2 ms"}}),
-    "rate-trace": Load("a rate from a trace, 96 and 48 Mbit/s", {}, {"rate_trace": "load.trace"},
-                       100, 4, 5),
+    "noise": Load("delay noise of up to 2 ms", {}, {"delay_noise": {"kind": "uniform", "range": "2 ms"}}),
+    "rate-trace": Load("a rate from a trace, 96 and 48 Mbit/s", {}, {"rate_trace": "load.trace"}, 100, 4, 5),
     "two-hops": Load("two bottlenecks in a row", two_hops=True),
     "quic": Load("QUIC in virtual time", {"transport": "quic", "packet": "1500 B"}, {}, 20, 4, 7),
-}  # fmt: skip
+}
 
 
 def write(load: Load, seconds: float, folder: Path) -> Path:
@@ -150,8 +147,17 @@ def count(load: Load, extension: Path, profile: Path | None) -> int:
         folder = Path(directory)
         files = [str(write(load, seconds, folder)) for seconds in (load.from_s, load.to_s)]
         # No site-packages and no random hashes: the interpreter does the same each time.
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile.%p",
-                   sys.executable, "-S", "-c", RUN, str(extension), *files]  # fmt: skip
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={folder}/profile.%p",
+            sys.executable,
+            "-S",
+            "-c",
+            RUN,
+            str(extension),
+            *files,
+        ]
         environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         # Of the two copies in turn, and then of the process that has waited for them.

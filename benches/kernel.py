@@ -44,16 +44,41 @@ def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict
     report = directory / "report.json"
     with loaded(control):
         trace = subprocess.Popen(
-            [COMMAND, "kernel", "trace", "-o", str(directory / "trace"), "--sample-ms", "50",
-             "--duration-s", str(DURATION_S + 3), "--warmup-s", str(WARMUP_S)],
+            [
+                COMMAND,
+                "kernel",
+                "trace",
+                "-o",
+                str(directory / "trace"),
+                "--sample-ms",
+                "50",
+                "--duration-s",
+                str(DURATION_S + 3),
+                "--warmup-s",
+                str(WARMUP_S),
+            ],
             stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         time.sleep(1)
         run(
-            COMMAND, "link", str(scenario), "--mtu", str(PACKET), "--server", "iperf3 -s",
-            "--report", str(report), "--", "iperf3", "-c", SERVER, "-t", str(DURATION_S),
-            "-C", f"ack_{control}",
-        )  # fmt: skip
+            COMMAND,
+            "link",
+            str(scenario),
+            "--mtu",
+            str(PACKET),
+            "--server",
+            "iperf3 -s",
+            "--report",
+            str(report),
+            "--",
+            "iperf3",
+            "-c",
+            SERVER,
+            "-t",
+            str(DURATION_S),
+            "-C",
+            f"ack_{control}",
+        )
         trace.wait()
     return Run.read(directory / "trace"), json.loads(report.read_text())
 
@@ -74,12 +99,11 @@ def agreement() -> list[str]:
         for place, loss in PATHS.items():
             for panel, (title, control) in zip(panels, CONTROLS.items(), strict=True):
                 scenario = {
-                    "run": {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s",
-                            "sample": "50 ms"},
+                    "run": {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s", "sample": "50 ms"},
                     "tcp": {"profile": "linux", "packet": f"{PACKET} B"},
                     "dumbbell": path("10 Mbit/s", 60, 50, loss),
                     "flow": [{"controller": control, "rtt": "60 ms"}],
-                }  # fmt: skip
+                }
                 runs = {"simulator": ackclock.simulate(scenario)}
                 scenario["flow"] = [{"controller": f"{control}@kernel", "rtt": "60 ms"}]
                 runs["the kernel's code there"] = ackclock.simulate(scenario)
@@ -138,16 +162,27 @@ def losses() -> list[str]:
         queue = round(100e6 / 12_000 * rtt_ms / 1000)
         with loaded("fit"):
             measured = campaign(
-                [in_kernel for in_kernel, _ in TURNS.values()], PERIOD_S, MEASURED_FROM_S,
-                ["--rate", "100Mbit/s", "--delay", f"{rtt_ms / 2}ms", "--queue", str(queue),
-                 "--loss", "1%", "--both", "--set", "dumbbell.loss.rate=0%"],
-            )  # fmt: skip
+                [in_kernel for in_kernel, _ in TURNS.values()],
+                PERIOD_S,
+                MEASURED_FROM_S,
+                [
+                    "--rate",
+                    "100Mbit/s",
+                    "--delay",
+                    f"{rtt_ms / 2}ms",
+                    "--queue",
+                    str(queue),
+                    "--loss",
+                    "1%",
+                    "--both",
+                    "--set",
+                    "dumbbell.loss.rate=0%",
+                ],
+            )
         cells = [f"{rtt_ms} ms"]
         for in_kernel, control in TURNS.values():
             cells.append(f"{measured[in_kernel]:.1f}")
-            cells += [
-                f"{_simulated(control, rtt_ms, queue, noise):.1f}" for noise in RTT_NOISE.values()
-            ]
+            cells += [f"{_simulated(control, rtt_ms, queue, noise):.1f}" for noise in RTT_NOISE.values()]
         rows.append(cells)
         print(markdown.row(cells), flush=True)
     return [*lines, *markdown.table(heads, rows)]
@@ -201,9 +236,21 @@ def _cost(client: str, address: str, control: str) -> tuple[float, float]:
     """CPU nanoseconds per kB of a transfer over the cable, and its Gbit/s."""
     begin = _busy_s()
     done = run(
-        "ip", "netns", "exec", client, "iperf3", "-c", address, "-A", "0,1", "-t", str(TRANSFER_S),
-        "-J", "-C", control,
-    )  # fmt: skip
+        "ip",
+        "netns",
+        "exec",
+        client,
+        "iperf3",
+        "-c",
+        address,
+        "-A",
+        "0,1",
+        "-t",
+        str(TRANSFER_S),
+        "-J",
+        "-C",
+        control,
+    )
     busy = _busy_s() - begin
     received = json.loads(done.stdout)["end"]["sum_received"]
     return busy / received["bytes"] * 1e12, received["bits_per_second"] * 1e-9

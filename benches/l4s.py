@@ -28,26 +28,23 @@ def simulate(rtt_ms: int, flows: tuple[int, int], run: int) -> tuple[float, floa
     """Give the ratio of the rates of two flows, the L queue's delay at p99 and C's median, ms."""
     kinds = [("prague", flows[0]), ("cubic", flows[1])]
     path = {
-        "rate": f"{RATE_MBPS} Mbit/s", "delay": f"{rtt_ms / 2} ms",
+        "rate": f"{RATE_MBPS} Mbit/s",
+        "delay": f"{rtt_ms / 2} ms",
         "queue": {"kind": "dualpi2", "limit": "1000 packets"},
-    }  # fmt: skip
+    }
     senders = [
-        {"controller": name, "count": count, "rtt": f"{rtt_ms} ms",
-         "start": {"uniform": ["0 s", "2 s"]}}
+        {"controller": name, "count": count, "rtt": f"{rtt_ms} ms", "start": {"uniform": ["0 s", "2 s"]}}
         for name, count in kinds
-    ]  # fmt: skip
+    ]
     scenario: dict[str, Any] = {
         "run": {"duration": f"{SECONDS} s", "warmup": f"{WARMUP} s"},
-        "tcp": {"packet": f"{PACKET} B", "recovery": "rack", "initial_window": 10,
-                "overhead": "0.1 ms"},
+        "tcp": {"packet": f"{PACKET} B", "recovery": "rack", "initial_window": 10, "overhead": "0.1 ms"},
         "dumbbell": path,
         "flow": senders,
-    }  # fmt: skip
+    }
     summary = ackclock.simulate(scenario, run=run, record=False).summary
     rates = {
-        name: np.mean(
-            [flow["goodput_mbps"] for flow in summary["flows"] if flow["controller"] == name]
-        )
+        name: np.mean([flow["goodput_mbps"] for flow in summary["flows"] if flow["controller"] == name])
         for name, _ in kinds
     }
     sides = summary["links"][0]["dualpi2"]
@@ -58,9 +55,7 @@ def simulate(rtt_ms: int, flows: tuple[int, int], run: int) -> tuple[float, floa
 
 def measure() -> NDArray[np.float64]:
     """Give the three numbers, by mix, round trip and run."""
-    return np.array(
-        [[[simulate(rtt, mix, run) for run in range(RUNS)] for rtt in RTTS_MS] for mix in MIXES]
-    )
+    return np.array([[[simulate(rtt, mix, run) for run in range(RUNS)] for rtt in RTTS_MS] for mix in MIXES])
 
 
 def draw(found: NDArray[np.float64]) -> None:

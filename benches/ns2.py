@@ -44,17 +44,17 @@ def scripts(seconds: int, folder: Path) -> dict[str, list[str]]:
     path = [str(RATE_MBPS), str(DELAY_MS), str(QUEUE_PACKETS), str(seconds)]
     dumbbell = ROOT / "tests" / "data" / "ns2" / "dumbbell.tcl"
     keys = {
-        "rate": RATE_MBPS, "delay": DELAY_MS, "buf": QUEUE_PACKETS, "flows": "sack1:0:0",
-        "T": seconds, "warm": 1, "out": folder / "ns2",
-    }  # fmt: skip
+        "rate": RATE_MBPS,
+        "delay": DELAY_MS,
+        "buf": QUEUE_PACKETS,
+        "flows": "sack1:0:0",
+        "T": seconds,
+        "warm": 1,
+        "out": folder / "ns2",
+    }
     plain = ["ns", str(least), *path]
     return {
-        "two nodes, no headers but IP, TCP and Flags": [
-            *plain,
-            "IP",
-            "TCP",
-            "Flags",
-        ],
+        "two nodes, no headers but IP, TCP and Flags": [*plain, "IP", "TCP", "Flags"],
         "two nodes": plain,
         "two nodes with access links, sampled every 10 ms": [
             *("ns", str(dumbbell)),

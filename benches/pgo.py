@@ -52,8 +52,7 @@ def times(without: Path, profiled: Path, pairs: int) -> dict[str, tuple[float, s
             load = LOADS[name]
             file = write(load, LONGER * load.to_s, Path(folder))
             logarithms = [
-                float(np.log(seconds(without, file) / seconds(profiled, file)))
-                for _ in range(pairs)
+                float(np.log(seconds(without, file) / seconds(profiled, file))) for _ in range(pairs)
             ]
         of_all = over_runs(logarithms)
         middle, low, high = (float(np.exp(one)) for one in (of_all.value, of_all.low, of_all.high))
@@ -75,12 +74,22 @@ def main() -> None:
     before, after = (measure(list(LOADS), one, None) for one in (without, arguments.profiled))
     ratios = times(without, arguments.profiled, arguments.pairs)
     rows = [
-        [name, str(before[name]), str(after[name]), f"{after[name] / before[name] - 1:+.0%}",
-         ratios[name][1] if name in ratios else ""]
+        [
+            name,
+            str(before[name]),
+            str(after[name]),
+            f"{after[name] / before[name] - 1:+.0%}",
+            ratios[name][1] if name in ratios else "",
+        ]
         for name in LOADS
-    ]  # fmt: skip
-    head = ["load", "instructions per data packet", "with a profile", "change",
-            "processor time, without / with"]  # fmt: skip
+    ]
+    head = [
+        "load",
+        "instructions per data packet",
+        "with a profile",
+        "change",
+        "processor time, without / with",
+    ]
     gain = statistics.geometric_mean(middle for middle, _ in ratios.values())
     words = f"Over these loads it is {gain:.2f} times as fast (geometric mean)"
     if gain < LEAST:

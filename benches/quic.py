@@ -20,15 +20,24 @@ PAGE, SPEED = ROOT / "docs" / "quic.md", ROOT / "docs" / "performance.md"
 SIMULATED = ("reno", "illinois", "bic", "fit", "cubic")
 # TCP as QUIC is.
 AS_QUIC = {
-    "growth": "per_packet", "delayed_ack": 2, "delayed_ack_timer": "25 ms", "recovery": "rack",
-    "pacing": True, "pacing_gain": 1.25, "slow_start_gain": 1.25, "min_window": 2,
-}  # fmt: skip
+    "growth": "per_packet",
+    "delayed_ack": 2,
+    "delayed_ack_timer": "25 ms",
+    "recovery": "rack",
+    "pacing": True,
+    "pacing_gain": 1.25,
+    "slow_start_gain": 1.25,
+    "min_window": 2,
+}
 LARGEST_WINDOW, LARGEST_GOODPUT = 0.05, 0.03
 
 TURNS = {
-    "Reno": "reno", "CUBIC": "cubic", "Illinois": "illinois", "FIT": "fit",
+    "Reno": "reno",
+    "CUBIC": "cubic",
+    "Illinois": "illinois",
+    "FIT": "fit",
     "quinn's own CUBIC": "quinn-cubic",
-}  # fmt: skip
+}
 RTT_MS, LOSS, PERIOD_S, MEASURED_FROM_S = 100, 0.01, 60, 15
 LEAST_UNLIMITED_MBPS = 300
 # Two threads on two cores look at packets some tenths of a millisecond late, now and then.
@@ -43,10 +52,16 @@ def _beside(control: str, transport: str) -> dict[str, Any]:
         "run": {"duration": "120 s", "warmup": "20 s"},
         "dumbbell": path("20 Mbit/s", 40, 100, 0),
         "flow": [
-            {"controller": control, "transport": transport, "rtt": "40 ms", "packet": "1500 B",
-             "initial_window": 10} | (AS_QUIC if transport == "tcp" else {}),
+            {
+                "controller": control,
+                "transport": transport,
+                "rtt": "40 ms",
+                "packet": "1500 B",
+                "initial_window": 10,
+            }
+            | (AS_QUIC if transport == "tcp" else {})
         ],
-    }  # fmt: skip
+    }
     flow: dict[str, Any] = ackclock.simulate(scenario, record=False).summary["flows"][0]
     return flow
 
@@ -77,9 +92,8 @@ def _lossy(control: str, noise: str | None) -> str:
     scenario = {
         "run": {"duration": f"{PERIOD_S} s", "warmup": f"{MEASURED_FROM_S} s"},
         "dumbbell": path("100 Mbit/s", RTT_MS, _product(), LOSS) | random,
-        "flow": [{"controller": control, "transport": "quic", "rtt": f"{RTT_MS} ms",
-                  "packet": "1500 B"}],
-    }  # fmt: skip
+        "flow": [{"controller": control, "transport": "quic", "rtt": f"{RTT_MS} ms", "packet": "1500 B"}],
+    }
     runs = [ackclock.simulate(scenario, run=one, record=False) for one in range(8)]
     return f"{np.mean([one.summary['flows'][0]['goodput_mbps'] for one in runs]):.1f}"
 
@@ -93,15 +107,31 @@ def live() -> list[str]:
     """Let the controls take turns over the emulated link and over loopback."""
     quic = ("--quic",)
     lossy = campaign(
-        list(TURNS.values()), PERIOD_S, MEASURED_FROM_S,
-        ["--rate", "100Mbit/s", "--delay", f"{RTT_MS / 2:g}ms", "--queue", str(_product()),
-         "--loss", f"{LOSS:.0%}", "--both", "--set", "dumbbell.loss.rate=0%"],
+        list(TURNS.values()),
+        PERIOD_S,
+        MEASURED_FROM_S,
+        [
+            "--rate",
+            "100Mbit/s",
+            "--delay",
+            f"{RTT_MS / 2:g}ms",
+            "--queue",
+            str(_product()),
+            "--loss",
+            f"{LOSS:.0%}",
+            "--both",
+            "--set",
+            "dumbbell.loss.rate=0%",
+        ],
         quic,
-    )  # fmt: skip
+    )
     unlimited = campaign(
-        list(TURNS.values()), 10, 2,
-        ["--rate", "100Gbit/s", "--delay", "0ms", "--queue", "10000", "--both"], quic,
-    )  # fmt: skip
+        list(TURNS.values()),
+        10,
+        2,
+        ["--rate", "100Gbit/s", "--delay", "0ms", "--queue", "10000", "--both"],
+        quic,
+    )
     loopback = campaign(list(TURNS.values()), 10, 2, None, quic)
     lines = [
         f"Goodput of the application in Mbit/s. Lossy: {RTT_MS} ms, {LOSS:.0%} random loss, a "
@@ -126,8 +156,7 @@ def live() -> list[str]:
 
 def profile() -> list[str]:
     """Sample where a transfer over loopback spends its time, with `perf`."""
-    run("cargo", "build", "--quiet", "--release", "-p", "ackclock-quic", "--example", "transfer",
-        cwd=ROOT)  # fmt: skip
+    run("cargo", "build", "--quiet", "--release", "-p", "ackclock-quic", "--example", "transfer", cwd=ROOT)
     program = ROOT / "target" / "release" / "examples" / "transfer"
     lines = [
         f"Samples of the processor's time ({SAMPLES_PER_S} per second, `perf record -e cpu-clock`) "
@@ -154,8 +183,21 @@ def _shares(program: Path, control: str) -> list[float]:
         data = str(Path(folder) / "perf.data")
         transfers = f"for i in $(seq {TRANSFERS}); do {program} {control}; done"
         try:
-            run("perf", "record", "-q", "-e", "cpu-clock", "-F", str(SAMPLES_PER_S), "-o", data,
-                "--", "sh", "-c", transfers)  # fmt: skip
+            run(
+                "perf",
+                "record",
+                "-q",
+                "-e",
+                "cpu-clock",
+                "-F",
+                str(SAMPLES_PER_S),
+                "-o",
+                data,
+                "--",
+                "sh",
+                "-c",
+                transfers,
+            )
         except FileNotFoundError:
             raise SystemExit("perf is missing; apt-get install linux-perf") from None
         report = run("perf", "report", "-i", data, "--stdio", "--sort", "dso,symbol")

@@ -85,10 +85,32 @@ def campaign(
     with tempfile.TemporaryDirectory() as folder:
         token, output = Path(folder) / "token", Path(folder) / "campaign"
         run(COMMAND, "measure", "token", str(token))
-        serve = [COMMAND, "measure", "serve", *transport, "--token", str(token), "--controls",
-                 ",".join(turns), "--log", str(Path(folder) / "server.jsonl")]  # fmt: skip
-        fetch = [COMMAND, "measure", "run", *transport, "--token", str(token), "-o", str(output),
-                 "--period", f"{period_s}s", "--duration", f"{period_s * len(turns)}s"]  # fmt: skip
+        serve = [
+            COMMAND,
+            "measure",
+            "serve",
+            *transport,
+            "--token",
+            str(token),
+            "--controls",
+            ",".join(turns),
+            "--log",
+            str(Path(folder) / "server.jsonl"),
+        ]
+        fetch = [
+            COMMAND,
+            "measure",
+            "run",
+            *transport,
+            "--token",
+            str(token),
+            "-o",
+            str(output),
+            "--period",
+            f"{period_s}s",
+            "--duration",
+            f"{period_s * len(turns)}s",
+        ]
         if link is None:
             serving = [*serve, "--listen", "127.0.0.1:0"]
             with subprocess.Popen(serving, stderr=subprocess.PIPE, text=True) as server:

@@ -43,12 +43,7 @@ class Load:
         return build.scenario(path, flow, duration=build.seconds(self.simulated_s))
 
 
-MANY = {
-    "controller": "reno",
-    "count": 1000,
-    "overhead": "10 us",
-    "start": {"uniform": ["0 s", "1 s"]},
-}
+MANY = {"controller": "reno", "count": 1000, "overhead": "10 us", "start": {"uniform": ["0 s", "1 s"]}}
 HUNDRED_THOUSAND = MANY | {"count": 100_000}
 # About 10 s of wall time at 5 million packets per second: 50 million packets.
 LOADS = (

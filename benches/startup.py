@@ -77,10 +77,7 @@ def commands(directory: Path) -> list[list[str]]:
             spent_ms = processor_ms(command)
             if turn:
                 found[name].append(spent_ms)
-    return [
-        [name, f"{min(times):.0f}", f"{statistics.median(times):.0f}"]
-        for name, times in found.items()
-    ]
+    return [[name, f"{min(times):.0f}", f"{statistics.median(times):.0f}"] for name, times in found.items()]
 
 
 def stages(flows: int, simulated_s: int, directory: Path) -> list[str]:

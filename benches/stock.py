@@ -87,18 +87,50 @@ def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
         lines = ["sleep 0.5"]
         for port, start, control in zip(ports, starts, case.controls, strict=True):
             length = f"{seconds - start:g}"
-            transfer = ["iperf3", "-c", SERVER, "-p", str(port), "-C", control, "-t", length,
-                        "-i", "1", "-J", "--get-server-output"]  # fmt: skip
+            transfer = [
+                "iperf3",
+                "-c",
+                SERVER,
+                "-p",
+                str(port),
+                "-C",
+                control,
+                "-t",
+                length,
+                "-i",
+                "1",
+                "-J",
+                "--get-server-output",
+            ]
             file = shlex.quote(str(folder / f"{port}.json"))
             lines.append(f'(sleep {start}; exec {shlex.join(transfer)} >{file}) & all="$all $!"')
         lines.append("for one in $all; do wait $one || exit 3; done")
         report = folder / "report.json"
         done = subprocess.run(
-            [COMMAND, "link", "--rate", RATE.replace(" ", ""), "--delay", f"{RTT_MS / 2}ms",
-             "--queue", str(case.queue), "--mtu", str(PACKET), "--report", str(report),
-             "--server", f"sh -c {shlex.quote(server)}", "--", "sh", "-c", "\n".join(lines)],
-            check=False, capture_output=True, text=True,
-        )  # fmt: skip
+            [
+                COMMAND,
+                "link",
+                "--rate",
+                RATE.replace(" ", ""),
+                "--delay",
+                f"{RTT_MS / 2}ms",
+                "--queue",
+                str(case.queue),
+                "--mtu",
+                str(PACKET),
+                "--report",
+                str(report),
+                "--server",
+                f"sh -c {shlex.quote(server)}",
+                "--",
+                "sh",
+                "-c",
+                "\n".join(lines),
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
         # 1: the path was late, as its report says.
         if done.returncode not in (0, 1) or not report.exists():
             raise SystemExit(f"{case}: the path or a transfer failed:\n{done.stderr}")
@@ -138,14 +170,24 @@ def measure(cases: Sequence[Case], turns: int, seconds: int) -> pl.DataFrame:
         turn, case = task
         goodputs, late = _turn(case, seconds)
         shown = ", ".join(f"{goodput:.2f}" for goodput in goodputs)
-        print(f"turn {turn}, {case.mix}, {case.buffer} BDP: {shown} Mbit/s; late: {late:.2%}",
-              file=sys.stderr, flush=True)  # fmt: skip
+        print(
+            f"turn {turn}, {case.mix}, {case.buffer} BDP: {shown} Mbit/s; late: {late:.2%}",
+            file=sys.stderr,
+            flush=True,
+        )
         return [
-            {"mix": case.mix, "buffer_bdp": case.buffer, "turn": turn, "seconds": seconds,
-             "flow": flow, "control": control, "goodput_mbps": round(goodput, 4),
-             "late_share": round(late, 5)}
+            {
+                "mix": case.mix,
+                "buffer_bdp": case.buffer,
+                "turn": turn,
+                "seconds": seconds,
+                "flow": flow,
+                "control": control,
+                "goodput_mbps": round(goodput, 4),
+                "late_share": round(late, 5),
+            }
             for flow, (control, goodput) in enumerate(zip(case.controls, goodputs, strict=True))
-        ]  # fmt: skip
+        ]
 
     tasks = list(itertools.product(range(1, turns + 1), cases))
     with ThreadPoolExecutor(AT_ONCE) as pool:

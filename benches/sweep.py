@@ -63,9 +63,7 @@ with contextlib.ExitStack() as stack:
 
 def _start(code: str, *arguments: str) -> subprocess.Popen[str]:
     code = code.format(runs=RUNS, workers=WORKERS)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True)
 
 
 def _by_hand() -> float:

@@ -113,10 +113,7 @@ def _matrix_table(prediction: Prediction) -> list[str]:
 
 
 STUDIES: dict[str, tuple[Callable[[], Prediction], Callable[[Prediction], list[str]]]] = {
-    "responses": (
-        lambda: predictions.response.predict(RESPONSES, RATES, 0.1, FIVE),
-        _response_table,
-    ),
+    "responses": (lambda: predictions.response.predict(RESPONSES, RATES, 0.1, FIVE), _response_table),
     "periods": (
         lambda: predictions.period.predict(simulation=FIVE),
         _columns("control", "window", "predicted"),
@@ -125,10 +122,7 @@ STUDIES: dict[str, tuple[Callable[[], Prediction], Callable[[Prediction], list[s
         lambda: predictions.unfairness.predict(simulation=Simulation(runs=3)),
         _columns("control", "rtt_ratio", "power_law", "without_recovery", "predicted"),
     ),
-    "divergence": (
-        lambda: predictions.unfairness.diverge(simulation=FIVE),
-        _columns("epoch", "predicted"),
-    ),
+    "divergence": (lambda: predictions.unfairness.diverge(simulation=FIVE), _columns("epoch", "predicted")),
     "share": (
         lambda: predictions.share.predict(FIVE),
         _columns("chance", "predicted", "chain", "measured_alpha", "from_measured_alpha"),
@@ -187,9 +181,13 @@ def write_section(name: str, lines: list[str]) -> None:
 
 
 SIDE_BY_SIDE = (
-    ("bic", "table-1"), ("bic", "table-2"), ("bic", "table-3"), ("africa", "table-i"),
-    ("africa", "table-ii"), ("fit", "table-iii"),
-)  # fmt: skip
+    ("bic", "table-1"),
+    ("bic", "table-2"),
+    ("bic", "table-3"),
+    ("africa", "table-i"),
+    ("africa", "table-ii"),
+    ("fit", "table-iii"),
+)
 
 
 def write_reproduction(results: Path) -> None:
@@ -221,10 +219,7 @@ def write_reproduction(results: Path) -> None:
     for paper, name in SIDE_BY_SIDE:
         artefact = PAPERS[paper][name]
         record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
-        claims = [
-            [one["claim"], one["paper"], one["measured"], one["verdict"]]
-            for one in record["claims"]
-        ]
+        claims = [[one["claim"], one["paper"], one["measured"], one["verdict"]] for one in record["claims"]]
         heads = ["", "paper", "ours", "verdict"]
         text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
     for paper in PAPERS.values():

@@ -33,9 +33,7 @@ def verdicts() -> dict[tuple[str, str], str]:
             title = line.removeprefix("## ")
         elif row := re.match(r"\| (\S+) \| [^|]* \| ([^|]+) \| ([^|]*) \|", line):
             name, verdict, claims = row.groups()
-            found[title, name] = (
-                f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
-            )
+            found[title, name] = f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
     return found
 
 
@@ -44,9 +42,7 @@ def of_artefact(paper: Paper, artefact: Simulated[Any], verdict: str | None) -> 
     cases = list(artefact.cases(QUICK.at(paper.setting)).items())
     step = max(1.0, len(cases) / CASES)
     some = [cases[int(index * step)] for index in range(min(CASES, len(cases)))]
-    facts = [
-        f"{one.sentence} ({one.paper})" if one.paper else one.sentence for one in artefact.claims
-    ]
+    facts = [f"{one.sentence} ({one.paper})" if one.paper else one.sentence for one in artefact.claims]
     more = [f"and {len(facts) - FACTS} more claims"] if len(facts) > FACTS else []
     left = f" {len(some)} of its {len(cases)} scenarios are here." if len(cases) > len(some) else ""
     return {
@@ -86,10 +82,7 @@ def predictions() -> dict[str, Any]:
         for name, one in response.CONTROLS.items()
         if one.controller and not one.params and name not in {"cubic"}
     }
-    curves = {
-        name: [float(f"{float(formula(p, 0.1)):.5g}") for p in LOSS]
-        for name, formula in plain.items()
-    }
+    curves = {name: [float(f"{float(formula(p, 0.1)):.5g}") for p in LOSS] for name, formula in plain.items()}
     return {"loss": [float(f"{p:.6g}") for p in LOSS], "packets": curves}
 
 
@@ -98,9 +91,7 @@ def main() -> None:
     for name, content in (("papers", papers()), ("paths", paths()), ("predictions", predictions())):
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         # A line per artefact, so that differences can be read.
-        (LAB / "src/data" / f"{name}.json").write_text(
-            text.replace('{"name"', '\n{"name"') + "\n", "utf-8"
-        )
+        (LAB / "src/data" / f"{name}.json").write_text(text.replace('{"name"', '\n{"name"') + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -86,9 +86,7 @@ def ackclock(tmp_path: Path) -> Callable[..., Finished]:
 
     def run(*arguments: object, **options: object) -> Finished:
         command = [*COMMAND, *(str(argument) for argument in arguments)]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, timeout=120, **options
-        )
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, **options)
 
     return run
 

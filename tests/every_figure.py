@@ -19,9 +19,25 @@ from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock_papers import PAPERS
 
 COLUMNS = (
-    "time_s", "round_trip", "flows", "window", "rtt_ms", "sent_bytes", "mbps", "progress", "share",
-    "queue", "flow 0", "flow 1", "flow 2", "flow 3", "all", "fairness", "cov", "rate",
-)  # fmt: skip
+    "time_s",
+    "round_trip",
+    "flows",
+    "window",
+    "rtt_ms",
+    "sent_bytes",
+    "mbps",
+    "progress",
+    "share",
+    "queue",
+    "flow 0",
+    "flow 1",
+    "flow 2",
+    "flow 3",
+    "all",
+    "fairness",
+    "cov",
+    "rate",
+)
 """Whatever a trace is asked for."""
 TRACE = pl.DataFrame({name: np.linspace(1.0, 20.0, 40) for name in COLUMNS})
 
@@ -38,12 +54,14 @@ def drawn() -> Iterator[tuple[str, Group | Figure]]:
                 # Three runs, so that everything has an interval; no two numbers are alike.
                 rows = {
                     case: [
-                        {key: (1 + 0.1 * k) * (1 + 0.01 * n + 0.05 * run)
-                         for k, key in enumerate(sorted(keys, key=str))}
+                        {
+                            key: (1 + 0.1 * k) * (1 + 0.01 * n + 0.05 * run)
+                            for k, key in enumerate(sorted(keys, key=str))
+                        }
                         for run in range(3)
                     ]
                     for n, (case, keys) in enumerate(artefact.supplied(effort))
-                }  # fmt: skip
+                }
                 traces = dict.fromkeys(artefact.cases(effort), TRACE) if artefact.trace else {}
             found = artefact.draw(Numbers(rows, paper.setting), traces)
             if isinstance(found, Group):

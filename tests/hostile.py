@@ -74,9 +74,16 @@ PLAN = {"server": "here", "controls": ["reno", "fit"], "period_s": 1, "slots": 2
 RECORDS = [
     {"slot": 0, "try": 1, "event": "begin", "unix_s": 1000.0, "elapsed_s": 0.0},
     {"slot": 0, "try": 1, "event": "sample", "control": "reno", "second": 1.0, "flow": 0},
-    {"slot": 0, "try": 1, "event": "end", "control": "reno", "seconds": 1.0,
-     "received_bytes": [125000], "complete": True},
-]  # fmt: skip
+    {
+        "slot": 0,
+        "try": 1,
+        "event": "end",
+        "control": "reno",
+        "seconds": 1.0,
+        "received_bytes": [125000],
+        "complete": True,
+    },
+]
 # What stands where something else should.
 NASTY = [
     "nan", "inf", "-inf", "-1", "0", "1e999", "9" * 400, "1e-320", "-0.0", "0x7fffffffffffffff",
@@ -138,18 +145,33 @@ GOOD = {
 ALLOWED = {"log": ValueError, "plan": ValueError}
 
 
-ODD = [0, -1, 5, 10**30, 1.5, math.nan, math.inf, True, "", "x", "p", "1 s", [], [1], [[1]], [{}],
-       {}, {"p": 1}, {"a": {"b": []}}]  # fmt: skip
+ODD = [
+    0,
+    -1,
+    5,
+    10**30,
+    1.5,
+    math.nan,
+    math.inf,
+    True,
+    "",
+    "x",
+    "p",
+    "1 s",
+    [],
+    [1],
+    [[1]],
+    [{}],
+    {},
+    {"p": 1},
+    {"a": {"b": []}},
+]
 
 
 def _inline(value: Any) -> str:
     """Write a value as TOML does on one line."""
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{json.dumps(key)} = {_inline(one)}" for key, one in value.items())
-            + "}"
-        )
+        return "{" + ", ".join(f"{json.dumps(key)} = {_inline(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
     return json.dumps(value, default=str).replace("NaN", "nan").replace("Infinity", "inf")

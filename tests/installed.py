@@ -29,9 +29,7 @@ LEFT_OUT = (
 
 def commands(text: str) -> list[str]:
     """Give the commands of the README that anybody can run at once, in order."""
-    lines = [
-        line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")
-    ]
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")]
     bare = [re.split(r"\s#", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
     return [line for line in bare if not any(word in line for word in LEFT_OUT)]
 
@@ -61,9 +59,7 @@ def main() -> None:
 
         found = commands(text)
         if len(found) < 8:
-            sys.exit(
-                f"the README has {len(found)} commands that can be run; are they written otherwise?"
-            )
+            sys.exit(f"the README has {len(found)} commands that can be run; are they written otherwise?")
         place = f"{shlex.quote(sys.executable)} -c"
         installed = 'import ackclock; assert "site-packages" in ackclock.__file__'
         run(f"{place} {shlex.quote(installed)}")

@@ -13,8 +13,7 @@ from conftest import SCENARIO
 
 def test_path_text_and_mapping_are_the_same_scenario(scenario):
     digests = {
-        ackclock.simulate(one).digest
-        for one in (scenario, str(scenario), SCENARIO, tomllib.loads(SCENARIO))
+        ackclock.simulate(one).digest for one in (scenario, str(scenario), SCENARIO, tomllib.loads(SCENARIO))
     }
     assert len(digests) == 1
 
@@ -28,13 +27,19 @@ def test_json_file_is_the_same_scenario(tmp_path):
 def test_tables_have_the_columns_of_the_trace():
     run = ackclock.simulate(SCENARIO)
     assert run.windows.columns[:10] == [
-        "time_s", "flow", "window", "ssthresh", "rtt_ms", "in_flight_packets", "sent_bytes",
-        "arrived_bytes", "delivered_bytes", "one_way_delay_ms",
-    ]  # fmt: skip
+        "time_s",
+        "flow",
+        "window",
+        "ssthresh",
+        "rtt_ms",
+        "in_flight_packets",
+        "sent_bytes",
+        "arrived_bytes",
+        "delivered_bytes",
+        "one_way_delay_ms",
+    ]
     assert {"alpha", "beta", "da_s", "dm_s"} <= set(run.windows.columns)
-    assert {"time_s", "link", "queue_packets", "min_packets", "max_packets"} <= set(
-        run.queues.columns
-    )
+    assert {"time_s", "link", "queue_packets", "min_packets", "max_packets"} <= set(run.queues.columns)
     assert run.events.columns == ["time_s", "flow", "kind", "window_before", "window_after"]
     assert run.flows["controller"].to_list() == ["reno", "illinois"]
     kinds = {"start", "loss", "recovered", "timeout", "undo", "complete", "stop"}

@@ -27,9 +27,7 @@ def stays(*given: tuple[str, float, float, float]) -> Told:
         from_s += length_s
     times = np.arange(0, from_s, bbr_states.SAMPLE_S)
     # 20 Mbit/s of 1500 bytes are 1666.7 packets/s; with 100 ms that is 167 packets.
-    table = pl.DataFrame(
-        {"time_s": times, "max_bw_packets_per_s": 20e6 / 12_000, "min_rtt_ms": 100.0}
-    )
+    table = pl.DataFrame({"time_s": times, "max_bw_packets_per_s": 20e6 / 12_000, "min_rtt_ms": 100.0})
     return Told(made, table)
 
 
@@ -83,9 +81,7 @@ def test_a_bandwidth_that_is_wrong_by_three_percent_ends_no_startup() -> None:
 def test_states_are_read_from_a_run() -> None:
     # Rounds of 100 ms double ten packets to 167 in 4.1 rounds; after Startup there is a queue, for
     # which there is Drain.
-    scenario = PATH.scenario(
-        Subject("bbr3").flow("c", PATH.rtt_ms, start="0 s"), duration_s=4, sample_s=0.01
-    )
+    scenario = PATH.scenario(Subject("bbr3").flow("c", PATH.rtt_ms, start="0 s"), duration_s=4, sample_s=0.01)
     run = engine.simulate(engine.read(scenario), record=True)
     found = told(run)
     assert found is not None

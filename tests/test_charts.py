@@ -60,9 +60,7 @@ def test_the_script_is_what_its_sources_build() -> None:
     found = re.search(r"sources ([0-9a-f]{64}), rest ([0-9a-f]{64})$", first)
     assert found is not None
     package = json.loads((ROOT / "lab/package.json").read_text("utf-8"))
-    tools = (
-        f"uplot {package['dependencies']['uplot']}, esbuild {package['devDependencies']['esbuild']}"
-    )
+    tools = f"uplot {package['dependencies']['uplot']}, esbuild {package['devDependencies']['esbuild']}"
     files = sorted((ROOT / "lab/src/charts").iterdir(), key=lambda file: file.name)
     sources = [f"{file.name}\n{file.read_text('utf-8')}" for file in files]
     of_sources = hashlib.sha256("\n".join([tools, *sources]).encode()).hexdigest()
@@ -138,10 +136,7 @@ def test_a_long_curve_keeps_its_peaks() -> None:
     assert np.isnan(values[rows]).any()
 
 
-@given(
-    st.lists(st.one_of(st.floats(width=32), st.just(float("nan"))), max_size=300),
-    st.integers(2, 60),
-)
+@given(st.lists(st.one_of(st.floats(width=32), st.just(float("nan"))), max_size=300), st.integers(2, 60))
 def test_thinning_leaves_rows_in_order_and_their_ends(values: list[float], most: int) -> None:
     rows = charts.kept(values, most)
     assert len(rows) <= max(most + 2, min(len(values), most))

@@ -48,11 +48,7 @@ def test_no_sentence_is_said_twice(name):
 
 @NAMES
 def test_files_that_check_elsewhere_exist(name):
-    named = {
-        file
-        for one in SAID[name]
-        for file in re.findall(r"`([\w./-]+\.(?:py|rs|md))`", one.not_tested)
-    }
+    named = {file for one in SAID[name] for file in re.findall(r"`([\w./-]+\.(?:py|rs|md))`", one.not_tested)}
     assert named
     assert [file for file in named if not (ROOT / file).exists()] == []
 
@@ -65,10 +61,14 @@ def test_the_page_is_what_is_made():
 
 def tiny(*claimed):
     artefact = Computed(
-        name="figure-1", caption="one", about="", draw=None, compute=lambda _effort: ({}, {}),
+        name="figure-1",
+        caption="one",
+        about="",
+        draw=None,
+        compute=lambda _effort: ({}, {}),
         numbers={"one": ("x",)},
         claims=tuple(between(words, mean("one", "x"), 0, 1, why="w") for words in claimed),
-    )  # fmt: skip
+    )
     return Paper("tiny", "Tiny (A. N. Author, 2001)", (), (artefact,))
 
 

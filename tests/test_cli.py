@@ -18,28 +18,72 @@ from conftest import COMMAND, SCENARIO, wait_until
 
 # The keys of docs and specification, in order; every one must be there and no other.
 SUMMARY_KEYS = [
-    "version", "digest", "seed", "run", "duration_s", "measured_from_s",
-    "flows", "links", "jain", "packets_simulated", "warnings", "wall_s",
-]  # fmt: skip
-COUNTERS = [
-    "sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts",
-]  # fmt: skip
+    "version",
+    "digest",
+    "seed",
+    "run",
+    "duration_s",
+    "measured_from_s",
+    "flows",
+    "links",
+    "jain",
+    "packets_simulated",
+    "warnings",
+    "wall_s",
+]
+COUNTERS = ["sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts"]
 FLOW_KEYS = [
-    "id", "name", "controller", "kind", "rtt_ms", "goodput_mbps", "arrived_mbps", "mean_window",
-    "max_window", "mean_rtt_ms", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
-    *COUNTERS, "completion_s", "requests_completed", "request_p50_s", "request_p95_s",
-    "request_p99_s", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "late", "start_s",
-    "bytes", "whole_run", "settings",
-]  # fmt: skip
+    "id",
+    "name",
+    "controller",
+    "kind",
+    "rtt_ms",
+    "goodput_mbps",
+    "arrived_mbps",
+    "mean_window",
+    "max_window",
+    "mean_rtt_ms",
+    "rtt_p50_ms",
+    "rtt_p95_ms",
+    "rtt_p99_ms",
+    *COUNTERS,
+    "completion_s",
+    "requests_completed",
+    "request_p50_s",
+    "request_p95_s",
+    "request_p99_s",
+    "delay_p50_ms",
+    "delay_p95_ms",
+    "delay_p99_ms",
+    "late",
+    "start_s",
+    "bytes",
+    "whole_run",
+    "settings",
+]
 LINK_KEYS = [
-    "id", "utilisation", "queue_drops", "marks", "random_losses", "mean_queue_packets",
-    "max_queue_packets", "queue_delay_p50_ms", "queue_delay_p95_ms", "queue_delay_p99_ms",
-]  # fmt: skip
+    "id",
+    "utilisation",
+    "queue_drops",
+    "marks",
+    "random_losses",
+    "mean_queue_packets",
+    "max_queue_packets",
+    "queue_delay_p50_ms",
+    "queue_delay_p95_ms",
+    "queue_delay_p99_ms",
+]
 FILES = [
     "checksums.json",
-    "events.parquet", "flows.parquet", "index.html", "queues.parquet", "requests.parquet",
-    "scenario.toml", "summary.json", "windows.parquet",
-]  # fmt: skip
+    "events.parquet",
+    "flows.parquet",
+    "index.html",
+    "queues.parquet",
+    "requests.parquet",
+    "scenario.toml",
+    "summary.json",
+    "windows.parquet",
+]
 
 
 def one_line(finished, status):
@@ -201,9 +245,7 @@ def test_full_disk_leaves_nothing(ackclock, scenario, tmp_path, runs):
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
     finished = ackclock("simulate", scenario, "-o", "out", "--runs", runs, preexec_fn=limit)
-    assert (
-        one_line(finished, 1) == "ackclock: cannot write out: File too large; nothing was written"
-    )
+    assert one_line(finished, 1) == "ackclock: cannot write out: File too large; nothing was written"
     assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
 
 
@@ -211,8 +253,11 @@ def test_full_standard_output_is_one_line(scenario):
     with Path("/dev/full").open("w") as full:
         finished = subprocess.run(
             [*COMMAND, "simulate", str(scenario), "--json"],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert finished.returncode == 1
     assert finished.stderr == "ackclock: cannot write: No space left on device\n"
 
@@ -223,8 +268,11 @@ def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
     scenario.write_text(endless)
     process = subprocess.Popen(
         [*COMMAND, "simulate", "two.toml", "-o", "out", "--runs", str(runs)],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         wait_until(lambda: list(tmp_path.glob(".out.*")))
         process.send_signal(signal.SIGINT)
@@ -241,8 +289,11 @@ def test_broken_pipe_is_no_message(scenario):
     os.close(reader)
     finished = subprocess.run(
         [*COMMAND, "simulate", str(scenario), "--json"],
-        stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     os.close(writer)
     assert finished.stderr == ""
 
@@ -297,9 +348,7 @@ def test_example_is_a_scenario(ackclock):
 
 def test_controllers_have_the_fields_of_the_format(ackclock):
     listed = json.loads(ackclock("controllers", "--json").stdout)
-    assert {"reno", "hstcp", "illinois", "bic-linux", "compound-linux"} <= {
-        entry["name"] for entry in listed
-    }
+    assert {"reno", "hstcp", "illinois", "bic-linux", "compound-linux"} <= {entry["name"] for entry in listed}
     for entry in listed:
         assert set(entry) == {"name", "kind", "source", "parameters"}
         for parameter in entry["parameters"]:
@@ -323,9 +372,8 @@ def test_pcap_is_whole_or_not_there(ackclock, scenario, tmp_path):
 def test_packets_on_standard_output_are_those_of_the_file(ackclock, scenario, tmp_path):
     assert ackclock("simulate", scenario, "--quiet", "--pcap", "packets.pcap").returncode == 0
     piped = subprocess.run(
-        [*COMMAND, "simulate", str(scenario), "--pcap", "-"],
-        capture_output=True, check=True, cwd=tmp_path,
-    )  # fmt: skip
+        [*COMMAND, "simulate", str(scenario), "--pcap", "-"], capture_output=True, check=True, cwd=tmp_path
+    )
     assert piped.stdout == (tmp_path / "packets.pcap").read_bytes()
     assert piped.stderr == b""
     assert not (tmp_path / "-").exists()
@@ -428,9 +476,7 @@ def libraries(modules):
 
 # Imports are most of what a short command costs: Click 0.03 s of processor time, Rich 0.03,
 # pydantic 0.1, Polars 0.2.
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["check"], ["simulate", "--json"]]
-)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check"], ["simulate", "--json"]])
 def test_short_commands_import_no_library_but_click(scenario, arguments):
     file = [] if arguments[0].startswith("-") else [scenario]
     assert libraries(imported(*arguments, *file)) == {"ackclock", "click"}

@@ -18,16 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import (
-    answers,
-    conclusion,
-    drawn,
-    page,
-    path,
-    pictures,
-    quantities,
-    questions,
-)
+from ackclock.comparison import answers, conclusion, drawn, page, path, pictures, quantities, questions
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.runs import Task
@@ -54,9 +45,7 @@ def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) ->
     assert found.estimates["delay"]["reno"].value == pytest.approx(delay)
     beside = [run["flows"] for run in _runs("next to Reno", "cubic-linux")]
     usual = [run["flows"][1]["goodput_mbps"] for run in _runs("next to Reno", "reno")]
-    stolen = [
-        1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)
-    ]
+    stolen = [1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)]
     estimate = found.estimates["stolen_reno"]["cubic-linux"]
     assert estimate.value == pytest.approx(100 * sum(stolen) / 3)
 
@@ -104,9 +93,7 @@ def test_the_default_length_is_four_cycles_of_reno() -> None:
     assert comparison.Setting(100.0, 100.0).run_s == 600.0
 
 
-def test_a_page_has_all_answers_and_needs_no_network(
-    found: comparison.Comparison, tmp_path: Path
-) -> None:
+def test_a_page_has_all_answers_and_needs_no_network(found: comparison.Comparison, tmp_path: Path) -> None:
     page.write(found, tmp_path, "ackclock compare reno")
     text = (tmp_path / "index.html").read_text()
     assert "://" not in text
@@ -126,9 +113,7 @@ def test_pictures_are_drawn_again_only_when_they_would_differ(
 ) -> None:
     drawn_now: list[str] = []
     for name in drawn.NAMES.values():
-        monkeypatch.setattr(
-            pictures, name, lambda _, name=name: drawn_now.append(name) or plots.panels(1)[0]
-        )
+        monkeypatch.setattr(pictures, name, lambda _, name=name: drawn_now.append(name) or plots.panels(1)[0])
 
     def times_drawn(answers: comparison.Comparison) -> int:
         drawn_now.clear()
@@ -219,11 +204,10 @@ def test_a_comparison_that_is_kept_needs_no_matplotlib(tmp_path: Path) -> None:
         (Estimate(1234.5, 1100.0, 1369.0, 5), "1234 ± 134"),
         (Estimate(0.5, float("nan"), float("nan"), 1), "0.5"),
         (Estimate(float("nan"), float("nan"), float("nan"), 1), "-"),
-        (Estimate(float("inf"), float("nan"), float("nan"), 3, "in 2 of 3 runs"),
-         "never (in 2 of 3 runs)"),
+        (Estimate(float("inf"), float("nan"), float("nan"), 3, "in 2 of 3 runs"), "never (in 2 of 3 runs)"),
         (Estimate(100.0, 100.0, 100.0, 5), "100 ± 0"),
     ],
-)  # fmt: skip
+)
 def test_estimates_in_words(estimate: Estimate, text: str) -> None:
     assert page.words(estimate) == text
 
@@ -259,9 +243,7 @@ def test_a_wrong_command_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
-def test_the_command_prints_every_answer(
-    tmp_path: Path, ackclock_here: Callable[..., Finished]
-) -> None:
+def test_the_command_prints_every_answer(tmp_path: Path, ackclock_here: Callable[..., Finished]) -> None:
     path_of_it = ["--rate", "2mbit", "--rtt", "20ms", "--loss", "1%"]
     done = ackclock_here("compare", "reno", *path_of_it, "--duration", "20s", "--runs", 2, "--json")
     assert done.returncode == 0
@@ -290,10 +272,17 @@ def test_one_run_has_no_interval_and_says_so_quietly(tmp_path: Path) -> None:
     ("text", "packets"),
     [
         # 20 Mbit/s for 600 ms are 12 Mbit: 1500 packets of 8000 bits. 100 ms of it are 250.
-        ("1bdp", 1500), ("2 BDP", 3000), ("0.5bdp", 750), ("100ms", 250), ("0.1 s", 250),
-        ("3MB", 3000), ("1500 kB", 1500), ("250", 250), ("250 packets", 250),
+        ("1bdp", 1500),
+        ("2 BDP", 3000),
+        ("0.5bdp", 750),
+        ("100ms", 250),
+        ("0.1 s", 250),
+        ("3MB", 3000),
+        ("1500 kB", 1500),
+        ("250", 250),
+        ("250 packets", 250),
     ],
-)  # fmt: skip
+)
 def test_buffers_as_people_write_them(text: str, packets: int) -> None:
     assert quantities.buffer_packets(text, 20.0, 600.0) == packets
 
@@ -332,10 +321,7 @@ def test_flows_are_counted_together() -> None:
 
 def _compared(**goodputs: list[float]) -> comparison.Comparison:
     setting = comparison.Setting(10.0, 40.0, duration_s=30.0, runs=5)
-    values = {
-        question.key: {name: goodputs[name] for name in goodputs}
-        for question in comparison.QUESTIONS
-    }
+    values = {question.key: {name: goodputs[name] for name in goodputs} for question in comparison.QUESTIONS}
     estimates = {
         question.key: {name: question.estimate(one) for name, one in values[question.key].items()}
         for question in comparison.QUESTIONS

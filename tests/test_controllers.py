@@ -16,9 +16,7 @@ ORIGINALS = {"bbr3-approx": "bbr3-linux"}
 # The kernel's code of a control has its page and its own folder.
 KERNEL = [entry["name"] for entry in LISTED if entry["name"].endswith("@kernel")]
 NAMES = [entry["name"] for entry in LISTED if entry["name"] not in KERNEL]
-WINDOW_NAMES = [
-    entry["name"] for entry in LISTED if entry["kind"] == "window" and entry["name"] in NAMES
-]
+WINDOW_NAMES = [entry["name"] for entry in LISTED if entry["kind"] == "window" and entry["name"] in NAMES]
 HEADINGS = ["Equations", "Paper, Linux, ours", "Deviations", "Window curve"]
 
 

@@ -172,10 +172,12 @@ def test_a_pacing_rate_that_comes_later_is_obeyed(control: type) -> None:
     ackclock.register("late", control)
     run = ackclock.simulate(
         ackclock.scenario(
-            ackclock.dumbbell("10 Mbit/s", "20 ms"), ackclock.flow("late", rtt="40 ms"),
-            duration="20 s", warmup="5 s",
+            ackclock.dumbbell("10 Mbit/s", "20 ms"),
+            ackclock.flow("late", rtt="40 ms"),
+            duration="20 s",
+            warmup="5 s",
         )
-    )  # fmt: skip
+    )
     # 50 packets of 1000 bytes per second are 0.4 Mbit/s; without pacing 60 packets fill the link.
     assert run.flows["goodput_mbps"].item() == pytest.approx(0.4, rel=0.01)
 
@@ -221,9 +223,10 @@ def test_reno_on_the_base_class_is_reno(hard: dict[str, str], recovery: str) -> 
     for name in ("reno", "tutorial-reno"):
         scenario = ackclock.scenario(
             ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets"),
-            ackclock.flow(name, rtt="50 ms"), ackclock.flow("cubic", rtt="60 ms"),
+            ackclock.flow(name, rtt="50 ms"),
+            ackclock.flow("cubic", rtt="60 ms"),
             duration="20 s",
-        )  # fmt: skip
+        )
         settings = [f"{key}={value}" for key, value in hard.items()]
         settings.append(f'tcp.recovery="{recovery}"')
         made[name] = ackclock.simulate(scenario, settings=settings).digest
@@ -344,9 +347,7 @@ def test_every_new_connection_begins_afresh() -> None:
     runs = [
         ackclock.simulate(
             ackclock.scenario(
-                ackclock.dumbbell("10 Mbit/s", "10 ms"),
-                ackclock.flow(name, **pages),
-                duration="20 s",
+                ackclock.dumbbell("10 Mbit/s", "10 ms"), ackclock.flow(name, **pages), duration="20 s"
             )
         )
         for name in ("reno", "own-reno")

@@ -41,9 +41,7 @@ def test_a_twin_makes_the_same_packets(criterion: str, control: str) -> None:
     name = f"twin-of-{control}"
     ackclock.register(name, TWINS[control])
     scenario = SCENARIOS[criterion]
-    built_in, twin = (
-        ackclock.simulate(twins.judged(scenario, chosen)).digest for chosen in (control, name)
-    )
+    built_in, twin = (ackclock.simulate(twins.judged(scenario, chosen)).digest for chosen in (control, name))
     # The digest holds every packet, loss and window of all flows, to the last bit.
     assert twin == built_in
 

@@ -59,9 +59,7 @@ def test_what_counts_in_which_metric(name: str) -> None:
     shared = of.filter(pl.col(names[1]).str.contains("congestion events that"))
     half = {group: -(-count // 2) for group, count in groups.items() if count > 1}
     words = {n: "1 flow" if n == 1 else f"{n} flows" for n in half.values()}
-    expected = {
-        (group, f"congestion events that {words[n]} or more share") for group, n in half.items()
-    }
+    expected = {(group, f"congestion events that {words[n]} or more share") for group, n in half.items()}
     assert set(shared.select(names[:2]).rows()) == expected
     jain = of.filter(pl.col(names[1]) == "Jain's index of the means")
     assert set(jain[names[0]]) == set(half)

@@ -9,9 +9,7 @@ from conftest import SCENARIO
 
 
 def test_two_processes(ackclock, scenario):
-    digests = {
-        json.loads(ackclock("simulate", scenario, "--json").stdout)["digest"] for _ in range(2)
-    }
+    digests = {json.loads(ackclock("simulate", scenario, "--json").stdout)["digest"] for _ in range(2)}
     assert digests == {package.simulate(SCENARIO).digest}
 
 
@@ -30,10 +28,7 @@ def test_observers_change_nothing(tmp_path):
     plain = package.simulate(SCENARIO, record=False)
     told = []
     watched = package.simulate(
-        SCENARIO,
-        record=True,
-        progress=lambda *now: told.append(now),
-        pcap=tmp_path / "packets.pcap",
+        SCENARIO, record=True, progress=lambda *now: told.append(now), pcap=tmp_path / "packets.pcap"
     )
     assert watched.summary == plain.summary
 

@@ -10,12 +10,7 @@ from ackclock.cli.main import Verb, app
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
-    [
-        *ROOT.glob("*.md"),
-        *ROOT.glob("docs/*.md"),
-        *ROOT.glob("docs/*/*.md"),
-        *ROOT.glob("tests/data/*/*.md"),
-    ]
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md"), *ROOT.glob("tests/data/*/*.md")]
 )
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -36,15 +31,13 @@ def _commands(name):
 
 
 COMMANDS = [
-    pytest.param(words, id=f"{page}: {' '.join(words)}"[:100])
-    for page, words in _commands("ackclock")
+    pytest.param(words, id=f"{page}: {' '.join(words)}"[:100]) for page, words in _commands("ackclock")
 ]
 
 
 def _sources(program):
     return "".join(
-        file.read_text(encoding="utf-8")
-        for file in (ROOT / "crates" / program / "src").rglob("*.rs")
+        file.read_text(encoding="utf-8") for file in (ROOT / "crates" / program / "src").rglob("*.rs")
     )
 
 
@@ -59,16 +52,10 @@ def test_a_quoted_command_exists_with_its_options(words):
             return  # NAME stands for any verb.
         if rest[0] not in command.commands and command.name in PROGRAMS:
             break
-        assert rest[0] in command.commands, (
-            f"{rest[0]} is not a verb; there are {list(command.commands)}"
-        )
+        assert rest[0] in command.commands, f"{rest[0]} is not a verb; there are {list(command.commands)}"
         command, rest = command.commands[rest[0]], rest[1:]
         command = command.load() if isinstance(command, Verb) else command
-    known = {
-        name
-        for parameter in command.params
-        for name in (*parameter.opts, *parameter.secondary_opts)
-    }
+    known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     known |= {"--help", "-h"}
     text = _sources(PROGRAMS[verb]) if verb in PROGRAMS else ""
     for word in rest:
@@ -111,7 +98,5 @@ def test_the_python_of_the_readme_runs():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_quoted_python_imports_exists(page):
     for code in PYTHON.findall(page.read_text(encoding="utf-8")):
-        for line in re.findall(
-            r"^(?:from ackclock[\w.]* import .+|import ackclock[\w.]*)$", code, re.M
-        ):
+        for line in re.findall(r"^(?:from ackclock[\w.]* import .+|import ackclock[\w.]*)$", code, re.M):
             exec(line, {})  # noqa: S102

@@ -69,9 +69,7 @@ def _files(directory: Path) -> dict[str, bytes]:
     return found | {"verdicts": json.dumps(record).encode()}
 
 
-def test_a_control_is_evaluated_and_the_page_links_what_it_says(
-    ackclock: Run, tmp_path: Path
-) -> None:
+def test_a_control_is_evaluated_and_the_page_links_what_it_says(ackclock: Run, tmp_path: Path) -> None:
     done = ackclock("evaluate", "htcp", "--only", CHEAP, "--against", "bic", "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "iot" in done.stdout
@@ -84,13 +82,13 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(
     # goodput that the scenario gives when it is run by itself.
     worst = next(one["worst"] for one in record["criteria"] if one["id"] == "iot")
     table = pl.read_parquet(place / "cells.parquet")
-    row = table.filter(
-        criterion="iot", role="candidate", metric=worst["metric"], cell=worst["cell"]
-    ).row(0, named=True)
+    row = table.filter(criterion="iot", role="candidate", metric=worst["metric"], cell=worst["cell"]).row(
+        0, named=True
+    )
     assert row["scenario"] == worst["scenario"]
-    goodput = table.filter(
-        criterion="iot", role="candidate", metric="goodput", cell=worst["cell"]
-    ).row(0, named=True)
+    goodput = table.filter(criterion="iot", role="candidate", metric="goodput", cell=worst["cell"]).row(
+        0, named=True
+    )
     again = ackclock(
         "simulate", place / worst["scenario"], "--runs", goodput["runs"], "--json"
     ).stdout.splitlines()
@@ -116,9 +114,16 @@ def test_a_control_is_like_itself(tmp_path: Path) -> None:
 def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
     """A window of 20 packets in 60 flows on 1 Mbit/s: nine of ten packets are lost."""
     done = ackclock_here(
-        "evaluate", "constant", "--set", "window=20", "--only", "collapse-overload", "--json",
-        "--fail-on", "worse",
-    )  # fmt: skip
+        "evaluate",
+        "constant",
+        "--set",
+        "window=20",
+        "--only",
+        "collapse-overload",
+        "--json",
+        "--fail-on",
+        "worse",
+    )
     assert done.returncode == 3, done.stderr
     (criterion,) = json.loads(done.stdout)["criteria"]
     assert criterion["verdict"] == "worse"
@@ -136,9 +141,7 @@ def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
         (["cubic", "--cluster", "tcp://127.0.0.1:1", "--limit", "1 s"], "--cluster"),
     ],
 )
-def test_bad_input_is_one_line(
-    ackclock_here: Run, tmp_path: Path, arguments: list[str], words: str
-) -> None:
+def test_bad_input_is_one_line(ackclock_here: Run, tmp_path: Path, arguments: list[str], words: str) -> None:
     done = ackclock_here("evaluate", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -163,9 +166,7 @@ def test_a_control_that_misbehaves_is_told_and_the_rest_goes_on(
     done = ackclock("evaluate", f"mine:{name}", "--only", CHEAP, "--json", "--jobs", 2, *limit)
     assert done.returncode == 1, done.stderr
     # On a slow machine lines say how far it is.
-    told = [
-        line for line in done.stderr.splitlines() if not re.fullmatch(r"\d+ of \d+ runs.*", line)
-    ]
+    told = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d+ of \d+ runs.*", line)]
     assert len(told) == 1, told
     found = {one["id"]: one for one in json.loads(done.stdout)["criteria"]}
     assert found["iot"]["verdict"] == "failed"
@@ -205,9 +206,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> Non
     assert kills > 0
 
 
-def test_numbers_are_kept_and_damaged_ones_are_made_again(
-    ackclock_here: Run, tmp_path: Path
-) -> None:
+def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tmp_path: Path) -> None:
     first = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert first.returncode == 0
     journal = tmp_path / "out" / ".cache" / "evaluation.jsonl"
@@ -231,9 +230,7 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(
     )
 
 
-def test_a_second_evaluation_at_the_same_place_waits_for_nobody(
-    ackclock_here: Run, tmp_path: Path
-) -> None:
+def test_a_second_evaluation_at_the_same_place_waits_for_nobody(ackclock_here: Run, tmp_path: Path) -> None:
     import fcntl
 
     (tmp_path / "out" / ".cache").mkdir(parents=True)
@@ -262,9 +259,7 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
 
     assert traffic.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
     flow = Subject("reno").flow("c", 40, bytes="45 kB", start="0 s")
-    made = engine.summary(
-        engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"}))
-    )
+    made = engine.summary(engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"})))
     assert made["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
     # 1000 packets at 8 Mbit/s need 1.5 s whatever the rounds.
     thin = Bottleneck(8, 40)
@@ -317,16 +312,21 @@ def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
 def _adversary() -> Adversary:
     curves = {"time": [1.0, 2.0], "queue": [0.0, 1.0], "rate c": [1.0, 2.0]}
     return Adversary(
-        objective=OBJECTIVES["loss"], genome="capacity", candidate="bic", scenario={},
+        objective=OBJECTIVES["loss"],
+        genome="capacity",
+        candidate="bic",
+        scenario={},
         capacity=10.0,
         estimates={
             name: Estimate(value, value - 0.01, value + 0.01, 10)
             for name, value in (("candidate", 0.3), ("cubic-linux", 0.1), ("reno", 0.2))
         },
-        baseline="reno", value=Estimate(0.1, 0.09, 0.11, 10), verdict="worse",
+        baseline="reno",
+        value=Estimate(0.1, 0.09, 0.11, 10),
+        verdict="worse",
         curves={"candidate": curves, "reno": curves},
         timeline=("rate (Mbit/s)", [0.0, 1.0], [10.0, 5.0]),
-    )  # fmt: skip
+    )
 
 
 def test_what_a_search_has_found_stays_on_the_page(tmp_path: Path) -> None:

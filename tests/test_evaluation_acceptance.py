@@ -30,9 +30,7 @@ Evaluate = Callable[..., Evaluation]
 def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
     """Return what evaluates a control in some cells, by default over three runs."""
 
-    def run(
-        candidate: Subject, *criteria: Criterion, runs: int = RUNS, **more: object
-    ) -> Evaluation:
+    def run(candidate: Subject, *criteria: Criterion, runs: int = RUNS, **more: object) -> Evaluation:
         monkeypatch.setattr(work, "FIRST_RUNS", {"quick": runs, "full": runs})
         monkeypatch.setattr(work, "MOST_RUNS", runs)
         asked = Asked(candidate, criteria, **more)  # type: ignore[arg-type]
@@ -108,9 +106,7 @@ def test_a_wrong_base_rtt_starves(
     ]
     found = cells(evaluate(Subject(name, params), of(asked)))
     ratios = [mean(cell, "ratio") for cell in found]
-    expected = [
-        ratio_of_rates(params["alpha"], error / 1e3, path.packets_per_second) for error in ERRORS_MS
-    ]
+    expected = [ratio_of_rates(params["alpha"], error / 1e3, path.packets_per_second) for error in ERRORS_MS]
     assert ratios == pytest.approx(expected, rel=0.1)
     assert verdict(found[-1], "smallest_share") == "worse"
 
@@ -132,11 +128,7 @@ def test_a_late_comer_of_ledbat_starves_the_others(evaluate: Evaluate) -> None:
     # 20 Mbit/s: 25 ms are 42 packets, so 400 hold three targets and 100 do not.
     asked = {"2 deep": (2, 400), "3 deep": (3, 400), "3 shallow": (3, 100)}
     made = [
-        Cell(
-            name,
-            one_part(partial(_in_turn, count=count, limit=limit), _queue_and_first),
-            judged=(GOODPUT,),
-        )
+        Cell(name, one_part(partial(_in_turn, count=count, limit=limit), _queue_and_first), judged=(GOODPUT,))
         for name, (count, limit) in asked.items()
     ]
     two, three, shallow = cells(evaluate(Subject("ledbat", {"target_ms": 25.0}), of(made)))
@@ -163,9 +155,7 @@ def test_bbr_loses_in_short_buffers(evaluate: Evaluate) -> None:
         assert mean(cell, "loss") > 10 * mean(cell, "loss", "cubic-linux")
     # For 90 s, because what six starts do to each other takes half a minute to end.
     long = Cell(
-        "2 BDP",
-        one_part(queueing.alone(Bottleneck(buffer_bdp=2), 6, 90), measures.general),
-        judged=(LOSS,),
+        "2 BDP", one_part(queueing.alone(Bottleneck(buffer_bdp=2), 6, 90), measures.general), judged=(LOSS,)
     )
     assert mean(cells(evaluate(Subject("bbr"), of([long])))[0], "loss") < 0.01
 
@@ -240,9 +230,7 @@ def _share_cell(path: Bottleneck, others: int, length_s: float) -> Cell:
     scenario = partial(_against, path=path, others=others, length_s=length_s)
     parameters = {"others": others, "buffer_bdp": path.buffer_bdp}
     name = f"{others}, {path.buffer_bdp:g} BDP"
-    return Cell(
-        name, one_part(scenario, measures.victims), judged=(GOODPUT,), parameters=parameters
-    )
+    return Cell(name, one_part(scenario, measures.victims), judged=(GOODPUT,), parameters=parameters)
 
 
 def modelled_share(path: Bottleneck) -> float:
@@ -272,12 +260,8 @@ def test_the_share_of_bbr_falls_with_the_buffer(evaluate: Evaluate) -> None:
     # With 16 bandwidth-delay products CUBIC's window of 2100 packets takes 12 s to come back, so
     # that 240 s are fifteen of its cycles.
     lengths_s = (60.0, 120.0, 240.0)
-    asked = [
-        _share_cell(path, 1, length_s) for path, length_s in zip(paths, lengths_s, strict=True)
-    ]
-    short, long, longer = (
-        mean(cell, "share") for cell in cells(evaluate(Subject("bbr"), of(asked)))
-    )
+    asked = [_share_cell(path, 1, length_s) for path, length_s in zip(paths, lengths_s, strict=True)]
+    short, long, longer = (mean(cell, "share") for cell in cells(evaluate(Subject("bbr"), of(asked))))
     assert short >= 0.85
     assert long == pytest.approx(0.54, abs=0.15)
     assert longer == pytest.approx(0.50, abs=0.15)
@@ -292,10 +276,7 @@ def test_pulses_in_step_with_timeouts(evaluate: Evaluate) -> None:
     made = [
         Cell(
             f"{period:g} s",
-            one_part(
-                partial(adversaries.shrew, period_s=period, tcp={"recovery": "sack"}),
-                measures.general,
-            ),
+            one_part(partial(adversaries.shrew, period_s=period, tcp={"recovery": "sack"}), measures.general),
             judged=(GOODPUT,),
         )
         for period in periods
@@ -413,8 +394,9 @@ def test_a_control_is_like_itself(evaluate: Evaluate) -> None:
     asked = only(queueing.BLOAT, "1 flow, buffer 1 BDP", "8 flows, buffer 1 BDP")
     found: CriterionResult = evaluate(Subject("reno"), asked).results[0]
     assert found.verdict == "like"
-    assert all(one.compared.identical for cell in found.cells for one in cell.judged
-               if one.baseline == "reno")  # fmt: skip
+    assert all(
+        one.compared.identical for cell in found.cells for one in cell.judged if one.baseline == "reno"
+    )
 
 
 # 16: draft-huitema-ccwg-c4-test (August 2026), means of 100 runs of picoquic with CUBIC. Its bytes

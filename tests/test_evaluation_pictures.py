@@ -26,8 +26,7 @@ def result(cells: dict[str, tuple[dict, dict]], shown: str) -> CriterionResult:
 
 def points(chart: Chart) -> dict[str, list[tuple[float, float]]]:
     return {
-        one.name: [(float(x), float(y)) for x, y in zip(one.x, one.y, strict=True)]
-        for one in chart.series
+        one.name: [(float(x), float(y)) for x, y in zip(one.x, one.y, strict=True)] for one in chart.series
     }
 
 
@@ -45,16 +44,12 @@ def test_quantiles_are_drawn_where_all_of_them_are_known():
     (panel,) = figure.charts
     # -log10 of 0.5, 0.05 and 0.01.
     for name, last in (("mine", 40.0), ("cubic-linux", 80.0)):
-        for place, point in zip(
-            [(0.301, 10), (1.301, 20), (2, last)], points(panel)[name], strict=True
-        ):
+        for place, point in zip([(0.301, 10), (1.301, 20), (2, last)], points(panel)[name], strict=True):
             assert point == pytest.approx(place, abs=1e-3)
 
 
 def test_what_is_no_percentile_has_no_quantiles():
-    assert (
-        pictures.quantiles(result({"a": ({}, {CANDIDATE: {"loss": 0.1}})}, "loss"), "mine") is None
-    )
+    assert pictures.quantiles(result({"a": ({}, {CANDIDATE: {"loss": 0.1}})}, "loss"), "mine") is None
 
 
 def test_a_ladder_is_per_flow_of_either_kind():
@@ -69,9 +64,6 @@ def test_a_ladder_is_per_flow_of_either_kind():
     figure = pictures.ladder(result(cells, "goodput"), "mine")
     assert figure is not None
     (panel,) = figure.charts
-    assert points(panel) == {
-        "mine": [(1, 4), (5, 4), (9, 4)],
-        "reno": [(1, 6), (5, 6), (9, 6)],
-    }
+    assert points(panel) == {"mine": [(1, 4), (5, 4), (9, 4)], "reno": [(1, 6), (5, 6), (9, 6)]}
     # Two steps are not a ladder.
     assert pictures.ladder(result(dict(list(cells.items())[:2]), "goodput"), "mine") is None

@@ -129,15 +129,25 @@ def test_cuts_that_were_undone_are_counted() -> None:
     # The cut before 1 s, the one of the other control and the end of an episode do not count.
     cuts = [(0.5, 0, "loss"), (1.5, 0, "loss"), (1.6, 0, "undo"), (2.0, 0, "timeout")]
     more = [(2.1, 1, "loss"), (2.2, 0, "recovered"), (3.0, 0, "timeout")]
-    flow = {"sent_packets": 10, "dropped_packets": 0, "retransmitted_packets": 0, "timeouts": 2,
-            "loss_events": 1, "goodput_mbps": 1.0,
-            "settings": {"packet": "1000 B"}}  # fmt: skip
-    link = {"utilisation": 1.0, "queue_delay_p50_ms": 0.0, "queue_delay_p95_ms": 0.0,
-            "queue_delay_p99_ms": 0.0, "mean_queue_packets": 0.0}  # fmt: skip
+    flow = {
+        "sent_packets": 10,
+        "dropped_packets": 0,
+        "retransmitted_packets": 0,
+        "timeouts": 2,
+        "loss_events": 1,
+        "goodput_mbps": 1.0,
+        "settings": {"packet": "1000 B"},
+    }
+    link = {
+        "utilisation": 1.0,
+        "queue_delay_p50_ms": 0.0,
+        "queue_delay_p95_ms": 0.0,
+        "queue_delay_p99_ms": 0.0,
+        "mean_queue_packets": 0.0,
+    }
     run = made(
-        np.full((50, 2), 10), events=[*cuts, *more], names=["c", "v"], flows=[flow, flow],
-        links=[link],
-    )  # fmt: skip
+        np.full((50, 2), 10), events=[*cuts, *more], names=["c", "v"], flows=[flow, flow], links=[link]
+    )
     run.summary["measured_from_s"] = 1.0
     found = timelines.cuts(run)
     assert found["cuts"] == 3
@@ -156,9 +166,7 @@ def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
     found = timelines.delay_range(engine.simulate(engine.read(scenario)))
     # A packet takes 0.6 ms, an ACK waits for two of them, and a loss is known a round trip later.
     assert found["delay_range"] == pytest.approx(53.4, abs=3)
-    still = path.scenario(
-        Subject("constant", {"window": 2.0}).flow("c", 40), duration_s=20, sample_s=0.05
-    )
+    still = path.scenario(Subject("constant", {"window": 2.0}).flow("c", 40), duration_s=20, sample_s=0.05)
     assert timelines.delay_range(engine.simulate(engine.read(still)))["delay_range"] < 1.5
 
 
@@ -194,9 +202,7 @@ def test_thirty_steps_leave_what_they_do_not_take() -> None:
     assert part.measure(run)["goodput"] == pytest.approx(3000 / 90, rel=0.01)
     steps = [flow for flow in run.summary["flows"] if flow["name"].startswith("step")]
     assert len(steps) == changes.STEPS
-    assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(
-        30 * 40 * 1.25e6 / 12_000, rel=0.01
-    )
+    assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(30 * 40 * 1.25e6 / 12_000, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -223,9 +229,10 @@ def test_no_margin_is_finer_than_the_samples(name: str) -> None:
     for criterion in SUITES[name]:
         for cell in criterion.cells("full") if criterion.cells else []:
             sampled = [
-                margin for margin in cell.judged
+                margin
+                for margin in cell.judged
                 if margin.metric in ("recovery", "fair_time") or margin.metric.startswith("ramp_")
-            ]  # fmt: skip
+            ]
             for part in cell.parts(Subject("reno")).values() if sampled else ():
                 spacing_s = float(part.scenario["run"]["sample"].removesuffix(" s"))
                 for margin in sampled:

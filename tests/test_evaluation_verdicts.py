@@ -231,10 +231,7 @@ def verdicts_at(true_difference: float, count: int) -> list[str]:
     rng = np.random.default_rng(1979)
     margin = Margin("x", "", higher_is_better=False, difference=1.0)
     baseline = np.zeros(count)
-    return [
-        compare(rng.normal(true_difference, 1.0, count), baseline, margin).verdict
-        for _ in range(TRIALS)
-    ]
+    return [compare(rng.normal(true_difference, 1.0, count), baseline, margin).verdict for _ in range(TRIALS)]
 
 
 def share(verdicts: list[str], verdict: str) -> float:

@@ -34,9 +34,7 @@ def as_written(group: Group) -> tuple[list[list[float]], list[dict[str, Any]]]:
 def lines_of(panel: Axes) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the curves and points of a panel, without the caps of intervals."""
     lines = [line for line in panel.lines if line.get_marker() not in ("_", "|", 0, 1, 2, 3)]
-    return [
-        (np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)) for one in lines
-    ]
+    return [(np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)) for one in lines]
 
 
 def test_all_figures_with_axes_are_described() -> None:
@@ -56,18 +54,13 @@ def test_print_and_page_agree(name: str) -> None:
     panels = [panel for panel in figure.axes if panel.axison]
     assert len(panels) == len(written) == len(group.charts)
     for panel, chart in zip(panels, written, strict=True):
-        for key, spine, ends in (
-            ("x", panel.xaxis, panel.get_xlim()),
-            ("y", panel.yaxis, panel.get_ylim()),
-        ):
+        for key, spine, ends in (("x", panel.xaxis, panel.get_xlim()), ("y", panel.yaxis, panel.get_ylim())):
             axis = chart[key]
             np.testing.assert_allclose(sorted(ends), axis["range"], rtol=1e-9, atol=1e-12)
             assert [label.get_text() for label in spine.get_ticklabels()] == [
                 word for _, word in axis["ticks"]
             ]
-            np.testing.assert_allclose(
-                spine.get_ticklocs(), [place for place, _ in axis["ticks"]], rtol=1e-9
-            )
+            np.testing.assert_allclose(spine.get_ticklocs(), [place for place, _ in axis["ticks"]], rtol=1e-9)
             assert (spine.get_scale() == "log") == bool(axis.get("log"))
         bars_of = [one for one in panel.containers if isinstance(one, BarContainer)]
         in_print = lines_of(panel)
@@ -108,10 +101,7 @@ def test_every_value_lies_within_the_ends() -> None:
                     assert np.nanmax(y) <= high, (name, chart.key)
 
 
-@given(
-    values=st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20),
-    is_log=st.booleans(),
-)
+@given(values=st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20), is_log=st.booleans())
 def test_ticks_are_few_and_within_the_ends(values: list[float], is_log: bool) -> None:
     axis = Axis("value", log=is_log)
     chart = Chart("a", "a", Axis("x"), axis, [Series("one", 0, range(len(values)), values)])
@@ -126,8 +116,13 @@ def test_ticks_are_few_and_within_the_ends(values: list[float], is_log: bool) ->
 def test_a_logarithmic_axis_is_labelled_by_decades() -> None:
     # 2 to 5e6 has the powers from 10 to 10^6; 2 to 50 has too few, so 2, 5, 10, 20, 50.
     assert [word for _, word in ticks(Axis("a", log=True), (2.0, 5e6))] == [
-        "10¹", "10²", "10³", "10⁴", "10⁵", "10⁶",
-    ]  # fmt: skip
+        "10¹",
+        "10²",
+        "10³",
+        "10⁴",
+        "10⁵",
+        "10⁶",
+    ]
     words = [word for _, word in ticks(Axis("a", log=True), (2.0, 50.0))]
     assert words == ["2", "5", "10", "20", "50"]
 

@@ -25,9 +25,7 @@ def test_anchors_of_figure_8(alpha, beta, round_trips, used_share):
     assert cycle.used_share == pytest.approx(used_share, rel=0.003)
 
 
-@pytest.mark.parametrize(
-    ("buffer", "round_trips"), [(10, 26), (20, 101), (30, 143), (40, 200), (50, 246)]
-)
+@pytest.mark.parametrize(("buffer", "round_trips"), [(10, 26), (20, 101), (30, 143), (40, 200), (50, 246)])
 def test_anchors_of_figure_10(buffer, round_trips):
     cycle = fluid.cycle(illinois.alpha, 0.5, 1250.0, buffer, 0.06)
     assert cycle.round_trips == pytest.approx(round_trips, rel=0.03)

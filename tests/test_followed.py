@@ -21,10 +21,12 @@ CONTROLS = {
     "a package, relative": ("from parts.cut import KEEP", "KEEP", "parts/values.py"),
     "imported by a method": ("", "self.kept()", "helper.py"),
     "named by a text": (
-        "import importlib; helper = importlib.import_module('helper')", "helper.KEEP", "helper.py",
+        "import importlib; helper = importlib.import_module('helper')",
+        "helper.KEEP",
+        "helper.py",
     ),
     "a base class": ("from helper import KEEP", "KEEP", "base.py"),
-}  # fmt: skip
+}
 """What a control imports, where it uses that, and the file that is changed."""
 
 
@@ -87,9 +89,20 @@ def test_a_comparison_has_the_numbers_of_the_helper_of_today(
 ) -> None:
     file = write(tmp_path, "a module")
     compare = [
-        "compare", "mine:Mine", "--rate", "10mbit", "--rtt", "20ms", "--duration", "3s", "--runs",
-        "1", "-o", "out", "--json",
-    ]  # fmt: skip
+        "compare",
+        "mine:Mine",
+        "--rate",
+        "10mbit",
+        "--rtt",
+        "20ms",
+        "--duration",
+        "3s",
+        "--runs",
+        "1",
+        "-o",
+        "out",
+        "--json",
+    ]
     first = ackclock(*compare).stdout
     assert "helper.py, mine.py." in (tmp_path / "out" / "index.html").read_text("utf-8")
     file.write_text(HELPER.replace("0.5", "0.05"))
@@ -104,8 +117,7 @@ def test_a_sweep_is_made_again_and_says_of_which_files(
 ) -> None:
     file = write(tmp_path, "a package, relative")
     (tmp_path / "path.toml").write_text(
-        f'[run]\nduration = "1 s"\n{BOTTLENECK}\n'
-        '[[flow]]\ncontroller = "mine:Mine"\nrtt = "20 ms"\n'
+        f'[run]\nduration = "1 s"\n{BOTTLENECK}\n[[flow]]\ncontroller = "mine:Mine"\nrtt = "20 ms"\n'
     )
     (tmp_path / "s.toml").write_text('scenario = "path.toml"\n[runs]\ncount = 2\n')
     sweep = ["sweep", "s.toml", "-o", "out"]
@@ -120,17 +132,7 @@ def test_a_sweep_is_made_again_and_says_of_which_files(
 
 def test_verdicts_name_the_files(tmp_path: Path, ackclock: Callable[..., Finished]) -> None:
     file = write(tmp_path, "a module")
-    evaluate = [
-        "evaluate",
-        "mine:Mine",
-        "--only",
-        "iot",
-        "--against",
-        "reno",
-        "-o",
-        "out",
-        "--json",
-    ]
+    evaluate = ["evaluate", "mine:Mine", "--only", "iot", "--against", "reno", "-o", "out", "--json"]
     first = json.loads(ackclock(*evaluate).stdout)["control"]
     assert first["files"] == ["base.py", "helper.py", "mine.py"]
     file.write_text(HELPER.replace("0.5", "0.05"))

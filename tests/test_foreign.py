@@ -173,9 +173,7 @@ class _Mortal(Executor):
         return answer
 
 
-def test_only_the_runs_that_end_their_worker_fail(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_runs_that_end_their_worker_fail(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit").replace("= 2", "= 5"))
     # Also the last run of all, with which nothing else is left to do.
     deadly = {(0, 1), (1, 3), (1, 4), (2, 4)}
@@ -218,9 +216,7 @@ def test_a_worker_of_a_cluster_that_dies_costs_at_most_its_run(
     (place / "sweep.toml").write_text(SWEEP.replace("count = 2", "count = 1"))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
     ):
         address = cluster.scheduler_address
         outcome = sweep.run(place / "sweep.toml", place / "dask", cluster=address)
@@ -238,9 +234,7 @@ def test_a_worker_of_a_cluster_that_dies_costs_at_most_its_run(
 def test_workers_that_cannot_begin_are_no_fault_of_the_runs(place: Path) -> None:
     # Each process begins with the script itself, which finds the sweep at work and fails.
     (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit"))
-    (place / "script.py").write_text(
-        "from ackclock import sweep\nsweep.run('sweep.toml', processes=True)\n"
-    )
+    (place / "script.py").write_text("from ackclock import sweep\nsweep.run('sweep.toml', processes=True)\n")
     done = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, timeout=120, check=False
     )
@@ -324,9 +318,7 @@ def test_ctrl_c_in_a_control_of_ones_own_is_an_interrupt(place: Path) -> None:
         "        import time\n        time.sleep(60)\n"
     )
     program = "import ackclock; ackclock.simulate('own.toml')"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=place
-    )
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=place)
     wait_until((place / "begun").exists)
     process.send_signal(2)
     _, said = process.communicate(timeout=60)

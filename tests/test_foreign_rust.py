@@ -85,8 +85,11 @@ def build(place: Path, crates: Path, target: Path) -> Path:
     shutil.copy(ROOT / "rust-toolchain.toml", place)
     done = subprocess.run(
         ["cargo", "build", "--quiet", "--offline", "--target-dir", str(target)],
-        cwd=place, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return target / "debug" / "libfaulty.so"
 
@@ -115,9 +118,7 @@ def place(tmp_path: Path, library: Path) -> Path:
     ],
 )
 @pytest.mark.usefixtures("place")
-def test_simulate_fails_in_one_line(
-    ackclock: Callable[..., Finished], setting: str, problem: str
-) -> None:
+def test_simulate_fails_in_one_line(ackclock: Callable[..., Finished], setting: str, problem: str) -> None:
     done = ackclock("simulate", "path.toml", "--set", f"flow.0.params.{setting}")
     assert done.returncode == 1
     # Found in the working directory, too, where the linker would not look.
@@ -125,9 +126,7 @@ def test_simulate_fails_in_one_line(
 
 
 @pytest.mark.parametrize("where", ["--threads", "--processes"])
-def test_a_panic_stops_no_other_run(
-    ackclock: Callable[..., Finished], place: Path, where: str
-) -> None:
+def test_a_panic_stops_no_other_run(ackclock: Callable[..., Finished], place: Path, where: str) -> None:
     done = ackclock("sweep", "sweep.toml", where, "--jobs", "2")
     assert (done.returncode, "5 runs failed" in done.stderr) == (1, True), done.stderr
     assert "panicked" not in done.stderr
@@ -137,15 +136,14 @@ def test_a_panic_stops_no_other_run(
     assert all("a packet is lost" in error for error in failed["error"])
 
 
-def test_a_library_of_other_sources_is_refused(
-    ackclock: Callable[..., Finished], tmp_path: Path
-) -> None:
+def test_a_library_of_other_sources_is_refused(ackclock: Callable[..., Finished], tmp_path: Path) -> None:
     """A field more in a type that crosses the border used to be read as garbage."""
     for name in ("ackclock-cc", "ackclock-units"):
         shutil.copytree(CRATES / name, tmp_path / "crates" / name)
     manifest = (ROOT / "Cargo.toml").read_text()
-    (tmp_path / "Cargo.toml").write_text(manifest.split("default-members")[0] + manifest[
-        manifest.index("[workspace.package]") :])  # fmt: skip
+    (tmp_path / "Cargo.toml").write_text(
+        manifest.split("default-members")[0] + manifest[manifest.index("[workspace.package]") :]
+    )
     registry = tmp_path / "crates" / "ackclock-cc" / "src" / "registry.rs"
     text = registry.read_text()
     for old, new in (

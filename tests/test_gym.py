@@ -51,9 +51,7 @@ def test_gymnasium_finds_no_fault(step):
 # by a step; 5 % is what the environment promises. Slow start ends below what the path holds: where
 # it overshoots, bursts decide the first cycle, which lasts half a minute with a deep queue.
 @pytest.mark.parametrize("step", ["rtt", "100 ms", "50 ms"])
-@pytest.mark.parametrize(
-    ("name", "policy"), [("reno", Reno), ("cubic", Cubic)], ids=["reno", "cubic"]
-)
+@pytest.mark.parametrize(("name", "policy"), [("reno", Reno), ("cubic", Cubic)], ids=["reno", "cubic"])
 @pytest.mark.parametrize(
     "settings",
     [
@@ -95,9 +93,7 @@ def test_observations_add_up_to_the_counts_of_the_run():
 def test_a_window_stays_as_it_was_set():
     environment = WindowEnv(path(duration="5 s"), step="rtt")
     environment.reset(seed=1)
-    windows = [
-        environment.step(np.array([a, 0.5], np.float32))[0][1] for a in (1.0, 1.0, 0.0, -1.0)
-    ]
+    windows = [environment.step(np.array([a, 0.5], np.float32))[0][1] for a in (1.0, 1.0, 0.0, -1.0)]
     # The initial window is 2 packets.
     assert windows == [4.0, 8.0, 8.0, 4.0]
     # With 4 packets per round trip of 100.8 ms nothing queues.
@@ -137,8 +133,7 @@ def test_the_names_that_gymnasium_knows():
 def test_every_point_of_a_sweep_is_an_episode(tmp_path):
     (tmp_path / "base.toml").write_text(ackclock.check(path(duration="2 s")))
     (tmp_path / "rates.toml").write_text(
-        'scenario = "base.toml"\n'
-        '[parameters.rate]\nset = "dumbbell.rate"\nunit = "Mbit/s"\nto = [1, 10]\n'
+        'scenario = "base.toml"\n[parameters.rate]\nset = "dumbbell.rate"\nunit = "Mbit/s"\nto = [1, 10]\n'
     )
     environment = WindowEnv(ackclock.sweep.read(tmp_path / "rates.toml"), step="200 ms")
     drawn = {environment.reset(seed=seed)[1]["scenario"] for seed in range(20)}
@@ -220,9 +215,7 @@ def test_kept_runs_of_a_policy_follow_from_its_module_too(tmp_path, monkeypatch)
 
 
 def test_a_training_can_be_repeated():
-    first, second = (
-        ackclock.gym.train(path(duration="2 s"), generations=2, population=4) for _ in range(2)
-    )
+    first, second = (ackclock.gym.train(path(duration="2 s"), generations=2, population=4) for _ in range(2))
     assert np.array_equal(first.policy.weights, second.policy.weights)
     assert first.rewards == second.rewards
 

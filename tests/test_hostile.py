@@ -119,8 +119,11 @@ def test_a_sweep_with_other_parts_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(package.ScenarioError, match=r"toml: a\\u{a}b: unknown key"):
         sweep.read(tmp_path / "loss.toml")
     large = 10**400
-    for to in (f"[1, {2**63}]", f"{{ from = 0, through = {large}, count = 2 }}",
-               "{ from = 0, through = 1e300, count = 2 }"):  # fmt: skip
+    for to in (
+        f"[1, {2**63}]",
+        f"{{ from = 0, through = {large}, count = 2 }}",
+        "{ from = 0, through = 1e300, count = 2 }",
+    ):
         (tmp_path / "loss.toml").write_text(
             'scenario = "path.toml"\n[parameters]\np = { set = "dumbbell.queue.limit", '
             f'unit = "packets", to = {to} }}\n'
@@ -151,8 +154,7 @@ def test_the_time_of_a_check_grows_with_the_tables_and_not_with_their_square(
     assert (done.returncode, "60000 flows " in done.stdout) == (0, True), done.stderr
 
 
-HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b",
-          "\\u2028", "\\u007f"]  # fmt: skip
+HIDDEN = ["\\u001b[2J", "\\u0007", "\\u009b2J", "\\u202e", "\\u2066", "\\u200b", "\\u2028", "\\u007f"]
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
@@ -211,8 +213,12 @@ def test_ctrl_c_is_noticed_while_flows_are_read_and_built(
     (tmp_path / "path.toml").write_text(text)
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.format(before=before, work=work)],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert done.stdout == "interrupted, 1 at work\n", done.stderr
 
 

@@ -7,16 +7,7 @@ from ackclock.reproduction.settings import declared
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 from ackclock_papers.illinois import measure, noise, one_flow
-from ackclock_papers.illinois.one_flow import (
-    BIC,
-    CTCP,
-    HALF,
-    MILD,
-    ON_NEWRENO,
-    ON_RENO,
-    ON_SACK,
-    RENO,
-)
+from ackclock_papers.illinois.one_flow import BIC, CTCP, HALF, MILD, ON_NEWRENO, ON_RENO, ON_SACK, RENO
 from ackclock_papers.illinois.setting import flow, scenario
 
 SETTING = declared(PAPERS["illinois"].items)
@@ -52,11 +43,7 @@ def verdicts(artefact, rows):
 # Illinois with beta 1/2 is paced for them.
 @pytest.mark.parametrize(
     ("case", "round_trips", "used_share"),
-    [
-        (RENO, 675, 0.805),
-        (PACED, 556, 0.977),
-        (MILD, 503, 0.9996),
-    ],
+    [(RENO, 675, 0.805), (PACED, 556, 0.977), (MILD, 503, 0.9996)],
     ids=str,
 )
 def test_cycles_of_one_flow(figure_8, paced, case, round_trips, used_share):
@@ -136,14 +123,7 @@ def test_run_without_losses_has_no_verdict_in_its_favour():
 
 def test_reno_in_place_of_illinois_turns_figure_14():
     rows = {
-        case: [
-            {
-                "window": 10.0 / case.loss**0.5,
-                "goodput_mbps": 1.0,
-                "timeout_share": 0.0,
-                "queue_drops": 1,
-            }
-        ]
+        case: [{"window": 10.0 / case.loss**0.5, "goodput_mbps": 1.0, "timeout_share": 0.0, "queue_drops": 1}]
         * 2
         for case in noise.FIGURE_14.cases(FULL.at(SETTING))
     }

@@ -17,9 +17,7 @@ def test_curves_meet_at_their_thresholds(low, high, eta1, position, dm):
     if low < high:
         # The curve falls by the factor high/low within dm - d1, so steeply at first.
         steep = (high / low - 1) * 1e-9 / (1 - eta1)
-        assert float(illinois.alpha(just_above, dm, setting)) == pytest.approx(
-            high, rel=2 * steep + 1e-9
-        )
+        assert float(illinois.alpha(just_above, dm, setting)) == pytest.approx(high, rel=2 * steep + 1e-9)
     assert float(illinois.alpha(dm, dm, setting)) == pytest.approx(low, rel=1e-6)
     inside = illinois.alpha(d1 + position * (dm - d1), dm, setting)
     assert low * (1 - 1e-9) <= float(inside) <= high * (1 + 1e-9)
@@ -44,9 +42,7 @@ def test_constants_of_the_lossy_study():
     # eta1 = 0.2: k1 = 0.8 dm * 0.1 * 10/9.9 = 0.0808 dm, k2 = 0.8 dm * 0.1/9.9 - 0.2 dm.
     setting = illinois.Parameters(eta1=0.2)
     da = 0.5
-    assert float(illinois.alpha(da, 1.0, setting)) == pytest.approx(
-        0.0808 / (-0.1919 + da), rel=1e-3
-    )
+    assert float(illinois.alpha(da, 1.0, setting)) == pytest.approx(0.0808 / (-0.1919 + da), rel=1e-3)
 
 
 def test_share_beside_reno():
@@ -150,9 +146,7 @@ def test_theorem_4_3_and_bounds_on_the_chain():
         for j in range(i):
             assert abs(spread[i] - spread[j]) < 4 * np.hypot(error[i], error[j])
             squares = ((path * rtt[:, None, :]) ** 2).mean(axis=(0, 1))
-            low, high = matrix.square_window_bounds(
-                (rtt[0, i], rtt[0, j]), (tilde[0, i], tilde[0, j]), 2.0
-            )
+            low, high = matrix.square_window_bounds((rtt[0, i], rtt[0, j]), (tilde[0, i], tilde[0, j]), 2.0)
             assert low <= squares[i] / squares[j] <= high
 
 
@@ -163,9 +157,7 @@ def test_backoff_probability_and_its_bounds(share, most):
     # (25), and by listing: one minus the chance that all m packets are others'.
     assert share * (1 - 1e-12) <= f + 1e-15
     assert f <= (1 + most) / 2 * share + 1e-12
-    assert f == pytest.approx(
-        np.mean([1 - (1 - share) ** m for m in range(1, most + 1)]), abs=1e-12
-    )
+    assert f == pytest.approx(np.mean([1 - (1 - share) ** m for m in range(1, most + 1)]), abs=1e-12)
 
 
 def test_mean_field_is_the_chain_for_light_congestion():

@@ -12,15 +12,7 @@ from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import infer, make, page, strips, tried
 from ackclock.reproduction.artefact import Judged, Simulated, Target
-from ackclock.reproduction.claims import (
-    LEAST_LIKELIHOOD,
-    between,
-    likelihood,
-    mean,
-    near,
-    ordered,
-    times,
-)
+from ackclock.reproduction.claims import LEAST_LIKELIHOOD, between, likelihood, mean, near, ordered, times
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.paper import Inference, Paper
 from ackclock.reproduction.settings import Item, declared
@@ -29,27 +21,33 @@ from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 
 BUFFER = {
-    "name": "buffer", "quantity": "buffer", "choice": "{} packets",
+    "name": "buffer",
+    "quantity": "buffer",
+    "choice": "{} packets",
     "values": [
         {"value": 10, "basis": "default", "evidence": "the simulator's"},
         {"value": 25, "basis": "open", "evidence": "half the product"},
         {"value": 50, "basis": "open", "evidence": "the product"},
     ],
-}  # fmt: skip
+}
 LOSS = {
-    "name": "loss", "quantity": "random loss", "choice": "{}",
+    "name": "loss",
+    "quantity": "random loss",
+    "choice": "{}",
     "values": [
         {"value": 0.01, "basis": "open", "evidence": "heavy"},
         {"value": 0.0001, "basis": "open", "evidence": "light"},
     ],
-}  # fmt: skip
+}
 CONTROL = {
-    "name": "control", "quantity": "control", "choice": "{}",
+    "name": "control",
+    "quantity": "control",
+    "choice": "{}",
     "values": [
         {"value": "reno", "basis": "default", "evidence": "the simulator's"},
         {"value": "vegas", "basis": "reading", "evidence": "perhaps"},
     ],
-}  # fmt: skip
+}
 HIDDEN = {"buffer": 50, "loss": 0.0001, "control": "reno"}
 
 
@@ -96,17 +94,19 @@ def artificial(items, truth):
         numbers = printed(truth[name], name)
         artefacts.append(
             Simulated(
-                name=name, caption="what", about="About.", draw=draw, measure=measure,
+                name=name,
+                caption="what",
+                about="About.",
+                draw=draw,
+                measure=measure,
                 numbers=("goodput", "queue"),
-                cases=lambda effort, path=path: {
-                    "one": Case(scenario(effort.setting, *path), effort.runs)
-                },
+                cases=lambda effort, path=path: {"one": Case(scenario(effort.setting, *path), effort.runs)},
                 claims=tuple(
                     times(one, mean("one", one), value, factor=1.15, why="one run")
                     for one, value in numbers.items()
                 ),
             )
-        )  # fmt: skip
+        )
     inference = Inference({"figure-1": ["*"]}, {"figure-2": ["*"], "table-1": ["goodput"]})
     read = [Item.read(one) for one in [*items, FIXED]]
     return Paper("made", "A paper of ours", read, artefacts, inference=inference)
@@ -175,9 +175,7 @@ def test_what_is_stated_is_not_changed_by_a_fit(cache):
     swapped = HIDDEN | {"control": "vegas"}
     stated = CONTROL["values"][0] | {"basis": "stated"}
     control = CONTROL | {"values": [stated, CONTROL["values"][1]]}
-    found = infer.infer(
-        artificial([BUFFER, LOSS, control], dict.fromkeys(PATHS, swapped)), cache, 2
-    )
+    found = infer.infer(artificial([BUFFER, LOSS, control], dict.fromkeys(PATHS, swapped)), cache, 2)
     assert found.setting["control"] == "reno"
     assert any(one.setting["control"] == "vegas" for one in found.trials)
 
@@ -189,8 +187,11 @@ def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, 
     assert [one.setting for one in again] == [one.setting for one in found.trials]
     for one, kept in zip(found.trials, again, strict=True):
         assert (kept.stage, kept.runs, kept.first_run, kept.possible) == (
-            one.stage, one.runs, one.first_run, one.possible,
-        )  # fmt: skip
+            one.stage,
+            one.runs,
+            one.first_run,
+            one.possible,
+        )
         assert kept.outcomes.keys() == one.outcomes.keys()
         for key, outcome in one.outcomes.items():
             assert kept.outcomes[key].holds == outcome.holds
@@ -222,9 +223,7 @@ def test_what_was_kept_and_changed_is_judged_again(paper, found, cache, capsys):
 
 def test_a_cluster_gives_the_same(paper, found, tmp_path):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
-    ) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         there = infer.infer(paper, tmp_path, 1, settings=12, address=cluster.scheduler_address)
     assert there == found
 
@@ -257,10 +256,12 @@ def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
     # Stated: at most 30 packets ever wait. With little loss a buffer of 50 fills, so what fits best
     # is impossible; at a loss of 1 % Reno's window of 10 or so never fills any.
     condition = replace(
-        paper.artefacts[0], name="conditions", numbers=("most",),
+        paper.artefacts[0],
+        name="conditions",
+        numbers=("most",),
         measure=lambda _case, run: {"most": run.summary["links"][0]["max_queue_packets"]},
         claims=(between("at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
-    )  # fmt: skip
+    )
     found = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)
     assert dict(found.setting) != HIDDEN
     filled = [one for one in found.trials if dict(one.setting) == HIDDEN]
@@ -314,9 +315,7 @@ def test_an_order_says_how_far_it_is_from_holding():
 
 def test_a_ratio_is_of_the_runs_that_both_cases_have():
     # 8/2 = 4 and 9/3 = 3: 3.5 on average; the third run above has nothing below it.
-    numbers = Numbers(
-        {"many": [{"x": 8.0}, {"x": 9.0}, {"x": 70.0}], "few": [{"x": 2.0}, {"x": 3.0}]}
-    )
+    numbers = Numbers({"many": [{"x": 8.0}, {"x": 9.0}, {"x": 70.0}], "few": [{"x": 2.0}, {"x": 3.0}]})
     assert numbers.ratio(("many", "x"), ("few", "x")).value == pytest.approx(3.5)
     assert numbers.ratio(("few", "x"), ("many", "x")).value == pytest.approx((1 / 4 + 1 / 3) / 2)
 
@@ -338,11 +337,13 @@ def trial(setting, holds, stage=DESIGN, possible=True):
 def test_verdicts_follow_from_what_was_tried():
     items = [Item.read(one) for one in (BUFFER, CONTROL)]
     trials = [
-        trial({"buffer": buffer, "control": control}, {
-            "always": True, "never": False, "large": buffer == 50, "tcp": control == "reno",
-        })
-        for buffer in (10, 25, 50) for control in ("reno", "vegas")
-    ]  # fmt: skip
+        trial(
+            {"buffer": buffer, "control": control},
+            {"always": True, "never": False, "large": buffer == 50, "tcp": control == "reno"},
+        )
+        for buffer in (10, 25, 50)
+        for control in ("reno", "vegas")
+    ]
     trials.append(trial({"buffer": 10, "control": "reno"}, {"never": True}, possible=False))
 
     def judged(claim, holds, contradicted=False):
@@ -390,9 +391,7 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
     assert "--settings belongs to --infer" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name)
 def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
     known = {(one.name, claim.sentence) for one in paper.artefacts for claim in one.claims}
     trials = paper.trials

@@ -120,10 +120,7 @@ def _half_done(file: Path, output: Path) -> tuple[list[Done], set[str]]:
 
 
 def test_a_thousand_changed_bits_are_all_found(
-    file: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
     output = tmp_path / "out"
@@ -194,10 +191,7 @@ def _cut(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [_cut, Path.unlink])
 def test_a_lost_part_is_made_again(
-    file: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    change: Callable[[Path], None],
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None]
 ) -> None:
     dataset = sweep.run(file, tmp_path / "out").directory
     whole = _contents(dataset)
@@ -284,9 +278,7 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
     assert steps > 4 + 2 * (4 + 2 + 3)
 
 
-def test_a_kept_run_on_a_failing_disk_is_whole_or_told(
-    file: Path, tmp_path: Path, failing: Failing
-) -> None:
+def test_a_kept_run_on_a_failing_disk_is_whole_or_told(file: Path, tmp_path: Path, failing: Failing) -> None:
     output = tmp_path / "out"
     (task,) = tasks.Task.all_of(tasks.Case(file.parent / "path.toml"))
     expected = tasks.run(task).summary
@@ -371,8 +363,20 @@ def _made(kind: str, folder: Path, run: Callable[..., Finished]) -> Path:
     elif kind == "inferred":
         shutil.copytree(Path(ackclock_papers.__file__).parent / "fit" / "inferred", folder / "out")
     else:
-        run("compare", "reno", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", 1,
-            "-o", "out")  # fmt: skip
+        run(
+            "compare",
+            "reno",
+            "--rate",
+            "5mbit",
+            "--rtt",
+            "20ms",
+            "--duration",
+            "2s",
+            "--runs",
+            1,
+            "-o",
+            "out",
+        )
     return folder / "out"
 
 
@@ -392,24 +396,17 @@ def _used(kind: str, place: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["simulate", "runs", "evaluate", "inferred", "compare"])
 def test_a_changed_result_of_any_verb_is_told_in_one_line(
-    kind: str,
-    tmp_path: Path,
-    ackclock_here: Callable[..., Finished],
-    capsys: pytest.CaptureFixture[str],
+    kind: str, tmp_path: Path, ackclock_here: Callable[..., Finished], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """ACKCLOCK_FLIPS changed bits, each file emptied, cut, and gone."""
     place = _made(kind, tmp_path, ackclock_here)
     assert ackclock_here("verify", place).returncode == 0
     # Kept runs have a test of their own.
-    whole = {
-        name: one for name, one in _contents(place).items() if not name.startswith((".", "lab."))
-    }
+    whole = {name: one for name, one in _contents(place).items() if not name.startswith((".", "lab."))}
     draw = random.Random(4)  # noqa: S311
     places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
     flips = draw.choices(places, k=int(os.environ.get("ACKCLOCK_FLIPS", "40")))
-    changes: list[tuple[str, bytes | None]] = [
-        (name, _flipped(whole[name], bit)) for name, bit in flips
-    ]
+    changes: list[tuple[str, bytes | None]] = [(name, _flipped(whole[name], bit)) for name, bit in flips]
     for name, content in whole.items():
         changes += [(name, content[: len(content) // 2]), (name, b""), (name, None)]
     for name, content in changes:
@@ -502,14 +499,15 @@ def test_results_are_synced_before_and_after_they_get_their_name(
     assert all(name.startswith(".table.") for _, name in log[:2])
     assert log[2:] == [("name", "table"), ("sync", tmp_path.name)]
     log.clear()
-    with storage.new_directory(
-        tmp_path / "result", force=False, is_result=lambda _: True
-    ) as directory:
+    with storage.new_directory(tmp_path / "result", force=False, is_result=lambda _: True) as directory:
         (directory / "inner").mkdir()
         (directory / "inner" / "table").write_text("whole")
     assert sorted(name.split(".")[0] or "itself" for _, name in log[1:5]) == [
-        "checksums", "inner", "itself", "table",
-    ]  # fmt: skip
+        "checksums",
+        "inner",
+        "itself",
+        "table",
+    ]
     assert log[5:] == [("name", "result"), ("sync", tmp_path.name)]
 
 

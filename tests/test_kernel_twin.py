@@ -16,9 +16,7 @@ import ackclock
 )
 @pytest.mark.parametrize("loss", [0.0, 0.001, 0.01])
 def test_mean_windows_agree(control: str, loss: float) -> None:
-    path = ackclock.dumbbell(
-        "100 Mbit/s", "20 ms", "200 packets", loss={"kind": "bernoulli", "rate": loss}
-    )
+    path = ackclock.dumbbell("100 Mbit/s", "20 ms", "200 packets", loss={"kind": "bernoulli", "rate": loss})
     # Without losses nothing is left to chance, and all runs are one. Copa swings then, in another
     # way on each path: nine round-trip times around 80 ms.
     swings = control == "copa" and not loss
@@ -50,8 +48,7 @@ def test_mean_windows_agree(control: str, loss: float) -> None:
 def test_it_is_explained_and_has_no_parameters() -> None:
     assert "Illinois" in ackclock.explain("illinois@kernel")
     scenario = ackclock.scenario(
-        ackclock.dumbbell("10 Mbit/s", "10 ms"),
-        ackclock.flow("illinois@kernel", params={"alpha_max": 5}),
+        ackclock.dumbbell("10 Mbit/s", "10 ms"), ackclock.flow("illinois@kernel", params={"alpha_max": 5})
     )
     with pytest.raises(ackclock.ScenarioError, match="illinois@kernel has no such parameter"):
         ackclock.check(scenario)

@@ -40,9 +40,7 @@ def test_a_fragment_carries_everything_and_nothing_that_an_address_cannot() -> N
     scenario = {"run": {"duration": "1 s"}, "flow": [{"name": "größer?&#", "controller": "reno"}]}
     fragment = lab.fragment(scenario, {"a.trace": "1\n2\n"})
     assert unpacked(fragment) == {"scenario": scenario, "files": {"a.trace": "1\n2\n"}}
-    assert set(fragment[3:]) <= set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    )
+    assert set(fragment[3:]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def test_without_the_page_the_verb_says_how_it_is_built(ackclock: Command, scenario: Path) -> None:
@@ -50,9 +48,7 @@ def test_without_the_page_the_verb_says_how_it_is_built(ackclock: Command, scena
         pytest.skip("the page was built (make lab)")
     finished = ackclock("lab", scenario, "--no-open")
     assert (finished.returncode, finished.stdout) == (1, "")
-    assert finished.stderr == (
-        "ackclock: the page was not built; run make lab-deps lab in the checkout\n"
-    )
+    assert finished.stderr == ("ackclock: the page was not built; run make lab-deps lab in the checkout\n")
 
 
 def test_the_verb_writes_the_page_and_gives_the_address(

@@ -16,15 +16,11 @@ def counted_rounds(window, increase, cut):
     return rounds
 
 
-@pytest.mark.parametrize(
-    ("window", "rounds"), [(38, 19), (100, 31), (1000, 49), (10_000, 77), (83_000, 119)]
-)
+@pytest.mark.parametrize(("window", "rounds"), [(38, 19), (100, 31), (1000, 49), (10_000, 77), (83_000, 119)])
 def test_hstcp_has_its_published_periods(window, rounds):
     # RFC 3649 gives 117 to 119 at 83000. Whole rounds are up to one more than a continuous time,
     # and a window that grows in steps lags behind one that grows all the time.
-    counted = counted_rounds(
-        window, lambda w: float(laws.hstcp_increase(w)), float(laws.hstcp_cut(window))
-    )
+    counted = counted_rounds(window, lambda w: float(laws.hstcp_increase(w)), float(laws.hstcp_cut(window)))
     assert counted == rounds
     assert rounds - 2 < float(periods.hstcp(window)) <= rounds
 
@@ -52,9 +48,7 @@ def bic_cycle(window, s_max, s_min, cut):
     return rounds, packets
 
 
-@pytest.mark.parametrize(
-    ("window", "within"), [(40, 0.15), (200, 0.08), (2000, 0.02), (50_000, 0.005)]
-)
+@pytest.mark.parametrize(("window", "within"), [(40, 0.15), (200, 0.08), (2000, 0.02), (50_000, 0.005)])
 def test_bic_by_quadrature_is_its_counted_cycle(window, within):
     # The continuous law takes 1/ln 2 = 1.4 rounds where the counted one takes 1 or 2 at each end.
     rounds, packets = bic_cycle(window, 32, 0.01, 0.125)
@@ -142,9 +136,7 @@ def test_table_2_of_fit_is_the_ratio_of_its_throughputs():
         return per_trip(delays[0]) / (delays[0] + q) / (per_trip(delays[1]) / (delays[1] + q))
 
     assert float(unfairness.reno(delays, q)) == pytest.approx(ratio(lambda _: responses.reno(p)))
-    assert float(unfairness.veno(delays, q)) == pytest.approx(
-        ratio(lambda _: responses.veno(p, 0.8))
-    )
+    assert float(unfairness.veno(delays, q)) == pytest.approx(ratio(lambda _: responses.veno(p, 0.8)))
     assert float(unfairness.veno(delays, q, (0.8, 0.5))) == pytest.approx(
         responses.veno(p, 0.8) / (delays[0] + q) / (responses.veno(p, 0.5) / (delays[1] + q))
     )

@@ -24,11 +24,22 @@ HEAD = ",".join(kernel.CHANGES)
 
 def change(time_us: int, kind: str, window: float, packets: int, **other: object) -> str:
     row: dict[str, object] = {
-        "time_us": time_us, "connection": "c0", "kind": kind, "control": "fit", "window": window,
-        "ssthresh": "", "rtt_us": 50_000, "delivered_packets": packets, "sent_packets": packets,
-        "retransmitted_packets": 0, "in_flight_packets": 3, "segment_bytes": 1000,
-        "source_port": 7, "destination_port": 8, "internals": "n=2 alpha=0.5",
-    } | other  # fmt: skip
+        "time_us": time_us,
+        "connection": "c0",
+        "kind": kind,
+        "control": "fit",
+        "window": window,
+        "ssthresh": "",
+        "rtt_us": 50_000,
+        "delivered_packets": packets,
+        "sent_packets": packets,
+        "retransmitted_packets": 0,
+        "in_flight_packets": 3,
+        "segment_bytes": 1000,
+        "source_port": 7,
+        "destination_port": 8,
+        "internals": "n=2 alpha=0.5",
+    } | other
     return ",".join(str(row[name]) for name in kernel.CHANGES)
 
 
@@ -220,9 +231,7 @@ def test_a_clock_that_is_set_does_not_move_slots(tmp_path: Path) -> None:
             line["unix_s"] = float(str(line["unix_s"])) - 7200
     write_log(directory, lines)
     # A slot every 360 s.
-    assert campaign.read(directory).slots["hours"].to_list() == pytest.approx(
-        [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
-    )
+    assert campaign.read(directory).slots["hours"].to_list() == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
 
 
 def test_every_slot_counts_once(tmp_path: Path) -> None:
@@ -269,13 +278,21 @@ def test_every_changed_bit_of_a_campaign_is_told(tmp_path: Path) -> None:
 
 DEEP = '{"a":' * 100_000
 NOT_RECORDS: tuple[object, ...] = (
-    [], 3, None, "begin", {}, {"slot": 1}, {"slot": "1", "try": 1, "event": "begin", "unix_s": 0},
-    {"slot": 1, "try": 1, "event": "other"}, {"slot": 1, "try": 1, "event": "begin"},
+    [],
+    3,
+    None,
+    "begin",
+    {},
+    {"slot": 1},
+    {"slot": "1", "try": 1, "event": "begin", "unix_s": 0},
+    {"slot": 1, "try": 1, "event": "other"},
+    {"slot": 1, "try": 1, "event": "begin"},
     {"slot": 1, "try": 1, "event": "begin", "unix_s": "now"},
     {"slot": 0, "try": 1, "event": "sample", "second": "x"},
     {"slot": 0, "try": 1, "event": "sample", "control": [1]},
-    {"slot": 9, "try": 1, "event": "end"}, {"slot": [], "try": {}, "event": 3},
-)  # fmt: skip
+    {"slot": 9, "try": 1, "event": "end"},
+    {"slot": [], "try": {}, "event": 3},
+)
 
 
 @pytest.mark.parametrize("is_old", [True, False])
@@ -287,9 +304,7 @@ def test_lines_of_others_are_one_line(tmp_path: Path, is_old: bool) -> None:
     first = b"".join(map(integrity.seal, lines[:2]))
     texts = [json.dumps(record).encode() + b"\n" for record in NOT_RECORDS]
     sealed = [integrity.seal(one) for one in NOT_RECORDS if isinstance(one, dict) and one]
-    ends = [
-        lines[2] | {"received_bytes": wrong} for wrong in ([], None, "12", ["1"], {}, [10**400])
-    ]
+    ends = [lines[2] | {"received_bytes": wrong} for wrong in ([], None, "12", ["1"], {}, [10**400])]
     ends += [lines[2] | {"seconds": wrong} for wrong in (0, None, "1", [])]
     texts += [*sealed, *map(integrity.seal, ends), DEEP.encode() + b"\n", b"\0\n", b"\n"]
     # One whose checksum is right.
@@ -337,9 +352,11 @@ def test_without_the_program_the_verb_says_what_to_do(tmp_path: Path, verb: list
     name = f"ackclock-{verb[0]}"
     done = subprocess.run(
         [sys.executable, "-m", "ackclock", *verb],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
         env={"PATH": str(tmp_path), name.upper().replace("-", "_"): str(tmp_path / "none")},
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     target = "kernel-deps kernel" if name == "ackclock-kernel" else "measure"
     what = f"build it with make {target}"

@@ -140,9 +140,7 @@ def test_how_it_ended_is_said_and_then_the_page_rests(tmp_path: Path) -> None:
     assert "Ended by an error:</b> no room at all" in text
 
 
-def test_it_is_whole_whenever_somebody_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_whole_whenever_somebody_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick(monkeypatch)
     place = tmp_path / "a.live.html"
     stamps = set()
@@ -225,9 +223,7 @@ def test_a_sweep_shows_the_means_of_what_there_is(
     # One flow per run, and the same number of runs of each buffer: the mean of the rows.
     rows = pl.read_parquet(outcome.directory)
     by_hand = rows.group_by("control", "p").agg(pl.col("goodput_mbps").mean())
-    assert drawn == {
-        (control, p): pytest.approx(value, rel=5e-6) for control, p, value in by_hand.rows()
-    }
+    assert drawn == {(control, p): pytest.approx(value, rel=5e-6) for control, p, value in by_hand.rows()}
 
 
 def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> None:
@@ -260,8 +256,9 @@ def test_a_killed_sweep_leaves_a_page_that_is_old(file: Path, tmp_path: Path) ->
     place = tmp_path / "out" / "experiment=loss.live.html"
     process = subprocess.Popen(
         [*COMMAND, "sweep", str(file), "--live", "-o", str(tmp_path / "out")],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     wait_until(lambda: place.exists() and int(counts(place.read_text("utf-8"))["done"]) > 0)
     process.send_signal(signal.SIGKILL)
     _, said = process.communicate(timeout=60)
@@ -279,8 +276,10 @@ def test_a_killed_sweep_leaves_a_page_that_is_old(file: Path, tmp_path: Path) ->
 def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "sweep", str(file), "--page", "--live", "--json", "-o", str(tmp_path)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     whole = tmp_path / "experiment=loss.html"
     assert json.loads(done.stdout)["page"] == str(whole)
     found = charts_of(whole.read_text("utf-8"))
@@ -292,9 +291,7 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     assert pl.read_parquet(tmp_path / "*/*.parquet").height == 48
 
 
-def test_an_evaluation_shows_its_situations(
-    ackclock_here: Callable[..., Finished], tmp_path: Path
-) -> None:
+def test_an_evaluation_shows_its_situations(ackclock_here: Callable[..., Finished], tmp_path: Path) -> None:
     done = ackclock_here("evaluate", "htcp", "--only", "iot,datacentre", "--live", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "evaluation=htcp.live.html").read_text("utf-8")
@@ -315,9 +312,7 @@ def test_an_evaluation_shows_its_situations(
 def test_a_reproduction_shows_its_newest_figures(
     ackclock_here: Callable[..., Finished], tmp_path: Path
 ) -> None:
-    done = ackclock_here(
-        "reproduce", "fit/figure-2", "fit/figure-3", "--quick", "--live", "-o", tmp_path
-    )
+    done = ackclock_here("reproduce", "fit/figure-2", "fit/figure-3", "--quick", "--live", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "reproduction.live.html").read_text("utf-8")
     assert state(text) == "finished"

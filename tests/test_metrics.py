@@ -73,9 +73,7 @@ TIME = np.linspace(0, 100, 5001)
 
 def bend(window, tolerance=0.01):
     """Judge a curve from 0 to 100 s without leaving out anything."""
-    return metrics.curvature(
-        TIME, window, Epoch(0.0, 100.0), skip_s=0.0, span_s=4.0, tolerance=tolerance
-    )
+    return metrics.curvature(TIME, window, Epoch(0.0, 100.0), skip_s=0.0, span_s=4.0, tolerance=tolerance)
 
 
 def test_curves_of_known_sign():
@@ -104,12 +102,8 @@ def test_small_bend_is_straight_only_within_the_tolerance():
 def test_start_of_the_epoch_can_be_left_out():
     # Flat for 10 s, then rising: a convex corner at 10 s, gone when 15 s are left out.
     corner = np.maximum(TIME, 10.0)
-    with_corner = metrics.curvature(
-        TIME, corner, Epoch(0, 100), skip_s=0.0, span_s=4.0, tolerance=0.01
-    )
-    without = metrics.curvature(
-        TIME, corner, Epoch(0, 100), skip_s=15.0, span_s=4.0, tolerance=0.01
-    )
+    with_corner = metrics.curvature(TIME, corner, Epoch(0, 100), skip_s=0.0, span_s=4.0, tolerance=0.01)
+    without = metrics.curvature(TIME, corner, Epoch(0, 100), skip_s=15.0, span_s=4.0, tolerance=0.01)
     assert with_corner.convex > 0
     assert (without.straight, without.convex) == (1.0, 0.0)
 
@@ -128,9 +122,7 @@ def test_short_epoch_has_no_curvature():
     assert math.isnan(found.concave)
 
 
-@given(
-    st.floats(0.1, 1000), st.floats(-100, 100), st.floats(0.2, 3).filter(lambda p: abs(p - 1) > 0.1)
-)
+@given(st.floats(0.1, 1000), st.floats(-100, 100), st.floats(0.2, 3).filter(lambda p: abs(p - 1) > 0.1))
 def test_shares_add_up_and_mirror(scale, offset, power):
     curve = offset + scale * (TIME + 1) ** power
     found, mirrored = bend(curve), bend(-curve)

@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from ackclock import _native
-from ackclock.engine.summary import (
-    Counters,
-    DualPi2Summary,
-    FlowSummary,
-    LinkSummary,
-    SideSummary,
-    Summary,
-)
+from ackclock.engine.summary import Counters, DualPi2Summary, FlowSummary, LinkSummary, SideSummary, Summary
 from conftest import BOTTLENECK
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
@@ -207,10 +200,7 @@ def test_what_a_run_gives_is_described():
     found = json.loads(summary)
     assert sorted(found) == sorted(schema["required"])
     assert sorted(found["flows"][0]) == sorted(schema["$defs"]["FlowSummary"]["required"])
-    assert schema["$defs"]["FlowSummary"]["properties"]["goodput_mbps"]["type"] == [
-        "number",
-        "null",
-    ]
+    assert schema["$defs"]["FlowSummary"]["properties"]["goodput_mbps"]["type"] == ["number", "null"]
     kinds = {name: kind for name, kind, _ in columns["flows"]}
     assert (kinds["id"], kinds["name"], kinds["mean_window"]) == ("uint32", "string", "float64")
     assert kinds["whole_run_timeouts"] == "uint64"

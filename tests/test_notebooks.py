@@ -61,12 +61,7 @@ def test_a_picture_can_be_one_panel_of_another(run: ackclock.Run) -> None:
 def test_an_overview_has_the_same_time_everywhere(run: ackclock.Run) -> None:
     panels = run.plot.overview(time=(1, 2)).axes
     labels = [panel.get_ylabel() for panel in panels]
-    assert labels == [
-        "window (packets)",
-        "RTT (ms)",
-        "queue (packets)",
-        "goodput (Mbit/s)",
-    ]
+    assert labels == ["window (packets)", "RTT (ms)", "queue (packets)", "goodput (Mbit/s)"]
     assert {panel.get_xlim() for panel in panels} == {(1.0, 2.0)}
 
 
@@ -83,8 +78,11 @@ def test_every_key_of_a_flow_can_be_completed() -> None:
     # from is a word of Python.
     assert set(inspect.signature(flow).parameters) - {"more"} == keys - {"from"}
     assert flow("reno", rtt="80 ms", pacing=False, **{"from": "a"}) == {
-        "controller": "reno", "rtt": "80 ms", "pacing": False, "from": "a",
-    }  # fmt: skip
+        "controller": "reno",
+        "rtt": "80 ms",
+        "pacing": False,
+        "from": "a",
+    }
 
 
 def test_what_can_be_predicted_is_what_the_command_line_predicts() -> None:
@@ -103,9 +101,7 @@ def test_a_prediction_shows_itself() -> None:
 
 
 def test_a_comparison_shows_itself() -> None:
-    found = ackclock.compare(
-        "reno", "vegas", rate="5mbit", rtt="20ms", buffer=10, duration="5s", runs=2
-    )
+    found = ackclock.compare("reno", "vegas", rate="5mbit", rtt="20ms", buffer=10, duration="5s", runs=2)
     assert repr(found).startswith("<Comparison of reno, vegas: ")
     # A head and a row per question.
     rows = len(ackclock.comparison.QUESTIONS)
@@ -191,14 +187,9 @@ def test_notebooks_run_and_show_pictures(file: Path, tmp_path: Path, monkeypatch
     # What is kept in the repository has no outputs, so that it cannot be stale.
     assert not any(cell.get("outputs") for cell in notebook.cells)
     monkeypatch.chdir(tmp_path)
-    nbclient.NotebookClient(
-        notebook, timeout=120, resources={"metadata": {"path": tmp_path}}
-    ).execute()
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     shown = [
-        kind
-        for cell in notebook.cells
-        for one in cell.get("outputs", [])
-        for kind in one.get("data", {})
+        kind for cell in notebook.cells for one in cell.get("outputs", []) for kind in one.get("data", {})
     ]
     assert "image/png" in shown
 
@@ -206,9 +197,7 @@ def test_notebooks_run_and_show_pictures(file: Path, tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.stem)
 def test_marimo_applications_run(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("marimo")
-    done = subprocess.run(
-        [sys.executable, file], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, file], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     app = runpy.run_path(str(file))["app"]
     _, values = app.run()

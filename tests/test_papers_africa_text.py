@@ -45,10 +45,14 @@ def test_vegas_beside_reno():
     found = small.SECTION_2_D.measure(small.BESIDE, run)
     assert found == pytest.approx(
         {
-            "windows": 1.0, "Vegas when full": 50, "Vegas at Reno's loss": 30,
-            "Reno when full": 50, "Reno at its loss": 75, "Reno over Vegas": 5,
+            "windows": 1.0,
+            "Vegas when full": 50,
+            "Vegas at Reno's loss": 30,
+            "Reno when full": 50,
+            "Reno at its loss": 75,
+            "Reno over Vegas": 5,
         }
-    )  # fmt: skip
+    )
     alone = small.SECTION_2_D.measure(small.ALONE, run)
     # 5 packets a second in round trips of 84 ms; then 4 a second fewer.
     assert alone == pytest.approx({"growth before": 0.42, "growth after": -0.336})
@@ -58,9 +62,11 @@ def test_drops_per_event():
     drops = np.zeros(200)
     drops[[10, 150, 160]] = 7
     run = made(
-        np.ones((200, 1)), sample_s=0.2, drops=drops,
+        np.ones((200, 1)),
+        sample_s=0.2,
+        drops=drops,
         events=[(2.0, 0, "loss"), (30.0, 0, "loss"), (32.0, 0, "timeout")],
-    )  # fmt: skip
+    )
     # Two of the three samples with drops and two of the three events are later than 20 s.
     assert small.SECTION_2_D.measure("AIMD(8, 0.125)", run) == {"drops per event": 7.0}
 
@@ -74,10 +80,12 @@ def noisy(growth, kept):
     # 200 packets in 0.2 s by a window of about 100: ten round trips a second, 200 in 20 s.
     after = 1000 * kept
     return made(
-        np.full((300, 1), 200.0), sample_s=0.2, columns={"window": window},
+        np.full((300, 1), 200.0),
+        sample_s=0.2,
+        columns={"window": window},
         events=[(25.0, 0, "loss", 1000.0, after), (45.0, 0, "loss", after + growth * 199, after)],
         flows=[{"settings": {"packet": "1 kB"}}],
-    )  # fmt: skip
+    )
 
 
 def test_epochs_in_noise():
@@ -114,9 +122,8 @@ def test_two_modes():
     fast[(time_s > 40) & (time_s <= 60), 0] = 0
     fast[(time_s > 55) & (time_s <= 65), 1] = 0
     run = made(
-        np.ones((200, 2)), sample_s=0.5,
-        columns={"fast": fast, "window": np.tile([100.0, 60.0], (200, 1))},
-    )  # fmt: skip
+        np.ones((200, 2)), sample_s=0.5, columns={"fast": fast, "window": np.tile([100.0, 60.0], (200, 1))}
+    )
     found = modes.both_slow(run)
     # One alone is slow in 30 samples of the first, which is the faster, and in 10 of the second.
     assert found == pytest.approx({"short": 40 / 140, "long": 20 / 140, "faster": 0.75})
@@ -125,24 +132,27 @@ def test_two_modes():
 def test_slow_before_losses():
     time_s = 0.5 * np.arange(1, 201)
     run = made(
-        np.ones((200, 2)), sample_s=0.5,
+        np.ones((200, 2)),
+        sample_s=0.5,
         utilisation=np.where(time_s > 80, 1.0, 0.5),
         columns={"fast": np.where(time_s > 70, 0.0, 1.0)[:, None] * np.ones(2)},
         events=[(20.0, 0, "loss"), (60.2, 0, "loss"), (90.2, 0, "loss"), (95.0, 1, "loss")],
-    )  # fmt: skip
+    )
     # Of the losses at 60.2 and 90.2 s the second; 80 of 100 samples below 0.9 after 30 s are fast.
     found = modes.before_losses(run)
-    assert found == pytest.approx(
-        {"slow before losses": 0.5, "slow when full": 1.0, "fast below": 0.8}
-    )
+    assert found == pytest.approx({"slow before losses": 0.5, "slow when full": 1.0, "fast below": 0.8})
 
 
 def test_the_queue_is_estimated():
     run = made(
-        np.ones((400, 1)), sample_s=0.5, queue=np.where(np.arange(400) > 150, 50.0, 2.0),
-        columns={"rtt_ms": np.where(np.arange(400) > 150, 84.8, 84.0)[:, None],
-                 "window": np.full((400, 1), 5000.0)},
-    )  # fmt: skip
+        np.ones((400, 1)),
+        sample_s=0.5,
+        queue=np.where(np.arange(400) > 150, 50.0, 2.0),
+        columns={
+            "rtt_ms": np.where(np.arange(400) > 150, 84.8, 84.0)[:, None],
+            "window": np.full((400, 1), 5000.0),
+        },
+    )
     found = beside.SECTION_4.measure(beside.FIGURE_7.name, run)
     assert found == pytest.approx({"estimate": 5000 * 0.8 / 84.8 / 50})
 
@@ -150,9 +160,12 @@ def test_the_queue_is_estimated():
 def test_a_flow_alone():
     rate = np.where(np.arange(300) < 50, 10.0, 75.0 * 200)
     run = made(
-        rate[:, None], sample_s=0.2, queue=np.arange(300) / 10, drops=np.arange(300) == 200,
+        rate[:, None],
+        sample_s=0.2,
+        queue=np.arange(300) / 10,
+        drops=np.arange(300) == 200,
         utilisation=np.where(np.arange(300) < 150, 0.5, 0.98),
-    )  # fmt: skip
+    )
     # 15000 packets of 8 kbit in 0.2 s are 600 Mbit/s, more than 0.9 of 622, from 10.2 s on; the
     # second half begins with the sample that ends at 30.2 s.
     assert beside.SECTION_4.measure(beside.FAST_ALONE, run) == pytest.approx(

@@ -12,23 +12,19 @@ from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import analysis, conditions, section, shapes, shares, unfairness
-from ackclock_papers.bic.setting import (
-    GROUPS,
-    Group,
-    background,
-    background_flows,
-    background_mbps,
-    case,
-)
+from ackclock_papers.bic.setting import GROUPS, Group, background, background_flows, background_mbps, case
 
 SETTING = declared(PAPERS["bic"].items)
 
 
 def run_of(flows=(), link=None, start_s=0.0, end_s=0.0, jain=None, **tables):
     summary = {
-        "flows": list(flows), "links": [link or {}], "measured_from_s": start_s,
-        "duration_s": end_s, "jain": jain,
-    }  # fmt: skip
+        "flows": list(flows),
+        "links": [link or {}],
+        "measured_from_s": start_s,
+        "duration_s": end_s,
+        "jain": jain,
+    }
     return Run(summary, "", tables)
 
 
@@ -54,11 +50,12 @@ def background_of(counts, mbps, mean_window=10.0):
         kind = GROUPS.index(group) % 3
         flows += [
             {
-                "name": f"{group} {index}", "mean_window": mean_window,
+                "name": f"{group} {index}",
+                "mean_window": mean_window,
                 "settings": {"receive_window": 64 if kind == 1 else "unlimited"},
             }
             for index in range(count)
-        ]  # fmt: skip
+        ]
         rates += [mbps[GROUPS.index(group) // 3][kind]] * count
     return flows, rates
 
@@ -107,11 +104,7 @@ def test_the_setting_is_in_the_scenario():
 
 @pytest.mark.parametrize(
     ("limited", "fast", "others"),
-    [
-        ("no flow", "unlimited", "unlimited"),
-        ("high-speed flows", 100, "unlimited"),
-        ("all flows", 100, 100),
-    ],
+    [("no flow", "unlimited", "unlimited"), ("high-speed flows", 100, "unlimited"), ("all flows", 100, 100)],
 )
 def test_whose_first_slow_start_is_limited(limited, fast, others):
     flows = [{"controller": "bic", "rtt": "40 ms"}]
@@ -181,8 +174,11 @@ def test_section_vii_measures_windows_and_losses():
     ]
     # 6 of 1000 packets.
     assert section.SECTION_VII.measure(section.SLOW, run_of(flows)) == {
-        "window": 200.0, "loss": pytest.approx(0.006), "windows": pytest.approx(3.0), "ratio": 6.0,
-    }  # fmt: skip
+        "window": 200.0,
+        "loss": pytest.approx(0.006),
+        "windows": pytest.approx(3.0),
+        "ratio": 6.0,
+    }
 
 
 def test_section_vii_has_the_paper_s_own_tables():
@@ -217,9 +213,8 @@ def test_figure_5_tells_additive_from_binary_growth():
     time = [10.0 + 0.04 * k for k in range(1, 9)]
     windows = pl.DataFrame(
         # Before the measured time and of the other flow: nothing of it counts.
-        {"time_s": [9.0, *time, *time], "flow": [0] * 9 + [1] * 8,
-         "window": [9000.0, *window, *range(8)]}
-    )  # fmt: skip
+        {"time_s": [9.0, *time, *time], "flow": [0] * 9 + [1] * 8, "window": [9000.0, *window, *range(8)]}
+    )
     row = analysis.FIGURE_5.measure(
         analysis.TWO, run_of(start_s=10.0, end_s=20.0, jain=0.97, windows=windows)
     )
@@ -282,9 +277,7 @@ def test_figure_2_counts_flows_that_lose_together():
     assert row["forward"] == pytest.approx(0.07)
     assert row["reverse"] == pytest.approx(0.3)
     share = unfairness.FIGURE_2.trace(unfairness.DROPTAIL, run)["share"].to_list()
-    assert [share[k - 1] for k in (1, 2, 6, 7, 11, 12)] == pytest.approx(
-        [1.0, 0.9, 0.85, 0.75, 0.7, 0.0]
-    )
+    assert [share[k - 1] for k in (1, 2, 6, 7, 11, 12)] == pytest.approx([1.0, 0.9, 0.85, 0.75, 0.7, 0.0])
 
 
 def test_figure_3_compares_the_last_quarter_with_the_first():
@@ -349,9 +342,7 @@ def test_rtt_ratio_has_the_error_of_both():
     # 2 and 1 Mbit/s. The first alternates by 0.2 between batches of two samples: the standard
     # error of its 20 batches is 0.2 sqrt(20/19)/sqrt(20), times Student's 2.093 it is 4.8 % of 2.
     # The second does not vary: the ratio's error is that of the first.
-    windows = two_flows(
-        lambda t: 2.0 + 0.2 * (-1.0) ** np.ceil(t / 2), lambda t: np.full(t.size, 1.0)
-    )
+    windows = two_flows(lambda t: 2.0 + 0.2 * (-1.0) ** np.ceil(t / 2), lambda t: np.full(t.size, 1.0))
     run = run_of(link={"utilisation": 0.9}, start_s=40.0, end_s=80.0, windows=windows)
     row = unfairness.TABLE_3.measure(unfairness.RttPair("AIMD", 6), run)
     assert row["utilisation"] == 0.9

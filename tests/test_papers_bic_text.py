@@ -28,10 +28,17 @@ def test_losses_of_a_flow_alone():
     drops = np.zeros(240)
     drops[[10, 100, 150]] = 9, 8, 6
     run = made(
-        np.ones((240, 1)), sample_s=0.5, drops=drops, flows=[{"mean_window": 900.0}],
-        events=[(5.5, 0, "loss", 90.0, 45.0), (50.5, 0, "loss", 1000.0, 875.0),
-                (75.5, 0, "loss", 1000.0, 775.0), (76.0, 0, "timeout", 9.0, 1.0)],
-    )  # fmt: skip
+        np.ones((240, 1)),
+        sample_s=0.5,
+        drops=drops,
+        flows=[{"mean_window": 900.0}],
+        events=[
+            (5.5, 0, "loss", 90.0, 45.0),
+            (50.5, 0, "loss", 1000.0, 875.0),
+            (75.5, 0, "loss", 1000.0, 775.0),
+            (76.0, 0, "timeout", 9.0, 1.0),
+        ],
+    )
     # After 20 s: 14 packets in two loss events, which keep 7/8 and 0.775.
     assert alone.SECTION_VI_A.measure(alone.BIC, run) == pytest.approx(
         {"drops": 7, "kept": 0.825, "window": 900}
@@ -42,10 +49,19 @@ def test_losing_together():
     window = np.full((100, 2), 600.0)
     window[50:, 1] = 300
     run = made(
-        np.ones((100, 2)), sample_s=1.0, columns={"window": window},
-        events=[(10.5, 0, "loss"), (20.5, 0, "loss"), (20.6, 1, "loss"), (60.5, 0, "loss"),
-                (61.5, 1, "loss"), (70.0, 0, "loss"), (70.1, 1, "timeout")],
-    )  # fmt: skip
+        np.ones((100, 2)),
+        sample_s=1.0,
+        columns={"window": window},
+        events=[
+            (10.5, 0, "loss"),
+            (20.5, 0, "loss"),
+            (20.6, 1, "loss"),
+            (60.5, 0, "loss"),
+            (61.5, 1, "loss"),
+            (70.0, 0, "loss"),
+            (70.1, 1, "timeout"),
+        ],
+    )
     run.summary["measured_from_s"] = 15.0
     # After 15 s: at 20.5 and 70 s both, at 60.5 and 61.5 s one.
     assert alone.together(run, 0.2) == 0.5

@@ -20,9 +20,7 @@ def run_of(mbps=(), link=None, start_s=0.0, end_s=0.0, names=None, sent=0, **tab
         {"id": index, "name": name, "goodput_mbps": one, "sent_packets": sent}
         for index, (one, name) in enumerate(zip(mbps, names or ["?"] * len(mbps), strict=True))
     ]
-    summary = {
-        "flows": flows, "links": [link or {}], "measured_from_s": start_s, "duration_s": end_s,
-    }  # fmt: skip
+    summary = {"flows": flows, "links": [link or {}], "measured_from_s": start_s, "duration_s": end_s}
     return Run(summary, "", tables)
 
 
@@ -57,9 +55,7 @@ def test_goodput_over_time():
     )
     frame = setting.over_time(run_of([1.0, 1.0], names=["a", "b"], windows=windows), 2.0)
     found = {(name, end): mbps for end, name, mbps in frame.iter_rows()}
-    assert found == pytest.approx(
-        {("a", 2.0): 1.0, ("a", 4.0): 2.0, ("b", 2.0): 0.0, ("b", 4.0): 1.0}
-    )
+    assert found == pytest.approx({("a", 2.0): 1.0, ("a", 4.0): 2.0, ("b", 2.0): 0.0, ("b", 4.0): 1.0})
 
 
 def test_a_flow_alone():
@@ -70,10 +66,7 @@ def test_a_flow_alone():
 def of_figure_5(**mbps):
     # What is not given has 1 Mbit/s at every point.
     return Numbers(
-        {
-            key: [{key.variant: mbps.get(key.variant, 1.0), "sum": 0.0}]
-            for key in alone.FIGURE_5.cases(SHORT)
-        }
+        {key: [{key.variant: mbps.get(key.variant, 1.0), "sum": 0.0}] for key in alone.FIGURE_5.cases(SHORT)}
     )
 
 
@@ -122,16 +115,22 @@ def test_items_of_the_setting_reach_the_scenarios():
     # 50 Mbit/s send 208 packets of 12,000 bits in 50 ms, twice as many in 100 ms.
     key = sharing.ShortAndLong("FIT", 200)
     limit = {
-        ms: sharing.TABLE_3.cases(QUICK.at({**DECLARED, "table_iii_buffer": ms}))[key].scenario[
-            "dumbbell"
-        ]["queue"]["limit"]
+        ms: sharing.TABLE_3.cases(QUICK.at({**DECLARED, "table_iii_buffer": ms}))[key].scenario["dumbbell"][
+            "queue"
+        ]["limit"]
         for ms in (50, 100)
     }
     assert limit == {50: "208 packets", 100: "417 packets"}
     other = {
-        **DECLARED, "fit_rtt": "smoothed", "fit_alpha": 0.25, "fast_loss": "halve", "fast_alpha": 5,
-        "buffer": 2.0, "noise": setting.ON_SAMPLES, "sender": "Linux of today",
-    }  # fmt: skip
+        **DECLARED,
+        "fit_rtt": "smoothed",
+        "fit_alpha": 0.25,
+        "fast_loss": "halve",
+        "fast_alpha": 5,
+        "buffer": 2.0,
+        "noise": setting.ON_SAMPLES,
+        "sender": "Linux of today",
+    }
     fit, fast = (setting.flow(other, name, fast_alpha=5)["params"] for name in ("FIT", "FAST"))
     assert fit == {"rtt": "smoothed", "alpha": 0.25}
     assert fast == {"alpha": 5, "loss": "halve"}
@@ -159,9 +158,7 @@ def test_conditions_of_a_path():
     run = run_of([1.0], {"random_losses": 6}, start_s=20.0, sent=100, windows=windows)
     row = conditions.CONDITIONS.measure(conditions.NOISY, run)
     assert row == pytest.approx({"rtt_ms": 105.0, "lost": 0.06})
-    numbers = Numbers(
-        {conditions.NOISY: [row], conditions.MIDDLE: [{"rtt_ms": 250.0, "lost": 0.01}]}
-    )
+    numbers = Numbers({conditions.NOISY: [row], conditions.MIDDLE: [{"rtt_ms": 250.0, "lost": 0.01}]})
     held = {one.sentence: one.judge(numbers).holds for one in conditions.CONDITIONS.claims}
     # 105 of 100 ms, but 250 of 150; 6 of 5 %, but 1 of 3.
     assert list(held.values()) == [True, False, True, False]
@@ -169,9 +166,7 @@ def test_conditions_of_a_path():
 
 def test_shares_of_figure_6():
     # Of 10 Mbit/s: the flow has 2, four Renos have 0.5 + 1 + 1.5 + 3 = 6, each 1.5.
-    row = sharing.FIGURE_6.measure(
-        sharing.AmongRenos("a", "CUBIC"), run_of([2.0, 0.5, 1.0, 1.5, 3.0])
-    )
+    row = sharing.FIGURE_6.measure(sharing.AmongRenos("a", "CUBIC"), run_of([2.0, 0.5, 1.0, 1.5, 3.0]))
     assert row == pytest.approx({"share": 0.2, "reno_each": 0.15, "used": 0.8})
 
 
@@ -199,9 +194,7 @@ def test_stolen_bandwidth_of_figure_7():
 
 def test_ratio_of_table_iii():
     # Ten flows of 3 Mbit/s over ten of 0.75.
-    row = sharing.TABLE_3.measure(
-        sharing.ShortAndLong("Reno", 200), run_of([3.0] * 10 + [0.75] * 10)
-    )
+    row = sharing.TABLE_3.measure(sharing.ShortAndLong("Reno", 200), run_of([3.0] * 10 + [0.75] * 10))
     assert row == {"ratio": pytest.approx(4.0)}
 
 
@@ -250,14 +243,11 @@ def test_a_turn_counts_without_its_first_tenth():
 
 def test_figure_9_sums_the_connections():
     assert live.FIGURE_9.measure("FIT", run_of([1.5])) == {"mbps": 1.5}
-    assert live.FIGURE_9.measure("E-MulTCP", run_of([0.1] * 10 + [None] * 6)) == {
-        "mbps": pytest.approx(1.0)
-    }
+    assert live.FIGURE_9.measure("E-MulTCP", run_of([0.1] * 10 + [None] * 6)) == {"mbps": pytest.approx(1.0)}
     windows = pl.DataFrame(
         # 2.5 MB in 20 s are 1 Mbit/s: 1 + 2 and then 3 + 0.
-        {"time_s": [20.0, 40.0] * 2, "flow": [0, 0, 1, 1],
-         "delivered_bytes": [2.5e6, 7.5e6, 5e6, 0.0]}
-    )  # fmt: skip
+        {"time_s": [20.0, 40.0] * 2, "flow": [0, 0, 1, 1], "delivered_bytes": [2.5e6, 7.5e6, 5e6, 0.0]}
+    )
     run = run_of([0.0, 0.0], names=["E-0", "E-1"], windows=windows)
     frame = live.FIGURE_9.trace("E-MulTCP", run)
     assert frame["time_s"].to_list() == [20.0, 40.0]
@@ -268,9 +258,7 @@ def test_figure_1_has_reno_last():
     # 10 packets of 12,000 bits at 10 Mbit/s wait 12 ms.
     link = {"mean_queue_packets": 10.0, "utilisation": 0.9}
     row = model.FIGURE_1.measure(model.Sessions(4), run_of([6.0, 3.0], link))
-    assert row == pytest.approx(
-        {"reno_mbps": 3.0, "sum_mbps": 9.0, "delay_ms": 12.0, "utilisation": 0.9}
-    )
+    assert row == pytest.approx({"reno_mbps": 3.0, "sum_mbps": 9.0, "delay_ms": 12.0, "utilisation": 0.9})
 
 
 def test_period_between_losses():

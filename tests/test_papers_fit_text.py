@@ -47,9 +47,12 @@ def test_claims_about_figure_1():
 
 def test_full_while_there_is_a_queue():
     run = made(
-        np.ones((4, 2)), sample_s=1.0, queue=[0.0, 3.0, 5.0, 0.5], utilisation=[0.4, 1.0, 0.9, 0.8],
+        np.ones((4, 2)),
+        sample_s=1.0,
+        queue=[0.0, 3.0, 5.0, 0.5],
+        utilisation=[0.4, 1.0, 0.9, 0.8],
         links=[{}],
-    )  # fmt: skip
+    )
     # Of the two samples with at least one packet.
     assert text.SECTION_6.measure(text.STATE_B, run) == pytest.approx({"utilisation": 0.95})
 

@@ -19,9 +19,14 @@ from ackclock_papers.illinois.four_flows import ALPHA, Four, OfFlow
 def one_run(time_s, window, rtt_ms, events=(), packet="1000 B"):
     """Make a run of one flow; events are pairs of time and kind."""
     flow = {
-        "id": 0, "name": "flow", "goodput_mbps": 80.0, "mean_window": 1000.0, "timeouts": 4,
-        "loss_events": 12, "settings": {"packet": packet},
-    }  # fmt: skip
+        "id": 0,
+        "name": "flow",
+        "goodput_mbps": 80.0,
+        "mean_window": 1000.0,
+        "timeouts": 4,
+        "loss_events": 12,
+        "settings": {"packet": packet},
+    }
     tables = {
         "windows": {"time_s": time_s, "window": window, "rtt_ms": rtt_ms},
         "events": {"time_s": [at for at, _ in events], "kind": [kind for _, kind in events]},
@@ -38,10 +43,15 @@ def test_figure_8_measures_epochs():
     time = np.arange(0, 240, 0.01)
     window = 625 + 125 * ((time - 201) % 10)
     events = [
-        (30.0, "loss"), (100.0, "timeout"), (201.0, "loss"), (211.0, "timeout"), (221.0, "loss"),
+        (30.0, "loss"),
+        (100.0, "timeout"),
+        (201.0, "loss"),
+        (211.0, "timeout"),
+        (221.0, "loss"),
         # Within two round trips: the same congestion event.
-        (221.15, "loss"), (225.0, "stop"),
-    ]  # fmt: skip
+        (221.15, "loss"),
+        (225.0, "stop"),
+    ]
     run = one_run(time, window, np.full(time.size, 100.0), events)
     row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
     assert row["goodput_mbps"] == 80.0
@@ -103,10 +113,9 @@ def test_figure_10_measures_the_square_of_the_queue(packets):
 def four_run(goodputs, windows, events):
     """Make a run of four flows; events are time, flow and kind."""
     flows = [
-        {"id": k, "name": f"flow {k}", "goodput_mbps": goodput, "mean_window": window,
-         "timeouts": k}
+        {"id": k, "name": f"flow {k}", "goodput_mbps": goodput, "mean_window": window, "timeouts": k}
         for k, (goodput, window) in enumerate(zip(goodputs, windows, strict=True))
-    ]  # fmt: skip
+    ]
     time_s, who, kind = zip(*events, strict=True)
     tables = {"events": {"time_s": time_s, "flow": who, "kind": kind}}
     return Run({"measured_from_s": 100.0, "flows": flows}, "", tables)
@@ -115,10 +124,16 @@ def four_run(goodputs, windows, events):
 LOSSES = [
     # Slow start, which does not count; two, four and one flow, each within 200 ms.
     (50.0, 3, "loss"),
-    (150.0, 0, "loss"), (150.15, 1, "timeout"),
-    (160.0, 0, "loss"), (160.05, 1, "loss"), (160.1, 2, "loss"), (160.19, 3, "loss"),
-    (170.0, 2, "loss"), (170.1, 2, "timeout"), (175.0, 2, "stop"),
-]  # fmt: skip
+    (150.0, 0, "loss"),
+    (150.15, 1, "timeout"),
+    (160.0, 0, "loss"),
+    (160.05, 1, "loss"),
+    (160.1, 2, "loss"),
+    (160.19, 3, "loss"),
+    (170.0, 2, "loss"),
+    (170.1, 2, "timeout"),
+    (175.0, 2, "stop"),
+]
 
 
 def test_four_flows_are_summed_and_counted():
@@ -163,9 +178,7 @@ def test_figure_9_sums_four_flows_and_takes_one():
     measure = several.FIGURE_9.measure
     assert measure(several.Counted(4, "BIC"), run)["goodput_mbps"] == 100.0
     alone = one_run([0.0], [1.0], [100.0])
-    assert measure(several.Counted(1, "BIC"), alone) == {
-        "goodput_mbps": 80.0, "unused_mbps": 20.0,
-    }  # fmt: skip
+    assert measure(several.Counted(1, "BIC"), alone) == {"goodput_mbps": 80.0, "unused_mbps": 20.0}
 
 
 def test_alpha_beside_reno_is_weighted_by_the_round_trips():
@@ -336,10 +349,15 @@ def test_every_value_makes_a_scenario_that_is_accepted():
 
 def test_items_reach_the_flows():
     setting = SETTING | {
-        "illinois_recovery": "linux-2.6", "reno_recovery": "sack", "overhead": "8 us",
-        "packet": 1040, "min_rto": "1 s", "starts": "50 s", "access": "1 Gbit/s",
+        "illinois_recovery": "linux-2.6",
+        "reno_recovery": "sack",
+        "overhead": "8 us",
+        "packet": 1040,
+        "min_rto": "1 s",
+        "starts": "50 s",
+        "access": "1 Gbit/s",
         "vegas_packets": 5,
-    }  # fmt: skip
+    }
     assert set(setting) == set(SETTING)
     cases = several.FIGURE_11.cases(QUICK.at(setting))
     flows = {}
@@ -387,15 +405,16 @@ def test_the_finding_on_round_trips_has_the_numbers_of_ns_2():
     with file.open(encoding="utf-8", newline="") as opened:
         rows = [one for one in csv.DictReader(opened) if one["case"] == "C linux illinois 0.5 ms"]
     means = [
-        np.mean([float(one["goodput_mbps"]) for one in rows if one["flow"] == str(flow)])
-        for flow in range(4)
+        np.mean([float(one["goodput_mbps"]) for one in rows if one["flow"] == str(flow)]) for flow in range(4)
     ]
     rtts_ms = (60, 80, 100, 120)
     products = [mean * rtt for mean, rtt in zip(means, rtts_ms, strict=True)]
     said = next(
-        claim.finding for artefact in PAPERS["illinois"].artefacts for claim in artefact.claims
+        claim.finding
+        for artefact in PAPERS["illinois"].artefacts
+        for claim in artefact.claims
         if "TCP-Linux with these RTTs" in claim.finding
-    )  # fmt: skip
+    )
     *first, last = (f"{mean:.1f}" for mean in means)
     assert f"have {', '.join(first)} and {last} Mbit/s" in said
     # "differs by a seventh at most": the least is above 6/7 of the largest.

@@ -87,12 +87,20 @@ def test_windows_of_pairs():
 def test_a_lossy_link():
     window = np.tile([20.0, 40.0], 500)[:, None]
     run = made(
-        np.ones((1000, 1)), sample_s=0.5,
-        columns={"window": window, "ssthresh": np.full((1000, 1), 30.0),
-                 "alpha": np.where(np.arange(1000) < 500, 1.0, 10.0)[:, None]},
-        events=[(30.0, 0, "loss", 8.0, 4.0), (100.0, 0, "loss", 40.0, 35.0),
-                (200.0, 0, "loss", 40.0, 20.0), (300.0, 0, "loss", 40.0, 35.0)],
-    )  # fmt: skip
+        np.ones((1000, 1)),
+        sample_s=0.5,
+        columns={
+            "window": window,
+            "ssthresh": np.full((1000, 1), 30.0),
+            "alpha": np.where(np.arange(1000) < 500, 1.0, 10.0)[:, None],
+        },
+        events=[
+            (30.0, 0, "loss", 8.0, 4.0),
+            (100.0, 0, "loss", 40.0, 35.0),
+            (200.0, 0, "loss", 40.0, 20.0),
+            (300.0, 0, "loss", 40.0, 35.0),
+        ],
+    )
     run.summary["measured_from_s"] = 50.0
     found = small.on_lossy_link(run)
     # 40 packets are above ssthresh; after 50 s there are 450 such samples, 250 of them with 10.
@@ -105,12 +113,12 @@ def test_below_the_threshold():
     window = np.full((600, 4), 6.0)
     window[:, 3] = 12
     run = made(
-        np.ones((600, 4)), sample_s=0.5,
+        np.ones((600, 4)),
+        sample_s=0.5,
         columns={"window": window, "alpha": np.tile([9.0, 9.0, 1.0, 5.0], (600, 1))},
-        events=[(200.0, 2, "loss", 8.0, 4.0), (210.0, 3, "loss", 12.0, 9.0),
-                (220.0, 2, "loss", 3.0, 2.0)],
+        events=[(200.0, 2, "loss", 8.0, 4.0), (210.0, 3, "loss", 12.0, 9.0), (220.0, 2, "loss", 3.0, 2.0)],
         flows=[{"goodput_mbps": one} for one in (0.2, 0.2, 0.3, 0.3)],
-    )  # fmt: skip
+    )
     found = small.SECTION_3.measure(small.SLOW, run)
     assert found["Illinois over Reno"] == pytest.approx(1.5)
     assert (found["alpha off by"], found["beta off by"]) == (0, 0)
@@ -135,17 +143,17 @@ def test_what_is_run():
 
 def test_orders_and_buffers():
     def rows(first, second):
-        return Numbers({
-            small.FAST_FIRST: [{"share of FAST": first}],
-            small.FAST_SECOND: [{"share of FAST": second}],
-        })  # fmt: skip
+        return Numbers(
+            {small.FAST_FIRST: [{"share of FAST": first}], small.FAST_SECOND: [{"share of FAST": second}]}
+        )
 
     assert small._apart(rows(0.6, 0.4)).value == pytest.approx(1.5)
     assert small._apart(rows(0.4, 0.6)).value == pytest.approx(1.5)
     gains = {
         Lossy(control, p): [{"avoiding": 10.0 if control == "Reno" else 60.0 + index}]
-        for control in ("Reno", "Illinois") for index, p in enumerate(small.LOSSES)
-    }  # fmt: skip
+        for control in ("Reno", "Illinois")
+        for index, p in enumerate(small.LOSSES)
+    }
     # The fourth of seven.
     assert small._without_timeouts(Numbers(gains)).value == pytest.approx(6.3)
     assert Four("Reno") in events.SECTION_4_5.cases(QUICK.at(SETTING))

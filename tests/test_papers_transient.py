@@ -49,10 +49,15 @@ def measured(artefact, numbers, **setting):
 
 def test_the_setting_reaches_the_scenarios():
     chosen = {
-        "overhead": "5 ms", "tfrc": "RFC 5348, overhead 1 ms", "recovery": "newreno",
-        "rtt_sampling": "every_ack", "min_rto": "500 ms", "limited_transmit": True,
-        "whole_windows": False, "datagram": "210 B",
-    }  # fmt: skip
+        "overhead": "5 ms",
+        "tfrc": "RFC 5348, overhead 1 ms",
+        "recovery": "newreno",
+        "rtt_sampling": "every_ack",
+        "min_rto": "500 ms",
+        "limited_transmit": True,
+        "whole_windows": False,
+        "datagram": "210 B",
+    }
     effort = QUICK.at(DECLARED | chosen)
     scenario = link.FIGURE_7.cases(effort)[TFRC].scenario
     assert [flow.get("overhead") for flow in scenario["flow"]] == ["1 ms", None]
@@ -112,9 +117,11 @@ def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
     }
     # Half way from 0.5 % to 1 % the CoV is 0.4; below 0.25 % it counts as 0.2.
     beside = {
-        TCP: {"loss": 0.0075, "cov": 0.41}, GAIMD: {"loss": 0.0075, "cov": 0.39},
-        TFRC: {"loss": 0.001, "cov": 0.21}, TEAR: {"loss": 0.001, "cov": 0.19},
-    }  # fmt: skip
+        TCP: {"loss": 0.0075, "cov": 0.41},
+        GAIMD: {"loss": 0.0075, "cov": 0.39},
+        TFRC: {"loss": 0.001, "cov": 0.21},
+        TEAR: {"loss": 0.001, "cov": 0.19},
+    }
     held = measured(link.FIGURE_7, beside | lossy_runs)
     assert list(held.values()) == [True, False, True, False]
     flow = {"sent_packets": 400, "dropped_packets": 3}
@@ -127,17 +134,16 @@ def test_what_is_stated_of_the_simulations():
     found = conditions.CONDITIONS.measure(conditions.SOURCES, made(np.ones((2, 3)), flows=sources))
     assert found == pytest.approx({"load": 0.6})
     lost = [{"sent_packets": 2000, "dropped_packets": 25}]
-    found = conditions.CONDITIONS.measure(
-        conditions.ONE_PER_CENT, made(np.ones((2, 1)), flows=lost)
-    )
+    found = conditions.CONDITIONS.measure(conditions.ONE_PER_CENT, made(np.ones((2, 1)), flows=lost))
     assert found == pytest.approx({"lost": 0.0125})
     topology = {"rtt_ms": 103.3, "product": 31.25, "longest_queue": 50, "access_drops": 0}
 
     def impossible(load, lost, **changed):
         rows = {
-            diagrams.ONE_FLOW: topology | changed, conditions.SOURCES: {"load": load},
+            diagrams.ONE_FLOW: topology | changed,
+            conditions.SOURCES: {"load": load},
             conditions.ONE_PER_CENT: {"lost": lost},
-        }  # fmt: skip
+        }
         return [name for name, good in measured(conditions.CONDITIONS, rows).items() if not good]
 
     assert impossible(0.83, 0.01) == []
@@ -148,8 +154,7 @@ def test_what_is_stated_of_the_simulations():
 
 
 def test_what_formulas_give_needs_no_run():
-    rows = {key: dict.fromkeys(summary.TABLE_1.keys(key, QUICK), 0.0)
-            for key in summary.TABLE_1.cases(QUICK)}  # fmt: skip
+    rows = {key: dict.fromkeys(summary.TABLE_1.keys(key, QUICK), 0.0) for key in summary.TABLE_1.cases(QUICK)}
     held = measured(summary.TABLE_1, rows)
     formulas = {one.sentence: held[one.sentence] for one in summary.FORMULAS}
     # Equation 7 as printed has (64 3 + 6.4 + 0.64 + 0.064 + ...)/(64 - 6.4 - ...) = 3.5 = 1.87^2.
@@ -311,9 +316,7 @@ def test_means_over_fifteen_seconds():
 
 def test_eight_flows_join():
     # Eight have 4, then 3 and the new ones 1 for 20 round trips, then all 2.
-    packets = steps(
-        (1000, [4] * 8 + [0] * 8), (20, [3] * 8 + [1] * 8), (480, [2] * 16)
-    )  # fmt: skip
+    packets = steps((1000, [4] * 8 + [0] * 8), (20, [3] * 8 + [1] * 8), (480, [2] * 16))
     # Before, every 25 round trips have a lowest queue of 20.
     queue = np.full(1500, 40.0)
     queue[500:1000:25] = 20
@@ -364,9 +367,7 @@ def test_growth_without_losses():
     # Numbers 45 to 54 after it: 49.5 * 0.2 on average.
     assert found["before"] == pytest.approx(5)
     assert found["rise"] == pytest.approx(9.9)
-    assert summary.TABLE_1.measure(summary.Growing(TCP), made(rate)) == pytest.approx(
-        {"increase": 0.2}
-    )
+    assert summary.TABLE_1.measure(summary.Growing(TCP), made(rate)) == pytest.approx({"increase": 0.2})
 
 
 def test_the_worst_must_be_smoother_than_the_best():

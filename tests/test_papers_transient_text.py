@@ -34,11 +34,18 @@ def test_ramps():
 def test_a_lone_flow():
     window = np.where(np.arange(5000) < 3750, 60.0, 30.0)
     run = made(
-        np.full((5000, 1), 6.25), sample_s=0.02, controllers=("reno",), window=window,
+        np.full((5000, 1), 6.25),
+        sample_s=0.02,
+        controllers=("reno",),
+        window=window,
         queue=np.tile(np.repeat([2.0, 50.0], 250), 10),
-        events=[(60.0, 0, "loss", 82.0, 41.0), (70.0, 0, "loss", 80.0, 40.0),
-                (80.0, 0, "timeout", 9.0, 1.0), (20.0, 0, "loss", 7.0, 3.0)],
-    )  # fmt: skip
+        events=[
+            (60.0, 0, "loss", 82.0, 41.0),
+            (70.0, 0, "loss", 80.0, 40.0),
+            (80.0, 0, "timeout", 9.0, 1.0),
+            (20.0, 0, "loss", 7.0, 3.0),
+        ],
+    )
     found = text.SECTION_3.measure(text.Under(TCP, text.ALONE), run)
     assert found["window_at_loss"] == 81
     # From 50 to 75 of 100 s.

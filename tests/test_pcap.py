@@ -29,9 +29,7 @@ def test_tshark_reads_it(tmp_path, recovery):
     assert len(sent) == run.summary["packets_simulated"]
     assert {stream for (stream,) in sent} == {"0", "1"}
     # SACK permitted and window scale in both SYNs of both connections; blocks after a loss.
-    syns = fields(
-        capture, "tcp.flags.syn == 1", "tcp.options.sack_perm", "tcp.options.wscale.shift"
-    )
+    syns = fields(capture, "tcp.flags.syn == 1", "tcp.options.sack_perm", "tcp.options.wscale.shift")
     assert len(syns) == 4
     assert all(all(values) for values in syns)
     assert len(fields(capture, "tcp.options.sack_le", "frame.number")) > 10

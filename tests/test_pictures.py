@@ -33,10 +33,7 @@ def test_windows_and_round_trips_are_those_of_the_table(run: ackclock.Run) -> No
 
 
 def test_shares_add_up_to_what_arrived(run: ackclock.Run) -> None:
-    for draw, column in (
-        (run.plot.shares, "arrived_bytes"),
-        (run.plot.in_order, "delivered_bytes"),
-    ):
+    for draw, column in ((run.plot.shares, "arrived_bytes"), (run.plot.in_order, "delivered_bytes")):
         (panel,) = draw().axes
         for line, flow in zip(panel.lines, (0, 1), strict=True):
             # A hundred parts of 0.1 s each, Mbit/s.

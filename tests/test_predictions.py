@@ -160,9 +160,21 @@ def test_unknown_controls_are_told():
 
 
 COMMANDS = [
-    "response", "unfairness", "divergence", "period", "share", "curves", "gain", "noise",
-    "matrix", "fit", "smoothness", "processes", "timeouts", "step",
-]  # fmt: skip
+    "response",
+    "unfairness",
+    "divergence",
+    "period",
+    "share",
+    "curves",
+    "gain",
+    "noise",
+    "matrix",
+    "fit",
+    "smoothness",
+    "processes",
+    "timeouts",
+    "step",
+]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

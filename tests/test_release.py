@@ -15,9 +15,7 @@ VERSION = CARGO["package"]["version"]
 def test_every_place_has_the_version() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [VERSION]
-    ours = {
-        name: one for name, one in CARGO["dependencies"].items() if name.startswith("ackclock-")
-    }
+    ours = {name: one for name, one in CARGO["dependencies"].items() if name.startswith("ackclock-")}
     assert ours
     assert {one["version"] for one in ours.values()} == {VERSION}
 

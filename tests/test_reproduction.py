@@ -42,9 +42,12 @@ SECTIONS = {
 }
 FIGURES = {"illinois": 15, "fit": 9, "transient": 38, "bic": 11, "africa": 7}
 TABLES = {
-    "illinois": (), "fit": ("i", "ii", "iii", "iv", "v"), "transient": ("1",),
-    "bic": ("1", "2", "3"), "africa": ("i", "ii"),
-}  # fmt: skip
+    "illinois": (),
+    "fit": ("i", "ii", "iii", "iv", "v"),
+    "transient": ("1",),
+    "bic": ("1", "2", "3"),
+    "africa": ("i", "ii"),
+}
 PRINTED = {
     name: [f"figure-{n}" for n in range(1, figures + 1)]
     + [f"section-{one}" for one in SECTIONS[name]]
@@ -134,16 +137,12 @@ def test_claims_hold_or_do_not():
     assert holds(claims.near("s", a, 2.1, within=0.05, why="w"))
     assert not holds(claims.near("s", a, 2.2, within=0.05, why="w"))
     assert holds(claims.near("s", a, 2.2, within=0.3, absolute=True, why="w"))
-    assert not holds(
-        claims.near("s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why="")
-    )
+    assert not holds(claims.near("s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why=""))
     assert holds(claims.between("s", a, 1, 2, why="w"))
     assert not holds(claims.between("s", a, 2.01, 3, why="w"))
     assert not holds(claims.ordered("s", [("a", a), ("b", b)]))
     assert holds(claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)]))
-    assert not holds(
-        claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6)
-    )
+    assert not holds(claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
 
 
 def tiny(duration="2 s", **changes):
@@ -165,12 +164,15 @@ def draw(_numbers, _traces):
 
 def artefact(name, cases, measure=None, **more):
     made = Simulated(
-        name=name, caption="what", about="About.", draw=draw,
+        name=name,
+        caption="what",
+        about="About.",
+        draw=draw,
         cases=lambda _effort: cases,
         measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
         numbers=("rate",),
         claims=(claims.between("rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
-    )  # fmt: skip
+    )
     return replace(made, **more)
 
 
@@ -335,9 +337,13 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
     records = make.reproduce([(paper, one)], tmp_path, FULL, 2)
     place = tmp_path / "tiny" / "figure-1"
     assert {file.name for file in place.iterdir()} == {
-        "figure-1.pdf", "figure-1.png", "artefact.json", "checksums.json", "numbers.parquet",
+        "figure-1.pdf",
+        "figure-1.png",
+        "artefact.json",
+        "checksums.json",
+        "numbers.parquet",
         "scenarios",
-    }  # fmt: skip
+    }
     page = (tmp_path / "index.html").read_text()
     assert "http://" not in page
     assert "https://" not in page
@@ -481,9 +487,7 @@ def test_killed_and_gone_on(tmp_path):
 
     def whole(place):
         began = time.monotonic()
-        done = subprocess.run(
-            [*command, "out"], cwd=place, capture_output=True, text=True, timeout=600
-        )
+        done = subprocess.run([*command, "out"], cwd=place, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)[0]["verdict"] in make.WORST
         return time.monotonic() - began
@@ -575,15 +579,9 @@ def written(tmp_path, monkeypatch):
 
 def test_a_paper_is_what_its_files_have(written):
     one = MODULE + "FIGURE_10 = made('figure-10')\nFIGURE_9 = made('figure-9')\n"
-    two = (
-        "from whole.one import FIGURE_9, made\nTABLES = tuple(map(made, ('table-ii', 'table-i')))\n"
-    )
+    two = "from whole.one import FIGURE_9, made\nTABLES = tuple(map(made, ('table-ii', 'table-i')))\n"
     paper = written("whole", {"one": one, "two": two})
-    assert (paper.name, paper.title, paper.changes) == (
-        "whole",
-        "A paper",
-        ["Figure 2: another seed."],
-    )
+    assert (paper.name, paper.title, paper.changes) == ("whole", "A paper", ["Figure 2: another seed."])
     (item,) = paper.items
     assert (item.quantity, item.words(None)) == ("buffer", "10 packets")
     assert item.values == ((None, "open", "nothing says it"),)
@@ -592,8 +590,9 @@ def test_a_paper_is_what_its_files_have(written):
     assert [one.name for one in paper.artefacts] == names
     findings = {one.name: [claim.finding for claim in one.claims] for one in paper.artefacts}
     assert findings == {name: ["", ""] for name in names} | {
-        "figure-10": ["chance", ""], "table-ii": ["chance", "chance"],
-    }  # fmt: skip
+        "figure-10": ["chance", ""],
+        "table-ii": ["chance", "chance"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -603,12 +602,9 @@ def test_a_paper_is_what_its_files_have(written):
         ("A = made('figure-10')", DATA, KeyError, "table-ii"),
         ("", DATA.replace("evidence", "reason"), KeyError, "evidence"),
         ("", DATA.replace("changes", "changed"), TypeError, "changed"),
-        (
-            "", DATA + "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']", ValueError,
-            "two findings",
-        ),
+        ("", DATA + "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']", ValueError, "two findings"),
     ],
-)  # fmt: skip
+)
 def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error, words):
     name = f"wrong_{request.node.callspec.indices['module']}"
     every = "T, F = made('table-ii'), made('figure-10')\n" if not module else ""

@@ -29,9 +29,7 @@ def counted(increase, keep, p, growth=None):
 @pytest.mark.parametrize(("increase", "cut"), [(1, 0.5), (0.31, 0.125), (4, 0.125), (32, 0.125)])
 def test_aimd_is_its_cycle(p, increase, cut):
     # The steps make W up to increase/64 too large, and the last step overshoots 1/p by W/64.
-    assert counted(increase, 1 - cut, p) == pytest.approx(
-        float(responses.aimd(p, increase, cut)), rel=0.02
-    )
+    assert counted(increase, 1 - cut, p) == pytest.approx(float(responses.aimd(p, increase, cut)), rel=0.02)
 
 
 @pytest.mark.parametrize("p", [1e-3, 1e-4])
@@ -47,9 +45,7 @@ def test_known_values():
     # RFC 3649, section 5: 83000 packets at 1e-7 by design; its 0.12/p^0.835 gives 84000.
     assert float(responses.hstcp(1e-7)) == pytest.approx(83_000, rel=0.02)
     # Over N Renos: sqrt((4N - 1)/(3N)) = 1.08 at N = 2.
-    assert float(responses.multcp(1e-3, 2) / responses.reno(1e-3) / 2) == pytest.approx(
-        1.080, abs=5e-4
-    )
+    assert float(responses.multcp(1e-3, 2) / responses.reno(1e-3) / 2) == pytest.approx(1.080, abs=5e-4)
     # Kelly: a cycle of 13.4 round trips.
     assert float(responses.scalable(1.0)) == pytest.approx(1 / 13.4, rel=3e-3)
 

@@ -99,10 +99,7 @@ def test_an_unchanged_slot_makes_no_event():
     genome = GENOMES["delay"]
     pattern = Pattern(tuple(5.0 if 4 <= slot < 9 else 0.0 for slot in range(24)))
     made = genome.scenario(pattern, [(Subject("reno"), "c", 1)])
-    assert [(one["at"], one["to"]) for one in made["event"]] == [
-        ("2 s", "15 ms"),
-        ("4.5 s", "10 ms"),
-    ]
+    assert [(one["at"], one["to"]) for one in made["event"]] == [("2 s", "15 ms"), ("4.5 s", "10 ms")]
 
 
 def test_pulses_leave_what_they_do_not_take():
@@ -159,9 +156,7 @@ def test_minimising_keeps_the_change_that_matters():
     noisy = Pattern(tuple(12.3456 + 0.1 * slot for slot in range(24)))
 
     def values(patterns):
-        return [
-            float(one.length_s >= 6 and all(v > 10 for v in one.values[10:12])) for one in patterns
-        ]
+        return [float(one.length_s >= 6 and all(v > 10 for v in one.values[10:12])) for one in patterns]
 
     found = minimise(genome, noisy, values)
     assert found.length_s == 6
@@ -285,9 +280,15 @@ def found(tmp_path_factory):
     """Look for scenarios in which `constant`, which never backs off, loses more than others."""
     cache = tmp_path_factory.mktemp("numbers")
     return search(
-        Subject("constant", {"window": 60}), "loss", cache,
-        budget=BUDGET, genomes=["capacity"], jobs=2, shown=False, method=optimise.EVOLUTION,
-    )[0]  # fmt: skip
+        Subject("constant", {"window": 60}),
+        "loss",
+        cache,
+        budget=BUDGET,
+        genomes=["capacity"],
+        jobs=2,
+        shown=False,
+        method=optimise.EVOLUTION,
+    )[0]
 
 
 def test_what_never_backs_off_is_found(found):
@@ -324,13 +325,16 @@ def test_saved_adversaries_are_a_suite(found, tmp_path):
 
 def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
     again = search(
-        Subject("constant", {"window": 60}), "loss", tmp_path / "numbers",
-        budget=BUDGET, genomes=["capacity"], jobs=1, shown=False, method=optimise.EVOLUTION,
-    )[0]  # fmt: skip
-    texts = [
-        [saved.text(one, "x.toml", "command") for one in each.adversaries]
-        for each in (found, again)
-    ]
+        Subject("constant", {"window": 60}),
+        "loss",
+        tmp_path / "numbers",
+        budget=BUDGET,
+        genomes=["capacity"],
+        jobs=1,
+        shown=False,
+        method=optimise.EVOLUTION,
+    )[0]
+    texts = [[saved.text(one, "x.toml", "command") for one in each.adversaries] for each in (found, again)]
     assert texts[0] == texts[1]
     assert found.history == again.history
 
@@ -338,9 +342,13 @@ def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
 def test_a_search_goes_on_from_kept_numbers(tmp_path):
     told = []
     arguments = {
-        "budget": BUDGET, "genomes": ["pulses"], "jobs": 1, "shown": False,
-        "method": optimise.EVOLUTION, "tell": told.append,
-    }  # fmt: skip
+        "budget": BUDGET,
+        "genomes": ["pulses"],
+        "jobs": 1,
+        "shown": False,
+        "method": optimise.EVOLUTION,
+        "tell": told.append,
+    }
     first = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
     size = (tmp_path / "evaluation.jsonl").stat().st_size
     second = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
@@ -352,9 +360,15 @@ def test_a_search_goes_on_from_kept_numbers(tmp_path):
 def test_a_control_beside_itself_is_no_adversary(tmp_path):
     # Reno's runs are those of the baseline Reno, bit by bit.
     outcome = search(
-        Subject("reno"), "utilisation", tmp_path, budget=BUDGET, genomes=["capacity"],
-        jobs=2, shown=False, method=optimise.EVOLUTION,
-    )[0]  # fmt: skip
+        Subject("reno"),
+        "utilisation",
+        tmp_path,
+        budget=BUDGET,
+        genomes=["capacity"],
+        jobs=2,
+        shown=False,
+        method=optimise.EVOLUTION,
+    )[0]
     assert not outcome.adversaries
     assert outcome.best <= 0
 

@@ -49,9 +49,7 @@ def _kill(target: Path, moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["writing", "replacing"])
-def test_a_killed_directory_leaves_no_trace_once_it_is_written_again(
-    tmp_path: Path, moment: str
-) -> None:
+def test_a_killed_directory_leaves_no_trace_once_it_is_written_again(tmp_path: Path, moment: str) -> None:
     target = tmp_path / "result [1]"
     target.mkdir()
     (target / "old").touch()
@@ -84,9 +82,7 @@ def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_draft_is_left_alone_as_long_as_its_process_lives_in_whatever_container(
-    tmp_path: Path,
-) -> None:
+def test_a_draft_is_left_alone_as_long_as_its_process_lives_in_whatever_container(tmp_path: Path) -> None:
     # A process of another container is known by its lock alone: here one whose number means nobody.
     draft = tmp_path / f".table.{'0' * 32}.partial"
     draft.write_text("half")
@@ -113,10 +109,7 @@ def test_two_containers_write_one_directory(tmp_path: Path) -> None:
     )
     inside = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", code]
     slow = subprocess.Popen(
-        [*inside, tmp_path / "out", "slow"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [*inside, tmp_path / "out", "slow"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with slow:
         assert slow.stdin and slow.stdout
@@ -134,17 +127,22 @@ def test_two_containers_write_one_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        ".table.host.3000000000.x.partial", ".table.host.18446744073709551617.partial",
-        f".table.{'f' * 32}.partial", ".table..partial", f".table.{'0' * 32}.previous",
+        ".table.host.3000000000.x.partial",
+        ".table.host.18446744073709551617.partial",
+        f".table.{'f' * 32}.partial",
+        ".table..partial",
+        f".table.{'0' * 32}.previous",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("kind", ["file", "directory", "pipe", "link"])
 def test_no_name_in_the_folder_ends_a_write(tmp_path: Path, name: str, kind: str) -> None:
     place = tmp_path / name
     {
-        "file": place.touch, "directory": place.mkdir, "pipe": lambda: os.mkfifo(place),
+        "file": place.touch,
+        "directory": place.mkdir,
+        "pipe": lambda: os.mkfifo(place),
         "link": lambda: place.symlink_to("/"),
-    }[kind]()  # fmt: skip
+    }[kind]()
     (tmp_path / "table").write_text("old")
     with storage.new_file(tmp_path / "table") as path:
         path.write_text("new")

@@ -32,9 +32,7 @@ def bin_directory(tmp_path: Path) -> Path:
 def _tell(title: str, directory: Path, commands: Path) -> None:
     """Do what a story says, in an empty directory: save its files, run commands and Python."""
     (story,) = [part for part in PAGE.split("\n## ") if part.startswith(f"{title}:")]
-    environment = os.environ | {
-        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg",
-    }  # fmt: skip
+    environment = os.environ | {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg"}
     for language, name, text in BLOCK.findall(story):
         if language == "toml":
             (directory / name).write_text(text)
@@ -104,12 +102,8 @@ def _lacks() -> str:
 
 
 # Whoever names the program wants to see it run: then what is missing fails the test.
-@pytest.mark.skipif(
-    bool(_lacks()) and "ACKCLOCK_KERNEL" not in os.environ, reason=_lacks() or "nothing"
-)
-def test_a_kernel_developer(
-    tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.skipif(bool(_lacks()) and "ACKCLOCK_KERNEL" not in os.environ, reason=_lacks() or "nothing")
+def test_a_kernel_developer(tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # On a machine that runs other tests a packet may be late, which link would call invalid.
     tolerant = bin_directory / "ackclock-link"
     real = programs.program("ackclock-link")

@@ -76,13 +76,10 @@ def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: P
     sweep.run(file, tmp_path / "one", jobs=1)
     sweep.run(file, tmp_path / "threads", jobs=4)
     sweep.run(file, tmp_path / "processes", jobs=2, processes=True)
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
-    ) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         sweep.run(file, tmp_path / "dask", cluster=cluster.scheduler_address)
     first, *others = (
-        _contents(tmp_path / name / "experiment=loss")
-        for name in ("one", "threads", "processes", "dask")
+        _contents(tmp_path / name / "experiment=loss") for name in ("one", "threads", "processes", "dask")
     )
     assert len(first) == 1
     assert all(other == first for other in others)
@@ -165,13 +162,9 @@ def test_a_failing_run_is_recorded_and_stops_nothing(
         "        raise RuntimeError('too many\\nlosses')\n"
     )
     file.write_text(SWEEP.replace('"fit"', '"fragile:Fragile"'))
-    done = subprocess.run(
-        [*COMMAND, file.name, "--jobs", "2"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*COMMAND, file.name, "--jobs", "2"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "ackclock: 24 runs failed; see the column error of the results"
-    ]
+    assert done.stderr.splitlines() == ["ackclock: 24 runs failed; see the column error of the results"]
     table = pl.read_parquet("results/experiment=loss")
     failed = table.filter(control="fragile:Fragile")
     assert failed["error"].to_list() == ["RuntimeError: too many losses"] * 24
@@ -228,7 +221,7 @@ Change = Callable[[str], str]
     [
         (lambda _: "= 3", "loss.toml: is not TOML"),
         (lambda text: text.replace("path.toml", "none.toml"), "none.toml: cannot be read"),
-        (lambda text: 'scenario = 3\n' + text.split("\n", 2)[2], "scenario: expected the name"),
+        (lambda text: "scenario = 3\n" + text.split("\n", 2)[2], "scenario: expected the name"),
         (lambda text: "seeds = 3\n" + text, "seeds: unknown key; allowed: name, scenario"),
         (lambda text: text.replace("[10, 40]", "[]"), "parameters.buffer.to: expected a list"),
         (lambda text: text.replace("[10, 40]", "[10, 10]"), "has the same value twice"),
@@ -250,7 +243,7 @@ Change = Callable[[str], str]
             "a logarithmic range lies above 0",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_is_one_line(file: Path, tmp_path: Path, change: Change, message: str) -> None:
     file.write_text(change(SWEEP))
     with pytest.raises(ScenarioError, match=message) as caught:
@@ -337,9 +330,7 @@ def test_intervals_of_pictures_hold_nothing_impossible():
     few = [0.1, 5.0, None]
     numbers = {"jain": [0.92, 0.96, 1.0], "goodput_mbps": few, "timeouts": few, "x": few}
     table = pl.LazyFrame({"p": [1] * 3, "point": [0] * 3, "run": [0, 1, 2], **numbers})
-    jain, goodput, timeouts, other = (
-        picture.estimates(table, "p", y, None).row(0) for y in numbers
-    )
+    jain, goodput, timeouts, other = (picture.estimates(table, "p", y, None).row(0) for y in numbers)
     assert jain[1] == pytest.approx(0.96)
     assert jain[2:4] == (pytest.approx(0.807, abs=5e-4), 1)
     assert goodput[1:3] == timeouts[1:3] == (2.55, 0)
@@ -361,9 +352,7 @@ def test_pictures_show_the_means_of_the_runs(
     shown = picture.estimates(chosen, "p", "goodput_mbps", "control")
     rows = pl.read_parquet(directory).filter(buffer=40)
     by_hand = rows.group_by("p", "control").agg(value=pl.col("goodput_mbps").mean())
-    assert_frame_equal(
-        shown.select("p", "control", "value"), by_hand.sort("p", "control"), check_exact=False
-    )
+    assert_frame_equal(shown.select("p", "control", "value"), by_hand.sort("p", "control"), check_exact=False)
     assert shown["runs"].to_list() == [4] * 6
     for ending in ("png", "pdf", "svg", "html"):
         axes = ["--x", "p", "--y", "goodput", "--hue", "control"]
@@ -382,9 +371,7 @@ def test_pictures_show_the_means_of_the_runs(
         for x, y in zip(drawn["columns"][one["x"]], drawn["columns"][one["y"]], strict=True)
     }
     every = pl.read_parquet(directory).group_by("p", "control").agg(pl.col("goodput_mbps").mean())
-    assert of_page == {
-        (control, p): pytest.approx(value, rel=5e-6) for p, control, value in every.rows()
-    }
+    assert of_page == {(control, p): pytest.approx(value, rel=5e-6) for p, control, value in every.rows()}
     assert "Averaged over buffer" in text
 
 
@@ -425,11 +412,7 @@ def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
     ],
 )
 def test_a_wrong_picture_is_one_line(
-    file: Path,
-    tmp_path: Path,
-    ackclock_here: Callable[..., Finished],
-    arguments: list[str],
-    message: str,
+    file: Path, tmp_path: Path, ackclock_here: Callable[..., Finished], arguments: list[str], message: str
 ) -> None:
     sweep.run(file, tmp_path / "out")
     done = ackclock_here("plot", tmp_path / "out", *arguments)

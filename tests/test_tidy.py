@@ -22,9 +22,7 @@ CODE = [
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 LONGEST = 400
-LONGER = {
-    "crates/ackclock-sim/src/tcp/sender.rs": "one state machine",
-}
+LONGER = {"crates/ackclock-sim/src/tcp/sender.rs": "one state machine"}
 """Files that may be longer, and why."""
 
 
@@ -43,11 +41,7 @@ def imported(file: Path) -> Iterator[str]:
 
 def importers(module: str) -> set[str]:
     begins = f"{module}."
-    return {
-        name(file)
-        for file in PACKAGES
-        if any(f"{one}.".startswith(begins) for one in imported(file))
-    }
+    return {name(file) for file in PACKAGES if any(f"{one}.".startswith(begins) for one in imported(file))}
 
 
 def test_click_is_for_the_command_line_alone() -> None:

@@ -114,9 +114,7 @@ def test_tfrc_by_monte_carlo(p, exponent):
     rate, weight = i**exponent, i**-exponent
     mean = (rate * weight).sum() / weight.sum()
     square = (rate**2 * weight).sum() / weight.sum()
-    assert float(smoothness.tfrc(p, exponent)[0]) == pytest.approx(
-        np.sqrt(square / mean**2 - 1), rel=0.02
-    )
+    assert float(smoothness.tfrc(p, exponent)[0]) == pytest.approx(np.sqrt(square / mean**2 - 1), rel=0.02)
 
 
 def test_tfrc_has_its_published_values():
@@ -133,9 +131,7 @@ def test_tfrc_has_its_published_values():
 def test_averages_over_epochs_and_jain():
     assert float(smoothness.over_flows_and_epochs(0.58, 4)) == pytest.approx(0.29)
     # Reno 0.75, GAIMD 0.94, TFRC and TEAR 0.96.
-    assert smoothness.jain_of_cov([0.58, 0.26, 0.21]).tolist() == pytest.approx(
-        [0.75, 0.94, 0.96], abs=0.005
-    )
+    assert smoothness.jain_of_cov([0.58, 0.26, 0.21]).tolist() == pytest.approx([0.75, 0.94, 0.96], abs=0.005)
 
 
 def sends(p, t, packets, seed):
@@ -157,9 +153,7 @@ def test_equation_41_is_not_its_chain():
     # The polynomial of the print, term by term.
     p, t = 0.3, 5
     tail = 32 * p + 16 * p**2 + 8 * p**3 + 4 * p**4 + 2 * p**5 + p**6
-    assert timeouts.printed_cov(p, t) == pytest.approx(
-        np.sqrt((64 * (t - 1) + tail) / (64 - tail)), rel=1e-9
-    )
+    assert timeouts.printed_cov(p, t) == pytest.approx(np.sqrt((64 * (t - 1) + tail) / (64 - tail)), rel=1e-9)
 
 
 def test_the_chain_vectorised_is_the_chain():
@@ -172,11 +166,7 @@ def test_the_chain_vectorised_is_the_chain():
 
 def settled(times, rates, old, new):
     """Return when the last rate comes that is a twentieth of the step away from the new one."""
-    far = [
-        time
-        for time, rate in zip(times, rates, strict=True)
-        if abs(rate - new) > 0.05 * abs(old - new)
-    ]
+    far = [time for time, rate in zip(times, rates, strict=True) if abs(rate - new) > 0.05 * abs(old - new)]
     return max(far, default=0.0)
 
 
@@ -249,9 +239,7 @@ def test_steps_end_at_the_steady_rate():
     assert transients.tear_step(0.01, 0.04).final == pytest.approx(1.5 / 0.2)
     # A step that never settles within what was followed.
     assert transients.tear_step(0.04, 0.01, losses=2).settling_round_trips() == np.inf
-    assert transients.aimd_step(0.01, 0.01 * (1 + 1e-12), 1, 0.5).rate[0] == pytest.approx(
-        16.33, abs=0.01
-    )
+    assert transients.aimd_step(0.01, 0.01 * (1 + 1e-12), 1, 0.5).rate[0] == pytest.approx(16.33, abs=0.01)
 
 
 def test_halving_and_increase():
@@ -329,9 +317,7 @@ def test_tear_under_bernoulli_losses():
     for packets in generator.exponential(1, 200_000):
         windows.append(np.sqrt(windows[-1] ** 2 / 4 + 2 * packets))
     windows = np.array(windows[100:])
-    assert smoothness.cov_at_bernoulli_losses(0.5) == pytest.approx(
-        windows.std() / windows.mean(), rel=0.01
-    )
+    assert smoothness.cov_at_bernoulli_losses(0.5) == pytest.approx(windows.std() / windows.mean(), rel=0.01)
     rates = np.convolve(windows[1:] / 2 + windows[:-1] / 4, smoothness.TEAR_WEIGHTS, mode="valid")
     predicted = smoothness.tear_factor(0.25) * smoothness.cov_at_bernoulli_losses(0.5)
     assert predicted == pytest.approx(rates.std() / rates.mean(), rel=0.05)

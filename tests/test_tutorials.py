@@ -101,15 +101,17 @@ def test_the_example_crate_is_that_of_the_tutorial() -> None:
         ("text.so:x", "cannot be loaded"),
     ],
 )
-def test_a_library_that_cannot_be_used_is_one_line(
-    tmp_path: Path, reference: str, message: str
-) -> None:
+def test_a_library_that_cannot_be_used_is_one_line(tmp_path: Path, reference: str, message: str) -> None:
     (tmp_path / "text.so").write_text("no library")
     _run(["bash", "-c", "ackclock example > first.toml"], tmp_path)
     done = subprocess.run(
         ["ackclock", "check", "first.toml", "--set", f"flow.0.controller={reference}"],
-        cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -41,8 +41,6 @@ def test_every_headline_holds_but_for_those_that_are_listed():
         FILE.write_text(text, encoding="utf-8")
     kept = FILE.read_text(encoding="utf-8")
     changed = "\n".join(
-        difflib.unified_diff(
-            kept.splitlines(), text.splitlines(), "kept", "found", n=0, lineterm=""
-        )
+        difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "found", n=0, lineterm="")
     )
     assert not changed, f"{changed}\nUPDATE_VERDICTS=1 keeps them; say why in the commit message"

@@ -24,12 +24,25 @@ FROM_ROOT = {"README.md": "index.md"} | {
     name: name.lower() for name in ("CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
 }
 MODULES = (
-    "ackclock", "ackclock.verbs", "ackclock.engine", "ackclock.engine.build",
-    "ackclock.engine.controls", "ackclock.engine.run", "ackclock.engine.difference",
-    "ackclock.metrics", "ackclock.models", "ackclock.predictions", "ackclock.comparison",
-    "ackclock.sweep", "ackclock.runs", "ackclock.gym", "ackclock.gym.environment",
-    "ackclock.gym.policies", "ackclock.gym.training", "ackclock.draw.run",
-)  # fmt: skip
+    "ackclock",
+    "ackclock.verbs",
+    "ackclock.engine",
+    "ackclock.engine.build",
+    "ackclock.engine.controls",
+    "ackclock.engine.run",
+    "ackclock.engine.difference",
+    "ackclock.metrics",
+    "ackclock.models",
+    "ackclock.predictions",
+    "ackclock.comparison",
+    "ackclock.sweep",
+    "ackclock.runs",
+    "ackclock.gym",
+    "ackclock.gym.environment",
+    "ackclock.gym.policies",
+    "ackclock.gym.training",
+    "ackclock.draw.run",
+)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -91,14 +104,8 @@ def controls() -> None:
     for one in ackclock.controllers():
         name = one["name"]
         shown = f"[{name}]({name}.md)" if name in known else name
-        rows.append(
-            [shown, one["kind"], one["source"], ", ".join(p["name"] for p in one["parameters"])]
-        )
-    lines = [
-        "# Congestion controls",
-        "",
-        *markdown.table(["control", "sets", "source", "parameters"], rows),
-    ]
+        rows.append([shown, one["kind"], one["source"], ", ".join(p["name"] for p in one["parameters"])])
+    lines = ["# Congestion controls", "", *markdown.table(["control", "sets", "source", "parameters"], rows)]
     (PAGES / "controllers" / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -134,9 +141,7 @@ if __name__ == "__main__":
     schema()
     reference()
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
-    status = subprocess.run(
-        [*command, "--config-file", HERE / "mkdocs.yml"], check=False
-    ).returncode
+    status = subprocess.run([*command, "--config-file", HERE / "mkdocs.yml"], check=False).returncode
     if status == 0:
         print(ROOT / "target" / "site" / "html" / "index.html")
     sys.exit(status)

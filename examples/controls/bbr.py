@@ -58,9 +58,7 @@ class Bbr(Control):
 
     wants_rate: ClassVar[bool] = True
     window_is_a_cap: ClassVar[bool] = True
-    internals: ClassVar[tuple[str, ...]] = (
-        "bandwidth_packets_per_s", "rtprop_ms", "mode", "pacing_gain",
-    )  # fmt: skip
+    internals: ClassVar[tuple[str, ...]] = ("bandwidth_packets_per_s", "rtprop_ms", "mode", "pacing_gain")
 
     def __init__(
         self,
@@ -145,15 +143,11 @@ class Bbr(Control):
         if sample is not None and sample.interval_s > 0.0 and ack.delivered > 0:
             rate = sample.delivered / sample.interval_s
             first, last = self.limited_by_probe_rtt
-            is_limited = sample.application_limited or (
-                last > 0 and first <= sample.prior_delivered <= last
-            )
+            is_limited = sample.application_limited or (last > 0 and first <= sample.prior_delivered <= last)
             if not is_limited or rate >= self.bandwidth.largest:
                 self.bandwidth.note(self.round, rate)
         has_expired = ack.now_s - self.rtprop_at_s > self.rtprop_lifetime_s + HALF_TICK_S
-        if ack.rtt_s is not None and (
-            has_expired or self.rtprop_s is None or ack.rtt_s <= self.rtprop_s
-        ):
+        if ack.rtt_s is not None and (has_expired or self.rtprop_s is None or ack.rtt_s <= self.rtprop_s):
             self.rtprop_s, self.rtprop_at_s = ack.rtt_s, ack.now_s
         return has_expired
 

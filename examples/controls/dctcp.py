@@ -22,11 +22,7 @@ class Dctcp(Control):
     internals: ClassVar[tuple[str, ...]] = ("alpha", "marked_share")
 
     def __init__(
-        self,
-        start: Start,
-        g: float = 0.0625,
-        initial_alpha: float = 1.0,
-        grows_in_cut: bool = True,
+        self, start: Start, g: float = 0.0625, initial_alpha: float = 1.0, grows_in_cut: bool = True
     ) -> None:
         super().__init__(start)
         self.g, self.grows_in_cut = g, grows_in_cut

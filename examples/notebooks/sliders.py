@@ -32,9 +32,7 @@ def _(ackclock, mo):
 @app.cell
 def _(ackclock, buffer, control, loss, rate_mbps, rtt_ms):
     lossy = {"loss": {"kind": "bernoulli", "rate": f"{loss.value} %"}} if loss.value else {}
-    path = ackclock.dumbbell(
-        f"{rate_mbps.value} Mbit/s", "5 ms", f"{buffer.value} packets", **lossy
-    )
+    path = ackclock.dumbbell(f"{rate_mbps.value} Mbit/s", "5 ms", f"{buffer.value} packets", **lossy)
     flow = ackclock.flow(control.value, rtt=f"{rtt_ms.value} ms")
     run = ackclock.simulate(ackclock.scenario(path, flow, duration="30 s"))
     run.plot.overview()

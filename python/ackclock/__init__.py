@@ -47,16 +47,7 @@ if TYPE_CHECKING:
         simulate,
     )
     from ackclock.engine.build import dumbbell, flow, scenario
-    from ackclock.engine.controls import (
-        Ack,
-        Control,
-        Loss,
-        Lost,
-        RateSample,
-        Start,
-        Timeout,
-        register,
-    )
+    from ackclock.engine.controls import Ack, Control, Loss, Lost, RateSample, Start, Timeout, register
     from ackclock.engine.storage import StorageError
     from ackclock.verbs import Difference, compare, diff, plot, predict, reproduce
 else:
@@ -67,19 +58,33 @@ else:
         ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweep"),
         {
             "ackclock.engine": (
-                "Run", "Scenario", "ScenarioError", "SimulationError", "__version__", "check",
-                "controllers", "example", "explain", "schema", "simulate",
+                "Run",
+                "Scenario",
+                "ScenarioError",
+                "SimulationError",
+                "__version__",
+                "check",
+                "controllers",
+                "example",
+                "explain",
+                "schema",
+                "simulate",
             ),
             "ackclock.engine.build": ("dumbbell", "flow", "scenario"),
             "ackclock.engine.controls": (
-                "Ack", "Control", "Loss", "Lost", "RateSample", "Start", "Timeout", "register",
+                "Ack",
+                "Control",
+                "Loss",
+                "Lost",
+                "RateSample",
+                "Start",
+                "Timeout",
+                "register",
             ),
             "ackclock.engine.storage": ("StorageError",),
-            "ackclock.verbs": (
-                "Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce",
-            ),
+            "ackclock.verbs": ("Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"),
         },
-    )  # fmt: skip
+    )
 
 __all__ = [
     "Ack",

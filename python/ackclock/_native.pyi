@@ -237,9 +237,7 @@ class Scenario:
         """
 
     def with_settings(
-        self,
-        settings: Sequence[str],
-        prepare: Callable[[list[str]], object] | None = None,
+        self, settings: Sequence[str], prepare: Callable[[list[str]], object] | None = None
     ) -> Scenario:
         """Apply changes to what was written, so that defaults follow them.
 
@@ -442,8 +440,7 @@ def controllers() -> str: ...
 def load_library(path: str) -> list[str]: ...
 def page(controller: str) -> str | None: ...
 def quantity(
-    text: str,
-    kind: Literal["time_s", "rate_bps", "size_bytes", "packets", "fraction", "number"],
+    text: str, kind: Literal["time_s", "rate_bps", "size_bytes", "packets", "fraction", "number"]
 ) -> float:
     """Read a quantity by the rules of scenarios.
 

@@ -203,11 +203,7 @@ def evaluate(
 
 
 def plot(
-    results: Path | str,
-    x: str,
-    y: str,
-    hue: str | None = None,
-    where: Mapping[str, object] | None = None,
+    results: Path | str, x: str, y: str, hue: str | None = None, where: Mapping[str, object] | None = None
 ) -> Picture:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
@@ -282,10 +278,7 @@ def predict(subject: str, *arguments: Any, simulate: int = 0, **settings: Any) -
 
 
 def reproduce(
-    *targets: str,
-    quick: bool = True,
-    output: Path | str = "results",
-    jobs: int | None = None,
+    *targets: str, quick: bool = True, output: Path | str = "results", jobs: int | None = None
 ) -> pl.DataFrame:
     """Reproduce figures and tables of papers, with a verdict for every claim.
 

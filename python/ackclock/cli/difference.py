@@ -47,9 +47,7 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
         print(json.dumps({"same": found.same, "scenario": scenario, "numbers": numbers}))
         return
     if found.scenario.height:
-        tables.print_rows(
-            ["key", "A", "B"], [[_word(one) for one in row] for row in found.scenario.rows()]
-        )
+        tables.print_rows(["key", "A", "B"], [[_word(one) for one in row] for row in found.scenario.rows()])
         print()
     changed = [row for row in found.numbers.rows() if row[4] != 0.0]
     if changed:

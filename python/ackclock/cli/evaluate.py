@@ -23,36 +23,22 @@ CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
 
 
 @click.command()
-@click.argument(
-    "control", metavar="CONTROL", help="A control: NAME, module:Class, library.so:NAME."
-)
-@click.option(
-    "--against", metavar="NAMES", help="Further controls to show beside it, as in bbr,bic."
-)
+@click.argument("control", metavar="CONTROL", help="A control: NAME, module:Class, library.so:NAME.")
+@click.option("--against", metavar="NAMES", help="Further controls to show beside it, as in bbr,bic.")
 @click.option("--quick/--full", default=True, help="Minutes, or tens of them.")
-@click.option(
-    "--suite", multiple=True, metavar="NAME", help="What is asked, or a folder of adversaries."
-)
+@click.option("--suite", multiple=True, metavar="NAME", help="What is asked, or a folder of adversaries.")
 @click.option("--only", metavar="ID,...", help="Only these criteria.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of CONTROL."
-)
-@click.option(
-    "--search", multiple=True, metavar="OBJECTIVE", help="Look for paths on which it does badly."
-)
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of CONTROL.")
+@click.option("--search", multiple=True, metavar="OBJECTIVE", help="Look for paths on which it does badly.")
 @click.option("--genome", multiple=True, metavar="NAME", help="What --search varies, as in path.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns to search, each.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Of the random streams.")
-@click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go."
-)
+@click.option("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go.")
 @options.jobs
 @options.cluster
 @click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
 @click.option("--dry-run", is_flag=True, help="Say what it would cost; run nothing.")
-@click.option(
-    "--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when that occurs."
-)
+@click.option("--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when that occurs.")
 @options.live
 @options.as_json
 def evaluate(
@@ -132,9 +118,15 @@ def evaluate(
         found = run(earlier.joined(asked, home), cache, live=seen, **places)
         for objective in search:
             made = adversaries.search(
-                asked.candidate, objective, cache,
-                mode=asked.mode, budget=budget, genomes=genome, seed=seed, **places,
-            )  # fmt: skip
+                asked.candidate,
+                objective,
+                cache,
+                mode=asked.mode,
+                budget=budget,
+                genomes=genome,
+                seed=seed,
+                **places,
+            )
             best = [one for searched in made for one in searched.adversaries]
             files = adversaries.save_all(best, output / "found", command)
             searches.append(of_search.Search(objective, made, files))

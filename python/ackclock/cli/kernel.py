@@ -55,9 +55,7 @@ def status(context: click.Context) -> None:
 
 
 @kernel.command()
-@click.option(
-    "-o", "--output", type=Path, required=True, metavar="DIR", help="Where the result goes."
-)
+@click.option("-o", "--output", type=Path, required=True, metavar="DIR", help="Where the result goes.")
 @click.option(
     "--duration-s",
     type=click.FloatRange(min=0.1),
@@ -81,12 +79,7 @@ def status(context: click.Context) -> None:
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 def trace(
-    output: Path,
-    duration_s: float | None,
-    sample_ms: float,
-    warmup_s: float,
-    csv: bool,
-    force: bool,
+    output: Path, duration_s: float | None, sample_ms: float, warmup_s: float, csv: bool, force: bool
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
@@ -104,9 +97,7 @@ def trace(
     with run.new_result(output, force=force) as directory:
         text, status = _record(duration_s)
         if not text.count("\n") > 1:
-            raise engine.SimulationError(
-                "no window has changed: no connection used a control of ackclock"
-            )
+            raise engine.SimulationError("no window has changed: no connection used a control of ackclock")
         changes = traces.read_changes(text)
         try:
             measured = traces.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)

@@ -24,10 +24,7 @@ def _files(table: object, folder: Path) -> dict[str, str]:
         for one in table:
             found |= _files(one, folder)
     if isinstance(table, dict):
-        names = [
-            table.get("rate_trace"),
-            table.get("file") if table.get("kind") == "trace" else None,
-        ]
+        names = [table.get("rate_trace"), table.get("file") if table.get("kind") == "trace" else None]
         found |= {name: engine.text_of(folder / name) for name in names if isinstance(name, str)}
         for one in table.values():
             found |= _files(one, folder)
@@ -45,9 +42,7 @@ def _packed(file: Path) -> str:
 
 
 @click.command()
-@click.argument(
-    "file", type=Path, metavar="SCENARIO", required=False, help="Scenario; - is standard input."
-)
+@click.argument("file", type=Path, metavar="SCENARIO", required=False, help="Scenario; - is standard input.")
 @click.option("-o", "--output", type=Path, metavar="FILE", help="Write the page to FILE instead.")
 @click.option("--no-open", is_flag=True, help="Only print the address.")
 def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
@@ -62,9 +57,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     """
     page = links.page()
     if page is None:
-        raise engine.SimulationError(
-            "the page was not built; run make lab-deps lab in the checkout"
-        )
+        raise engine.SimulationError("the page was not built; run make lab-deps lab in the checkout")
     fragment = "" if file is None else _packed(file)
     target = output
     if target is None:

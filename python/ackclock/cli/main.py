@@ -27,41 +27,24 @@ VERBS = {
         "explain": "Explain a congestion control: equations, sources, deviations, parameters.",
         "schema": "Print the JSON schema of scenarios.",
     },
-    "reproduce": {
-        "reproduce": "Reproduce figures and tables of papers, with a verdict for every claim.",
-    },
-    "evaluate": {
-        "evaluate": "Judge a congestion control by what RFC 9743 asks of a new one.",
-    },
+    "reproduce": {"reproduce": "Reproduce figures and tables of papers, with a verdict for every claim."},
+    "evaluate": {"evaluate": "Judge a congestion control by what RFC 9743 asks of a new one."},
     "studies": {
-        "compare": "Compare congestion controls on one path: the questions that everybody asks, "
-        "on one page.",
+        "compare": "Compare congestion controls on one path: the questions that everybody asks, on one page.",
         "sweep": "Run a scenario for many values of its settings, on all cores or a cluster.",
-        "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals "
-        "over runs.",
+        "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.",
     },
-    "lab": {
-        "lab": "Open the laboratory in a browser: the simulator in a web page, without a server.",
-    },
-    "difference": {
-        "diff": "Say what is different between two results: scenarios, numbers, windows.",
-    },
-    "verify": {
-        "verify": "Check whether results are as they were written, whatever verb wrote them.",
-    },
+    "lab": {"lab": "Open the laboratory in a browser: the simulator in a web page, without a server."},
+    "difference": {"diff": "Say what is different between two results: scenarios, numbers, windows."},
+    "verify": {"verify": "Check whether results are as they were written, whatever verb wrote them."},
     "programs": {
-        "link": "Set up an emulated path between two network namespaces, in real time "
-        "(link --help).",
+        "link": "Set up an emulated path between two network namespaces, in real time (link --help)."
     },
-    "predict": {
-        "predict": "Predict by the papers' formulas; --simulate adds simulated values.",
-    },
-    "kernel": {
-        "kernel": "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.",
-    },
+    "predict": {"predict": "Predict by the papers' formulas; --simulate adds simulated values."},
+    "kernel": {"kernel": "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded."},
     "measure": {
         "measure": "Measuring campaigns over real paths: the server switches congestion control "
-        "every period, the client fetches and logs.",
+        "every period, the client fetches and logs."
     },
 }
 """The verbs by module of `ackclock.cli`, each with the first sentence of its own --help."""
@@ -97,11 +80,7 @@ class Verb(click.Command):
         return command
 
     def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Let the command itself read its arguments, so that it is what is called."""
         return self.load().make_context(info_name, args, parent, **extra)
@@ -116,9 +95,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 app = Verbs(
     no_args_is_help=False,
     commands={
-        name: Verb(name, module, about)
-        for module, verbs in VERBS.items()
-        for name, about in verbs.items()
+        name: Verb(name, module, about) for module, verbs in VERBS.items() for name, about in verbs.items()
     },
     params=[
         click.Option(

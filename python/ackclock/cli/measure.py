@@ -21,14 +21,7 @@ measure = Verbs(
 )
 PROGRAM = "ackclock-measure"
 REPORT = frozenset(
-    {
-        "table.csv",
-        "table.md",
-        "throughput.png",
-        "throughput.pdf",
-        "slots.parquet",
-        "samples.parquet",
-    }
+    {"table.csv", "table.md", "throughput.png", "throughput.pdf", "slots.parquet", "samples.parquet"}
 )
 
 
@@ -55,25 +48,14 @@ def run(context: click.Context) -> None:
 
 @measure.command()
 @click.argument(
-    "directories",
-    nargs=-1,
-    type=Path,
-    required=True,
-    metavar="DIR...",
-    help="Campaigns, one per path.",
+    "directories", nargs=-1, type=Path, required=True, metavar="DIR...", help="Campaigns, one per path."
 )
 @click.option("-o", "--output", type=Path, metavar="OUT", help="Write tables and picture to OUT.")
-@click.option(
-    "--control", metavar="NAME", help="Whose speed-up to show; by default the best one's."
-)
+@click.option("--control", metavar="NAME", help="Whose speed-up to show; by default the best one's.")
 @click.option("--force", is_flag=True, help="Replace an earlier report.")
 @click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on the disk.")
 def report(
-    directories: tuple[Path, ...],
-    output: Path | None,
-    control: str | None,
-    force: bool,
-    leave_out: bool,
+    directories: tuple[Path, ...], output: Path | None, control: str | None, force: bool, leave_out: bool
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 

@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 jobs = click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Parallel runs; by default one per core.",
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Parallel runs; by default one per core."
 )
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
-live = click.option(
-    "--live", is_flag=True, help="Write a page that shows how far it is, beside the results."
-)
+live = click.option("--live", is_flag=True, help="Write a page that shows how far it is, beside the results.")
 
 
 def command() -> str:

@@ -20,23 +20,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument(
-    "targets",
-    nargs=-1,
-    metavar="[PAPER[/ARTEFACT]]...",
-    help="What to reproduce; by default everything.",
+    "targets", nargs=-1, metavar="[PAPER[/ARTEFACT]]...", help="What to reproduce; by default everything."
 )
 @click.option(
-    "-o",
-    "--output",
-    type=Path,
-    default=Path("results"),
-    metavar="DIR",
-    help="Where the page goes.",
+    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where the page goes."
 )
-@click.option(
-    "--quick/--full",
-    help="Only headlines, with fewer seeds and shorter runs; or everything.",
-)
+@click.option("--quick/--full", help="Only headlines, with fewer seeds and shorter runs; or everything.")
 @click.option(
     "--runs",
     type=click.IntRange(min=2),
@@ -50,9 +39,7 @@ if TYPE_CHECKING:
     help="Only what an earlier reproduction in DIR could not decide; more --runs may tell.",
 )
 @click.option(
-    "--infer",
-    is_flag=True,
-    help="Instead find the settings that papers had, and how robust claims are.",
+    "--infer", is_flag=True, help="Instead find the settings that papers had, and how robust claims are."
 )
 @click.option(
     "--settings",

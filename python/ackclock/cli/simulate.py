@@ -19,11 +19,7 @@ from ackclock.runs import parallel, progress
 
 _file = click.argument("file", type=Path, metavar="FILE", help="Scenario; - is standard input.")
 _settings = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a key, as in flow.0.rtt=80ms.",
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key, as in flow.0.rtt=80ms."
 )
 
 
@@ -33,18 +29,14 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise engine.ScenarioError(
-            "standard input: not a text file; expected UTF-8 TOML"
-        ) from error
+        raise engine.ScenarioError("standard input: not a text file; expected UTF-8 TOML") from error
     return engine.parse(text, "-", is_json=text.lstrip().startswith("{"), settings=settings)
 
 
 @click.command()
 @_file
 @options.as_json
-@click.option(
-    "-o", "--output", type=Path, metavar="DIR", help="Write page, tables and summary to DIR."
-)
+@click.option("-o", "--output", type=Path, metavar="DIR", help="Write page, tables and summary to DIR.")
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @click.option(
@@ -56,12 +48,8 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Set run.seed.")
 @_settings
-@click.option(
-    "--pcap", type=Path, metavar="FILE", help="Write the packets to FILE; - is standard output."
-)
-@click.option(
-    "--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR."
-)
+@click.option("--pcap", type=Path, metavar="FILE", help="Write the packets to FILE; - is standard output.")
+@click.option("--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR.")
 @click.option("--metrics", is_flag=True, help="Print every metric with its 95 % interval.")
 @click.option("--quiet", is_flag=True, help="Print no table and show no progress bar.")
 def simulate(
@@ -112,9 +100,11 @@ def simulate(
             )
         bar = stack.enter_context(progress.Bar(scenario.duration_s * runs, shown=not quiet))
 
-        folders = {} if directory is None else {
-            run: directory / f"run-{run:04}" if runs > 1 else directory for run in range(runs)
-        }  # fmt: skip
+        folders = (
+            {}
+            if directory is None
+            else {run: directory / f"run-{run:04}" if runs > 1 else directory for run in range(runs)}
+        )
 
         def one(run: int, check: parallel.Check) -> engine.Run:
             def tell(simulated_s: float, count: int) -> None:

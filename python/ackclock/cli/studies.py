@@ -19,15 +19,11 @@ from ackclock.engine import controls
 
 @click.command()
 @click.argument("file", type=Path, metavar="SWEEP.toml", help="What to vary.")
-@click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go."
-)
+@click.option("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go.")
 @options.jobs
 @options.cluster
 @click.option(
-    "--processes/--threads",
-    default=None,
-    help="By default processes only for controls of one's own.",
+    "--processes/--threads", default=None, help="By default processes only for controls of one's own."
 )
 @click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
 @click.option("--force", is_flag=True, help="Replace another sweep's results.")
@@ -121,10 +117,7 @@ def sweep(
             file=sys.stderr,
         )
     if outcome.failed:
-        print(
-            f"ackclock: {outcome.failed} runs failed; see the column error of the results",
-            file=sys.stderr,
-        )
+        print(f"ackclock: {outcome.failed} runs failed; see the column error of the results", file=sys.stderr)
         raise click.exceptions.Exit(1)
 
 
@@ -142,17 +135,8 @@ def _duration(seconds: float) -> str:
 @click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
 @click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows.")
-@click.option(
-    "-o", "--output", type=Path, metavar="FILE", help="PDF, PNG, SVG or HTML, by its ending."
-)
-def plot(
-    results: Path,
-    x: str,
-    y: str,
-    hue: str | None,
-    where: tuple[str, ...],
-    output: Path | None,
-) -> None:
+@click.option("-o", "--output", type=Path, metavar="FILE", help="PDF, PNG, SVG or HTML, by its ending.")
+def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...], output: Path | None) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
     A column may be shortened (goodput for goodput_mbps). Several flows are averaged. HTML is a page
@@ -170,9 +154,7 @@ def plot(
     target = output or Path(f"{y}-{x}.png")
     kinds = ("pdf", "png", "svg", "html")
     if target.suffix[1:] not in kinds:
-        raise click.ClickException(
-            f"{target}: choose a name that ends with .pdf, .png, .svg or .html"
-        )
+        raise click.ClickException(f"{target}: choose a name that ends with .pdf, .png, .svg or .html")
     pairs = [one.partition("=") for one in where]
     if not all(sign for _, sign, _ in pairs):
         raise click.ClickException("--where takes COLUMN=VALUE")
@@ -218,17 +200,11 @@ def plot(
 @click.option("--loss", metavar="SHARE", help="Random loss rate, as in 1% or 0.01.")
 @click.option("--queue", metavar="KIND", help="droptail, red, ared, codel, pie or fq_codel.")
 @click.option("--path", "named", metavar="NAME", help="Start from a named path, such as geo.")
+@click.option("--scenario", type=Path, metavar="FILE", help="Start from the path of a scenario file.")
 @click.option(
-    "--scenario", type=Path, metavar="FILE", help="Start from the path of a scenario file."
+    "--profile", type=click.Choice(["linux", "ns2"]), help="Settings of the senders; by default linux."
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["linux", "ns2"]),
-    help="Settings of the senders; by default linux.",
-)
-@click.option(
-    "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Flows of each control."
-)
+@click.option("--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Flows of each control.")
 @click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
 @click.option(
     "--runs",
@@ -361,9 +337,5 @@ def _known(control: str) -> None:
 
 ANY_PATH = {
     "run": {"duration": "1 s"},
-    "dumbbell": {
-        "rate": "1 Mbit/s",
-        "delay": "1 ms",
-        "queue": {"kind": "droptail", "limit": "2 packets"},
-    },
+    "dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms", "queue": {"kind": "droptail", "limit": "2 packets"}},
 }

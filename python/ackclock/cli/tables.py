@@ -136,8 +136,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     """
     table = _table(
         None,
-        ["run", "digest", "goodput Mbit/s", "Jain", "utilisation"]
-        + ["loss events", "timeouts", "dropped"],
+        ["run", "digest", "goodput Mbit/s", "Jain", "utilisation"] + ["loss events", "timeouts", "dropped"],
         texts=2,
     )
     for summary in summaries:
@@ -243,9 +242,7 @@ def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> 
     numbers = [name for name in points.columns if name not in (*words, "low", "high")]
     headings = [name.replace("_", " ") for name in numbers]
     intervals = "low" in points.columns
-    table = _table(
-        title, [*words, *headings, *(["95 % interval"] if intervals else [])], texts=len(words)
-    )
+    table = _table(title, [*words, *headings, *(["95 % interval"] if intervals else [])], texts=len(words))
     for row in points.iter_rows(named=True):
         cells = [row[name] for name in words]
         cells += ["-" if row[name] is None else f"{row[name]:.4g}" for name in numbers]

@@ -99,9 +99,7 @@ def _directory(place: Path) -> tuple[Verified, list[Path]]:
 def _records(place: Path) -> Verified:
     found = list(integrity.lines(place.read_bytes()))
     problems = tuple(
-        f"line {line.number} (byte {line.byte}) {integrity.CHANGED}"
-        for line in found
-        if line.record is None
+        f"line {line.number} (byte {line.byte}) {integrity.CHANGED}" for line in found if line.record is None
     )
     return Verified(str(place), "records", len(found), problems)
 

@@ -116,10 +116,7 @@ class Comparison:
 
 
 def compare(
-    setting: Setting,
-    controls: Sequence[str],
-    jobs: int | None = None,
-    cache: Path | None = None,
+    setting: Setting, controls: Sequence[str], jobs: int | None = None, cache: Path | None = None
 ) -> Comparison:
     """Ask all questions of all controls.
 
@@ -153,9 +150,7 @@ def compare(
     for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
         wanted.setdefault((name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
-    cases = {
-        key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()
-    }
+    cases = {key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()}
     numbers, curves, warnings = _measured(setting, cases, jobs, cache)
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
     found: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
@@ -175,10 +170,7 @@ def compare(
 
 
 def _measured(
-    setting: Setting,
-    cases: dict[tuple[str, str], Case],
-    jobs: int | None,
-    cache: Path | None,
+    setting: Setting, cases: dict[tuple[str, str], Case], jobs: int | None, cache: Path | None
 ) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve], tuple[str, ...]]:
     tasks = {key: Task.all_of(case) for key, case in cases.items()}
     owners: dict[Task, list[tuple[str, str]]] = {}
@@ -242,6 +234,4 @@ def _never(values: Sequence[float]) -> Estimate:
     """Give the answer when a run has none: it has not happened, or has no bound."""
     count = int(np.isinf(values).sum())
     missing = float("nan")
-    return Estimate(
-        float("inf"), missing, missing, len(values), f"in {count} of {len(values)} runs"
-    )
+    return Estimate(float("inf"), missing, missing, len(values), f"in {count} of {len(values)} runs")

@@ -42,10 +42,17 @@ def _goodput_and_delay(comparison: Comparison) -> Chart:
         dots = (comparison.values["delay"][name], comparison.values["goodput"][name])
         series.append(
             Series(
-                name, colour, [x.value], [y.value], low=[y.low], high=[y.high], left=[x.low],
-                right=[x.high], dots=dots,
+                name,
+                colour,
+                [x.value],
+                [y.value],
+                low=[y.low],
+                high=[y.high],
+                left=[x.low],
+                right=[x.high],
+                dots=dots,
             )
-        )  # fmt: skip
+        )
     return Chart(
         "goodput-delay",
         "Goodput against queueing delay: up and to the left is better",
@@ -66,10 +73,15 @@ def _answers(comparison: Comparison) -> list[Chart]:
             values = comparison.values[question.key][name]
             series.append(
                 Series(
-                    name, place, [answer.value], [place], left=[answer.low], right=[answer.high],
+                    name,
+                    place,
+                    [answer.value],
+                    [place],
+                    left=[answer.low],
+                    right=[answer.high],
                     dots=(values, np.full(len(values), place)),
                 )
-            )  # fmt: skip
+            )
         axes = Axis(question.title), Axis("control", names=comparison.controls)
         found.append(Chart(question.key, question.title, *axes, series, kind="points"))
     return found
@@ -78,25 +90,35 @@ def _answers(comparison: Comparison) -> list[Chart]:
 def _alone(comparison: Comparison) -> list[Chart]:
     time = Axis(SECONDS.label, SECONDS.unit, range=(0.0, comparison.setting.run_s))
     curves = [
-        (name, colour, comparison.curves[name])
-        for name, colour in numbered(comparison.controls).items()
+        (name, colour, comparison.curves[name]) for name, colour in numbered(comparison.controls).items()
     ]
     return [
         Chart(
-            "window", "Congestion window (packets)", time, Axis("window", "packets"),
+            "window",
+            "Congestion window (packets)",
+            time,
+            Axis("window", "packets"),
             [Series(name, colour, one.time_s, one.window) for name, colour, one in curves],
         ),
         Chart(
-            "goodput", "Goodput as it arrives, means of hundredths of the run (Mbit/s)", time,
+            "goodput",
+            "Goodput as it arrives, means of hundredths of the run (Mbit/s)",
+            time,
             Axis("goodput", "Mbit/s"),
             [Series(name, colour, *one.goodput) for name, colour, one in curves],
         ),
         Chart(
-            "queue", "Queue (packets)", time, Axis("queue", "packets"),
+            "queue",
+            "Queue (packets)",
+            time,
+            Axis("queue", "packets"),
             [Series(name, colour, *one.queue) for name, colour, one in curves],
         ),
         Chart(
-            "rtt_ms", "Round-trip time (ms)", time, Axis("RTT", "ms"),
+            "rtt_ms",
+            "Round-trip time (ms)",
+            time,
+            Axis("RTT", "ms"),
             [Series(name, colour, one.time_s, one.rtt_ms) for name, colour, one in curves],
         ),
-    ]  # fmt: skip
+    ]

@@ -16,11 +16,13 @@ SENTENCES = {
     "delay": ("adds", "add", "least queueing delay: {} ms on average", "queueing delay"),
     "loss": ("loses", "lose", "least: {} % of the packets", "losses"),
     "stolen_reno": (
-        "takes", "take", "least from Reno: {} % of what another Reno would leave",
+        "takes",
+        "take",
+        "least from Reno: {} % of what another Reno would leave",
         "what Reno loses",
     ),
     "recovery": ("is", "are", "back first after a step: {} s", "the recovery after a step"),
-}  # fmt: skip
+}
 """Of one leader and of several, what follows the verb, and what is undecided otherwise."""
 FLOODS = 10.0
 """Losses, in per cent, of a control that floods its path."""

@@ -68,21 +68,13 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             path=comparison.setting.describe(),
             conclusion=sentences(comparison),
             rows=[
-                (
-                    one,
-                    [
-                        words(comparison.estimates[one.key][name], one)
-                        for name in comparison.controls
-                    ],
-                )
+                (one, [words(comparison.estimates[one.key][name], one) for name in comparison.controls])
                 for one in QUESTIONS
             ],
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
             cycle_s=comparison.setting.reno_cycle_s,
             command=command,
-            first=shlex.quote(
-                from_here(output / "scenarios" / links[comparison.controls[0]][0][1])
-            ),
+            first=shlex.quote(from_here(output / "scenarios" / links[comparison.controls[0]][0][1])),
             links=links,
             has_lab=laboratory is not None,
             version=engine.__version__,

@@ -283,15 +283,15 @@ def of_scenario(base: Mapping[str, Any], name: str, **given: Any) -> Setting:
     round_trip_ms = time_ms(rtt) if rtt else 2 * time_ms(path["delay"])
     rate = rate_mbps(texts["rate"]) if texts["rate"] else _mean_rate_mbps(path)
     overridden = {
-        "rate": texts["rate"], "delay": texts["rtt"], "queue": queue or texts["buffer"],
+        "rate": texts["rate"],
+        "delay": texts["rtt"],
+        "queue": queue or texts["buffer"],
         "loss": texts["loss"],
-    }  # fmt: skip
+    }
     given_queue = queue or {key: value for key, value in path["queue"].items() if key != "limit"}
     limit = texts["buffer"] or path["queue"]["limit"]
     loss = path.get("loss", {})
-    kept = {
-        key: value for key, value in base.items() if key in ("path", "tcp", "dumbbell", "event")
-    }
+    kept = {key: value for key, value in base.items() if key in ("path", "tcp", "dumbbell", "event")}
     tcp = {key: value for key, value in base.get("tcp", {}).items() if key != "profile"}
     profile = given.pop("profile") or base.get("tcp", {}).get("profile", "linux")
     if texts["rate"] and "rate_trace" in kept.get("dumbbell", {}):

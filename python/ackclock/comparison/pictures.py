@@ -42,14 +42,17 @@ def answers(comparison: Comparison) -> Figure:
                 panel.plot(values, np.full(values.size, place), ".", color="0.6", markersize=3)
                 if np.isfinite(found.value):
                     plots.errors(
-                        panel, [found.value], [place], [found.low], [found.high], index=place,
-                        sideways=True,
-                    )  # fmt: skip
+                        panel, [found.value], [place], [found.low], [found.high], index=place, sideways=True
+                    )
                 else:
                     panel.text(
-                        0.02, place, "never" if np.isinf(found.value) else "-", fontsize=7,
-                        va="center", transform=panel.get_yaxis_transform(),
-                    )  # fmt: skip
+                        0.02,
+                        place,
+                        "never" if np.isinf(found.value) else "-",
+                        fontsize=7,
+                        va="center",
+                        transform=panel.get_yaxis_transform(),
+                    )
             panel.set_title(question.title, fontsize=7, loc="left")
             shown = names if index % COLUMNS == 0 else [""] * len(names)
             panel.set_yticks(range(len(names)), shown)
@@ -87,9 +90,15 @@ def goodput_and_delay(comparison: Comparison) -> Figure:
                 across = None if np.isnan(x.low) else [[x.value - x.low], [x.high - x.value]]
                 up = None if np.isnan(y.low) else [[y.value - y.low], [y.high - y.value]]
                 panel.errorbar(
-                    [x.value], [y.value], xerr=across, yerr=up, color=color,
-                    marker=plots.style(index).get("marker", "o"), markersize=5, label=name,
-                )  # fmt: skip
+                    [x.value],
+                    [y.value],
+                    xerr=across,
+                    yerr=up,
+                    color=color,
+                    marker=plots.style(index).get("marker", "o"),
+                    markersize=5,
+                    label=name,
+                )
         panel.set(xlabel="queueing delay alone, mean (ms)", ylabel="goodput alone (Mbit/s)")
         panel.set_xlim(left=0)
         panel.set_ylim(0, 1.05 * comparison.setting.rate_mbps)

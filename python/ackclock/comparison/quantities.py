@@ -11,11 +11,7 @@ MOST_LOSS_WITHOUT_A_SIGN = 0.2
 
 
 def _read(
-    text: str,
-    kind: Literal["rate_bps", "time_s", "fraction"],
-    low: float,
-    high: float,
-    refusal: str,
+    text: str, kind: Literal["rate_bps", "time_s", "fraction"], low: float, high: float, refusal: str
 ) -> float:
     try:
         value = quantity(text, kind)
@@ -66,10 +62,7 @@ def time_ms(text: str) -> float:
         When it is not a time from 1 us to 100 s.
     """
     return (
-        _read(
-            text, "time_s", 1e-6, 100.0, f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms"
-        )
-        * 1e3
+        _read(text, "time_s", 1e-6, 100.0, f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms") * 1e3
     )
 
 

@@ -90,15 +90,9 @@ class Question:
 QUESTIONS = (
     Question("goodput", "goodput alone (Mbit/s)", "one flow", 0.1, better=1),
     Question(
-        "delay",
-        "queueing delay alone, mean (ms)",
-        "one flow; mean RTT less propagation",
-        1.0,
-        better=-1,
+        "delay", "queueing delay alone, mean (ms)", "one flow; mean RTT less propagation", 1.0, better=-1
     ),
-    Question(
-        "delay_p95", "queueing delay alone, p95 (ms)", "one flow; 95th percentile", 1.0, better=-1
-    ),
+    Question("delay_p95", "queueing delay alone, p95 (ms)", "one flow; 95th percentile", 1.0, better=-1),
     Question(
         "loss",
         "packets lost alone (%)",
@@ -141,11 +135,7 @@ QUESTIONS = (
         better=-1,
     ),
     Question(
-        "beside_cubic-linux",
-        "share next to cubic-linux (%)",
-        "of the goodput of both",
-        10.0,
-        most=100.0,
+        "beside_cubic-linux", "share next to cubic-linux (%)", "of the goodput of both", 10.0, most=100.0
     ),
     Question(
         "stolen_cubic-linux",
@@ -231,9 +221,7 @@ def group(run: Run, setting: Setting, place: int) -> list[FlowSummary]:
 
 
 def _goodputs(run: Run, setting: Setting) -> list[float]:
-    return [
-        sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, place)) for place in (0, 1)
-    ]
+    return [sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, place)) for place in (0, 1)]
 
 
 def _received(run: Run, setting: Setting) -> tuple[Array, Array]:
@@ -251,12 +239,7 @@ def _mean(values: list[float | None]) -> float:
 def _alone(run: Run, setting: Setting) -> Numbers:
     flows = group(run, setting, 0)
     scale_s = max(1, round(SMOOTHNESS_RTTS * setting.rtt_ms / 1e3 / SAMPLE_S)) * SAMPLE_S
-    _, rates = metrics.over_intervals(
-        *_received(run, setting),
-        scale_s,
-        setting.warmup_s,
-        setting.run_s,
-    )
+    _, rates = metrics.over_intervals(*_received(run, setting), scale_s, setting.warmup_s, setting.run_s)
     mean = _mean([flow["mean_rtt_ms"] for flow in flows])
     p95 = _mean([flow["rtt_p95_ms"] for flow in flows])
     dropped = sum(flow["dropped_packets"] for flow in flows)

@@ -45,7 +45,5 @@ def words(estimate: Estimate, question: Question | None = None) -> str:
     places = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
     places = max(0, places)
     if abs(up - down) > half * LOPSIDED:
-        return (
-            f"{estimate.value:.{places}f} [{estimate.low:.{places}f}, {estimate.high:.{places}f}]"
-        )
+        return f"{estimate.value:.{places}f} [{estimate.low:.{places}f}, {estimate.high:.{places}f}]"
     return f"{estimate.value:.{places}f} ± {half:.{places}f}"

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 
-def card(
-    heading: str, lines: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[object]]
-) -> str:
+def card(heading: str, lines: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Write a card.
 
     Parameters

@@ -120,9 +120,13 @@ def load(text: str) -> Group:
         x, y = one.get("dots", (None, None))
         dots = None if x is None else (columns[x], columns[y])
         return Series(
-            one["name"], one["colour"], **numbers, dots=dots, look=one.get("look", "line"),
+            one["name"],
+            one["colour"],
+            **numbers,
+            dots=dots,
+            look=one.get("look", "line"),
             is_paper=one.get("paper", False),
-        )  # fmt: skip
+        )
 
     def axis(one: dict[str, Any]) -> Axis:
         words = {name: one[name] for name in ("label", "unit", "log", "names") if name in one}
@@ -134,11 +138,12 @@ def load(text: str) -> Group:
     charts = [
         Chart(
             **{name: one[name] for name in OF_CHARTS if name in one},
-            x=axis(one["x"]), y=axis(one["y"]),
+            x=axis(one["x"]),
+            y=axis(one["y"]),
             series=[series(each) for each in one["series"]],
         )
         for one in group["charts"]
-    ]  # fmt: skip
+    ]
     return Group(charts, group["linked"], group["columns"])
 
 
@@ -168,8 +173,10 @@ def _axis(axis: Axis, asked: Axis) -> dict[str, Any]:
     if asked.range is not None and None not in asked.range and not asked.is_loose:
         found["fixed"] = True
     assert axis.range is not None  # noqa: S101
-    ends, places = ([float(f"{one:.12g}") for one in each if one is not None]
-                    for each in (axis.range, (place for place, _ in axis.ticks)))  # fmt: skip
+    ends, places = (
+        [float(f"{one:.12g}") for one in each if one is not None]
+        for each in (axis.range, (place for place, _ in axis.ticks))
+    )
     words = [word for _, word in axis.ticks]
     return found | {"range": ends, "ticks": [list(one) for one in zip(places, words, strict=True)]}
 

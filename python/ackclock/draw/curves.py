@@ -148,26 +148,29 @@ def charts(run: Recorded) -> Group:
     mean = f"mean of {part_s:.3g} s"
     rates, in_order = (
         of_flows(
-            key, f"{title}, {mean}", Axis("goodput", "Mbit/s"),
+            key,
+            f"{title}, {mean}",
+            Axis("goodput", "Mbit/s"),
             [rate(run, flow["id"], column) for flow in flows],
         )
         for key, title, column in (
             ("goodput", "Goodput as it arrives", "arrived_bytes"),
             ("in-order", "Delivered in order", "delivered_bytes"),
         )
-    )  # fmt: skip
+    )
     ways = [of_flow(run, flow["id"], "one_way_delay_ms") for flow in flows]
     has_delays = any(np.isfinite(values).any() for _, values in ways)
-    delays = [
-        of_flows("delay", "One-way delay of datagrams", Axis("delay", "ms"), ways)
-    ] * has_delays
+    delays = [of_flows("delay", "One-way delay of datagrams", Axis("delay", "ms"), ways)] * has_delays
     # A link has a colour of its own, and no name that a flow has.
     names = {flow["name"] for flow in flows}
     queue = Chart(
-        "queue", "Queue (packets)", time, Axis("queue", "packets"),
+        "queue",
+        "Queue (packets)",
+        time,
+        Axis("queue", "packets"),
         [
             Series(f"link {name}" if name in names else name, len(flows) + index, time_s, values)
             for index, (name, time_s, values) in enumerate(queues(run)[:MOST_FLOWS])
         ],
-    )  # fmt: skip
+    )
     return Group([window, rates, queue, rtt, *delays, in_order])

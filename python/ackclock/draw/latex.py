@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+}
 
 
 def text(cell: object) -> str:
@@ -68,7 +77,12 @@ def table(heads: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", line(heads),
-            r"\midrule", *(line(row) for row in rows), r"\bottomrule", r"\end{tabular}",
+            rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            r"\toprule",
+            line(heads),
+            r"\midrule",
+            *(line(row) for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
         ]
-    )  # fmt: skip
+    )

@@ -93,8 +93,11 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
     environment.globals["program"] = program()
     environment.globals["follows"] = ""
     added: dict[str, object] = {
-        "charts_data": "", "charts_script": "", "thinned": "", "charted": frozenset(charts or ()),
-    }  # fmt: skip
+        "charts_data": "",
+        "charts_script": "",
+        "thinned": "",
+        "charted": frozenset(charts or ()),
+    }
     if charts:
         # Matplotlib is slow to import, and most who import this draw nothing.
         from ackclock.draw import charts as drawn

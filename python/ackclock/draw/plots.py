@@ -123,9 +123,15 @@ def errors(
     half = np.maximum(np.nan_to_num([value - start, end - value]), 0)
     look = style(index) if joined else {"color": style(index)["color"], "linestyle": "none"}
     panel.errorbar(
-        x, y, **{"xerr" if sideways else "yerr": half}, marker=MARKERS[index % len(MARKERS)],
-        markersize=3.5, capsize=2, label=label, **look,
-    )  # fmt: skip
+        x,
+        y,
+        **{"xerr" if sideways else "yerr": half},
+        marker=MARKERS[index % len(MARKERS)],
+        markersize=3.5,
+        capsize=2,
+        label=label,
+        **look,
+    )
 
 
 def legend(panel: Axes, columns: int) -> None:
@@ -138,17 +144,11 @@ def legend(panel: Axes, columns: int) -> None:
     columns : int
         Entries side by side.
     """
-    panel.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3
-    )
+    panel.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3)
 
 
 def bars(
-    panel: Axes,
-    names: Sequence[str],
-    heights: Sequence[float],
-    errors: Sequence[float] | None,
-    label: str,
+    panel: Axes, names: Sequence[str], heights: Sequence[float], errors: Sequence[float] | None, label: str
 ) -> None:
     """Draw bars with their values written above them.
 
@@ -170,9 +170,13 @@ def bars(
     for place, height in zip(places, heights, strict=True):
         lift = errors[place] if errors else 0.0
         panel.annotate(
-            f"{height:.1f}", (place, height + lift), xytext=(0, 2), textcoords="offset points",
-            ha="center", fontsize=7,
-        )  # fmt: skip
+            f"{height:.1f}",
+            (place, height + lift),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7,
+        )
     panel.set_xticks(list(places), names)
     panel.grid(visible=False, axis="x")
     panel.set_ylabel(label)

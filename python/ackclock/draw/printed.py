@@ -118,18 +118,13 @@ def _series(panel: Axes, chart: Chart, one: Series, label: str) -> None:
     if one.look == "bars":
         base = np.zeros(len(x)) if one.base is None else np.asarray(one.base, float)
         # What stands on another bar has its own colour and hatching in print without colour.
-        panel.bar(
-            x, y - base, chart.bar_width, bottom=base, color=style["color"], label=label, zorder=2,
-        )  # fmt: skip
+        panel.bar(x, y - base, chart.bar_width, bottom=base, color=style["color"], label=label, zorder=2)
     elif one.look == "points":
-        panel.plot(x, y, plots.marker(one.colour), color=style["color"], markersize=3.5,
-                   label=label)  # fmt: skip
+        panel.plot(x, y, plots.marker(one.colour), color=style["color"], markersize=3.5, label=label)
     else:
         steps = "steps-post" if one.look == "steps" else "default"
         has_ends = one.low is not None or one.left is not None
-        few: dict[str, Any] = (
-            {"marker": plots.marker(one.colour), "markersize": 3.5} if has_ends else {}
-        )
+        few: dict[str, Any] = {"marker": plots.marker(one.colour), "markersize": 3.5} if has_ends else {}
         panel.plot(x, y, drawstyle=steps, label=label, **style, **few)
     _intervals(panel, one, x, y)
     if one.dots is not None:
@@ -143,9 +138,7 @@ def _intervals(panel: Axes, one: Series, x: Any, y: Any) -> None:
             continue
         ends = [value - np.asarray(low, float), np.asarray(high, float) - value]
         half = np.maximum(np.nan_to_num(np.asarray(ends)), 0)
-        panel.errorbar(
-            x, y, **{key: half}, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, zorder=3,
-        )  # fmt: skip
+        panel.errorbar(x, y, **{key: half}, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, zorder=3)
 
 
 def _has_bars(chart: Chart) -> bool:
@@ -157,11 +150,14 @@ def _numbers(panel: Axes, chart: Chart) -> None:
     for one in chart.series:
         if one.look != "bars" or one.name == PAPER:
             continue
-        tops = np.fmax(np.asarray(one.y, float),
-                       np.nan if one.high is None else np.asarray(one.high, float))  # fmt: skip
+        tops = np.fmax(np.asarray(one.y, float), np.nan if one.high is None else np.asarray(one.high, float))
         for x, y, top in zip(np.asarray(one.x, float), np.asarray(one.y, float), tops, strict=True):
             if np.isfinite(y):
                 panel.annotate(
-                    number(float(f"{y:.3g}")), (x, top), xytext=(0, 2),
-                    textcoords="offset points", ha="center", fontsize=7,
-                )  # fmt: skip
+                    number(float(f"{y:.3g}")),
+                    (x, top),
+                    xytext=(0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=7,
+                )

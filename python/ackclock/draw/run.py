@@ -41,9 +41,7 @@ class Pictures:
     def _repr_png_(self) -> bytes:
         return self.overview()._repr_png_()
 
-    def window(
-        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
-    ) -> Figure:
+    def window(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the congestion windows over time.
 
         Parameters
@@ -73,9 +71,7 @@ class Pictures:
         """
         return self._one(self._draw_rtt, ax, flows, time)
 
-    def shares(
-        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
-    ) -> Figure:
+    def shares(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the goodput of the flows over time, means of a hundred parts of the run.
 
         What arrives counts, in whatever order; `in_order` draws what is delivered.
@@ -92,9 +88,7 @@ class Pictures:
         """
         return self._one(self._draw_shares, ax, flows, time)
 
-    def in_order(
-        self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None
-    ) -> Figure:
+    def in_order(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw what is delivered in order over time, means of a hundred parts of the run.
 
         Parameters

@@ -98,12 +98,7 @@ def packets(count: int) -> str:
     return _text(count, "packets", 0)
 
 
-def dumbbell(
-    rate: str,
-    delay: str,
-    queue: str | Mapping[str, Any] = "100 packets",
-    **more: Any,
-) -> Table:
+def dumbbell(rate: str, delay: str, queue: str | Mapping[str, Any] = "100 packets", **more: Any) -> Table:
     """One shared link with an access link per flow.
 
     Parameters

@@ -39,9 +39,21 @@ from ackclock.engine import base, followed
 from ackclock.engine.base import Control
 
 __all__ = [
-    "Ack", "Control", "Loss", "Lost", "RateSample", "Start", "Timeout", "files", "fingerprint",
-    "follows", "load", "load_missing", "register", "registered",
-]  # fmt: skip
+    "Ack",
+    "Control",
+    "Loss",
+    "Lost",
+    "RateSample",
+    "Start",
+    "Timeout",
+    "files",
+    "fingerprint",
+    "follows",
+    "load",
+    "load_missing",
+    "register",
+    "registered",
+]
 
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
@@ -132,9 +144,7 @@ def load(reference: str) -> None:
 def _load_library(file: str, name: str) -> None:
     reference = f"{file}:{name}"
     if not Path(file).is_file():
-        raise ScenarioError(
-            f"{reference}: file not found: {file}; build it with cargo build --release"
-        )
+        raise ScenarioError(f"{reference}: file not found: {file}; build it with cargo build --release")
     try:
         names = _native.load_library(file)
     except ValueError as error:
@@ -259,7 +269,5 @@ def follows(names: typing.Iterable[str]) -> str:
         named as from there.
     """
     here = Path.cwd().resolve()
-    words = [
-        str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)
-    ]
+    words = [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)]
     return f"The numbers follow from {', '.join(words)}." if words else ""

@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from ackclock.draw.plots import Picture
 
 NUMBERS = (
-    "goodput_mbps", "mean_window", "mean_rtt_ms", "rtt_p95_ms", "sent_packets",
-    "retransmitted_packets", "dropped_packets", "loss_events", "timeouts", "completion_s",
-)  # fmt: skip
+    "goodput_mbps",
+    "mean_window",
+    "mean_rtt_ms",
+    "rtt_p95_ms",
+    "sent_packets",
+    "retransmitted_packets",
+    "dropped_packets",
+    "loss_events",
+    "timeouts",
+    "completion_s",
+)
 Result = Run | Sequence[Run] | Path | str
 
 
@@ -187,8 +195,7 @@ def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[s
         names = dict.fromkeys(one[place]["name"] for one in flows)
         for quantity in NUMBERS:
             values: Any = [
-                [run.summary["flows"][place].get(quantity) for run in runs]
-                for runs in (first, second)
+                [run.summary["flows"][place].get(quantity) for run in runs] for runs in (first, second)
             ]
             known = [[value for value in one if value is not None] for one in values]
             if all(known):

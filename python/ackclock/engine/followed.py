@@ -184,8 +184,7 @@ def seen_by(control: type[Any], source: bytes) -> set[str]:
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     found = [values[name] for name in sorted(names & values.keys())]
     return {
-        one.__name__ if isinstance(one, ModuleType) else str(getattr(one, "__module__", ""))
-        for one in found
+        one.__name__ if isinstance(one, ModuleType) else str(getattr(one, "__module__", "")) for one in found
     }
 
 

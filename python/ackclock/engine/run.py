@@ -223,9 +223,7 @@ class Run:
         measured = (MEASURED,) if MEASURED in self.tables else ()
         for name in (*TABLES, *measured) if tables else ("flows",):
             storage.write_table(getattr(self, name), directory, name, csv=csv)
-        (directory / "summary.json").write_text(
-            json.dumps(self.summary, indent=2) + "\n", encoding="utf-8"
-        )
+        (directory / "summary.json").write_text(json.dumps(self.summary, indent=2) + "\n", encoding="utf-8")
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
 
     def write_page(self, directory: Path) -> None:

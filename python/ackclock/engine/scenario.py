@@ -13,17 +13,7 @@ from typing import Any
 from ackclock._native import Scenario, ScenarioError, limit, quantity
 from ackclock.engine import controls
 
-__all__ = [
-    "Given",
-    "Scenario",
-    "ScenarioError",
-    "check",
-    "limit",
-    "parse",
-    "quantity",
-    "read",
-    "text_of",
-]
+__all__ = ["Given", "Scenario", "ScenarioError", "check", "limit", "parse", "quantity", "read", "text_of"]
 
 Given = Path | str | Mapping[str, Any] | Scenario
 """A path, TOML text (it contains a line break), the same as nested mappings, or one read before."""

@@ -124,8 +124,7 @@ def _ends_alone() -> Iterator[None]:
         if isinstance(error, Exception) or (isinstance(error, KeyboardInterrupt) and interrupts):
             raise
         text = " ".join(str(error).split())
-        what = {
-            SystemExit: f"called sys.exit({text})",
-            KeyboardInterrupt: "raised KeyboardInterrupt",
-        }.get(type(error), f"panicked: {text}")
+        what = {SystemExit: f"called sys.exit({text})", KeyboardInterrupt: "raised KeyboardInterrupt"}.get(
+            type(error), f"panicked: {text}"
+        )
         raise SimulationError(f"a control {what}") from error

@@ -41,9 +41,7 @@ def explained(path: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise StorageError(
-            f"cannot write {path}: {error.strerror or error}; nothing was written"
-        ) from error
+        raise StorageError(f"cannot write {path}: {error.strerror or error}; nothing was written") from error
 
 
 def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path], bool]) -> None:

@@ -98,9 +98,7 @@ def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -
     Margin
         A tenth, and at least the resolution.
     """
-    return Margin(
-        metric, unit, higher_is_better=False, ratio=1.1, difference=resolution, least=1e-3
-    )
+    return Margin(metric, unit, higher_is_better=False, ratio=1.1, difference=resolution, least=1e-3)
 
 
 def harm_margin(metric: str) -> Margin:

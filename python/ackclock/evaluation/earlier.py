@@ -147,9 +147,7 @@ def joined(asked: Asked, place: Path) -> Asked:
         found += [one for one in known if one.key in before and one.key not in now]
     suites = list(dict.fromkeys(one.suite for one in found))
     order = {
-        one.key: (suites.index(suite), index)
-        for suite in suites
-        for index, one in enumerate(criteria(suite))
+        one.key: (suites.index(suite), index) for suite in suites for index, one in enumerate(criteria(suite))
     }
     ordered = sorted(found, key=lambda one: order[one.key])
     earlier = frozenset(one.key for one in ordered) - now

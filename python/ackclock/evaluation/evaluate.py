@@ -82,16 +82,12 @@ def evaluate(
             if not work.undecided():
                 break
             if tell is not None:
-                tell(
-                    f"{sum(one > FIRST_RUNS[asked.mode] for one in work.runs)} cells get more runs"
-                )
+                tell(f"{sum(one > FIRST_RUNS[asked.mode] for one in work.runs)} cells get more runs")
         live.settle()
         made = {job.key: kept.get(job.key) for job in work.all_jobs()}
         packets = sum(answer.packets for answer in made.values() if answer is not None)
         others = {
-            subject.name: work.of_criteria(index)
-            for index, subject in enumerate(asked.subjects)
-            if index
+            subject.name: work.of_criteria(index) for index, subject in enumerate(asked.subjects) if index
         }
         return Evaluation(asked, work.of_criteria(0), others, packets)
 
@@ -135,11 +131,8 @@ def refuse_unknown(asked: Asked) -> None:
 def _refuse_failed_baselines(work: Work) -> None:
     for cell, (criterion, described) in enumerate(work.cells):
         for index, subject in enumerate(work.asked.subjects):
-            errors = (
-                work.measured(cell, index).errors if subject.name in BASELINES and index else []
-            )
+            errors = work.measured(cell, index).errors if subject.name in BASELINES and index else []
             if errors:
                 raise engine.SimulationError(
-                    f"{criterion.id}, {described.name}: the baseline {subject.name} failed: "
-                    f"{errors[0]}"
+                    f"{criterion.id}, {described.name}: the baseline {subject.name} failed: {errors[0]}"
                 )

@@ -124,10 +124,7 @@ def kept(place: Path, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def draw(
-    files: Sequence[tuple[Path, Adversary]],
-    place: Path,
-    searches: Sequence[dict[str, Any]],
-    directory: Path,
+    files: Sequence[tuple[Path, Adversary]], place: Path, searches: Sequence[dict[str, Any]], directory: Path
 ) -> None:
     """Draw what was found now, and take over the pictures of what was found before.
 

@@ -96,8 +96,7 @@ def general(run: Run) -> Numbers:
         "jain": float(metrics.jain(rates)),
         "smallest_share": len(rates) * min(rates) / sum(rates) if sum(rates) else 0.0,
         "resent_in_vain": metrics.loss_rate(
-            sum(max(0, flow["retransmitted_packets"] - flow["dropped_packets"]) for flow in mine),
-            sent,
+            sum(max(0, flow["retransmitted_packets"] - flow["dropped_packets"]) for flow in mine), sent
         ),
         "sent_per_delivered": _sent_per_delivered(run, mine),
         "timeouts": float(sum(flow["timeouts"] for flow in mine)),

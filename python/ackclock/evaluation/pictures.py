@@ -97,9 +97,7 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: Axis, nam
     groups: dict[str, list[CellResult]] = {}
     for cell in cells:
         others = [
-            f"{key.replace('_', ' ')} {value}"
-            for key, value in cell.cell.parameters.items()
-            if key != axis
+            f"{key.replace('_', ' ')} {value}" for key, value in cell.cell.parameters.items() if key != axis
         ]
         groups.setdefault(", ".join(others), []).append(cell)
     shown = list(groups.items())[:MOST_PANELS]
@@ -112,18 +110,21 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: Axis, nam
             found = [cell.measured[who].estimate(metric) for cell in ordered]
             series.append(
                 Series(
-                    control, index, x, [one.value for one in found],
-                    low=[one.low for one in found], high=[one.high for one in found],
+                    control,
+                    index,
+                    x,
+                    [one.value for one in found],
+                    low=[one.low for one in found],
+                    high=[one.high for one in found],
                 )
-            )  # fmt: skip
+            )
         is_wide = max(x) > WIDE * max(min(x), 1e-9) and min(x) > 0
         ticks = [(one, f"{one:g}") for one in x] if is_wide else []
         across = Axis(axis.replace("_", " "), log=is_wide, ticks=ticks)
         about = f"{title}: {label.titled}" if title else label.titled
         charts.append(
-            _from_zero(Chart(f"panel-{number}", about, across, label, series, height=2.4,
-                             heading=title))
-        )  # fmt: skip
+            _from_zero(Chart(f"panel-{number}", about, across, label, series, height=2.4, heading=title))
+        )
     return Group(charts, linked=False, columns=len(charts))
 
 
@@ -135,19 +136,22 @@ def _by_cell(cells: Sequence[CellResult], metric: str, label: Axis, name: str) -
         found = [cell.measured[who].estimate(metric) for cell in cells]
         series.append(
             Series(
-                title, index, [one.value for one in found], places,
-                left=[one.low for one in found], right=[one.high for one in found], look="points",
+                title,
+                index,
+                [one.value for one in found],
+                places,
+                left=[one.low for one in found],
+                right=[one.high for one in found],
+                look="points",
             )
-        )  # fmt: skip
+        )
     values = [abs(_value(cell.measured[who], metric)) for cell in cells for who, _ in labels]
     known = [one for one in values if np.isfinite(one) and one > 0]
     ends = np.concatenate([np.asarray(one.left, float) for one in series])
     is_wide = bool(known) and max(known) > 100 * min(known) and not np.any(ends < 0)
     y = Axis("situation", names=[cell.cell.name for cell in cells])
     height = 0.7 + 0.09 * len(cells) * (1 + len(labels))
-    chart = Chart(
-        "cells", label.titled, replace(label, log=is_wide), y, series, kind="points", height=height
-    )
+    chart = Chart("cells", label.titled, replace(label, log=is_wide), y, series, kind="points", height=height)
     return Group([chart], linked=False)
 
 
@@ -192,16 +196,19 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
             found = [cell.measured[who].estimate(one) for one in known]
             series.append(
                 Series(
-                    control, index, places, [one.value for one in found],
-                    low=[one.low for one in found], high=[one.high for one in found],
+                    control,
+                    index,
+                    places,
+                    [one.value for one in found],
+                    low=[one.low for one in found],
+                    high=[one.high for one in found],
                 )
-            )  # fmt: skip
+            )
         title = f"{cell.cell.name}: {y.titled}"
         across = Axis("percentile", ticks=ticks)
         charts.append(
-            _from_zero(Chart(f"panel-{number}", title, across, y, series, height=2.0,
-                             heading=cell.cell.name))
-        )  # fmt: skip
+            _from_zero(Chart(f"panel-{number}", title, across, y, series, height=2.0, heading=cell.cell.name))
+        )
     return Group(charts, linked=False, columns=min(2, len(charts)))
 
 
@@ -246,9 +253,8 @@ def ladder(result: CriterionResult, name: str) -> Group | None:
             series.append(Series(control, index, x, value, low=low, high=high))
         across = Axis(f"flows of {name} among {total:g}", ticks=[(mine, f"{mine:g}") for mine in x])
         charts.append(
-            _from_zero(Chart(f"panel-{number}", f"{victim}: {y.titled}", across, y, series,
-                             height=2.4))
-        )  # fmt: skip
+            _from_zero(Chart(f"panel-{number}", f"{victim}: {y.titled}", across, y, series, height=2.4))
+        )
     return Group(charts, linked=False, columns=len(charts))
 
 
@@ -279,15 +285,11 @@ def timelines(result: CriterionResult, name: str) -> Group | None:
         pair = [(who, cell.measured[who].curves) for who in (CANDIDATE, CUBIC)]
         rates = [_rates(curves) for _, curves in pair]
         tops = [np.fmax.reduce(one.y, initial=0.0) for series in rates for one in series]
-        y = Axis(
-            "rate", "Mbit/s", range=(0.0, 1.06 * max([float(top) for top in tops], default=1.0))
-        )
+        y = Axis("rate", "Mbit/s", range=(0.0, 1.06 * max([float(top) for top in tops], default=1.0)))
         for (who, curves), series in zip(pair, rates, strict=True):
             heading = f"{cell.cell.name}: {name if who == CANDIDATE else CUBIC}"
             time = replace(SECONDS, range=(0.0, float(curves["time"][-1]) if curves else 1.0))
-            charts.append(
-                Chart(f"{row} {who}", heading, time, y, series, height=1.7, heading=heading)
-            )
+            charts.append(Chart(f"{row} {who}", heading, time, y, series, height=1.7, heading=heading))
     return Group(charts, columns=2)
 
 

@@ -12,13 +12,7 @@ import numpy as np
 from ackclock import engine
 from ackclock.engine import controls, storage
 from ackclock.evaluation import earlier
-from ackclock.evaluation.results import (
-    CANDIDATE,
-    CellResult,
-    CriterionResult,
-    Evaluation,
-    Judged,
-)
+from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
 from ackclock.evaluation.runs import as_json as as_finite
 from ackclock.evaluation.schema import SCHEMA
 from ackclock.evaluation.setting import BASELINES

@@ -24,9 +24,7 @@ STEADY_EPOCHS = 3
 """With fewer loss events of Reno alone a cell says nothing about the long run."""
 
 
-SEVERITY = (
-    "not applicable", "holds", "better", "like", "unclear", "worse", "fails", "failed",
-)  # fmt: skip
+SEVERITY = ("not applicable", "holds", "better", "like", "unclear", "worse", "fails", "failed")
 """Verdicts of a criterion, from the most to the least favourable."""
 
 
@@ -127,9 +125,7 @@ class Measured:
         Estimate
             With its 95 % interval.
         """
-        return metrics.over_runs(
-            [one if np.isfinite(one) else np.nan for one in self.values(metric)]
-        )
+        return metrics.over_runs([one if np.isfinite(one) else np.nan for one in self.values(metric)])
 
 
 @dataclass(frozen=True)
@@ -281,9 +277,7 @@ class Evaluation:
     @property
     def failed(self) -> int:
         """Number of cells in which a run of the candidate failed."""
-        return sum(
-            bool(cell.measured[CANDIDATE].errors) for one in self.results for cell in one.cells
-        )
+        return sum(bool(cell.measured[CANDIDATE].errors) for one in self.results for cell in one.cells)
 
 
 def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:

@@ -208,9 +208,7 @@ class Kept:
         whole = []
         for line in integrity.lines(content):
             if line.record is None:
-                progress.say(
-                    f"{self._file}:{line.number}: {integrity.CHANGED}; its run is made again"
-                )
+                progress.say(f"{self._file}:{line.number}: {integrity.CHANGED}; its run is made again")
                 continue
             record = dict(line.record)
             key = record.pop("key")
@@ -298,13 +296,7 @@ def places(
             yield stack.enter_context(local), (limit_s or LIMIT_S) if apart else None
 
 
-def make(
-    jobs: Iterable[Job],
-    kept: Kept,
-    place: Workers,
-    limit_s: float | None,
-    bar: progress.Count,
-) -> None:
+def make(jobs: Iterable[Job], kept: Kept, place: Workers, limit_s: float | None, bar: progress.Count) -> None:
     """Make runs that are not kept yet, and keep them.
 
     Parameters

@@ -7,10 +7,7 @@ from typing import Any
 SCHEMA = 1
 
 
-VERDICTS = (
-    "better", "like", "unclear", "worse", "holds", "fails", "failed", "not applicable",
-    "not tested",
-)  # fmt: skip
+VERDICTS = ("better", "like", "unclear", "worse", "holds", "fails", "failed", "not applicable", "not tested")
 
 
 _NUMBER = {"type": ["number", "null"]}
@@ -77,10 +74,7 @@ def schema() -> dict[str, Any]:
             "low": _NUMBER,
             "high": _NUMBER,
             "baseline": {"type": "object", "additionalProperties": _NUMBER},
-            "intervals": {
-                "type": "object",
-                "additionalProperties": {"type": "array", "items": _NUMBER},
-            },
+            "intervals": {"type": "object", "additionalProperties": {"type": "array", "items": _NUMBER}},
             "regret": regret,
             "verdict": {"enum": ["better", "like", "unclear", "worse"]},
         }
@@ -118,9 +112,7 @@ def schema() -> dict[str, Any]:
                 "adversaries": {"type": "array", "items": adversary},
                 "not_tested": {
                     "type": "array",
-                    "items": _object(
-                        {"id": _TEXT, "reason": _TEXT, "suite": _TEXT, "command": _TEXT}
-                    ),
+                    "items": _object({"id": _TEXT, "reason": _TEXT, "suite": _TEXT, "command": _TEXT}),
                 },
                 "searches": {
                     "type": "array",

@@ -154,10 +154,7 @@ class Bottleneck:
         queue = {"kind": "droptail", "limit": build.packets(self.buffer_packets), **self.discipline}
         return build.scenario(
             build.dumbbell(
-                build.mbps(self.rate_mbps),
-                build.milliseconds(self.rtt_ms / 4),
-                queue,
-                **self.link,
+                build.mbps(self.rate_mbps), build.milliseconds(self.rtt_ms / 4), queue, **self.link
             ),
             *flows,
             duration=build.seconds(duration_s),

@@ -93,9 +93,7 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
         the candidate's judged numbers), scenario, and a column per parameter of cells.
     """
     rows = []
-    names = sorted(
-        {key for one in evaluation.results for cell in one.cells for key in cell.cell.parameters}
-    )
+    names = sorted({key for one in evaluation.results for cell in one.cells for key in cell.cell.parameters})
     for result in evaluation.results:
         for cell in result.cells:
             judged = {one.margin.metric: one.compared.verdict for one in cell.judged}

@@ -57,9 +57,7 @@ def _first_time(run: Run, amount: Any, time_s: Any, from_s: float, least_mbps: f
     return first_time(time_s, amount, from_s, end_s, least_mbps)
 
 
-def first_time(
-    time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float, least_mbps: float
-) -> float:
+def first_time(time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float, least_mbps: float) -> float:
     """Find when the mean rate over the last second first reaches a level.
 
     Parameters
@@ -135,8 +133,7 @@ def delay_range(run: Run) -> Numbers:
         ``delay_range``: from the 5th to the 95th percentile of the RTTs in the samples, ms.
     """
     table = run.windows.filter(
-        (pl.col("flow") == flows(run, "c")[0]["id"])
-        & (pl.col("time_s") > run.summary["measured_from_s"])
+        (pl.col("flow") == flows(run, "c")[0]["id"]) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
     rtts_ms = table["rtt_ms"].drop_nulls().to_numpy()
     if not rtts_ms.size:
@@ -330,17 +327,13 @@ def curves(run: Run) -> Curves:
     count = len(time_s) // step
     found = {
         "time": _rounded(time_s[: count * step].reshape(count, step)[:, -1]),
-        "queue": _rounded(
-            queue["mean_packets"].to_numpy()[: count * step].reshape(count, step).mean(axis=1)
-        ),
+        "queue": _rounded(queue["mean_packets"].to_numpy()[: count * step].reshape(count, step).mean(axis=1)),
     }
     seconds = step * float(time_s[1] - time_s[0])
     for flow in run.summary["flows"][:8]:
         table = run.windows.filter(pl.col("flow") == flow["id"])
         amount = np.zeros(count)
-        place = np.minimum(
-            np.searchsorted(found["time"], table["time_s"].to_numpy() - 1e-9), count - 1
-        )
+        place = np.minimum(np.searchsorted(found["time"], table["time_s"].to_numpy() - 1e-9), count - 1)
         np.add.at(amount, place, table["delivered_bytes"].to_numpy())
         found[f"rate {flow['name']}"] = _rounded(amount * 8e-6 / seconds)
     return found

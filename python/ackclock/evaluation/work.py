@@ -12,15 +12,7 @@ import numpy as np
 from ackclock import engine
 from ackclock.evaluation import verdicts
 from ackclock.evaluation.cell import Cell, Criterion, Numbers, Parts
-from ackclock.evaluation.results import (
-    CANDIDATE,
-    Asked,
-    CellResult,
-    CriterionResult,
-    Judged,
-    Measured,
-    judge,
-)
+from ackclock.evaluation.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
 from ackclock.evaluation.runs import Answer, Job, Kept
 from ackclock.evaluation.setting import BASELINES, Table
 from ackclock.evaluation.verdicts import Compared
@@ -57,9 +49,7 @@ class Work:
 
     def __init__(self, asked: Asked, kept: Kept) -> None:
         self.asked, self.kept = asked, kept
-        self.cells = [
-            (criterion, cell) for criterion in asked.criteria for cell in _cells(criterion, asked)
-        ]
+        self.cells = [(criterion, cell) for criterion in asked.criteria for cell in _cells(criterion, asked)]
         self.runs = [FIRST_RUNS[asked.mode]] * len(self.cells)
         self._places = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
@@ -134,9 +124,8 @@ class Work:
                 if place not in self._jobs:
                     # Its name is a digest, which is asked for again and again.
                     self._jobs[place] = Job(
-                        scenarios[name], run + offset, part.measure, part.records, drawn,
-                        by_flow=True,
-                    )  # fmt: skip
+                        scenarios[name], run + offset, part.measure, part.records, drawn, by_flow=True
+                    )
                 yield run, name, self._jobs[place]
 
     def all_jobs(self) -> list[Job]:
@@ -201,9 +190,7 @@ class Work:
         """
         described = self.cells[cell][1]
         beside = {
-            one.name: self.measured(cell, index)
-            for index, one in enumerate(self.asked.subjects)
-            if index
+            one.name: self.measured(cell, index) for index, one in enumerate(self.asked.subjects) if index
         }
         candidate = self.measured(cell, subject)
         measured = {CANDIDATE: candidate, **beside}

@@ -102,12 +102,7 @@ class _Paths:
     """What both environments are made of: scenarios, spaces, and how a step is taken."""
 
     def __init__(
-        self,
-        scenario: Scenarios,
-        flow: int,
-        step: str,
-        reward: Reward,
-        largest_window: float,
+        self, scenario: Scenarios, flow: int, step: str, reward: Reward, largest_window: float
     ) -> None:
         if not 2.0 <= largest_window < float("inf"):
             raise ValueError("largest_window: give packets, at least 2")
@@ -122,11 +117,7 @@ class _Paths:
         self.action_space = gymnasium.spaces.Box(least, most, dtype=np.float32)
 
     def start(
-        self,
-        episodes: Episodes,
-        place: int,
-        random: np.random.Generator,
-        options: dict[str, Any] | None,
+        self, episodes: Episodes, place: int, random: np.random.Generator, options: dict[str, Any] | None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode: scenario and run are drawn, unless `options` names them."""
         given = options or {}
@@ -321,10 +312,7 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
         self._randoms: list[np.random.Generator] = []
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every place.
 

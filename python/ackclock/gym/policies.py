@@ -357,9 +357,7 @@ def control(policy: Policy, *, step_s: float | None = None) -> type[Control]:
             seen["in_flight"] = ack.in_flight
             if ack.rtt_s is not None:
                 self._rtts.append(ack.rtt_s)
-                self._smoothed_s += (ack.rtt_s - self._smoothed_s) * (
-                    1 / 8 if self._smoothed_s else 1.0
-                )
+                self._smoothed_s += (ack.rtt_s - self._smoothed_s) * (1 / 8 if self._smoothed_s else 1.0)
                 least = seen["rtt_min_s"] or ack.rtt_s
                 seen["rtt_min_s"] = min(least, ack.rtt_s)
             if self._smoothed_s and ack.now_s >= self._until_s:

@@ -44,11 +44,7 @@ from ackclock.metrics.rates import (
     worst_mean,
 )
 from ackclock.metrics.series import Series, cumulative, integral, smooth, time_mean
-from ackclock.metrics.transients import (
-    halving_round_trips,
-    increase_per_round_trip,
-    settling_round_trips,
-)
+from ackclock.metrics.transients import halving_round_trips, increase_per_round_trip, settling_round_trips
 
 __all__ = [
     "Curvature",

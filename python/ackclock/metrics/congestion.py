@@ -65,9 +65,7 @@ def epochs(event_times_s: ArrayLike, merge_within_s: float, from_s: float = 0.0)
     gaps = np.diff(times) > merge_within_s
     starts, ends = times[:-1][gaps], times[1:][gaps]
     return [
-        Epoch(float(start), float(end))
-        for start, end in zip(starts, ends, strict=True)
-        if start >= from_s
+        Epoch(float(start), float(end)) for start, end in zip(starts, ends, strict=True) if start >= from_s
     ]
 
 
@@ -90,11 +88,7 @@ def round_trips(time_s: ArrayLike, rtt_s: ArrayLike, epoch: Epoch) -> float:
 
 
 def used_share(
-    time_s: ArrayLike,
-    window: ArrayLike,
-    bandwidth_delay_product: float,
-    start_s: float,
-    end_s: float,
+    time_s: ArrayLike, window: ArrayLike, bandwidth_delay_product: float, start_s: float, end_s: float
 ) -> float:
     """Average over time the share of the bandwidth-delay product that the window fills.
 

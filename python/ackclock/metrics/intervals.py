@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 NOT_RANDOM = (
-    "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a "
-    "random loss"
+    "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a random loss"
 )
 ONE_RUN = "one run gives no interval: use several"
 CORRELATED = "the batches are correlated, so the interval is too narrow: run longer"
@@ -172,9 +171,7 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     1 [0.4229, 2.365]
     """
     logarithms = over_runs(np.log(np.asarray(values, float)), level)
-    value, low, high = (
-        float(np.exp(one)) for one in (logarithms.value, logarithms.low, logarithms.high)
-    )
+    value, low, high = (float(np.exp(one)) for one in (logarithms.value, logarithms.low, logarithms.high))
     return replace(logarithms, value=value, low=low, high=high)
 
 
@@ -278,9 +275,7 @@ def of_batches(means: ArrayLike, level: float = 0.95) -> Estimate:
     return Estimate(mean, mean - half, mean + half, int(values.size), warning)
 
 
-def bootstrap(
-    values: ArrayLike, statistic: Callable[..., Any] = np.mean, level: float = 0.95
-) -> Estimate:
+def bootstrap(values: ArrayLike, statistic: Callable[..., Any] = np.mean, level: float = 0.95) -> Estimate:
     """Estimate any statistic of independent values by the bootstrap.
 
     Parameters

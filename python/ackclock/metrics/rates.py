@@ -179,9 +179,7 @@ def worst_mean(values: ArrayLike, share: float) -> float:
     return float(ordered[: max(1, round(share * ordered.size))].mean())
 
 
-def delta_fair_time(
-    time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: float = 0.0
-) -> float:
+def delta_fair_time(time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: float = 0.0) -> float:
     """Give the time until rates are delta-fair.
 
     Parameters

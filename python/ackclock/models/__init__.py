@@ -26,7 +26,17 @@ else:
     __getattr__, __dir__ = on_demand(
         __name__,
         (
-            "convergence", "fit", "fluid", "illinois", "laws", "matrix", "periods", "responses",
-            "smoothness", "timeouts", "transients", "unfairness",
+            "convergence",
+            "fit",
+            "fluid",
+            "illinois",
+            "laws",
+            "matrix",
+            "periods",
+            "responses",
+            "smoothness",
+            "timeouts",
+            "transients",
+            "unfairness",
         ),
-    )  # fmt: skip
+    )

@@ -111,9 +111,7 @@ def round_trips_until_fair(found: Losses, within: float, span: int = 1) -> float
         Round trips until the mean windows of `span` events are first so near; infinite if they
         never are.
     """
-    mean: ArrayLike = np.array(
-        [np.convolve(one, np.ones(span) / span, "valid") for one in found.window.T]
-    )
+    mean: ArrayLike = np.array([np.convolve(one, np.ones(span) / span, "valid") for one in found.window.T])
     first, second = np.asarray(mean)
     near = np.abs(first - second) <= within * (first + second) / 2
     return float(found.round_trips[span - 1 :][np.argmax(near)]) if near.any() else float("inf")

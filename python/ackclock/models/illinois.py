@@ -226,7 +226,5 @@ def vegas_throughput(
     if rates(least).sum() <= capacity:
         return rates(least)
     enough = len(noise) * (gamma + capacity * propagation_s) / capacity
-    delay_s = scipy.optimize.brentq(
-        lambda delay: float(rates(delay).sum()) - capacity, least, enough
-    )
+    delay_s = scipy.optimize.brentq(lambda delay: float(rates(delay).sum()) - capacity, least, enough)
     return rates(float(delay_s))

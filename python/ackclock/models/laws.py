@@ -184,11 +184,7 @@ def africa(threshold: float) -> Law:
     def increase(window: Array, top: float) -> Array:
         return np.where(window < threshold * top, hstcp_increase(window), 1.0)
 
-    return Law(
-        increase,
-        lambda window: float(hstcp_cut(window)),
-        lambda top: (HSTCP_LOW, threshold * top),
-    )
+    return Law(increase, lambda window: float(hstcp_cut(window)), lambda top: (HSTCP_LOW, threshold * top))
 
 
 def compound(alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Law:

@@ -174,9 +174,7 @@ def mean_shares(rtt: ArrayLike, drops: ArrayLike, mean_rtt: ArrayLike | None = N
 
         return np.array([one(weight) for weight in scale])
 
-    level = scipy.optimize.brentq(
-        lambda level: float(shares(level).sum()) - 1, 1e-12, float(scale.max())
-    )
+    level = scipy.optimize.brentq(lambda level: float(shares(level).sum()) - 1, 1e-12, float(scale.max()))
     found = shares(float(level))
     return np.asarray(found / found.sum())
 

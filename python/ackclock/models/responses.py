@@ -146,9 +146,7 @@ def cubic(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4, keep: float = 0.7) -> 
     return np.asarray(np.maximum(own, aimd(p, 3 * (1 - keep) / (1 + keep), 1 - keep)), float)
 
 
-def bic(
-    p: ArrayLike, s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14
-) -> Rates:
+def bic(p: ArrayLike, s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14) -> Rates:
     """Give the rate of BI-TCP, Reno's where that is more.
 
     Parameters
@@ -323,9 +321,7 @@ def tfrc(p: ArrayLike, timeout: ArrayLike = 4.0) -> Rates:
     return np.asarray(1 / (np.sqrt(2 * p / 3) + waiting))
 
 
-def pftk(
-    p: ArrayLike, timeout: ArrayLike = 4.0, per_ack: float = 1.0, most: float = np.inf
-) -> Rates:
+def pftk(p: ArrayLike, timeout: ArrayLike = 4.0, per_ack: float = 1.0, most: float = np.inf) -> Rates:
     """Give the rate of Reno with its timeouts, when all packets of a round after a loss are lost.
 
     Parameters

@@ -36,9 +36,7 @@ class Moments:
         return float(np.sqrt(max(self.square / self.mean**2 - 1, 0.0)))
 
 
-def aimd_with_intervals(
-    intervals: ArrayLike, increase: float, keep: float, recovery: float = 0.0
-) -> Moments:
+def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float, recovery: float = 0.0) -> Moments:
     """Give the window of AIMD for any process of loss intervals, by Palm's inversion formula.
 
     Parameters

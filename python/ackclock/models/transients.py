@@ -58,9 +58,7 @@ class StepResponse:
         return float(self.time[int(np.flatnonzero(far)[-1]) + 1]) if far.any() else 0.0
 
 
-def aimd_step(
-    before: float, after: float, increase: float, keep: float, losses: int = 50
-) -> StepResponse:
+def aimd_step(before: float, after: float, increase: float, keep: float, losses: int = 50) -> StepResponse:
     """Give AIMD's response to a step of the loss rate.
 
     Parameters

@@ -125,9 +125,7 @@ def compound(propagation_s: tuple[float, float], queueing_s: ArrayLike) -> Array
 
 
 def veno(
-    propagation_s: tuple[float, float],
-    queueing_s: ArrayLike,
-    kept: tuple[float, float] = (0.8, 0.8),
+    propagation_s: tuple[float, float], queueing_s: ArrayLike, kept: tuple[float, float] = (0.8, 0.8)
 ) -> Array:
     """Give the ratio of two Veno flows that see the same loss rate.
 

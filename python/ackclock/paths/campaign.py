@@ -21,10 +21,22 @@ if TYPE_CHECKING:
 REFERENCE = "reno"
 """The control that a stolen bandwidth is compared with."""
 SAMPLES = (
-    "slot", "try", "control", "side", "second", "flow", "acked_bytes", "received_bytes",
-    "sent_packets", "retransmitted_packets", "rtt_ms", "least_rtt_ms", "window", "ssthresh",
+    "slot",
+    "try",
+    "control",
+    "side",
+    "second",
+    "flow",
+    "acked_bytes",
+    "received_bytes",
+    "sent_packets",
+    "retransmitted_packets",
+    "rtt_ms",
+    "least_rtt_ms",
+    "window",
+    "ssthresh",
     "delivery_rate_mbps",
-)  # fmt: skip
+)
 """What both sides noted every second."""
 WORDS = ("control", "side")
 """Those of them that are not numbers."""
@@ -159,11 +171,12 @@ class _Found:
             seconds = _number(record["seconds"])
             own, *others = (8e-6 * _number(size) / seconds for size in record["received_bytes"])
             self.slots[slot] = {
-                "slot": slot, "control": _word(record["control"]),
+                "slot": slot,
+                "control": _word(record["control"]),
                 "hours": (self._begun_s[attempt] - min(self._begun_s.values())) / 3600,
                 "goodput_mbps": own,
                 "reference_mbps": float(np.mean(others)) if others else None,
-            }  # fmt: skip
+            }
 
 
 def _of_sample(name: str, value: Any) -> Any:
@@ -222,9 +235,7 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
         }
         if control is not None and control not in groups:
             raise ValueError(f"{campaign.name}: {control} has no complete slot")
-        means = {
-            name: float(np.mean(group["goodput_mbps"].to_numpy())) for name, group in groups.items()
-        }
+        means = {name: float(np.mean(group["goodput_mbps"].to_numpy())) for name, group in groups.items()}
         ours = control or max(means, key=lambda name: means[name])
         others = [mean for name, mean in means.items() if name != ours]
         alone = _reference(groups.get(REFERENCE))
@@ -234,14 +245,16 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
             stolen = bandwidth_stolen_rate(alone, beside) if alone and beside is not None else None
             rows.append(
                 {
-                    "path": campaign.name, "control": name, "goodput_mbps": estimate.value,
-                    "low": estimate.low, "high": estimate.high, "slots": group.height,
-                    "speed_up": throughput_ratio([means[ours]], others)
-                    if name == ours and others
-                    else None,
+                    "path": campaign.name,
+                    "control": name,
+                    "goodput_mbps": estimate.value,
+                    "low": estimate.low,
+                    "high": estimate.high,
+                    "slots": group.height,
+                    "speed_up": throughput_ratio([means[ours]], others) if name == ours and others else None,
                     "stolen": stolen,
                 }
-            )  # fmt: skip
+            )
     return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
 
 

@@ -16,12 +16,22 @@ MARKS = ("start", "loss", "timeout", "undo", "idle", "stop")
 """Changes that are events; the others are acknowledgements."""
 COUNTERS = ("sent_packets", "delivered_packets", "retransmitted_packets")
 CHANGES = {
-    "time_us": pl.Int64, "connection": pl.String, "kind": pl.String, "control": pl.String,
-    "window": pl.Float64, "ssthresh": pl.Float64, "rtt_us": pl.Int64,
-    "delivered_packets": pl.Int64, "sent_packets": pl.Int64, "retransmitted_packets": pl.Int64,
-    "in_flight_packets": pl.Int64, "segment_bytes": pl.Int64, "source_port": pl.Int64,
-    "destination_port": pl.Int64, "internals": pl.String,
-}  # fmt: skip
+    "time_us": pl.Int64,
+    "connection": pl.String,
+    "kind": pl.String,
+    "control": pl.String,
+    "window": pl.Float64,
+    "ssthresh": pl.Float64,
+    "rtt_us": pl.Int64,
+    "delivered_packets": pl.Int64,
+    "sent_packets": pl.Int64,
+    "retransmitted_packets": pl.Int64,
+    "in_flight_packets": pl.Int64,
+    "segment_bytes": pl.Int64,
+    "source_port": pl.Int64,
+    "destination_port": pl.Int64,
+    "internals": pl.String,
+}
 """What ``ackclock-kernel trace`` writes; windows are packets."""
 
 
@@ -77,19 +87,24 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
         table = own.drop("flow")
         flows.append(_summary(int(str(flow)), table, warmup_s))
         windows.append(_sampled(table, sample_s).with_columns(flow=pl.lit(flow, pl.UInt32)))
-        before = table.with_columns(
-            window_before=pl.col("window").shift(1).fill_null(strategy="backward")
-        )
+        before = table.with_columns(window_before=pl.col("window").shift(1).fill_null(strategy="backward"))
         events.append(
             before.filter(pl.col("kind").is_in(MARKS)).select(
-                "time_s", pl.lit(flow, pl.UInt32).alias("flow"), "kind", "window_before",
+                "time_s",
+                pl.lit(flow, pl.UInt32).alias("flow"),
+                "kind",
+                "window_before",
                 window_after="window",
             )
-        )  # fmt: skip
+        )
     summary = {
-        "version": engine.__version__, "digest": None, "duration_s": duration_s,
-        "measured_from_s": warmup_s, "flows": flows, "links": [],
-    }  # fmt: skip
+        "version": engine.__version__,
+        "digest": None,
+        "duration_s": duration_s,
+        "measured_from_s": warmup_s,
+        "flows": flows,
+        "links": [],
+    }
     first = ["time_s", "flow", "window", "ssthresh", "rtt_ms"]
     table = pl.concat(windows, how="diagonal").sort("time_s", "flow")
     tables = {
@@ -117,13 +132,7 @@ def _numbered(changes: pl.DataFrame) -> pl.DataFrame:
     )
     if kept.is_empty():
         return kept
-    names = (
-        kept["internals"]
-        .str.extract_all(r"[a-z_]+=")
-        .explode()
-        .drop_nulls()
-        .unique(maintain_order=True)
-    )
+    names = kept["internals"].str.extract_all(r"[a-z_]+=").explode().drop_nulls().unique(maintain_order=True)
     return kept.select(
         time_s=(pl.col("time_us") - pl.col("time_us").min()) / 1e6,
         flow=_in_order(kept),
@@ -137,8 +146,7 @@ def _numbered(changes: pl.DataFrame) -> pl.DataFrame:
         segment_bytes="segment_bytes",
         **{name: pl.col(name).cast(pl.Int64) for name in COUNTERS},
         **{
-            name[:-1]: pl.col("internals").str.extract(rf"\b{name}([^ ]+)").cast(pl.Float64)
-            for name in names
+            name[:-1]: pl.col("internals").str.extract(rf"\b{name}([^ ]+)").cast(pl.Float64) for name in names
         },
     )
 
@@ -195,22 +203,31 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
     sampled = part["rtt_ms"].drop_nulls()
     bits = counts["delivered_packets"] * int(own["segment_bytes"].to_numpy().max()) * 8
     return {
-        "id": flow, "name": name, "controller": own["control"][0], "kind": "window",
+        "id": flow,
+        "name": name,
+        "controller": own["control"][0],
+        "kind": "window",
         "rtt_ms": float(rtt.to_numpy().min()) if rtt.len() else None,
         "goodput_mbps": bits / span * 1e-6 if span > 0 else None,
         "arrived_mbps": bits / span * 1e-6 if span > 0 else None,
-        "mean_window": over_time("window"), "max_window": own["window"].max(),
+        "mean_window": over_time("window"),
+        "max_window": own["window"].max(),
         "mean_rtt_ms": over_time("rtt_ms"),
         **{f"rtt_p{p}_ms": sampled.quantile(p / 100) for p in (50, 95, 99)},
         "sent_packets": counts["sent_packets"],
-        "retransmitted_packets": counts["retransmitted_packets"], "dropped_packets": None,
-        "loss_events": int((events == "loss").sum()), "timeouts": int((events == "timeout").sum()),
-        "completion_s": None, "requests_completed": None,
+        "retransmitted_packets": counts["retransmitted_packets"],
+        "dropped_packets": None,
+        "loss_events": int((events == "loss").sum()),
+        "timeouts": int((events == "timeout").sum()),
+        "completion_s": None,
+        "requests_completed": None,
         **{f"request_p{p}_s": None for p in (50, 95, 99)},
-        **{f"delay_p{p}_ms": None for p in (50, 95, 99)}, "late": None,
-        "start_s": float(own["time_s"].to_numpy()[0]), "bytes": None,
+        **{f"delay_p{p}_ms": None for p in (50, 95, 99)},
+        "late": None,
+        "start_s": float(own["time_s"].to_numpy()[0]),
+        "bytes": None,
         "whole_run": dict(_whole_run(own)),
-    }  # fmt: skip
+    }
 
 
 def _whole_run(own: pl.DataFrame) -> Iterator[tuple[str, int | None]]:

@@ -25,9 +25,17 @@ else:
     __getattr__, __dir__ = on_demand(
         __name__,
         (
-            "fit", "illinois", "matrix", "period", "response", "share", "smoothness", "step",
-            "timeouts", "unfairness",
+            "fit",
+            "illinois",
+            "matrix",
+            "period",
+            "response",
+            "share",
+            "smoothness",
+            "step",
+            "timeouts",
+            "unfairness",
         ),
-    )  # fmt: skip
+    )
 
 __all__ = ["Prediction", "Simulation"]

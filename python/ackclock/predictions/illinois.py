@@ -55,9 +55,13 @@ def predict_curves(
         settings = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
         flow = build.flow("illinois", rtt=build.seconds(RTT_S), **settings)
         scenario = paths.dumbbell(
-            [flow], 600.0, warmup_s=200.0, rate_mbps=100.0,
-            buffer_packets=max(2, round(largest_s * 12_500)), sample_s=0.05,
-        )  # fmt: skip
+            [flow],
+            600.0,
+            warmup_s=200.0,
+            rate_mbps=100.0,
+            buffer_packets=max(2, round(largest_s * 12_500)),
+            sample_s=0.05,
+        )
         (found,) = simulation.each([scenario], _read_curves)
         for row in rows:
             key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
@@ -72,9 +76,7 @@ def predict_curves(
         y_label="alpha, beta",
         line=curves("curve", "position", np.linspace(0, 1, 401), formulas),
         log_y=True,
-        notes=(
-            "Simulated: the median in the trace within 0.01 of a position; none if never there.",
-        ),
+        notes=("Simulated: the median in the trace within 0.01 of a position; none if never there.",),
     )
 
 
@@ -143,9 +145,14 @@ def predict_gain(
 def _lossy(controller: str, params: dict[str, float], p: float) -> dict[str, Any]:
     flow = build.flow(controller, rtt=build.seconds(RTT_S), params=params, recovery="newreno")
     return paths.dumbbell(
-        [flow], 500.0, warmup_s=50.0, rate_mbps=40.0, buffer_packets=200,
-        loss={"kind": "bernoulli", "rate": p}, sample_s=1.0,
-    )  # fmt: skip
+        [flow],
+        500.0,
+        warmup_s=50.0,
+        rate_mbps=40.0,
+        buffer_packets=200,
+        loss={"kind": "bernoulli", "rate": p},
+        sample_s=1.0,
+    )
 
 
 NOISE_RTT_S = 0.06
@@ -194,9 +201,7 @@ def predict_noise(
             rtt = build.seconds(NOISE_RTT_S)
             flow = build.flow("vegas", rtt=rtt, params=params, **settings)
             scenarios.append(
-                paths.dumbbell(
-                    [flow], 200.0, warmup_s=50.0, rate_mbps=10.0, buffer_packets=50, sample_s=1.0
-                )
+                paths.dumbbell([flow], 200.0, warmup_s=50.0, rate_mbps=10.0, buffer_packets=50, sample_s=1.0)
             )
     estimates = [] if simulation is None else simulation.estimate(scenarios, _together)
     return Prediction(

@@ -84,9 +84,7 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
                         "largest_std_over_mean": float((deviation / mean).max()),
                     }
                 )
-            lines.append(
-                pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-found})
-            )
+            lines.append(pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-found}))
     return Prediction(
         title="Shares over those of equal windows in the matrix model",
         points=pl.DataFrame(rows, infer_schema_length=None),

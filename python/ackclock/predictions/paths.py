@@ -99,9 +99,12 @@ def losing_together(
     """
     names = [f"sender{index}" for index in range(len(flows))]
     path = {
-        "rate": build.mbps(ENDLESS_MBPS), "delay": "1 ms", "queue": ENDLESS,
-        "reverse": {"queue": ENDLESS}, "loss": {"kind": "bernoulli", "rate": 0},
-    }  # fmt: skip
+        "rate": build.mbps(ENDLESS_MBPS),
+        "delay": "1 ms",
+        "queue": ENDLESS,
+        "reverse": {"queue": ENDLESS},
+        "loss": {"kind": "bernoulli", "rate": 0},
+    }
     changes = []
     for name, (_, rtt_s, windows) in zip(names, flows, strict=True):
         for time_s, window in zip(times_s, windows, strict=True):
@@ -111,14 +114,9 @@ def losing_together(
     return build.scenario(
         {
             "node": [{"name": name} for name in [*names, "receiver"]],
-            "link": [
-                {"name": f"{name}-path", "from": name, "to": "receiver", **path} for name in names
-            ],
+            "link": [{"name": f"{name}-path", "from": name, "to": "receiver", **path} for name in names],
         },
-        *(
-            {**one, "from": name, "to": "receiver"}
-            for name, (one, _, _) in zip(names, flows, strict=True)
-        ),
+        *({**one, "from": name, "to": "receiver"} for name, (one, _, _) in zip(names, flows, strict=True)),
         duration=build.seconds(round(duration_s, 6)),
         sample=build.seconds(sample_s),
         events=tuple(changes),

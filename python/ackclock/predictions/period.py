@@ -13,13 +13,7 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import (
-    Prediction,
-    Simulation,
-    check_names,
-    curves,
-    with_simulated,
-)
+from ackclock.predictions.prediction import Prediction, Simulation, check_names, curves, with_simulated
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1

@@ -52,9 +52,7 @@ class Simulation:
         """
         return [over_runs(values) for values in self.each(scenarios, measure)]
 
-    def each(
-        self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], Any]
-    ) -> list[list[Any]]:
+    def each(self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], Any]) -> list[list[Any]]:
         """Simulate scenarios and ask something of every run.
 
         Parameters
@@ -73,9 +71,7 @@ class Simulation:
         return measure_all(cases, measure, self.jobs)
 
     def once(
-        self,
-        scenarios: Sequence[Mapping[str, Any] | None],
-        measure: Callable[[Run], Estimate],
+        self, scenarios: Sequence[Mapping[str, Any] | None], measure: Callable[[Run], Estimate]
     ) -> list[Estimate]:
         """Simulate scenarios in which nothing is random, each once.
 
@@ -169,18 +165,28 @@ class Prediction:
                 # Words have no order to be joined by.
                 style["linestyle"] = "none"
                 panel.plot(
-                    [places.index(place) for place in line[self.x]], line["predicted"],
-                    marker="_", markersize=16, label=None if simulated else str(name), **style,
-                )  # fmt: skip
+                    [places.index(place) for place in line[self.x]],
+                    line["predicted"],
+                    marker="_",
+                    markersize=16,
+                    label=None if simulated else str(name),
+                    **style,
+                )
             else:
                 panel.plot(line[self.x], line["predicted"], label=str(name), **style)
             if simulated:
                 known = own.filter(pl.col("simulated").is_not_null())
                 x = [places.index(place) for place in known[self.x]] if words else known[self.x]
                 plots.errors(
-                    panel, x, known["simulated"], known["low"], known["high"], index=index,
-                    label=str(name) if words else None, joined=False,
-                )  # fmt: skip
+                    panel,
+                    x,
+                    known["simulated"],
+                    known["low"],
+                    known["high"],
+                    index=index,
+                    label=str(name) if words else None,
+                    joined=False,
+                )
         if words:
             panel.set_xticks(range(len(places)), places)
             panel.set_xlim(-0.5, len(places) - 0.5)
@@ -215,9 +221,7 @@ def check_names(names: Collection[str], known: Collection[str], what: str) -> No
             raise LookupError(f"no {what} of {name!r}; there are {', '.join(known)}")
 
 
-def curves(
-    hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]
-) -> pl.DataFrame:
+def curves(hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]) -> pl.DataFrame:
     """Evaluate formulas at many points.
 
     Parameters
@@ -235,14 +239,11 @@ def curves(
         `Prediction.line`.
     """
     return pl.concat(
-        pl.DataFrame({hue: name, x: at, "predicted": formula(at)})
-        for name, formula in formulas.items()
+        pl.DataFrame({hue: name, x: at, "predicted": formula(at)}) for name, formula in formulas.items()
     )
 
 
-def with_simulated(
-    rows: Sequence[Mapping[str, Any]], estimates: Sequence[Estimate]
-) -> pl.DataFrame:
+def with_simulated(rows: Sequence[Mapping[str, Any]], estimates: Sequence[Estimate]) -> pl.DataFrame:
     """Put what was simulated beside what was predicted.
 
     Parameters

@@ -12,13 +12,7 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import (
-    Prediction,
-    Simulation,
-    check_names,
-    curves,
-    with_simulated,
-)
+from ackclock.predictions.prediction import Prediction, Simulation, check_names, curves, with_simulated
 
 BATCHES = 10
 
@@ -158,9 +152,7 @@ def _scenario(name: str, p: float, rtt_s: float) -> dict[str, Any] | None:
     )
 
 
-def _simulate(
-    rows: Sequence[Mapping[str, Any]], rtt_s: float, simulation: Simulation
-) -> list[Estimate]:
+def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, simulation: Simulation) -> list[Estimate]:
     def rate(run: Run) -> Estimate:
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)

@@ -73,9 +73,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         estimates = [over_runs([ratio for ratio, _ in one]) for one in found]
         for row, one in zip(rows, found, strict=True):
             row["measured_alpha"] = float(np.mean([alpha for _, alpha in one]))
-            row["from_measured_alpha"] = float(
-                illinois.share_over_reno(row["measured_alpha"], 0.5, exponent)
-            )
+            row["from_measured_alpha"] = float(illinois.share_over_reno(row["measured_alpha"], 0.5, exponent))
     return Prediction(
         title="Window of Illinois over that of Reno on one link",
         points=with_simulated(rows, estimates),
@@ -88,9 +86,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
 
 def _scenario(delay: str, more: list[dict[str, Any]]) -> Mapping[str, Any]:
     settings = {"overhead": delay, "start": {"uniform": ["0 s", "10 s"]}, "count": EACH}
-    flows = [
-        build.flow(name, rtt=build.seconds(RTT_S), **settings) for name in ("illinois", "reno")
-    ]
+    flows = [build.flow(name, rtt=build.seconds(RTT_S), **settings) for name in ("illinois", "reno")]
     return paths.dumbbell(
         [*flows, *more], 900.0, warmup_s=100.0, rate_mbps=100.0, buffer_packets=BUFFER, sample_s=0.1
     )

@@ -63,11 +63,7 @@ def predict(
     rows, scenarios = [], []
     for protocol, (controller, settings) in PROTOCOLS.items():
         for p in loss:
-            row: dict[str, Any] = {
-                "protocol": protocol,
-                "p": p,
-                "predicted": _low_loss(protocol, p),
-            }
+            row: dict[str, Any] = {"protocol": protocol, "p": p, "predicted": _low_loss(protocol, p)}
             row["timeouts"] = None
             if protocol in ("TCP", "GAIMD"):
                 row["timeouts"] = timeouts.cov(p, 2.0)
@@ -90,8 +86,7 @@ def predict(
     estimates = [] if simulation is None else simulation.estimate(scenarios, _rate_variation)
     fine = np.geomspace(min(loss), max(loss), 40)
     formulas = {
-        protocol: np.vectorize(partial(_low_loss, protocol), otypes=[float])
-        for protocol in PROTOCOLS
+        protocol: np.vectorize(partial(_low_loss, protocol), otypes=[float]) for protocol in PROTOCOLS
     }
     return Prediction(
         title="CoV of the sending rate per round trip under Bernoulli loss",
@@ -108,16 +103,11 @@ def predict(
 
 def _rate_variation(run: Run) -> float:
     """Give the CoV of what the first flow sent in each sampling interval of the measured time."""
-    windows = run.windows.filter(
-        (pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"])
-    )
+    windows = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
     return float(cov(windows["sent_bytes"].to_numpy()))
 
 
-AIMD: dict[str, tuple[str, float, float]] = {
-    "Reno": ("reno", 1.0, 0.5),
-    "GAIMD": ("gaimd", 0.31, 0.875),
-}
+AIMD: dict[str, tuple[str, float, float]] = {"Reno": ("reno", 1.0, 0.5), "GAIMD": ("gaimd", 0.31, 0.875)}
 MEAN_INTERVAL_S = 10.0
 LOSSES = 400
 
@@ -134,9 +124,7 @@ def _intervals(kind: str, seed: int) -> Array:
         drawn = 0.6 * (1 + generator.pareto(2.5, LOSSES))
     else:
         # Ten short ones, then ten long ones, drawn around their mean.
-        drawn = np.where(np.arange(LOSSES) // 10 % 2 == 0, 0.4, 1.6) * generator.uniform(
-            0.5, 1.5, LOSSES
-        )
+        drawn = np.where(np.arange(LOSSES) // 10 % 2 == 0, 0.4, 1.6) * generator.uniform(0.5, 1.5, LOSSES)
     # Loss events within a recovery would be one.
     return np.maximum(drawn * MEAN_INTERVAL_S, 4 * RTT_S)
 
@@ -168,9 +156,7 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
                 smoothness.aimd_with_intervals(one / RTT_S, increase, keep, paths.RECOVERY).cov
                 for one in drawn
             ]
-            rows.append(
-                {"control": label, "intervals": kind, "predicted": float(np.mean(predicted))}
-            )
+            rows.append({"control": label, "intervals": kind, "predicted": float(np.mean(predicted))})
             for one in drawn:
                 tops = [increase * MEAN_INTERVAL_S / RTT_S / (1 - keep)]
                 for interval in one:

@@ -29,10 +29,7 @@ PROTOCOLS: dict[str, tuple[Callable[[float, float], transients.StepResponse], st
 
 
 def predict(
-    before: float = 0.01,
-    after: float = 0.04,
-    round_trips: int = 50,
-    simulation: Simulation | None = None,
+    before: float = 0.01, after: float = 0.04, round_trips: int = 50, simulation: Simulation | None = None
 ) -> Prediction:
     """Predict rates after a step of the loss rate (figures 20 and 29).
 
@@ -97,11 +94,7 @@ def _scenario(controller: str, before: float, after: float) -> dict[str, Any]:
     rtt = build.seconds(RTT_S)
     flow = build.flow(controller, rtt=rtt, recovery="newreno", start=start, count=FLOWS)
     scenario = paths.dumbbell(
-        [flow],
-        CHANGE_S,
-        warmup_s=CHANGE_S,
-        sample_s=RTT_S,
-        loss={"kind": "periodic", "rate": before},
+        [flow], CHANGE_S, warmup_s=CHANGE_S, sample_s=RTT_S, loss={"kind": "periodic", "rate": before}
     )
     change = {"at": build.seconds(CHANGE_S), "set": "dumbbell.loss.rate", "to": after}
     return scenario | {"event": [change]}

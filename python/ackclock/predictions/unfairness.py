@@ -79,9 +79,7 @@ def predict(
                     "rtt_ratio": ratio,
                     "predicted": float(shares.rate[0] / shares.rate[1]),
                     "without_recovery": float(plain.rate[0] / plain.rate[1]),
-                    "power_law": None
-                    if closed is None
-                    else float(unfairness.of_exponent(ratio, closed)),
+                    "power_law": None if closed is None else float(unfairness.of_exponent(ratio, closed)),
                     "epoch_s": shares.epoch_s,
                 }
             )
@@ -108,9 +106,7 @@ def _scenario(
     flows = []
     for rtt, top in zip(rtts, shares.window.tolist(), strict=True):
         settings = {"params": dict(params), "initial_ssthresh": max(2.0, 0.9 * top)}
-        flows.append(
-            (build.flow(name, rtt=build.seconds(rtt), **settings), rtt, [top] * len(times))
-        )
+        flows.append((build.flow(name, rtt=build.seconds(rtt), **settings), rtt, [top] * len(times)))
     duration_s = float(times[-1]) + 2 * max(rtts)
     return paths.losing_together(flows, times.tolist(), duration_s, shares.epoch_s / 4)
 
@@ -161,8 +157,7 @@ def diverge(
     growth = 1.01 ** (epoch_s / rtts[0] - epoch_s / rtts[1])
     counts = np.arange(epochs + 1)
     rows = [
-        {"control": "scalable", "epoch": int(count), "predicted": float(growth**count)}
-        for count in counts
+        {"control": "scalable", "epoch": int(count), "predicted": float(growth**count)} for count in counts
     ]
     estimates = []
     if simulation is not None:

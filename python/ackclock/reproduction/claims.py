@@ -76,9 +76,7 @@ def near(
     target = Target(expected - limit, expected + limit, expected)
     said = paper or f"{expected:g} {unit}".strip()
     judge = _judge(number, unit, target)
-    return Claim(
-        sentence, said, f"{words}: {why}", judge, target, finding, number=_named(number)
-    )  # fmt: skip
+    return Claim(sentence, said, f"{words}: {why}", judge, target, finding, number=_named(number))
 
 
 def times(
@@ -125,9 +123,7 @@ def _named(number: Callable[[Numbers], Estimate]) -> tuple[Key, Key] | None:
     return (number.case, number.key) if isinstance(number, Mean) else None
 
 
-def _judge(
-    number: Callable[[Numbers], Estimate], unit: str, target: Target
-) -> Callable[[Numbers], Judged]:
+def _judge(number: Callable[[Numbers], Estimate], unit: str, target: Target) -> Callable[[Numbers], Judged]:
     def judge(numbers: Numbers) -> Judged:
         found = number(numbers)
         good = target.low <= found.value <= target.high
@@ -189,11 +185,7 @@ def likelihood(target: Target | None, judged: Judged) -> float:
         expected = None if expected is None else math.log(expected)
     if math.isinf(low) or math.isinf(high):
         end = high if math.isinf(low) else low
-        width = (
-            math.log1p(BEYOND_ONE_END)
-            if target.logarithmic
-            else BEYOND_ONE_END * max(abs(end), 0.4)
-        )
+        width = math.log1p(BEYOND_ONE_END) if target.logarithmic else BEYOND_ONE_END * max(abs(end), 0.4)
     else:
         width = (high - low) / 2
     distance = max(low - number, number - high, 0.0) if expected is None else number - expected
@@ -235,16 +227,11 @@ def ordered(
 
     def judge(found: Numbers) -> Judged:
         estimates = [number(found) for _, number in numbers]
-        words = ", ".join(
-            f"{name} {text(one)}" for (name, _), one in zip(numbers, estimates, strict=True)
-        )
-        pairs = [(more, less, more.value - less.value * (1 + margin))
-                 for more, less in pairwise(estimates)]  # fmt: skip
+        words = ", ".join(f"{name} {text(one)}" for (name, _), one in zip(numbers, estimates, strict=True))
+        pairs = [(more, less, more.value - less.value * (1 + margin)) for more, less in pairwise(estimates)]
         # Differences rather than ratios: some of these numbers are negative, or zero.
         sizes = [max(abs(more.value), abs(less.value)) for more, less, _ in pairs]
-        relative = [
-            gap / size if size else 0.0 for (*_, gap), size in zip(pairs, sizes, strict=True)
-        ]
+        relative = [gap / size if size else 0.0 for (*_, gap), size in zip(pairs, sizes, strict=True)]
         closest = int(np.argmin(relative))
         more, less, _ = pairs[closest]
         error = math.hypot(_error(more, False), _error(less, False)) / (sizes[closest] or 1.0)
@@ -271,12 +258,7 @@ GAP = Target(0.0, math.inf)
 
 
 def holds(
-    sentence: str,
-    paper: str,
-    judge: Callable[[Numbers], tuple[str, bool]],
-    *,
-    why: str,
-    finding: str = "",
+    sentence: str, paper: str, judge: Callable[[Numbers], tuple[str, bool]], *, why: str, finding: str = ""
 ) -> Claim:
     """Claim anything else.
 

@@ -9,17 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.draw.figure import (
-    BAR_WIDTH,
-    HEADROOM,
-    PAPER,
-    Axis,
-    Chart,
-    Ends,
-    Group,
-    Series,
-    numbered,
-)
+from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, Group, Series, numbered
 from ackclock.reproduction.artefact import Claim, Traces
 from ackclock.reproduction.numbers import Key, Numbers
 
@@ -94,10 +84,7 @@ def over_time(
                 own.append((words, frame.filter(pl.col("name") == name)))
     colours = numbered(name for curves in found.values() for name, _ in curves)
     within = pl.lit(value=True) if span is None else pl.col(x).is_between(*span)
-    cut = {
-        title: [(name, frame.filter(within)) for name, frame in curves]
-        for title, curves in found.items()
-    }
+    cut = {title: [(name, frame.filter(within)) for name, frame in curves] for title, curves in found.items()}
     if shared and top is None and len(panels) > 1:
         values = [one[key].to_numpy() for curves in cut.values() for _, one in curves]
         top = (1 + HEADROOM) * float(np.fmax.reduce(np.concatenate([*values, [0.0]])) or 1.0)
@@ -196,24 +183,35 @@ def bar_chart(
         found = [numbers.of(case, one) for case, one in keys]
         x = np.arange(len(words)) + (0.0 if side == 1 else width * (place - (side - 1) / 2))
         y, low, high = (
-            factor * np.array([getattr(one, end) for one in found], float)
-            for end in ("value", "low", "high")
+            factor * np.array([getattr(one, end) for one in found], float) for end in ("value", "low", "high")
         )
         ends: dict[str, Any] = {} if stacked or np.isnan(high).all() else {"low": low, "high": high}
         described.append(
             Series(
-                name, shades[name], x, base + y, **ends, look="bars",
+                name,
+                shades[name],
+                x,
+                base + y,
+                **ends,
+                look="bars",
                 base=base.copy() if stacked else None,
                 keys=() if stacked or factor != 1.0 else tuple(keys),
             )
-        )  # fmt: skip
+        )
         if stacked:
             base = base + y
     return Chart(
-        key, f"{heading}: {label}" if heading else label, Axis("", names=list(words)),
-        axis(label, range=(0.0, top)), described, kind="points", height=2.6, bar_width=width,
-        has_numbers=side == 1 and not stacked, heading=heading,
-    )  # fmt: skip
+        key,
+        f"{heading}: {label}" if heading else label,
+        Axis("", names=list(words)),
+        axis(label, range=(0.0, top)),
+        described,
+        kind="points",
+        height=2.6,
+        bar_width=width,
+        has_numbers=side == 1 and not stacked,
+        heading=heading,
+    )
 
 
 def against(
@@ -292,11 +290,14 @@ def curve_chart(
             ends = {"low": [one.low for one in found], "high": [one.high for one in found]}
         series.append(
             Series(
-                name, colours[name], [place for place, _, _ in ordered],
-                [one.value for one in found], **ends,
+                name,
+                colours[name],
+                [place for place, _, _ in ordered],
+                [one.value for one in found],
+                **ends,
                 keys=[(case, one) for _, case, one in ordered],
             )
-        )  # fmt: skip
+        )
     for name, (across, up) in (lines or {}).items():
         series.append(Series(name, colours[name], across, up))
     title = f"{heading}: {y.titled}" if heading else y.titled

@@ -75,14 +75,10 @@ def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
     first = declared(items)
     free = [one for one in items if one.is_open]
     if math.prod(len(one.values) for one in free) <= count:
-        points: Iterable[Sequence[int]] = itertools.product(
-            *(range(len(one.values)) for one in free)
-        )
+        points: Iterable[Sequence[int]] = itertools.product(*(range(len(one.values)) for one in free))
     else:
         # More points than asked for, because several may fall on the same levels.
-        sobol = qmc.Sobol(len(free), scramble=True, rng=1).random_base2(
-            math.ceil(math.log2(4 * count))
-        )
+        sobol = qmc.Sobol(len(free), scramble=True, rng=1).random_base2(math.ceil(math.log2(4 * count)))
         points = (sobol * [len(one.values) for one in free]).astype(int).tolist()
     drawn = [
         first | {one.name: one.values[level].value for one, level in zip(free, point, strict=True)}
@@ -247,10 +243,7 @@ def _preferred(item: Item, found: Sequence[Trial], error: float) -> tuple[Any, f
     top = max(map(_fit, possible))
     order = list(Basis)
     equals = [one for one in possible if _fit(one) >= top - error]
-    chosen = min(
-        equals,
-        key=lambda one: (order.index(item.find(one.setting[item.name]).basis), -_fit(one)),
-    )
+    chosen = min(equals, key=lambda one: (order.index(item.find(one.setting[item.name]).basis), -_fit(one)))
     return chosen.setting[item.name], _fit(chosen) - _fit(found[0])
 
 

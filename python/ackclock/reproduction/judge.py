@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.engine import Run, ScenarioError
-from ackclock.reproduction.artefact import (
-    Artefact,
-    Claim,
-    Computed,
-    Judged,
-    Simulated,
-    Traces,
-)
+from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Task, cluster, each
 from ackclock.runs.live import OFF, Live
@@ -122,9 +115,7 @@ class _Work:
             return Judgement(error=self.error)
         try:
             numbers, traces = self._finish()
-            return Judgement(
-                numbers, traces, [(one, one.judge(numbers)) for one in self.artefact.claims]
-            )
+            return Judgement(numbers, traces, [(one, one.judge(numbers)) for one in self.artefact.claims])
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 
@@ -136,9 +127,7 @@ class _Work:
             if found != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
             return Numbers(rows, self.effort.setting), traces
-        ordered = {
-            key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases
-        }
+        ordered = {key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases}
         return Numbers(ordered, self.effort.setting), {
             key: self.traces[key] for key in self.cases if key in self.traces
         }

@@ -31,9 +31,7 @@ CACHE = ".cache"
 """Where finished runs are kept, in the output directory."""
 
 
-def select(
-    papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headlines: bool = False
-) -> Selected:
+def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headlines: bool = False) -> Selected:
     """Find the artefacts that are meant.
 
     Parameters
@@ -55,11 +53,7 @@ def select(
     LookupError
         When there is no such paper or artefact; the message suggests one.
     """
-    every = {
-        f"{paper.name}/{one.name}": (paper, one)
-        for paper in papers.values()
-        for one in paper.artefacts
-    }
+    every = {f"{paper.name}/{one.name}": (paper, one) for paper in papers.values() for one in paper.artefacts}
     chosen: dict[str, tuple[Paper, Artefact]] = {}
     for target in targets or papers:
         wanted = target.strip("/")
@@ -180,9 +174,7 @@ def reproduce(
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
     live.shows(lambda: page.so_far(output, chosen, dict(records)))
-    for number, judgement in judge(
-        [every[index] for index in due], output / CACHE, jobs, address, live
-    ):
+    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs, address, live):
         index = due[number]
         paper, artefact = chosen[index]
         records[index] = _write(output, paper, every[index], judgement)
@@ -295,8 +287,7 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
         storage.write_table(pl.DataFrame(rows, infer_schema_length=None), directory, "numbers")
     if judgement.traces:
         frames = [
-            frame.select(pl.lit(str(key)).alias("case"), pl.all())
-            for key, frame in judgement.traces.items()
+            frame.select(pl.lit(str(key)).alias("case"), pl.all()) for key, frame in judgement.traces.items()
         ]
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
     drawn = artefact.draw(judgement.numbers, judgement.traces)

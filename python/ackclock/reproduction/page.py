@@ -212,13 +212,13 @@ def setting_rows(paper: Paper) -> list[list[str]]:
         others = [one for one in item.values if one is not value]
         rows.append(
             [
-                item.quantity, item.words(value.value),
-                f"{value.basis}, inferred" if inferred else str(value.basis), value.evidence,
-                "; ".join(
-                    f"{item.words(one.value)} ({one.basis}: {one.evidence})" for one in others
-                ),
+                item.quantity,
+                item.words(value.value),
+                f"{value.basis}, inferred" if inferred else str(value.basis),
+                value.evidence,
+                "; ".join(f"{item.words(one.value)} ({one.basis}: {one.evidence})" for one in others),
             ]
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -240,18 +240,12 @@ def gain(paper: Paper) -> str:
     scores = paper.inferred.scores
     words = [
         f"{label} from {scores['declared'][name]:.2f} to {scores['best'][name]:.2f}"
-        for name, label in (
-            ("fit", "of the claims that chose it"),
-            ("held_out", "of those held out"),
-        )
+        for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
         if name in scores["declared"] and name in scores["best"]
     ]
     kept = "" if paper.inferred.accepted else " The declared setting stays, because no other gains."
     tries = len({str(one.setting) for one in paper.trials})
-    return (
-        f"{tries} settings were tried. The best moves the mean log-likelihood "
-        f"{' and '.join(words)}.{kept}"
-    )
+    return f"{tries} settings were tried. The best moves the mean log-likelihood {' and '.join(words)}.{kept}"
 
 
 def _cell(value: object) -> str:
@@ -281,9 +275,7 @@ def _robustness(claim: Mapping[str, Any]) -> str:
     holding, settings = claim["holding_settings"], claim["tried_settings"]
     on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
     return {
-        "reproduced": f"Holds at {holding} of {settings} plausible settings{on}."
-        if settings
-        else "",
+        "reproduced": f"Holds at {holding} of {settings} plausible settings{on}." if settings else "",
         "undecided": "The 95 % interval holds both answers: more runs would tell.",
         "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
         "not found": f"Not found in {settings} settings.",
@@ -357,8 +349,6 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     )
     heads = ["claims", "what is known of them"]
     of_claims = [
-        [str(number), strips.MEANING[kind]]
-        for kind, number in strips.counts(every).items()
-        if number
+        [str(number), strips.MEANING[kind]] for kind, number in strips.counts(every).items() if number
     ]
     return "\n".join([f"{words}.", "", *table(heads, of_claims), *lines]) + "\n"

@@ -170,9 +170,7 @@ class Paper:
         watched = _Watched(self.setting)
         artefact.check(watched)
         readings = watched.asked - seen
-        return [
-            one for one in self.items if one.is_open and (one.name in mine or one.name in readings)
-        ]
+        return [one for one in self.items if one.is_open and (one.name in mine or one.name in readings)]
 
     @cached_property
     def _changing(self) -> Mapping[str, frozenset[str]]:
@@ -188,9 +186,7 @@ class Paper:
             if isinstance(one, Simulated):
                 here = one.cases(QUICK.at(self.setting))
                 found[one.name] = frozenset(
-                    name
-                    for (name, _), setting in others.items()
-                    if one.cases(QUICK.at(setting)) != here
+                    name for (name, _), setting in others.items() if one.cases(QUICK.at(setting)) != here
                 )
         return found
 
@@ -248,9 +244,7 @@ def _inferred(directory: Traversable) -> Chosen | None:
     found = tried.setting_of(directory)
     if not found:
         return None
-    return Chosen(
-        found["setting"], found["accepted"], found["scores"], lambda: tried.read(directory)
-    )
+    return Chosen(found["setting"], found["accepted"], found["scores"], lambda: tried.read(directory))
 
 
 def _artefacts(modules: Sequence[ModuleType]) -> Iterator[Artefact]:

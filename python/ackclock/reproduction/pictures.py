@@ -47,9 +47,7 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Figure:
     return figure
 
 
-def graph(
-    nodes: Mapping[str, tuple[float, float]], arrows: Sequence[tuple[str, str, str]]
-) -> Figure:
+def graph(nodes: Mapping[str, tuple[float, float]], arrows: Sequence[tuple[str, str, str]]) -> Figure:
     """Draw a diagram of nodes and labelled arrows.
 
     Parameters
@@ -71,19 +69,29 @@ def graph(
         (x0, y0), (x1, y1) = nodes[start], nodes[end]
         bent = "arc3,rad=0.25" if x1 < x0 else "arc3"
         panel.annotate(
-            "", (x1, y1), (x0, y0),
+            "",
+            (x1, y1),
+            (x0, y0),
             arrowprops={
-                "arrowstyle": "->", "shrinkA": 14, "shrinkB": 14, "connectionstyle": bent,
+                "arrowstyle": "->",
+                "shrinkA": 14,
+                "shrinkB": 14,
+                "connectionstyle": bent,
                 "color": "#555555",
             },
-        )  # fmt: skip
+        )
         lift = 0.05 + (0.25 * (x0 - x1) if x1 < x0 else 0)
         panel.text((x0 + x1) / 2, (y0 + y1) / 2 + lift, label, ha="center", fontsize=7)
     for name, (x, y) in nodes.items():
         panel.text(
-            x, y, name, ha="center", va="center", fontsize=8,
+            x,
+            y,
+            name,
+            ha="center",
+            va="center",
+            fontsize=8,
             bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "#0072B2"},
-        )  # fmt: skip
+        )
     return figure
 
 

@@ -154,13 +154,10 @@ class Search:
                 storage.write(file, integrity.seal({"seen": seen}))
         return seen
 
-    def _trial(
-        self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int
-    ) -> Trial:
+    def _trial(self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int) -> Trial:
         stated = {CONDITIONS} & set(seen)
         possible = all(
-            not seen[name].error and all(one.holds for one in seen[name].claims.values())
-            for name in stated
+            not seen[name].error and all(one.holds for one in seen[name].claims.values()) for name in stated
         )
         outcomes = {
             (name, sentence): Outcome(said.holds, said.value)

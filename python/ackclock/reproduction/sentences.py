@@ -146,9 +146,7 @@ def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Arte
         In the order of the paper.
     """
     for artefact in paper.artefacts:
-        patterns = {
-            pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())
-        }
+        patterns = {pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())}
         stated = {claim.sentence for one in patterns for claim in matching(artefact, one)}
         yield from ((artefact, claim) for claim in artefact.claims if claim.sentence not in stated)
 
@@ -167,9 +165,15 @@ def markdown(papers: Sequence[tuple[Paper, Sequence[Sentence]]]) -> str:
         Counts, then a table of sentences for each paper and the claims that none of them states.
     """
     heads = [
-        "", "sentences", "with a claim", "checked elsewhere", "gaps", "nothing to run", "claims",
+        "",
+        "sentences",
+        "with a claim",
+        "checked elsewhere",
+        "gaps",
+        "nothing to run",
+        "claims",
         "of these ours",
-    ]  # fmt: skip
+    ]
     lines = table(heads, (_counts(*one) for one in papers))
     for paper, sentences in papers:
         rows = ([one.section, one.says, _checks(paper, one)] for one in sentences)
@@ -203,9 +207,7 @@ def _checks(paper: Paper, sentence: Sentence) -> str:
         artefact = paper[name]
         names = {claim.sentence: None for one in patterns for claim in matching(artefact, one)}
         every = len(names) == len(artefact.claims) > 1
-        cells.append(
-            f"{_link(paper, artefact)}: " + (f"all {len(names)}" if every else "; ".join(names))
-        )
+        cells.append(f"{_link(paper, artefact)}: " + (f"all {len(names)}" if every else "; ".join(names)))
     return "<br>".join(cells)
 
 

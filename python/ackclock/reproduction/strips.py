@@ -104,17 +104,14 @@ def _strip(panel: Axes, claim: Claim, values: Sequence[tuple[float, bool, bool]]
         panel.axvline(target.expected, color=PAPER, linewidth=1.0)
     for value, holds, chosen in values:
         panel.plot(
-            [value], [0.5], "o" if holds else "x", markersize=4, alpha=0.8,
-            color=HOLDS if holds else FAILS,
-        )  # fmt: skip
+            [value], [0.5], "o" if holds else "x", markersize=4, alpha=0.8, color=HOLDS if holds else FAILS
+        )
         if chosen:
             panel.plot([value], [0.5], "o", markersize=9, color="black", fillstyle="none")
     panel.set(ylim=(0, 1), yticks=[])
     panel.tick_params(labelsize=7, pad=1)
     words = textwrap.shorten(claim.sentence, 2 * WORDS_PER_LINE, placeholder=" ...")
-    panel.set_ylabel(
-        textwrap.fill(words, WORDS_PER_LINE), rotation=0, ha="right", va="center", fontsize=7
-    )
+    panel.set_ylabel(textwrap.fill(words, WORDS_PER_LINE), rotation=0, ha="right", va="center", fontsize=7)
     panel.spines["left"].set_visible(False)
     panel.grid(visible=False)
 

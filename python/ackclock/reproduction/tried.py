@@ -138,9 +138,7 @@ def read(directory: Traversable) -> list[Trial]:
         for number, cell in zip(map(int, heads[2:]), cells, strict=True):
             if cell:
                 holds, _, value = cell.partition(" ")
-                outcomes[number][artefact, claim] = Outcome(
-                    holds == "yes", float(value or math.nan)
-                )
+                outcomes[number][artefact, claim] = Outcome(holds == "yes", float(value or math.nan))
     heads, *rows = _rows(directory / SETTINGS)
     found = []
     for row in rows:
@@ -283,9 +281,7 @@ def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -
         shares = [sum(some) / len(some) for some in groups.values()]
         effect = max(shares, default=0) - min(shares, default=0)
         if effect > best[0]:
-            words = ", ".join(
-                f"{name}: {sum(some)} of {len(some)}" for name, some in groups.items()
-            )
+            words = ", ".join(f"{name}: {sum(some)} of {len(some)}" for name, some in groups.items())
             best = effect, f"{item.quantity} ({words})"
     return best[1]
 

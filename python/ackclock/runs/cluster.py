@@ -63,9 +63,7 @@ def cluster(address: str, names: Sequence[str]) -> Iterator[Workers]:
     try:
         import distributed
     except ImportError:
-        raise engine.ScenarioError(
-            "--cluster needs Dask: pip install 'ackclock[cluster]'"
-        ) from None
+        raise engine.ScenarioError("--cluster needs Dask: pip install 'ackclock[cluster]'") from None
     try:
         make: Any = distributed.Client
         client = make(address, timeout=CONNECT_S)

@@ -56,10 +56,7 @@ class _Shown:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
@@ -117,8 +114,7 @@ class Bar(_Shown):
             self._bar.update(
                 self._bar.task_ids[0],
                 completed=self._done_s,
-                status=f"{self._done_s:.0f} of {self._total_s:.0f} s simulated, "
-                f"{rate / 1e6:.2f} M packets/s",
+                status=f"{self._done_s:.0f} of {self._total_s:.0f} s simulated, {rate / 1e6:.2f} M packets/s",
             )
 
 

@@ -11,15 +11,7 @@ from typing import Any
 from ackclock.sweep.drive import Outcome, run
 from ackclock.sweep.plan import Parameter, Plan, Point, Replication, read
 
-__all__ = [
-    "Outcome",
-    "Parameter",
-    "Plan",
-    "Point",
-    "Replication",
-    "read",
-    "run",
-]
+__all__ = ["Outcome", "Parameter", "Plan", "Point", "Replication", "read", "run"]
 
 
 class _Callable(ModuleType):

@@ -73,9 +73,7 @@ class _Repeated:
 class _Sweep:
     """The state of a sweep: what is asked for, at work and done."""
 
-    def __init__(
-        self, plan: Plan, store: Store, bar: progress.Count, left: int, workers: int
-    ) -> None:
+    def __init__(self, plan: Plan, store: Store, bar: progress.Count, left: int, workers: int) -> None:
         self.plan, self.store, self.bar = plan, store, bar
         self._left, self._workers = left, workers
         self.made = 0

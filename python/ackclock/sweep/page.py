@@ -15,9 +15,18 @@ from ackclock.sweep.picture import averaged_over, draw, estimates, is_log, label
 from ackclock.sweep.plan import Plan
 
 METRICS = (
-    "goodput_mbps", "utilisation", "jain", "mean_rtt_ms", "rtt_p95_ms", "queue_delay_p95_ms",
-    "mean_queue_packets", "mean_window", "queue_drops", "loss_events", "timeouts",
-)  # fmt: skip
+    "goodput_mbps",
+    "utilisation",
+    "jain",
+    "mean_rtt_ms",
+    "rtt_p95_ms",
+    "queue_delay_p95_ms",
+    "mean_queue_packets",
+    "mean_window",
+    "queue_drops",
+    "loss_events",
+    "timeouts",
+)
 """What is drawn beside the metric that was asked for."""
 MOST_ERRORS = 5
 """In the live view."""
@@ -74,21 +83,12 @@ def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
     errors = failed.select(pl.col("error").unique(maintain_order=True)).head(MOST_ERRORS)
     chart = _chart(estimates(table, x, y, hue), x, y, hue)
     return Shown(
-        {f"{label(y)} against {label(x)}": Group([chart])},
-        ("errors",),
-        errors.collect().rows(),
-        f"{words}.",
+        {f"{label(y)} against {label(x)}": Group([chart])}, ("errors",), errors.collect().rows(), f"{words}."
     )
 
 
 def write(
-    target: Path,
-    table: pl.LazyFrame,
-    x: str,
-    y: str,
-    hue: str | None,
-    command: str,
-    follows: str = "",
+    target: Path, table: pl.LazyFrame, x: str, y: str, hue: str | None, command: str, follows: str = ""
 ) -> None:
     """Write the page, whole or not at all.
 
@@ -154,15 +154,20 @@ def _chart(found: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
         names = found[x].unique(maintain_order=True).to_list()
         across = Axis(label(x), names=[str(name) for name in names])
         place = {name: index for index, name in enumerate(names)}
-    groups = [("mean", found)] if hue is None else [
-        (str(value), part) for (value,), part in found.group_by(hue, maintain_order=True)
-    ]  # fmt: skip
+    groups = (
+        [("mean", found)]
+        if hue is None
+        else [(str(value), part) for (value,), part in found.group_by(hue, maintain_order=True)]
+    )
     series = [
         Series(
-            name, index,
+            name,
+            index,
             [place[value] for value in part[x]] if across.names else part[x].cast(pl.Float64),
-            part["value"], low=part["low"], high=part["high"],
+            part["value"],
+            low=part["low"],
+            high=part["high"],
         )
         for index, (name, part) in enumerate(groups)
-    ]  # fmt: skip
+    ]
     return Chart(y, label(y), across, _axis(y, found["value"]), series)

@@ -172,9 +172,7 @@ def averaged_over(table: pl.LazyFrame, shown: Sequence[str]) -> list[str]:
         Those with several values.
     """
     names = [
-        name
-        for name in table.collect_schema().names()
-        if name not in rows.COLUMNS and name not in shown
+        name for name in table.collect_schema().names() if name not in rows.COLUMNS and name not in shown
     ]
     counts = table.select(pl.col(names).n_unique()).collect() if names else pl.DataFrame()
     return [name for name in names if counts[name].item() > 1]
@@ -276,9 +274,15 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
             aside = BESIDE * (index - (len(groups) - 1) / 2)
             places = part[x].to_numpy() if numeric else [ticks[value] + aside for value in part[x]]
             plots.errors(
-                panel, places, part["value"], part["low"], part["high"], index=index,
-                label=None if name is None else str(name[0]), joined=numeric,
-            )  # fmt: skip
+                panel,
+                places,
+                part["value"],
+                part["low"],
+                part["high"],
+                index=index,
+                label=None if name is None else str(name[0]),
+                joined=numeric,
+            )
         panel.set(xlabel=label(x), ylabel=label(y))
         if numeric:
             _maybe_log(panel, "x", found[x])
@@ -316,9 +320,7 @@ def is_log(values: pl.Series) -> bool:
     if not values.dtype.is_numeric():
         return False
     known = values.drop_nulls().cast(pl.Float64).drop_nans().to_numpy()
-    return bool(
-        known.size and known.min() > 0 and np.log10(known.max() / known.min()) > DECADES_FOR_LOG
-    )
+    return bool(known.size and known.min() > 0 and np.log10(known.max() / known.min()) > DECADES_FOR_LOG)
 
 
 def _maybe_log(panel: Axes, axis: str, values: pl.Series) -> None:

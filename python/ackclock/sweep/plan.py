@@ -258,9 +258,7 @@ def read(file: Path | str) -> Plan:
     return replace(plan, controls=tuple(_controls(reader, plan)))
 
 
-def _parameters(
-    reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenario
-) -> Iterator[Parameter]:
+def _parameters(reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenario) -> Iterator[Parameter]:
     listed = "points" in top
     if listed and (not isinstance(top["points"], list) or not top["points"]):
         raise reader.refuse("points", "expected a list of tables")
@@ -307,9 +305,7 @@ def _expanded(keys: Sequence[str], scenario: engine.Scenario) -> Iterator[str]:
             yield key
 
 
-def _points(
-    reader: _Reader, top: Mapping[str, Any], parameters: Sequence[Parameter]
-) -> Iterator[Point]:
+def _points(reader: _Reader, top: Mapping[str, Any], parameters: Sequence[Parameter]) -> Iterator[Point]:
     names = [parameter.name for parameter in parameters]
     if "points" in top:
         chosen = []

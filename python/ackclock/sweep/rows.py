@@ -16,17 +16,18 @@ Row = dict[str, Any]
 _FLOW = {name: kind for name, kind in columns("flows").items() if not name.startswith("whole_run_")}
 _LINK = {
     name: columns("links")[name]
-    for name in (
-        "utilisation", "queue_drops", "random_losses", "mean_queue_packets", "queue_delay_p95_ms",
-    )
-}  # fmt: skip
+    for name in ("utilisation", "queue_drops", "random_losses", "mean_queue_packets", "queue_delay_p95_ms")
+}
 _RUN: dict[str, type] = {"jain": float, "digest": str}
 COLUMNS: dict[str, type] = {
-    "point": int, "run": int, "error": str,
+    "point": int,
+    "run": int,
+    "error": str,
     **{"flow" if name == "id" else name: kind for name, kind in _FLOW.items()},
-    **_LINK, **_RUN,
+    **_LINK,
+    **_RUN,
     "experiment": str,
-}  # fmt: skip
+}
 """Columns of every result; those of the first link and of the run are the same for all flows."""
 NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind is float)
 """Columns whose interval can be asked for."""
@@ -68,9 +69,7 @@ def of_summary(summary: Summary) -> list[Row]:
     shared: Row = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
     flows: list[Mapping[str, Any]] = [*summary["flows"]]
-    return [
-        {"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows
-    ]
+    return [{"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows]
 
 
 def frame(rows: Iterable[Row], parameters: Mapping[str, type]) -> pl.DataFrame:

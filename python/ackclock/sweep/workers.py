@@ -214,9 +214,7 @@ class _Processes(Executor):
     def _new(self) -> ProcessPoolExecutor:
         path = [str(Path.cwd()), *sys.path]
         context = get_context("spawn")
-        return ProcessPoolExecutor(
-            self._count, context, initializer=_begin, initargs=(os.getpid(), path)
-        )
+        return ProcessPoolExecutor(self._count, context, initializer=_begin, initargs=(os.getpid(), path))
 
     def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
         try:

@@ -64,8 +64,7 @@ def _periods(_effort: Effort) -> tuple[Mapping[Control | TwoMode, Sequence[Row]]
         for name, curve in CURVES.items()
     }
     frames = {
-        name: pl.DataFrame({"window": WINDOWS, "period": curve(WINDOWS)})
-        for name, curve in CURVES.items()
+        name: pl.DataFrame({"window": WINDOWS, "period": curve(WINDOWS)}) for name, curve in CURVES.items()
     }
     return rows, frames
 
@@ -82,15 +81,23 @@ def _draw_1(_numbers: Numbers, traces: Traces) -> Group:
 
 def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> Claim:
     return near(
-        f"{curve}: period at {LARGE.window} packets", mean(curve, LARGE), expected, within=within,
-        why=why, unit="RTTs",
-    )  # fmt: skip
+        f"{curve}: period at {LARGE.window} packets",
+        mean(curve, LARGE),
+        expected,
+        within=within,
+        why=why,
+        unit="RTTs",
+    )
 
 
 FIGURE_1 = Computed(
-    name="figure-1", caption="induced congestion period",
+    name="figure-1",
+    caption="induced congestion period",
     about="Equations 1 to 4, and HSTCP by quadrature of its own functions.",
-    compute=_periods, numbers=dict.fromkeys(CURVES, (LARGE, SMALL)), draw=_draw_1, headline=True,
+    compute=_periods,
+    numbers=dict.fromkeys(CURVES, (LARGE, SMALL)),
+    draw=_draw_1,
+    headline=True,
     claims=(
         _at(RENO, 41_500, 1e-9, "W/2, exact"),
         _at(SCALABLE, 13.4, 0.005, "three digits"),
@@ -100,10 +107,12 @@ FIGURE_1 = Computed(
         ordered(
             "order at 83000: Reno, Africa, HSTCP, Scalable",
             [
-                (RENO, mean(RENO, LARGE)), (AFRICA, mean(LATE, LARGE)),
-                (HSTCP, mean(HSTCP, LARGE)), (SCALABLE, mean(SCALABLE, LARGE)),
+                (RENO, mean(RENO, LARGE)),
+                (AFRICA, mean(LATE, LARGE)),
+                (HSTCP, mean(HSTCP, LARGE)),
+                (SCALABLE, mean(SCALABLE, LARGE)),
             ],
             unit="RTTs",
         ),
     ),
-)  # fmt: skip
+)

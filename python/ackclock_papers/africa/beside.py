@@ -111,8 +111,7 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     five = FIGURE_5.cases(effort)
 
     def other(alpha: Alpha) -> Case:
-        return _with(five[AFRICA], lambda made: made["flow"][0].update(
-            params={"alpha": alpha.value}))  # fmt: skip
+        return _with(five[AFRICA], lambda made: made["flow"][0].update(params={"alpha": alpha.value}))
 
     return {
         FIGURE_5.name: five[AFRICA],

@@ -31,15 +31,10 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
 def _measure(_case: str, run: Run) -> Row:
     """Least RTT of either flow, milliseconds, and the datagrams' share of the link."""
     least = [
-        float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy()))
-        for flow in (0, 1)
+        float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy())) for flow in (0, 1)
     ]
     (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
-    return {
-        "first_ms": least[0],
-        "second_ms": least[1],
-        "noise": number(noise["goodput_mbps"]) / RATE_MBPS,
-    }
+    return {"first_ms": least[0], "second_ms": least[1], "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
@@ -48,15 +43,38 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 CONDITIONS = Simulated(
-    name="conditions", caption="what section IV states of the simulations",
+    name="conditions",
+    caption="what section IV states of the simulations",
     about="Table I's flows of 30 and 180 ms.",
-    cases=_cases, measure=_measure, numbers=("first_ms", "second_ms", "noise"), draw=_draw,
+    cases=_cases,
+    measure=_measure,
+    numbers=("first_ms", "second_ms", "noise"),
+    draw=_draw,
     claims=(
-        near("the RTT from A to B is 30 ms", mean(TABLES, "first_ms"), 30, within=0.05, unit="ms",
-             why="without a queue; a transmission and the delay before it come on top"),
-        near("the RTT from C to D is a multiple of it", mean(TABLES, "second_ms"), 180,
-             within=0.05, unit="ms", why="as above", paper="6 times 30 ms"),
-        near("Poisson datagrams", mean(TABLES, "noise"), NOISE_SHARE, within=0.15,
-             paper="roughly 3 %", why="'roughly', and some are lost"),
+        near(
+            "the RTT from A to B is 30 ms",
+            mean(TABLES, "first_ms"),
+            30,
+            within=0.05,
+            unit="ms",
+            why="without a queue; a transmission and the delay before it come on top",
+        ),
+        near(
+            "the RTT from C to D is a multiple of it",
+            mean(TABLES, "second_ms"),
+            180,
+            within=0.05,
+            unit="ms",
+            why="as above",
+            paper="6 times 30 ms",
+        ),
+        near(
+            "Poisson datagrams",
+            mean(TABLES, "noise"),
+            NOISE_SHARE,
+            within=0.15,
+            paper="roughly 3 %",
+            why="'roughly', and some are lost",
+        ),
     ),
-)  # fmt: skip
+)

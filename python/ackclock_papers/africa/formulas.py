@@ -62,9 +62,7 @@ def _end_over_begin(law: laws.Law, top: float) -> float:
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     row: dict[str, float] = {
-        "p of Reno": scipy.optimize.brentq(
-            lambda p: float(responses.reno(p)) - WINDOWS[-1], 1e-13, 1e-3
-        )
+        "p of Reno": scipy.optimize.brentq(lambda p: float(responses.reno(p)) - WINDOWS[-1], 1e-13, 1e-3)
     }
     for window in WINDOWS:
         for name, law in LAWS.items():
@@ -97,40 +95,57 @@ def _most_aggressive(window: int) -> Claim:
     return ordered(
         f"STCP is the most aggressive at {window} packets",
         [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],
-        why="what a window regains in an epoch, per round trip", unit="packets per RTT",
+        why="what a window regains in an epoch, per round trip",
+        unit="packets per RTT",
         paper="'the most aggressive of the current well known TCP proposals'",
-    )  # fmt: skip
+    )
 
 
 def _grows_most(name: str) -> Claim:
     return between(
-        f"{name} is most aggressive at capacity", _of(f"end over begin, {name}"), 1.001, np.inf,
+        f"{name} is most aggressive at capacity",
+        _of(f"end over begin, {name}"),
+        1.001,
+        np.inf,
         why="growth per round trip at the end of an epoch over that at its begin, at 1000 packets",
         paper="'most aggressive just at the moment where they are sending at maximum capacity'",
-    )  # fmt: skip
+    )
 
 
 SECTION_2_C = Computed(
-    name="section-ii-c", caption="aggressiveness of loss-based controls",
+    name="section-ii-c",
+    caption="aggressiveness of loss-based controls",
     about="What sections I to III-A say of loss-based controls, by their laws and by quadrature.",
     compute=_compute,
     numbers={
         FORMULAS: (
-            "p of Reno", "constant time",
+            "p of Reno",
+            "constant time",
             *(f"growth of {name} at {window}" for name in LAWS for window in WINDOWS),
             *(f"rounds to G at {window}" for window in WINDOWS),
             *(f"end over begin, {name}" for name in ("STCP", "HSTCP")),
         )
     },
-    draw=_draw, headline=True,
+    draw=_draw,
+    headline=True,
     claims=(
-        between("Reno needs an unreasonably low drop probability at 83 000 packets",
-                _of("p of Reno"), 0, REALISTIC, paper="'unreasonably low'",
-                why="below the 1e-7 for which the paper's [3] designs HSTCP there"),
+        between(
+            "Reno needs an unreasonably low drop probability at 83 000 packets",
+            _of("p of Reno"),
+            0,
+            REALISTIC,
+            paper="'unreasonably low'",
+            why="below the 1e-7 for which the paper's [3] designs HSTCP there",
+        ),
         *map(_most_aggressive, WINDOWS),
-        near("the hypothetical protocol is at G of the maximum in constant time",
-             _of("constant time"), 1, within=1e-6, paper="'in constant time'",
-             why="round trips at 83 000 packets over those at 1000, by quadrature"),
+        near(
+            "the hypothetical protocol is at G of the maximum in constant time",
+            _of("constant time"),
+            1,
+            within=1e-6,
+            paper="'in constant time'",
+            why="round trips at 83 000 packets over those at 1000, by quadrature",
+        ),
         *map(_grows_most, ("STCP", "HSTCP")),
     ),
-)  # fmt: skip
+)

@@ -117,9 +117,7 @@ def measure_pair(_case: Key, run: Run) -> Row:
 
 
 def _trace(_case: Key, run: Run) -> pl.DataFrame:
-    controlled = [
-        flow["name"] for flow in run.summary["flows"] if flow["controller"] in CONTROLLERS.values()
-    ]
+    controlled = [flow["name"] for flow in run.summary["flows"] if flow["controller"] in CONTROLLERS.values()]
     return pictures.windows(run, 0.5).filter(pl.col("name").is_in(controlled))
 
 
@@ -128,16 +126,25 @@ PRINTED = "one run of the paper, in a ratio that losses decide"
 
 def _ratio(control: Control, expected: float) -> Claim:
     return times(
-        f"{control} to Reno about {expected:g}:1", mean(control, "ratio"), expected, factor=2,
-        why=PRINTED, paper=f"{expected:g}:1",
-    )  # fmt: skip
+        f"{control} to Reno about {expected:g}:1",
+        mean(control, "ratio"),
+        expected,
+        factor=2,
+        why=PRINTED,
+        paper=f"{expected:g}:1",
+    )
 
 
 def _losses(control: Control, expected: float, paper: str) -> Claim:
     return times(
-        f"{control}: losses at the bottleneck", mean(control, "losses"), expected, factor=3,
-        why="one run, and when slow start ended is open", paper=paper, unit="packets",
-    )  # fmt: skip
+        f"{control}: losses at the bottleneck",
+        mean(control, "losses"),
+        expected,
+        factor=3,
+        why="one run, and when slow start ended is open",
+        paper=paper,
+        unit="packets",
+    )
 
 
 LESS = ordered(
@@ -148,8 +155,11 @@ LESS = ordered(
 FEWER = ordered(
     "Africa loses a tenth of HSTCP's packets at most",
     [(one, mean(one, "losses")) for one in (HSTCP, AFRICA)],
-    margin=9.0, unit="packets", paper="2700 against 47", why="the order of the means, ten times",
-)  # fmt: skip
+    margin=9.0,
+    unit="packets",
+    paper="2700 against 47",
+    why="the order of the means, ten times",
+)
 
 
 def _measure_2(_case: Key, run: Run) -> Row:
@@ -210,32 +220,54 @@ def _beside_reno(
         return figures.over_time(traces, panels, "window", "window (packets)", height=2.2)
 
     return Simulated(
-        name=f"figure-{number}", caption=caption,
+        name=f"figure-{number}",
+        caption=caption,
         about=f"622 Mbit/s, 164 ms; {control} and Reno for 8 minutes.",
-        cases=cases, measure=measure_pair, numbers=Pair._fields,
-        trace=lambda case, run: _trace(case, run) if case is control else None, draw=draw,
+        cases=cases,
+        measure=measure_pair,
+        numbers=Pair._fields,
+        trace=lambda case, run: _trace(case, run) if case is control else None,
+        draw=draw,
         claims=(_ratio(control, to_reno), _losses(control, losses, said), *claims),
         headline=headline,
-    )  # fmt: skip
+    )
 
 
 FIGURE_3 = _beside_reno(
-    3, "safety, HSTCP beside a Reno flow with 100 Mbit/s access", HSTCP, SLOW_ACCESS, LESS,
-    to_reno=25, losses=2700, said="over 2700",
-)  # fmt: skip
+    3,
+    "safety, HSTCP beside a Reno flow with 100 Mbit/s access",
+    HSTCP,
+    SLOW_ACCESS,
+    LESS,
+    to_reno=25,
+    losses=2700,
+    said="over 2700",
+)
 FIGURE_4 = _beside_reno(
-    4, "safety, Africa beside a Reno flow with 100 Mbit/s access", AFRICA, SLOW_ACCESS, FEWER,
+    4,
+    "safety, Africa beside a Reno flow with 100 Mbit/s access",
+    AFRICA,
+    SLOW_ACCESS,
+    FEWER,
     ordered(
         "Africa's total utilisation is slightly higher",
-        [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)], paper="slightly higher",
+        [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)],
+        paper="slightly higher",
     ),
     between(
-        "beside Africa Reno is limited by its own access link", mean(AFRICA, "reno_mbps"), 70, 100,
-        unit="Mbit/s", paper="'effectively bottlenecked only at its access link'",
+        "beside Africa Reno is limited by its own access link",
+        mean(AFRICA, "reno_mbps"),
+        70,
+        100,
+        unit="Mbit/s",
+        paper="'effectively bottlenecked only at its access link'",
         why="of 100; a Reno flow that loses only there has three quarters, less to begin with",
     ),
-    to_reno=6, losses=47, said="47", headline=True,
-)  # fmt: skip
+    to_reno=6,
+    losses=47,
+    said="47",
+    headline=True,
+)
 FIGURE_5 = _beside_reno(
     5, "fairness, Africa beside Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
     ordered("Africa leaves Reno more than in figure 4",
@@ -251,12 +283,24 @@ FIGURE_5 = _beside_reno(
     to_reno=4, losses=32, said="32", other=FIGURE_4.name,
 )  # fmt: skip
 FIGURE_6 = _beside_reno(
-    6, "fairness, HSTCP beside Reno, all access links 1 Gbit/s", HSTCP, ACCESS, LESS,
-    times("Reno has not significantly more than in figure 3",
-          ratio((HSTCP, "reno_mbps"), (FIGURE_3.name, "reno_mbps")), 25 / 17, factor=1.5,
-          why="one run each; 25:17 by the two ratios", paper="1.5, 'very similar results'"),
-    to_reno=17, losses=2000, said="slightly over 2000", other=FIGURE_3.name,
-)  # fmt: skip
+    6,
+    "fairness, HSTCP beside Reno, all access links 1 Gbit/s",
+    HSTCP,
+    ACCESS,
+    LESS,
+    times(
+        "Reno has not significantly more than in figure 3",
+        ratio((HSTCP, "reno_mbps"), (FIGURE_3.name, "reno_mbps")),
+        25 / 17,
+        factor=1.5,
+        why="one run each; 25:17 by the two ratios",
+        paper="1.5, 'very similar results'",
+    ),
+    to_reno=17,
+    losses=2000,
+    said="slightly over 2000",
+    other=FIGURE_3.name,
+)
 
 COME_S, GO_S = 160, 320
 """When the datagrams of figure 7 begin and end."""
@@ -265,14 +309,15 @@ SAMPLE_7_S = 0.2
 
 
 def _cases_7(effort: Effort) -> Mapping[Control, Case]:
-    one = {
-        "controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS,
-        "name": CONTROLLERS[AFRICA],
-    }  # fmt: skip
+    one = {"controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS, "name": CONTROLLERS[AFRICA]}
     other = {
-        "source": "cbr", "rate": f"{DATAGRAMS_MBPS} Mbit/s", "rtt": "84 ms",
-        "start": f"{COME_S} s", "stop": f"{GO_S} s", "name": "noise cbr",
-    }  # fmt: skip
+        "source": "cbr",
+        "rate": f"{DATAGRAMS_MBPS} Mbit/s",
+        "rtt": "84 ms",
+        "start": f"{COME_S} s",
+        "stop": f"{GO_S} s",
+        "name": "noise cbr",
+    }
     made = scenario(effort.setting, [one, other], delay_ms=40, duration_s=480, sample_s=SAMPLE_7_S)
     return {AFRICA: Case(made, effort.runs)}
 

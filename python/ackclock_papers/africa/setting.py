@@ -68,9 +68,7 @@ def scenario(
     }
     return build.scenario(
         build.dumbbell(
-            build.mbps(RATE_MBPS),
-            build.milliseconds(delay_ms),
-            build.packets(setting["buffer_packets"]),
+            build.mbps(RATE_MBPS), build.milliseconds(delay_ms), build.packets(setting["buffer_packets"])
         ),
         *({"start": {"uniform": ["0 s", "1 s"]}, **one} for one in flows),
         {**noise, "name": NOISE},

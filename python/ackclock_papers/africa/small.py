@@ -38,34 +38,47 @@ def _drops_of(increase: int) -> str:
 
 
 def _case(
-    effort: Effort, rate_mbps: float, duration_s: float, *flows: Mapping[str, Any],
-    buffer_rtts: float = 0.25,
-) -> Case:  # fmt: skip
+    effort: Effort, rate_mbps: float, duration_s: float, *flows: Mapping[str, Any], buffer_rtts: float = 0.25
+) -> Case:
     packet_bytes = effort.setting["packet_bytes"]
     filling = rate_mbps * 1e3 * RTT_MS / 8 / packet_bytes
     made = build.scenario(
         build.dumbbell(
-            build.mbps(rate_mbps), build.milliseconds(RTT_MS / 4),
+            build.mbps(rate_mbps),
+            build.milliseconds(RTT_MS / 4),
             build.packets(max(round(buffer_rtts * filling), 1)),
         ),
         *({"rtt": build.milliseconds(RTT_MS), **one} for one in flows),
         duration=build.seconds(duration_s),
         sample=build.seconds(SAMPLE_S),
-        tcp={"packet": f"{packet_bytes} B", "overhead": effort.setting["overhead"],
-             "recovery": effort.setting["recovery"]},
-    )  # fmt: skip
+        tcp={
+            "packet": f"{packet_bytes} B",
+            "overhead": effort.setting["overhead"],
+            "recovery": effort.setting["recovery"],
+        },
+    )
     return Case(made, effort.runs)
 
 
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
     avoiding = {"initial_ssthresh": 2}
     return {
-        BESIDE: _case(effort, SLOW_MBPS, 120, {"controller": "vegas", **avoiding},
-                      {"controller": "reno", **avoiding}, buffer_rtts=1),
+        BESIDE: _case(
+            effort,
+            SLOW_MBPS,
+            120,
+            {"controller": "vegas", **avoiding},
+            {"controller": "reno", **avoiding},
+            buffer_rtts=1,
+        ),
         ALONE: _case(effort, SLOW_MBPS, 60, {"controller": "vegas", **avoiding}, buffer_rtts=1),
-        **{_drops_of(one): _case(effort, FAST_MBPS, 120, {
-            "controller": "aimd", "params": {"alpha": one, "beta": 0.125}}) for one in INCREASES},
-    }  # fmt: skip
+        **{
+            _drops_of(one): _case(
+                effort, FAST_MBPS, 120, {"controller": "aimd", "params": {"alpha": one, "beta": 0.125}}
+            )
+            for one in INCREASES
+        },
+    }
 
 
 def _own(run: Run, flow: int, key: str) -> Any:
@@ -120,9 +133,13 @@ def _measure_2(case: str, run: Run) -> Row:
 
 
 BESIDE_NUMBERS = (
-    "windows", "Vegas when full", "Vegas at Reno's loss", "Reno when full", "Reno at its loss",
+    "windows",
+    "Vegas when full",
+    "Vegas at Reno's loss",
+    "Reno when full",
+    "Reno at its loss",
     "Reno over Vegas",
-)  # fmt: skip
+)
 
 
 def _numbers_2(case: str, _effort: Effort) -> tuple[str, ...]:
@@ -145,34 +162,61 @@ def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Any]]]:
 
 
 SECTION_2_D = Simulated(
-    name="section-ii-d", caption="Vegas beside Reno, and losses per congestion event",
+    name="section-ii-d",
+    caption="Vegas beside Reno, and losses per congestion event",
     about=(
         "One Vegas flow beside one of Reno, and alone, both in congestion avoidance from the start "
         f"on {SLOW_MBPS:g} Mbit/s; AIMD alone on {FAST_MBPS:g} Mbit/s; RTT {RTT_MS:g} ms."
     ),
-    cases=_cases_2, measure=_measure_2, numbers=_numbers_2, draw=_draw, headline=True,
+    cases=_cases_2,
+    measure=_measure_2,
+    numbers=_numbers_2,
+    draw=_draw,
+    headline=True,
     claims=(
-        near("Vegas and Reno share the same rate until the link is full", mean(BESIDE, "windows"),
-             1, within=0.1, paper="'they will share the same rate'",
-             why="windows when the link is first full; a sample is two round trips of a hundred"),
-        ordered("then Vegas decreases its window", _of(BESIDE, BESIDE_NUMBERS[1],
-                                                       BESIDE_NUMBERS[2]),
-                unit="packets", paper="'will actually decrease its window'"),
-        ordered("and Reno increases its own until it loses", _of(BESIDE, BESIDE_NUMBERS[4],
-                                                                 BESIDE_NUMBERS[3]),
-                unit="packets", paper="'will continue to increase'"),
-        between("Vegas cannot compete with Reno", mean(BESIDE, "Reno over Vegas"), 2, np.inf,
-                why="Reno's goodput over Vegas'; who has half of another's does not compete",
-                paper="'not being able to compete'"),
-        ordered("Vegas is least aggressive at capacity",
-                _of(ALONE, "growth before", "growth after"), unit="packets per RTT",
-                why="growth until the link is full, and from then on",
-                paper="'least aggressive when sending at or near the capacity'"),
-        ordered("packets dropped per congestion event go with the increase",
-                [(_drops_of(one), mean(_drops_of(one), "drops per event")) for one in INCREASES],
-                unit="packets", paper="'related to ... the protocol's increase parameter'"),
+        near(
+            "Vegas and Reno share the same rate until the link is full",
+            mean(BESIDE, "windows"),
+            1,
+            within=0.1,
+            paper="'they will share the same rate'",
+            why="windows when the link is first full; a sample is two round trips of a hundred",
+        ),
+        ordered(
+            "then Vegas decreases its window",
+            _of(BESIDE, BESIDE_NUMBERS[1], BESIDE_NUMBERS[2]),
+            unit="packets",
+            paper="'will actually decrease its window'",
+        ),
+        ordered(
+            "and Reno increases its own until it loses",
+            _of(BESIDE, BESIDE_NUMBERS[4], BESIDE_NUMBERS[3]),
+            unit="packets",
+            paper="'will continue to increase'",
+        ),
+        between(
+            "Vegas cannot compete with Reno",
+            mean(BESIDE, "Reno over Vegas"),
+            2,
+            np.inf,
+            why="Reno's goodput over Vegas'; who has half of another's does not compete",
+            paper="'not being able to compete'",
+        ),
+        ordered(
+            "Vegas is least aggressive at capacity",
+            _of(ALONE, "growth before", "growth after"),
+            unit="packets per RTT",
+            why="growth until the link is full, and from then on",
+            paper="'least aggressive when sending at or near the capacity'",
+        ),
+        ordered(
+            "packets dropped per congestion event go with the increase",
+            [(_drops_of(one), mean(_drops_of(one), "drops per event")) for one in INCREASES],
+            unit="packets",
+            paper="'related to ... the protocol's increase parameter'",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _cases_5(effort: Effort) -> Mapping[str, Case]:
@@ -183,10 +227,17 @@ def _cases_5(effort: Effort) -> Mapping[str, Case]:
         CLEAN: _case(effort, FAST_MBPS, 120, africa),
         REVERSE: _case(effort, FAST_MBPS, 120, africa, other),
         # Without pacing a link without a buffer drops every second packet of a burst.
-        **{name: _case(effort, FAST_MBPS, 60, {"controller": control, "pacing": True,
-                                               "overhead": "0 s"}, buffer_rtts=0)
-           for control, name in BUFFERLESS.items()},
-    }  # fmt: skip
+        **{
+            name: _case(
+                effort,
+                FAST_MBPS,
+                60,
+                {"controller": control, "pacing": True, "overhead": "0 s"},
+                buffer_rtts=0,
+            )
+            for control, name in BUFFERLESS.items()
+        },
+    }
 
 
 def _epochs(run: Run) -> Row:
@@ -198,8 +249,7 @@ def _epochs(run: Run) -> Row:
     packet_bytes = quantity(run.summary["flows"][0]["settings"]["packet"], "size_bytes")
     delivered = _own(run, 0, "delivered_bytes") / packet_bytes
     cuts = _losses(run, 0).filter(pl.col("time_s") > LEFT_OUT_S)
-    at_s, before, after = (cuts[key].to_numpy() for key in ("time_s", "window_before",
-                                                            "window_after"))  # fmt: skip
+    at_s, before, after = (cuts[key].to_numpy() for key in ("time_s", "window_before", "window_after"))
     growths = []
     for begin in range(len(at_s) - 1):
         inside = (time_s > at_s[begin]) & (time_s <= at_s[begin + 1])
@@ -208,8 +258,7 @@ def _epochs(run: Run) -> Row:
         if trips > 0:
             growths.append((before[begin + 1] - after[begin]) / trips)
     starts, ends = time_s[:-1], time_s[1:]
-    cut = np.array([((at_s > start) & (at_s <= end)).any()
-                    for start, end in zip(starts, ends, strict=True)])  # fmt: skip
+    cut = np.array([((at_s > start) & (at_s <= end)).any() for start, end in zip(starts, ends, strict=True)])
     fell = (np.diff(window) < 0) & ~cut & (starts > LEFT_OUT_S)
     kept = after / (before * (1 - laws.hstcp_cut(before)))
     return {

@@ -70,9 +70,13 @@ def table_case(effort: Effort, control: Control, multiple: int, quick_s: float =
 
 
 def _table(
-    number: str, control: Control, printed: Mapping[int, tuple[float, int]], *claims: Claim,
-    beside: Mapping[RttRatio, Control] | None = None, headline: bool = False,
-) -> Simulated[RttRatio]:  # fmt: skip
+    number: str,
+    control: Control,
+    printed: Mapping[int, tuple[float, int]],
+    *claims: Claim,
+    beside: Mapping[RttRatio, Control] | None = None,
+    headline: bool = False,
+) -> Simulated[RttRatio]:
     """Compare with the ratio of throughputs and the lost packets that the paper has.
 
     `beside` are cases of another control that `claims` compare with.
@@ -85,12 +89,9 @@ def _table(
 
     def draw(numbers: Numbers, _traces: Traces) -> Figure:
         rows = [
-            [
-                key.times, f"{ratio:.4g}", str(numbers.of(key, "ratio")), lost,
-                str(numbers.of(key, "losses")),
-            ]
+            [key.times, f"{ratio:.4g}", str(numbers.of(key, "ratio")), lost, str(numbers.of(key, "losses"))]
             for key, (ratio, lost) in keys.items()
-        ]  # fmt: skip
+        ]
         heads = ["RTT ratio", "ratio (paper)", "ratio (ours)", "losses (paper)", "losses (ours)"]
         return pictures.grid(heads, rows)
 
@@ -98,24 +99,36 @@ def _table(
         near(f"{key}: throughput ratio", mean(key, "ratio"), value, within=0.1, why="equal flows")
         if key.times == 1
         else times(
-            f"{key}: throughput ratio", mean(key, "ratio"), value, factor=1.5,
+            f"{key}: throughput ratio",
+            mean(key, "ratio"),
+            value,
+            factor=1.5,
             why="one run of the paper, whose buffer is open",
         )
         for key, (value, _) in keys.items()
-    )  # fmt: skip
+    )
     losses = (
         times(
-            f"{key}: packets lost", mean(key, "losses"), lost, factor=4,
-            why="one run, and slow start or not is open", paper=str(lost),
+            f"{key}: packets lost",
+            mean(key, "losses"),
+            lost,
+            factor=4,
+            why="one run, and slow start or not is open",
+            paper=str(lost),
         )
         for key, (_, lost) in keys.items()
-    )  # fmt: skip
+    )
     return Simulated(
-        name=f"table-{number}", caption=f"RTT bias of {control}",
+        name=f"table-{number}",
+        caption=f"RTT bias of {control}",
         about="Two flows on 622 Mbit/s for 8 minutes, RTT 30 ms and a multiple of it.",
-        cases=cases, measure=measure_pair, numbers=Pair._fields, draw=draw,
-        claims=(*ratios, *losses, *claims), headline=headline,
-    )  # fmt: skip
+        cases=cases,
+        measure=measure_pair,
+        numbers=Pair._fields,
+        draw=draw,
+        claims=(*ratios, *losses, *claims),
+        headline=headline,
+    )
 
 
 UNEQUAL = (2, 3, 6)
@@ -142,28 +155,47 @@ def exponent(numbers: Numbers) -> Estimate:
 
 
 TABLE_1 = _table(
-    "i", AFRICA, {1: (1.0132, 440), 2: (2.3552, 581), 3: (3.6106, 529), 6: (8.4616, 336)},
+    "i",
+    AFRICA,
+    {1: (1.0132, 440), 2: (2.3552, 581), 3: (3.6106, 529), 6: (8.4616, 336)},
     near(
-        "the ratio is roughly proportional to that of the RTTs", exponent, 1.19, within=0.3,
-        absolute=True, paper="1.19 from its table; 'roughly proportional'",
+        "the ratio is roughly proportional to that of the RTTs",
+        exponent,
+        1.19,
+        within=0.3,
+        absolute=True,
+        paper="1.19 from its table; 'roughly proportional'",
         why="power of the RTT ratio; at 1.5 a ratio of 6 is 15",
     ),
     between(
-        "an improvement over Reno, which is quadratic", exponent, -np.inf, 1.9,
-        paper="'an improvement over ... Reno', 2", why="power of the RTT ratio; 1.9 is hardly one",
+        "an improvement over Reno, which is quadratic",
+        exponent,
+        -np.inf,
+        1.9,
+        paper="'an improvement over ... Reno', 2",
+        why="power of the RTT ratio; 1.9 is hardly one",
     ),
     between(
         "the ratio grows far slower than HSTCP's (RTT ratio 6)",
-        ratio((HSTCP_6, "ratio"), (RttRatio(6), "ratio")), 5, np.inf, paper="284.5 against 8.46",
+        ratio((HSTCP_6, "ratio"), (RttRatio(6), "ratio")),
+        5,
+        np.inf,
+        paper="284.5 against 8.46",
         why="HSTCP's over Africa's; 'serious' and 'excellent' are more than a factor of five",
     ),
-    *(ordered(f"packets lost {words} from RTT ratio {low} to {high}",
-              [(str(RttRatio(one)), mean(RttRatio(one), "losses")) for one in order],
-              unit="packets", paper=paper)
-      for words, low, high, order, paper in
-      (("rise", 1, 2, (2, 1), "440 to 581"), ("fall", 3, 6, (3, 6), "529 to 336"))),
-    beside={HSTCP_6: HSTCP}, headline=True,
-)  # fmt: skip
-TABLE_2 = _table(
-    "ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)},
-)  # fmt: skip
+    *(
+        ordered(
+            f"packets lost {words} from RTT ratio {low} to {high}",
+            [(str(RttRatio(one)), mean(RttRatio(one), "losses")) for one in order],
+            unit="packets",
+            paper=paper,
+        )
+        for words, low, high, order, paper in (
+            ("rise", 1, 2, (2, 1), "440 to 581"),
+            ("fall", 3, 6, (3, 6), "529 to 336"),
+        )
+    ),
+    beside={HSTCP_6: HSTCP},
+    headline=True,
+)
+TABLE_2 = _table("ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)})

@@ -78,9 +78,11 @@ def _alone(effort: Effort, one: Alone) -> Case:
             build.mbps(rate_mbps), "10 ms", build.packets(SLOW_BUFFER if one.slow else product // 4)
         ),
         {"rtt": build.milliseconds(RTT_MS), **one.flow()},
-        duration=build.seconds(LENGTH_S), warmup=build.seconds(LEFT_OUT_S), sample="0.5 s",
+        duration=build.seconds(LENGTH_S),
+        warmup=build.seconds(LEFT_OUT_S),
+        sample="0.5 s",
         tcp={"packet": f"{setting['packet_bytes']} B", "recovery": "sack", "overhead": "8 us"},
-    )  # fmt: skip
+    )
     return Case(made, effort.runs)
 
 
@@ -109,32 +111,55 @@ def _fewer(other: Alone, name: str) -> Claim:
     return ordered(
         f"binary search loses less than {name}",
         [(name, mean(other, "drops")), ("BI-TCP", mean(BIC, "drops"))],
-        unit="packets per loss event", paper="'can reduce packet loss'",
-    )  # fmt: skip
+        unit="packets per loss event",
+        paper="'can reduce packet loss'",
+    )
 
 
 SECTION_VI_A = Simulated(
-    name="section-vi-a", caption="losses per event, and small windows",
+    name="section-vi-a",
+    caption="losses per event, and small windows",
     about=(
         f"One flow on {RATE_MBPS:g} Mbit/s, RTT {RTT_MS:g} ms, a buffer of a quarter of the "
         f"bandwidth-delay product; and on {SLOW_MBPS:g} Mbit/s."
     ),
     cases=lambda effort: {one: _alone(effort, one) for one in (*AIMD, BIC, HSTCP, *SLOW)},
-    measure=_measure_alone, numbers=("drops", "kept", "window"), draw=_draw, headline=True,
+    measure=_measure_alone,
+    numbers=("drops", "kept", "window"),
+    draw=_draw,
+    headline=True,
     claims=(
-        *(times(f"lost packets are proportional to the increment: {more.increase} for "
-                f"{less.increase}", ratio((more, "drops"), (less, "drops")),
-                more.increase / less.increase, factor=1.25, why="'typically'",
-                paper="'proportional to the size of the last increment'")
-          for more, less in pairwise(AIMD)),
-        _fewer(AIMD[0], "AIMD(32, 0.125)"), _fewer(HSTCP, "HSTCP"),
-        near("below low_window BI-TCP cuts as TCP does", mean(SLOW[0], "kept"), 0.5, within=0.02,
-             why="share of the window that is kept; windows are below 14 packets", paper="TCP"),
-        near("below low_window BI-TCP grows as TCP does",
-             ratio((SLOW[0], "window"), (SLOW[1], "window")), 1, within=0.01, paper="TCP",
-             why="mean window over Reno's alone"),
+        *(
+            times(
+                f"lost packets are proportional to the increment: {more.increase} for {less.increase}",
+                ratio((more, "drops"), (less, "drops")),
+                more.increase / less.increase,
+                factor=1.25,
+                why="'typically'",
+                paper="'proportional to the size of the last increment'",
+            )
+            for more, less in pairwise(AIMD)
+        ),
+        _fewer(AIMD[0], "AIMD(32, 0.125)"),
+        _fewer(HSTCP, "HSTCP"),
+        near(
+            "below low_window BI-TCP cuts as TCP does",
+            mean(SLOW[0], "kept"),
+            0.5,
+            within=0.02,
+            why="share of the window that is kept; windows are below 14 packets",
+            paper="TCP",
+        ),
+        near(
+            "below low_window BI-TCP grows as TCP does",
+            ratio((SLOW[0], "window"), (SLOW[1], "window")),
+            1,
+            within=0.01,
+            paper="TCP",
+            why="mean window over Reno's alone",
+        ),
     ),
-)  # fmt: skip
+)
 
 BACKGROUND = "background alone"
 FEW = 500
@@ -163,11 +188,13 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     table_1 = TABLE_1.cases(effort)
     return {
         **{one: table_1[one] for one in UNEQUAL},
-        **{one: case_table(effort, RttPair(one.control, 1), one.rate_mbps, quick_s[one.rate_mbps])
-           for one in BOTH},
+        **{
+            one: case_table(effort, RttPair(one.control, 1), one.rate_mbps, quick_s[one.rate_mbps])
+            for one in BOTH
+        },
         DROPTAIL: FIGURE_2.cases(effort)[DROPTAIL],
         BACKGROUND: case(effort, [], GIGABIT_MBPS, duration_s=200, quick_s=60),
-    }  # fmt: skip
+    }
 
 
 def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np.inf)) -> float:
@@ -235,39 +262,62 @@ def _of_hstcp(key: str) -> Callable[[Numbers], Estimate]:
 
     def average(numbers: Numbers) -> Estimate:
         found = [
-            value for one in UNEQUAL if one.control == "HSTCP" for value in numbers.each(one, key)
+            value
+            for one in UNEQUAL
+            if one.control == "HSTCP"
+            for value in numbers.each(one, key)
             if not np.isnan(value)
-        ]  # fmt: skip
+        ]
         return over_runs(found) if found else over_runs([float("nan")])
 
     return average
 
 
 SECTION_IV = Simulated(
-    name="section-iv", caption="synchronised losses in tables 1 to 3, and the background alone",
+    name="section-iv",
+    caption="synchronised losses in tables 1 to 3, and the background alone",
     about=(
         "Loss events of both flows in the runs of tables 1 to 3, ratios of table 1 beside those of "
         "synchronised losses, and figure 2's background without the high-speed flows."
     ),
-    cases=_cases_4, measure=_measure_4, numbers=_numbers_4, draw=_draw,
+    cases=_cases_4,
+    measure=_measure_4,
+    numbers=_numbers_4,
+    draw=_draw,
     claims=(
-        *(ordered(f"the simulated unfairness is less than predicted: {one}",
-                  [("by the analysis", _by_analysis(one)), ("simulated", mean(one, "ratio"))],
-                  why="ratio of the throughputs against (RTT2/RTT1)^(1/(1 - d))",
-                  paper="'better RTT unfairness than predicted by the analysis'")
-          for one in UNEQUAL),
-        ordered("below windows of 500 packets synchronised loss becomes rare",
-                [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
-                why="share of HSTCP's congestion events in which both flows lose, by the window of "
-                "the longer one",
-                paper="'the occurrence of synchronized loss is substantially low'"),
-        *(ordered(f"losses are less synchronised at 100 Mbit/s: {name}",
-                  [(f"{rate:g} Mbit/s", mean(Both(name, rate), "together"))
-                   for rate in (GIGABIT_MBPS, RATE_MBPS)],
-                  why="share of the congestion events in which both flows lose",
-                  paper="'the degree of synchronized loss is very low'") for name in EQUAL_RTT),
-        ordered("high-speed flows take the forward bandwidth from the background",
-                [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],
-                unit="of the link", paper="'steal the bandwidth from the TCP connections'"),
+        *(
+            ordered(
+                f"the simulated unfairness is less than predicted: {one}",
+                [("by the analysis", _by_analysis(one)), ("simulated", mean(one, "ratio"))],
+                why="ratio of the throughputs against (RTT2/RTT1)^(1/(1 - d))",
+                paper="'better RTT unfairness than predicted by the analysis'",
+            )
+            for one in UNEQUAL
+        ),
+        ordered(
+            "below windows of 500 packets synchronised loss becomes rare",
+            [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
+            why="share of HSTCP's congestion events in which both flows lose, by the window of "
+            "the longer one",
+            paper="'the occurrence of synchronized loss is substantially low'",
+        ),
+        *(
+            ordered(
+                f"losses are less synchronised at 100 Mbit/s: {name}",
+                [
+                    (f"{rate:g} Mbit/s", mean(Both(name, rate), "together"))
+                    for rate in (GIGABIT_MBPS, RATE_MBPS)
+                ],
+                why="share of the congestion events in which both flows lose",
+                paper="'the degree of synchronized loss is very low'",
+            )
+            for name in EQUAL_RTT
+        ),
+        ordered(
+            "high-speed flows take the forward bandwidth from the background",
+            [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],
+            unit="of the link",
+            paper="'steal the bandwidth from the TCP connections'",
+        ),
     ),
-)  # fmt: skip
+)

@@ -60,13 +60,8 @@ PROTOCOLS: Curves = {
     AIMD: lambda p: responses.aimd(p, 32, 0.125),
 }
 WITH_BIC: Curves = {**PROTOCOLS, "BI-TCP": responses.bic}
-S_MAX = {
-    Limit("S_max", packets): partial(responses.bic, s_max=packets) for packets in (8, 16, 32, 64)
-}
-S_MIN = {
-    Limit("S_min", packets): partial(responses.bic, s_min=packets)
-    for packets in (1, 0.1, 0.01, 0.001)
-}
+S_MAX = {Limit("S_max", packets): partial(responses.bic, s_max=packets) for packets in (8, 16, 32, 64)}
+S_MIN = {Limit("S_min", packets): partial(responses.bic, s_min=packets) for packets in (1, 0.1, 0.01, 0.001)}
 CROSSINGS = "crossings"
 Rows = dict[Any, Sequence[Row]]
 
@@ -75,8 +70,7 @@ def _read(curves: Curves) -> tuple[Rows, Traces]:
     """Read the curves at `AT`, and trace them."""
     rows: Rows = {key: [{at: float(curve(at.p)) for at in AT}] for key, curve in curves.items()}
     frames = {
-        key: pl.DataFrame({"p": P, "rate": np.asarray(curve(P), float)})
-        for key, curve in curves.items()
+        key: pl.DataFrame({"p": P, "rate": np.asarray(curve(P), float)}) for key, curve in curves.items()
     }
     return rows, frames
 
@@ -114,15 +108,10 @@ def _measure_1(_key: str, run: Run) -> Row:
     mbps = background_mbps(run)
     flows = background_flows(run)
     windows = [
-        one["mean_window"] or 0
-        for group, some in flows.items()
-        for one in some
-        if group.kind == "small"
+        one["mean_window"] or 0 for group, some in flows.items() for one in some if group.kind == "small"
     ]
     # Counted by what the engine says that it ran.
-    small = [
-        one for one in flows[Group("small", "forward")] if one["settings"]["receive_window"] == 64
-    ]
+    small = [one for one in flows[Group("small", "forward")] if one["settings"]["receive_window"] == 64]
     backward = sum(load for group, load in mbps.items() if group.direction == "reverse")
     return {
         **{group.kind: load for group, load in mbps.items() if group.direction == "forward"},
@@ -133,28 +122,52 @@ def _measure_1(_key: str, run: Run) -> Row:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1", caption="simulation setup",
+    name="figure-1",
+    caption="simulation setup",
     about="Drawn from the scenarios as they are run; the numbers are of a run at 100 Mbit/s.",
     cases=_cases_1,
     measure=_measure_1,
     numbers=("web", "small", "long", "small_flows", "backward_share", "largest_small_window"),
     draw=lambda _n, _t: pictures.graph(
-        {"high-speed": (0, 1), "long TCP": (0, 0.66), "small TCP": (0, 0.33), "web": (0, 0),
-         "R1": (0.4, 0.5), "R2": (0.68, 0.5), "receivers": (1, 0.5)},
-        [("high-speed", "R1", ""), ("long TCP", "R1", ""), ("small TCP", "R1", ""),
-         ("web", "R1", ""), ("R1", "R2", "10 ms"), ("R2", "receivers", "")],
+        {
+            "high-speed": (0, 1),
+            "long TCP": (0, 0.66),
+            "small TCP": (0, 0.33),
+            "web": (0, 0),
+            "R1": (0.4, 0.5),
+            "R2": (0.68, 0.5),
+            "receivers": (1, 0.5),
+        },
+        [
+            ("high-speed", "R1", ""),
+            ("long TCP", "R1", ""),
+            ("small TCP", "R1", ""),
+            ("web", "R1", ""),
+            ("R1", "R2", "10 ms"),
+            ("R2", "receivers", ""),
+        ],
     ),
     claims=(
-        near("25 small TCP flows each way", mean(SETUP, "small_flows"), 25, within=0,
-             why="counted"),
-        between("their windows stay under 64", mean(SETUP, "largest_small_window"), 1, 65.01,
-                why="the largest mean window; it may be one packet beyond what is used",
-                unit="packets", paper="under 64"),
-        between("background uses at least 20 % of the backward bandwidth",
-                mean(SETUP, "backward_share"), 0.2, 1, why="as printed",
-                paper="at least 20 %"),
+        near("25 small TCP flows each way", mean(SETUP, "small_flows"), 25, within=0, why="counted"),
+        between(
+            "their windows stay under 64",
+            mean(SETUP, "largest_small_window"),
+            1,
+            65.01,
+            why="the largest mean window; it may be one packet beyond what is used",
+            unit="packets",
+            paper="under 64",
+        ),
+        between(
+            "background uses at least 20 % of the backward bandwidth",
+            mean(SETUP, "backward_share"),
+            0.2,
+            1,
+            why="as printed",
+            paper="at least 20 %",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _cross(one: Curve, other: Curve, low: float, high: float) -> float:
@@ -171,22 +184,37 @@ def _compute_4(_effort: Effort) -> tuple[Rows, Traces]:
 
 
 FIGURE_4 = Computed(
-    name="figure-4", caption="response functions of Reno, HSTCP, Scalable and AIMD",
+    name="figure-4",
+    caption="response functions of Reno, HSTCP, Scalable and AIMD",
     about="Closed forms; HSTCP as 0.15/p^0.82, as the paper has it.",
-    compute=_compute_4, numbers=_numbers(PROTOCOLS, "hstcp", "aimd"), draw=_draw(1e-7, 1e-2),
+    compute=_compute_4,
+    numbers=_numbers(PROTOCOLS, "hstcp", "aimd"),
+    draw=_draw(1e-7, 1e-2),
     claims=(
-        near("HSTCP leaves Reno at a window of 31", mean(CROSSINGS, "hstcp"), 31, within=0.02,
-             why="Reno as 1.2/sqrt(p)", unit="packets"),
+        near(
+            "HSTCP leaves Reno at a window of 31",
+            mean(CROSSINGS, "hstcp"),
+            31,
+            within=0.02,
+            why="Reno as 1.2/sqrt(p)",
+            unit="packets",
+        ),
         ordered(
             "order at 1e-7: Scalable, HSTCP, AIMD, Reno",
-            [(name, mean(name, LossRate(1e-7)))
-             for name in ("Scalable", "HSTCP", AIMD, "Reno")],
-            unit="packets per RTT", paper="as drawn",
+            [(name, mean(name, LossRate(1e-7))) for name in ("Scalable", "HSTCP", AIMD, "Reno")],
+            unit="packets per RTT",
+            paper="as drawn",
         ),
-        near("HSTCP: 10 Gbit/s at p = 1e-7", mean("HSTCP", LossRate(1e-7)), 83_333, within=0.05,
-             why="83333 packets of 1500 bytes at 100 ms", unit="packets per RTT"),
+        near(
+            "HSTCP: 10 Gbit/s at p = 1e-7",
+            mean("HSTCP", LossRate(1e-7)),
+            83_333,
+            within=0.05,
+            why="83333 packets of 1500 bytes at 100 ms",
+            unit="packets per RTT",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 TWO = "two flows"
@@ -200,9 +228,7 @@ def _cases_5(effort: Effort) -> Mapping[str, Case]:
 
 def _measure_5(_key: str, run: Run) -> Row:
     """Shares of growing round trips of the first flow with additive and binary growth; cuts."""
-    own = run.windows.filter(
-        (pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"])
-    )
+    own = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
     window = own["window"].to_numpy()
     growth = np.diff(window)
     grows = growth > 0
@@ -217,26 +243,44 @@ def _measure_5(_key: str, run: Run) -> Row:
 
 
 FIGURE_5 = Simulated(
-    name="figure-5", caption="two BI-TCP flows",
+    name="figure-5",
+    caption="two BI-TCP flows",
     about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace.",
-    cases=_cases_5, measure=_measure_5,
+    cases=_cases_5,
+    measure=_measure_5,
     numbers=("additive", "binary", "cuts", "jain", "largest_growth"),
     trace=lambda _n, run: pictures.windows(run, 0.0, 60, 80),
     draw=lambda _n, traces: figures.over_time(
-        traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80),
-        height=3.0,
+        traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80), height=3.0
     ),
     claims=(
-        between("binary search is seen", mean(TWO, "binary"), 0.3, 1,
-                why="share of growing round trips with less than 20 packets", paper="marked"),
-        between("growth never exceeds S_max by more than a round trip's queueing",
-                mean(TWO, "largest_growth"), 0, 48, why="32 per RTT, and half as many again, "
-                "as ACKs of two round trips may meet in a sample", unit="packets",
-                paper="S_max = 32"),
-        between("the flows share fairly", mean(TWO, "jain"), 0.95, 1,
-                why="Jain's index of the means", paper="converge"),
+        between(
+            "binary search is seen",
+            mean(TWO, "binary"),
+            0.3,
+            1,
+            why="share of growing round trips with less than 20 packets",
+            paper="marked",
+        ),
+        between(
+            "growth never exceeds S_max by more than a round trip's queueing",
+            mean(TWO, "largest_growth"),
+            0,
+            48,
+            why="32 per RTT, and half as many again, as ACKs of two round trips may meet in a sample",
+            unit="packets",
+            paper="S_max = 32",
+        ),
+        between(
+            "the flows share fairly",
+            mean(TWO, "jain"),
+            0.95,
+            1,
+            why="Jain's index of the means",
+            paper="converge",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _apart(numbers: Numbers, p: float, limits: Collection[Limit]) -> float:
@@ -246,36 +290,53 @@ def _apart(numbers: Numbers, p: float, limits: Collection[Limit]) -> float:
 
 
 FIGURE_6 = Computed(
-    name="figure-6", caption="response functions of BI-TCP for S_max 8 to 64",
+    name="figure-6",
+    caption="response functions of BI-TCP for S_max 8 to 64",
     about="S_min 0.01, beta 0.125.",
-    compute=lambda _effort: _read(S_MAX), numbers=_numbers(S_MAX), draw=_draw(1e-8, 1e-1),
+    compute=lambda _effort: _read(S_MAX),
+    numbers=_numbers(S_MAX),
+    draw=_draw(1e-8, 1e-1),
     headline=True,
     claims=(
-        ordered("a larger S_max gives more at 1e-8",
-                [(str(one), mean(one, LossRate(1e-8))) for one in reversed(S_MAX)],
-                unit="packets per RTT", paper="as drawn"),
-        holds("S_max matters only below p about 1e-4", "only below 1e-4",
-              lambda n: (f"{_apart(n, 1e-3, S_MAX):.1%} apart at 1e-3, "
-                         f"{_apart(n, 1e-6, S_MAX):.0%} at 1e-6",
-                         _apart(n, 1e-3, S_MAX) < 0.05
-                         and _apart(n, 1e-6, S_MAX) > 0.5),
-              why="all four within 5 % at 1e-3, a factor of 1.5 and more at 1e-6"),
+        ordered(
+            "a larger S_max gives more at 1e-8",
+            [(str(one), mean(one, LossRate(1e-8))) for one in reversed(S_MAX)],
+            unit="packets per RTT",
+            paper="as drawn",
+        ),
+        holds(
+            "S_max matters only below p about 1e-4",
+            "only below 1e-4",
+            lambda n: (
+                f"{_apart(n, 1e-3, S_MAX):.1%} apart at 1e-3, {_apart(n, 1e-6, S_MAX):.0%} at 1e-6",
+                _apart(n, 1e-3, S_MAX) < 0.05 and _apart(n, 1e-6, S_MAX) > 0.5,
+            ),
+            why="all four within 5 % at 1e-3, a factor of 1.5 and more at 1e-6",
+        ),
     ),
-)  # fmt: skip
+)
 FIGURE_7 = Computed(
-    name="figure-7", caption="response functions of BI-TCP for S_min 1 to 0.001",
+    name="figure-7",
+    caption="response functions of BI-TCP for S_min 1 to 0.001",
     about="S_max 32, beta 0.125.",
-    compute=lambda _effort: _read(S_MIN), numbers=_numbers(S_MIN), draw=_draw(1e-8, 1e-1),
+    compute=lambda _effort: _read(S_MIN),
+    numbers=_numbers(S_MIN),
+    draw=_draw(1e-8, 1e-1),
     claims=(
-        ordered("a larger S_min gives more at 1e-4",
-                [(str(one), mean(one, LossRate(1e-4))) for one in S_MIN], unit="packets per RTT",
-                paper="as drawn"),
-        holds("S_min does not matter at very low loss", "curves meet",
-              lambda n: (f"{_apart(n, 1e-8, S_MIN):.1%} apart at 1e-8",
-                         _apart(n, 1e-8, S_MIN) < 0.05),
-              why="all four within 5 % at 1e-8"),
+        ordered(
+            "a larger S_min gives more at 1e-4",
+            [(str(one), mean(one, LossRate(1e-4))) for one in S_MIN],
+            unit="packets per RTT",
+            paper="as drawn",
+        ),
+        holds(
+            "S_min does not matter at very low loss",
+            "curves meet",
+            lambda n: (f"{_apart(n, 1e-8, S_MIN):.1%} apart at 1e-8", _apart(n, 1e-8, S_MIN) < 0.05),
+            why="all four within 5 % at 1e-8",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _compute_8(_effort: Effort) -> tuple[Rows, Traces]:
@@ -284,9 +345,7 @@ def _compute_8(_effort: Effort) -> tuple[Rows, Traces]:
     return {**rows, CROSSINGS: [{"reno": reno}]}, frames
 
 
-PACKETS_PER_RTT = {
-    LossRate(1e-3): 83.0, LossRate(1e-4): 655.7, LossRate(1e-5): 3646, LossRate(1e-6): 14118,
-}  # fmt: skip
+PACKETS_PER_RTT = {LossRate(1e-3): 83.0, LossRate(1e-4): 655.7, LossRate(1e-5): 3646, LossRate(1e-6): 14118}
 """BI-TCP's response function by the paper's equations."""
 
 

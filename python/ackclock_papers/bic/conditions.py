@@ -26,17 +26,12 @@ DIRECTIONS = ("forward", "reverse")
 
 def _cases(effort: Effort) -> Mapping[str, Case]:
     return {
-        ALONE: case(
-            effort, [], RATE_MBPS, quick_s=ALONE_S, measured_s=ALONE_S - EARLY_S, kinds=("web",)
-        ),
+        ALONE: case(effort, [], RATE_MBPS, quick_s=ALONE_S, measured_s=ALONE_S - EARLY_S, kinds=("web",)),
         TABLE_3: case_table(effort, RttPair("BI-TCP", 6), RATE_MBPS, QUICK_MEGABIT_S),
     }
 
 
-NUMBERS = {
-    ALONE: DIRECTIONS,
-    TABLE_3: ("reverse", "rtt_ms"),
-}
+NUMBERS = {ALONE: DIRECTIONS, TABLE_3: ("reverse", "rtt_ms")}
 
 
 def _measure(key: str, run: Run) -> Row:
@@ -53,26 +48,48 @@ def _measure(key: str, run: Run) -> Row:
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [str(case), name, str(numbers.of(case, name))]
-        for case, names in NUMBERS.items()
-        for name in names
+        [str(case), name, str(numbers.of(case, name))] for case, names in NUMBERS.items() for name in names
     ]
     return pictures.grid(["", "", "measured"], rows)
 
 
 CONDITIONS = Simulated(
-    name="conditions", caption="what section II states of the simulations",
+    name="conditions",
+    caption="what section II states of the simulations",
     about="At 100 Mbit/s: web traffic alone, and table 3's BI-TCP flows of 40 and 240 ms.",
-    cases=_cases, measure=_measure, numbers=lambda key, _effort: NUMBERS[key], draw=_draw,
+    cases=_cases,
+    measure=_measure,
+    numbers=lambda key, _effort: NUMBERS[key],
+    draw=_draw,
     claims=(
-        *(between(f"web traffic alone takes 20 to 50 % of the link, {direction}",
-                  mean(ALONE, direction), 0.15, 0.6, paper="20 % up to 50 %",
-                  why="sizes of objects with so heavy a tail leave a run a fifth away")
-          for direction in DIRECTIONS),
-        between("background takes at least 20 % of the backward bandwidth",
-                mean(TABLE_3, "reverse"), 0.2, 1, paper="at the minimum 20 %", why="as printed"),
-        between("the RTT of flow 1 is 40 ms", mean(TABLE_3, "rtt_ms"), 40, 80, unit="ms",
-                paper="40 ms", why="without queues; with them less than twice as much, or the "
-                "ratios of RTTs would be others than those of the tables"),
+        *(
+            between(
+                f"web traffic alone takes 20 to 50 % of the link, {direction}",
+                mean(ALONE, direction),
+                0.15,
+                0.6,
+                paper="20 % up to 50 %",
+                why="sizes of objects with so heavy a tail leave a run a fifth away",
+            )
+            for direction in DIRECTIONS
+        ),
+        between(
+            "background takes at least 20 % of the backward bandwidth",
+            mean(TABLE_3, "reverse"),
+            0.2,
+            1,
+            paper="at the minimum 20 %",
+            why="as printed",
+        ),
+        between(
+            "the RTT of flow 1 is 40 ms",
+            mean(TABLE_3, "rtt_ms"),
+            40,
+            80,
+            unit="ms",
+            paper="40 ms",
+            why="without queues; with them less than twice as much, or the "
+            "ratios of RTTs would be others than those of the tables",
+        ),
     ),
-)  # fmt: skip
+)

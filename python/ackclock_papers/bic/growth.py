@@ -53,9 +53,7 @@ def _hstcp() -> Row:
     start = _start(HSTCP_TOGETHER)
     both = convergence.losses(law, start, HSTCP_TOGETHER, FEWER)
     alone = [
-        convergence.losses(
-            law, start, HSTCP_TOGETHER, 2 * FEWER, generator=np.random.default_rng(seed)
-        )
+        convergence.losses(law, start, HSTCP_TOGETHER, 2 * FEWER, generator=np.random.default_rng(seed))
         for seed in range(SEEDS)
     ]
     until = [convergence.round_trips_until_fair(one, FAIR, 2 * SPAN) for one in alone]

@@ -42,9 +42,7 @@ class Pair(NamedTuple):
 FAST = Pair(RttPair("BI-TCP", 1), GIGABIT_MBPS)
 SLOW = Pair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
 WITH_RED = tuple(
-    Pair(RttPair(name, multiple), MEGABIT_MBPS, red=True)
-    for name in CONTROLS
-    for multiple in (3, 6)
+    Pair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
 )
 
 UNFAIR = ("BI-TCP", "HSTCP", "STCP")
@@ -93,16 +91,8 @@ NUMBERS = ("window", "loss", "windows", "ratio")
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
-    rows = [
-        [
-            str(key),
-            *(f"{numbers.of(key, name).value:.3g}" for name in NUMBERS),
-        ]
-        for key in numbers.rows
-    ]
-    return pictures.grid(
-        ["", "window (packets)", "loss rate", "ratio of windows", "of throughputs"], rows
-    )
+    rows = [[str(key), *(f"{numbers.of(key, name).value:.3g}" for name in NUMBERS)] for key in numbers.rows]
+    return pictures.grid(["", "window (packets)", "loss rate", "ratio of windows", "of throughputs"], rows)
 
 
 SECTION_VII = Simulated(

@@ -82,13 +82,17 @@ def background(
     }
     return [
         build.flow(
-            "reno", rtt=build.milliseconds(rtt_ms), count=count,
-            direction=group.direction, name=f"{group} {number}", **of_kind[group.kind],
+            "reno",
+            rtt=build.milliseconds(rtt_ms),
+            count=count,
+            direction=group.direction,
+            name=f"{group} {number}",
+            **of_kind[group.kind],
         )
         for group in GROUPS
         if group.kind in kinds
         for number, (count, rtt_ms) in enumerate(_spread(group.kind, setting, rate_mbps))
-    ]  # fmt: skip
+    ]
 
 
 def _spread(kind: str, setting: Setting, rate_mbps: float) -> Iterator[tuple[int, float]]:
@@ -130,9 +134,7 @@ def background_flows(run: Run) -> dict[Group, list[FlowSummary]]:
         What the summary says of each flow, by group.
     """
     flows = run.summary["flows"]
-    return {
-        group: [one for one in flows if one["name"].startswith(f"{group} ")] for group in GROUPS
-    }
+    return {group: [one for one in flows if one["name"].startswith(f"{group} ")] for group in GROUPS}
 
 
 def rates_mbps(run: Run) -> dict[int, float]:

@@ -86,14 +86,8 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         **{f"d of {name}": _slope(_plain(curve), 1e-7, 1e-5) for name, curve in PROTOCOLS.items()},
         **{key: _slope(BIC, p / 10, p) for key, p in AT.items()},
         **{f"leaves, S_max {one:g}": _leaves(SEARCH(s_max=one)) for one in LIMITS["S_max"]},
-        **{
-            f"meets TCP, S_min {one:g}": _meets_reno(SEARCH(s_min=one), 1e-6, 0.3)
-            for one in LIMITS["S_min"]
-        },
-        **{
-            f"steepest, S_min {one:g}": float(_slopes(SEARCH(s_min=one)).max())
-            for one in LIMITS["S_min"]
-        },
+        **{f"meets TCP, S_min {one:g}": _meets_reno(SEARCH(s_min=one), 1e-6, 0.3) for one in LIMITS["S_min"]},
+        **{f"steepest, S_min {one:g}": float(_slopes(SEARCH(s_min=one)).max()) for one in LIMITS["S_min"]},
         **{f"binary at {window}": _binary(window) for window in WINDOWS},
         "packets per loss": 1 / scipy.optimize.brentq(lambda p: reno(p) - 83_333, 1e-12, 1e-4),
         "AIMD over TCP at 1e-2": _plain(PROTOCOLS[AIMD])(1e-2) / reno(1e-2),
@@ -115,13 +109,22 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 NUMBERS = (
-    *(f"d of {name}" for name in PROTOCOLS), *AT,
+    *(f"d of {name}" for name in PROTOCOLS),
+    *AT,
     *(f"leaves, S_max {one:g}" for one in LIMITS["S_max"]),
     *(f"{what}, S_min {one:g}" for what in ("meets TCP", "steepest") for one in LIMITS["S_min"]),
     *(f"binary at {window}" for window in WINDOWS),
-    "packets per loss", "AIMD over TCP at 1e-2", "most over TCP", "beta 0.25", "beta 0.125",
-    "S_max 64", "growth, HSTCP", "growth, STCP", "growth, BI-TCP", "gain of beta",
-)  # fmt: skip
+    "packets per loss",
+    "AIMD over TCP at 1e-2",
+    "most over TCP",
+    "beta 0.25",
+    "beta 0.125",
+    "S_max 64",
+    "growth, HSTCP",
+    "growth, STCP",
+    "growth, BI-TCP",
+    "gain of beta",
+)
 
 
 def _of(key: str) -> Callable[[Numbers], Any]:

@@ -19,14 +19,7 @@ from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.bic.setting import (
-    CONTROLS,
-    GIGABIT_MBPS,
-    Group,
-    background_mbps,
-    case,
-    rates_mbps,
-)
+from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, Group, background_mbps, case, rates_mbps
 
 
 class Link(NamedTuple):
@@ -62,9 +55,13 @@ def _case_9(effort: Effort, key: Link) -> Case:
     flows = [{**CONTROLS[key.control], "rtt": "100 ms", "count": FAST_FLOWS}]
     short = effort.quick and key.rate_mbps == GIGABIT_MBPS
     return case(
-        effort, flows, key.rate_mbps, quick_s=QUICK_9_S[key.rate_mbps],
-        measured_s=QUICK_9_MEASURED_S if short else None, red=key.red,
-    )  # fmt: skip
+        effort,
+        flows,
+        key.rate_mbps,
+        quick_s=QUICK_9_S[key.rate_mbps],
+        measured_s=QUICK_9_MEASURED_S if short else None,
+        red=key.red,
+    )
 
 
 def _measure_9(key: Link, run: Run) -> Row:
@@ -86,13 +83,17 @@ def _measure_9(key: Link, run: Run) -> Row:
 def _draw_9(numbers: Numbers, _traces: Traces) -> figure.Group:
     charts = [
         bar_chart(
-            numbers, list(CONTROLS),
+            numbers,
+            list(CONTROLS),
             {kind: [(Link(name, rate), kind) for name in CONTROLS] for kind in SHARES},
-            "share of the link", top=1.02, key=f"{rate:g}", heading=f"{rate:g} Mbit/s",
+            "share of the link",
+            top=1.02,
+            key=f"{rate:g}",
+            heading=f"{rate:g} Mbit/s",
             stacked=True,
         )
         for rate in RATES
-    ]  # fmt: skip
+    ]
     return figure.Group(charts, linked=False, columns=4)
 
 
@@ -154,8 +155,9 @@ def _most_apart(names: Sequence[str], rate_mbps: float) -> Callable[[Numbers], E
     """Divide the largest share of the high-speed flows by the least."""
 
     def apart(numbers: Numbers) -> Estimate:
-        found = sorted((numbers.of(Link(name, rate_mbps), "fast") for name in names),
-                       key=lambda one: one.value)  # fmt: skip
+        found = sorted(
+            (numbers.of(Link(name, rate_mbps), "fast") for name in names), key=lambda one: one.value
+        )
         return _over(lambda _: found[-1], lambda _: found[0])(numbers)
 
     return apart
@@ -284,10 +286,14 @@ class _Fairness:
                 for a, b in (("0 s", "20 s"), ("50 s", f"{ALL_STARTED_S:g} s"))
             ]
             found[name] = case(
-                effort, flows, GIGABIT_MBPS, duration_s=2 * MEASURED_S,
+                effort,
+                flows,
+                GIGABIT_MBPS,
+                duration_s=2 * MEASURED_S,
                 quick_s=QUICK_S,
-                measured_s=effort.pick(MEASURED_S, QUICK_MEASURED_S), red=self.red,
-            )  # fmt: skip
+                measured_s=effort.pick(MEASURED_S, QUICK_MEASURED_S),
+                red=self.red,
+            )
         return found
 
     def within(self, measured_s: float) -> list[Scale]:
@@ -317,9 +323,8 @@ class _Fairness:
             for name in CONTROLS
         }
         return figures.against(
-            numbers, curves, "measurement interval (s)", "mean of the worst Jain indices",
-            log_x=self.red,
-        )  # fmt: skip
+            numbers, curves, "measurement interval (s)", "mean of the worst Jain indices", log_x=self.red
+        )
 
 
 DROPTAIL = _Fairness(red=False, scales=tuple(map(Scale, (1, 5, 25, 75, 150, 300))), worst=0.2)

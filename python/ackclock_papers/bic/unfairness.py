@@ -17,13 +17,7 @@ from ackclock.reproduction.artefact import Claim, Judged, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.bic.setting import (
-    CONTROLS,
-    GIGABIT_MBPS,
-    background_mbps,
-    case,
-    rate_over_batches,
-)
+from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, background_mbps, case, rate_over_batches
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,9 +43,8 @@ def _losing(run: Run) -> NDArray[np.int64]:
     start = run.summary["measured_from_s"]
     losses = run.events.filter((pl.col("flow") < FLOWS_2) & (pl.col("kind") == "loss"))
     return metrics.losing_flows(
-        losses["time_s"].to_numpy(), losses["flow"].to_numpy(), 1.0, start,
-        run.summary["duration_s"],
-    )  # fmt: skip
+        losses["time_s"].to_numpy(), losses["flow"].to_numpy(), 1.0, start, run.summary["duration_s"]
+    )
 
 
 def _measure_2(_key: str, run: Run) -> Row:
@@ -139,24 +132,33 @@ def _measure_3(_key: str, run: Run) -> Row:
 
 
 FIGURE_3 = Simulated(
-    name="figure-3", caption="ten Scalable flows",
+    name="figure-3",
+    caption="ten Scalable flows",
     about="2.4 Gbit/s, droptail; eight flows of 80 ms and two of 160 ms.",
-    cases=_cases_3, measure=_measure_3, numbers=("long_share", "jain_first", "jain_last"),
+    cases=_cases_3,
+    measure=_measure_3,
+    numbers=("long_share", "jain_first", "jain_last"),
     trace=lambda _key, run: pictures.windows(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
     draw=lambda _n, traces: figures.over_time(
         traces, {DROPTAIL: (DROPTAIL,)}, "window", "window (packets)", height=3.0
     ),
     claims=(
-        between("the long-RTT flows fall to almost zero", mean(DROPTAIL, "long_share"), 0, 0.1,
-                why="their goodput over that of the short ones, in the last quarter",
-                paper="down to almost zero"),
-        ordered("the equal ones converge",
-                [("last quarter", mean(DROPTAIL, "jain_last")),
-                 ("first quarter", mean(DROPTAIL, "jain_first"))],
-                why="Jain's index of the eight after all have begun",
-                paper="'do converge (despite high oscillation)'"),
+        between(
+            "the long-RTT flows fall to almost zero",
+            mean(DROPTAIL, "long_share"),
+            0,
+            0.1,
+            why="their goodput over that of the short ones, in the last quarter",
+            paper="down to almost zero",
+        ),
+        ordered(
+            "the equal ones converge",
+            [("last quarter", mean(DROPTAIL, "jain_last")), ("first quarter", mean(DROPTAIL, "jain_first"))],
+            why="Jain's index of the eight after all have begun",
+            paper="'do converge (despite high oscillation)'",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 class RttPair(NamedTuple):
@@ -171,18 +173,20 @@ class RttPair(NamedTuple):
 
 RATIOS = (1, 3, 6)
 PAPER_2 = {
-    "AIMD": (1.05, 6.56, 22.55), "BI-TCP": (0.96, 9.18, 35.76), "HSTCP": (0.99, 47.42, 131.03),
+    "AIMD": (1.05, 6.56, 22.55),
+    "BI-TCP": (0.96, 9.18, 35.76),
+    "HSTCP": (0.99, 47.42, 131.03),
     "STCP": (0.92, 140.52, 300.32),
-}  # fmt: skip
+}
 PAPER_3 = {
-    "AIMD": (0.99, 7.31, 26.12), "BI-TCP": (0.94, 13.06, 33.81), "HSTCP": (1.13, 10.42, 51.09),
+    "AIMD": (0.99, 7.31, 26.12),
+    "BI-TCP": (0.94, 13.06, 33.81),
+    "HSTCP": (1.13, 10.42, 51.09),
     "STCP": (1.12, 27.84, 72.74),
-}  # fmt: skip
+}
 
 
-def case_table(
-    effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *, red: bool = False
-) -> Case:
+def case_table(effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *, red: bool = False) -> Case:
     """Make a case of tables 1 to 3.
 
     Parameters
@@ -229,12 +233,7 @@ def _equal(name: str, expected: float) -> Claim:
     low, high = OWN_RANGE
     number = mean(RttPair(name, 1), "ratio")
     within_two = times(
-        f"{name}: equal RTTs share equally",
-        number,
-        expected,
-        factor=2,
-        why="",
-        paper=f"{expected:g}",
+        f"{name}: equal RTTs share equally", number, expected, factor=2, why="", paper=f"{expected:g}"
     )
 
     def judge(numbers: Numbers) -> Judged:
@@ -254,55 +253,72 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
         yield _equal(name, equal)
         for multiple, value in zip(RATIOS[1:], expected, strict=True):
             yield times(
-                f"{name}: RTT ratio {multiple}", mean(RttPair(name, multiple), "ratio"), value,
-                factor=2, why="one run of the paper, and chance",
-            )  # fmt: skip
+                f"{name}: RTT ratio {multiple}",
+                mean(RttPair(name, multiple), "ratio"),
+                value,
+                factor=2,
+                why="one run of the paper, and chance",
+            )
     if set(names) == set(CONTROLS):
         (bic, aimd), others = (values[name][-1] for name in ("BI-TCP", "AIMD")), ("HSTCP", "STCP")
         yield times(
             "BI-TCP is relatively comparable to AIMD (ratio 6)",
-            ratio((RttPair("BI-TCP", 6), "ratio"), (RttPair("AIMD", 6), "ratio")), bic / aimd,
-            factor=2, why="'relatively comparable'; a factor of two, as of the ratios themselves",
+            ratio((RttPair("BI-TCP", 6), "ratio"), (RttPair("AIMD", 6), "ratio")),
+            bic / aimd,
+            factor=2,
+            why="'relatively comparable'; a factor of two, as of the ratios themselves",
             paper=f"{bic:.3g} against {aimd:.3g}",
-        )  # fmt: skip
+        )
         for name in others:
             yield ordered(
                 f"BI-TCP is much better than {name} (ratio 6)",
                 [(one, mean(RttPair(one, 6), "ratio")) for one in (name, "BI-TCP")],
                 paper=f"{values[name][-1]:.3g} against {bic:.3g}",
-            )  # fmt: skip
+            )
 
 
 def _table(
-    number: int, rate_mbps: float, names: Sequence[str], values: Mapping[str, Sequence[float]],
-    bandwidth: str, quick_s: float,
-) -> Simulated[RttPair]:  # fmt: skip
+    number: int,
+    rate_mbps: float,
+    names: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    bandwidth: str,
+    quick_s: float,
+) -> Simulated[RttPair]:
     def draw(numbers: Numbers, _traces: Traces) -> Figure:
         rows = [
-            [name, *(f"{value:g}: {numbers.of(RttPair(name, multiple), 'ratio').value:.3g}"
-                     for multiple, value in zip(RATIOS, values[name], strict=True))]
+            [
+                name,
+                *(
+                    f"{value:g}: {numbers.of(RttPair(name, multiple), 'ratio').value:.3g}"
+                    for multiple, value in zip(RATIOS, values[name], strict=True)
+                ),
+            ]
             for name in names
-        ]  # fmt: skip
+        ]
         return pictures.grid(["paper: ours", *(f"RTT ratio {one}" for one in RATIOS)], rows)
 
     keys = [RttPair(name, multiple) for name in names for multiple in RATIOS]
     return Simulated(
-        name=f"table-{number}", caption=f"RTT unfairness, {bandwidth}",
+        name=f"table-{number}",
+        caption=f"RTT unfairness, {bandwidth}",
         about=(
             "Two flows, 40 ms and a multiple of it, with background; throughput ratio in the "
             "second half of the run."
         ),
         cases=lambda effort: {key: case_table(effort, key, rate_mbps, quick_s) for key in keys},
-        measure=_measure_table, numbers=("ratio", "utilisation"), draw=draw,
-        claims=tuple(_claims(names, values)), headline=number == 3,
-    )  # fmt: skip
+        measure=_measure_table,
+        numbers=("ratio", "utilisation"),
+        draw=draw,
+        claims=tuple(_claims(names, values)),
+        headline=number == 3,
+    )
 
 
 QUICK_GIGABIT_S, QUICK_MEGABIT_S = 60.0, 150.0
 """Lengths of quick runs of tables 1 and 2, and of table 3."""
 TABLE_1 = _table(
-    1, GIGABIT_MBPS, ("AIMD", "HSTCP", "STCP"), PAPER_2, "2.5 Gbit/s (AIMD, HSTCP, STCP)",
-    QUICK_GIGABIT_S,
-)  # fmt: skip
+    1, GIGABIT_MBPS, ("AIMD", "HSTCP", "STCP"), PAPER_2, "2.5 Gbit/s (AIMD, HSTCP, STCP)", QUICK_GIGABIT_S
+)
 TABLE_2 = _table(2, GIGABIT_MBPS, tuple(CONTROLS), PAPER_2, "2.5 Gbit/s", QUICK_GIGABIT_S)
 TABLE_3 = _table(3, 100.0, tuple(CONTROLS), PAPER_3, "100 Mbit/s", QUICK_MEGABIT_S)

@@ -33,10 +33,14 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     others = {one: case for one, case in cases.items() if one not in ("FIT", "FAST")}
     fast = "FAST", mean(cases["FAST"], "FAST")
     return (
-        ordered(f"FIT is above the other TCPs at {where}",
-                [own, ("the best of them", _best(others))], unit="Mbit/s", paper="higher"),
+        ordered(
+            f"FIT is above the other TCPs at {where}",
+            [own, ("the best of them", _best(others))],
+            unit="Mbit/s",
+            paper="higher",
+        ),
         ordered(f"FIT is above FAST at {where}", [own, fast], unit="Mbit/s", paper="higher"),
-    )  # fmt: skip
+    )
 
 
 MUCH = 0.3
@@ -81,10 +85,13 @@ DELAYS_4 = (40, 80, 120, 160, 200)
 def _case_4(effort: Effort, key: FastPath) -> Case:
     setting = effort.setting
     made = scenario(
-        setting, [flow(setting, key.variant, fast_alpha=200 if key.in_panel_a else 20)],
-        rate_mbps=key.rate_mbps, rtt_ms=key.rtt_ms, loss=key.loss,
+        setting,
+        [flow(setting, key.variant, fast_alpha=200 if key.in_panel_a else 20)],
+        rate_mbps=key.rate_mbps,
+        rtt_ms=key.rtt_ms,
+        loss=key.loss,
         measured_s=effort.pick(40, 15) if key.in_panel_a else effort.pick(120, 40),
-    )  # fmt: skip
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -92,10 +99,7 @@ def _cases_4(effort: Effort) -> Mapping[FastPath, Case]:
     keys = [
         key
         for name in FAST_PATHS
-        for key in (
-            *(_with_loss(name, p) for p in LOSSES_4),
-            *(_with_delay(name, ms) for ms in DELAYS_4),
-        )
+        for key in (*(_with_loss(name, p) for p in LOSSES_4), *(_with_delay(name, ms) for ms in DELAYS_4))
     ]
     return {key: _case_4(effort, key) for key in keys}
 
@@ -106,14 +110,24 @@ def _draw_4(numbers: Numbers, _traces: Traces) -> Group:
     goodput = Axis("goodput", "Mbit/s")
     charts = [
         curve_chart(
-            numbers, by_loss, Axis("loss rate", log=True), goodput, key="loss",
-            heading="1 Gbit/s, 20 ms", height=3.0,
+            numbers,
+            by_loss,
+            Axis("loss rate", log=True),
+            goodput,
+            key="loss",
+            heading="1 Gbit/s, 20 ms",
+            height=3.0,
         ),
         curve_chart(
-            numbers, by_delay, Axis("delay", "ms"), replace(goodput, range=(0, None)), key="delay",
-            heading="100 Mbit/s, 1 %", height=3.0,
+            numbers,
+            by_delay,
+            Axis("delay", "ms"),
+            replace(goodput, range=(0, None)),
+            key="delay",
+            heading="100 Mbit/s, 1 %",
+            height=3.0,
         ),
-    ]  # fmt: skip
+    ]
     return Group(charts, linked=False, columns=2)
 
 
@@ -139,23 +153,44 @@ def _numbers(key: FastPath | NoisyPath, _effort: Effort) -> Sequence[str]:
 
 
 FIGURE_4 = Simulated(
-    name="figure-4", caption="high-speed links with random loss",
+    name="figure-4",
+    caption="high-speed links with random loss",
     about="(a) 1 Gbit/s, 20 ms, several loss rates; (b) 100 Mbit/s, 1 % loss, several delays.",
-    cases=_cases_4, measure=_measure, numbers=_numbers, draw=_draw_4,
+    cases=_cases_4,
+    measure=_measure,
+    numbers=_numbers,
+    draw=_draw_4,
     claims=(
-        *(near(f"1 Gbit/s, loss {p:g}: FIT about as FAST",
-               ratio((_with_loss("FIT", p), "FIT"), (_with_loss("FAST", p), "FAST")),
-               1, within=0.3, why="'similar throughput'", paper="about the same")
-          for p in LOSSES_4),
-        *(ordered(f"1 Gbit/s, loss {p:g}: FIT much higher than {other}",
-                  [("FIT", mean(_with_loss("FIT", p), "FIT")),
-                   (other, mean(_with_loss(other, p), other))], unit="Mbit/s", margin=MUCH,
-                  paper="much higher", why="three tenths more, as for 'much lower' in figure 7")
-          for p in (1e-3, 1e-4) for other in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")),
-        *(claim for ms in DELAYS_4
-          for claim in _above(f"{ms} ms", {one: _with_delay(one, ms) for one in FAST_PATHS})),
+        *(
+            near(
+                f"1 Gbit/s, loss {p:g}: FIT about as FAST",
+                ratio((_with_loss("FIT", p), "FIT"), (_with_loss("FAST", p), "FAST")),
+                1,
+                within=0.3,
+                why="'similar throughput'",
+                paper="about the same",
+            )
+            for p in LOSSES_4
+        ),
+        *(
+            ordered(
+                f"1 Gbit/s, loss {p:g}: FIT much higher than {other}",
+                [("FIT", mean(_with_loss("FIT", p), "FIT")), (other, mean(_with_loss(other, p), other))],
+                unit="Mbit/s",
+                margin=MUCH,
+                paper="much higher",
+                why="three tenths more, as for 'much lower' in figure 7",
+            )
+            for p in (1e-3, 1e-4)
+            for other in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
+        ),
+        *(
+            claim
+            for ms in DELAYS_4
+            for claim in _above(f"{ms} ms", {one: _with_delay(one, ms) for one in FAST_PATHS})
+        ),
     ),
-)  # fmt: skip
+)
 
 WIRELESS = ("FIT", "Reno", "CUBIC", "CTCP", "Westwood", "Veno", "FAST")
 LOSSES_5 = (0.01, 0.03, 0.05, 0.07)
@@ -165,10 +200,14 @@ DELAYS_5 = (50, 150, 250, 350)
 def _case_5(effort: Effort, key: NoisyPath) -> Case:
     setting = effort.setting
     made = scenario(
-        setting, [flow(setting, key.variant, fast_alpha=setting["fast_alpha"])], rate_mbps=4,
-        rtt_ms=key.rtt_ms, loss=key.loss, noise_ms=key.rtt_ms / 2,
+        setting,
+        [flow(setting, key.variant, fast_alpha=setting["fast_alpha"])],
+        rate_mbps=4,
+        rtt_ms=key.rtt_ms,
+        loss=key.loss,
+        noise_ms=key.rtt_ms / 2,
         measured_s=effort.pick(300, 100),
-    )  # fmt: skip
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -182,11 +221,14 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
         curve_chart(
             numbers,
             {one: [(ms, NoisyPath(one, ms, p), one) for ms in DELAYS_5] for one in WIRELESS},
-            Axis("delay", "ms"), Axis("goodput", "Mbit/s", range=(0, None)), key=f"loss-{p:g}",
-            heading=f"loss {p:.0%}", height=2.2,
+            Axis("delay", "ms"),
+            Axis("goodput", "Mbit/s", range=(0, None)),
+            key=f"loss-{p:g}",
+            heading=f"loss {p:.0%}",
+            height=2.2,
         )
         for p in LOSSES_5
-    ]  # fmt: skip
+    ]
     return Group(charts, columns=2)
 
 
@@ -207,14 +249,27 @@ def _ahead(numbers: Numbers) -> Estimate:
 
 
 FIGURE_5 = Simulated(
-    name="figure-5", caption="a wireless link with random loss and noisy delay",
+    name="figure-5",
+    caption="a wireless link with random loss and noisy delay",
     about="4 Mbit/s, Gaussian delay noise with half of the mean RTT as standard deviation.",
-    cases=_cases_5, measure=_measure, numbers=_numbers, draw=_draw_5,
+    cases=_cases_5,
+    measure=_measure,
+    numbers=_numbers,
+    draw=_draw_5,
     claims=(
-        *(claim for p in LOSSES_5 for ms in (50, 150, 350)
-          for claim in _above(f"{ms} ms, {p:.0%}", _noisy(ms, p))),
-        between("FIT has much more than the best other TCP", _ahead, 1 + MUCH, math.inf,
-                why="three tenths more, as for 'much lower' in figure 7; geometric mean over all "
-                "points", paper="much higher"),
+        *(
+            claim
+            for p in LOSSES_5
+            for ms in (50, 150, 350)
+            for claim in _above(f"{ms} ms, {p:.0%}", _noisy(ms, p))
+        ),
+        between(
+            "FIT has much more than the best other TCP",
+            _ahead,
+            1 + MUCH,
+            math.inf,
+            why="three tenths more, as for 'much lower' in figure 7; geometric mean over all points",
+            paper="much higher",
+        ),
     ),
-)  # fmt: skip
+)

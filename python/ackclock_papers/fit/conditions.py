@@ -52,10 +52,15 @@ def _cases(effort: Effort) -> Mapping[Path, Case]:
     found = {}
     for path in (NOISY, MIDDLE):
         made = scenario(
-            effort.setting, [flow(effort.setting, "Reno")], rate_mbps=path.rate_mbps,
-            rtt_ms=path.rtt_ms, loss=path.loss, noise_ms=path.noise_ms, measured_s=120,
+            effort.setting,
+            [flow(effort.setting, "Reno")],
+            rate_mbps=path.rate_mbps,
+            rtt_ms=path.rtt_ms,
+            loss=path.loss,
+            noise_ms=path.noise_ms,
+            measured_s=120,
             sample_s=0.05,
-        )  # fmt: skip
+        )
         found[path] = Case(made, effort.runs)
     return found
 
@@ -70,24 +75,45 @@ def _measure(_path: Path, run: Run) -> Row:
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [str(path), f"{path.rtt_ms:g}: {numbers.of(path, 'rtt_ms')}",
-         f"{path.loss:.0%}: {numbers.of(path, 'lost').value:.1%}"]
+        [
+            str(path),
+            f"{path.rtt_ms:g}: {numbers.of(path, 'rtt_ms')}",
+            f"{path.loss:.0%}: {numbers.of(path, 'lost').value:.1%}",
+        ]
         for path in (NOISY, MIDDLE)
-    ]  # fmt: skip
+    ]
     return pictures.grid(["stated: measured", "RTT (ms)", "loss rate"], rows)
 
 
 CONDITIONS = Simulated(
-    name="conditions", caption="delay and loss of two emulated paths",
+    name="conditions",
+    caption="delay and loss of two emulated paths",
     about="One Reno on the path of figure 6b and on one of the middle of figure 5.",
-    cases=_cases, measure=_measure, numbers=("rtt_ms", "lost"), draw=_draw,
+    cases=_cases,
+    measure=_measure,
+    numbers=("rtt_ms", "lost"),
+    draw=_draw,
     claims=(
-        *(times(f"{path}: the mean RTT is the stated delay", mean(path, "rtt_ms"), path.rtt_ms,
-                factor=1.5, unit="ms",
-                why="noise that cannot make a delay negative raises its mean")
-          for path in (NOISY, MIDDLE)),
-        *(near(f"{path}: packets are lost at the stated rate", mean(path, "lost"), path.loss,
-               within=0.3, why="some hundred losses")
-          for path in (NOISY, MIDDLE)),
+        *(
+            times(
+                f"{path}: the mean RTT is the stated delay",
+                mean(path, "rtt_ms"),
+                path.rtt_ms,
+                factor=1.5,
+                unit="ms",
+                why="noise that cannot make a delay negative raises its mean",
+            )
+            for path in (NOISY, MIDDLE)
+        ),
+        *(
+            near(
+                f"{path}: packets are lost at the stated rate",
+                mean(path, "lost"),
+                path.loss,
+                within=0.3,
+                why="some hundred losses",
+            )
+            for path in (NOISY, MIDDLE)
+        ),
     ),
-)  # fmt: skip
+)

@@ -20,14 +20,7 @@ from ackclock.reproduction.claims import between, mean, near, ordered, ratio, ti
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
-from ackclock_papers.fit.setting import (
-    PACKET_BITS,
-    flow,
-    goodputs,
-    over_time,
-    packets_per_step,
-    scenario,
-)
+from ackclock_papers.fit.setting import PACKET_BITS, flow, goodputs, over_time, packets_per_step, scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,10 +98,16 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
             for index, one in enumerate(place.variants)
         ]
         made = scenario(
-            effort.setting, flows, rate_mbps=place.rate_mbps, rtt_ms=place.rtt_ms,
-            loss=place.loss(effort.setting), noise_ms=place.noise_ms, warmup_s=0,
-            measured_s=turn * len(flows), sample_s=2.0,
-        )  # fmt: skip
+            effort.setting,
+            flows,
+            rate_mbps=place.rate_mbps,
+            rtt_ms=place.rtt_ms,
+            loss=place.loss(effort.setting),
+            noise_ms=place.noise_ms,
+            warmup_s=0,
+            measured_s=turn * len(flows),
+            sample_s=2.0,
+        )
         found[name] = Case(made, effort.runs)
     return found
 
@@ -122,9 +121,7 @@ def _measure(name: str, run: Run) -> Row:
         # The first tenth of a turn is slow start.
         start = turn * index
         own = run.windows.filter(pl.col("flow") == index)
-        row[one] = goodput(
-            own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn
-        )  # fmt: skip
+        row[one] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
     row["speed_up"] = row["FIT"] / float(np.mean([row[one] for one in place.variants[1:]]))
     return row
 
@@ -139,8 +136,7 @@ def _trace(_name: str, run: Run) -> pl.DataFrame:
 
 def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
     panels = {f"({PLACES[name].panel}) {name}": (name,) for name in traces}
-    return figures.over_time(traces, panels, "mbps", "rate (Mbit/s)", height=1.7, columns=3,
-                               shared=False)  # fmt: skip
+    return figures.over_time(traces, panels, "mbps", "rate (Mbit/s)", height=1.7, columns=3, shared=False)
 
 
 def _highest(name: str) -> Claim:
@@ -152,43 +148,74 @@ def _highest(name: str) -> Claim:
     # Where several fill the emulated path none can be seen to be ahead.
     margin, words = (-0.05, "highest or within 5 % of it") if name == "LA wired" else (0, "highest")
     return ordered(
-        f"{name}: FIT is {words}", [("FIT", mean(name, "FIT")), ("the best other", best)],
-        margin=margin, unit="Mbit/s", paper="highest",
-    )  # fmt: skip
+        f"{name}: FIT is {words}",
+        [("FIT", mean(name, "FIT")), ("the best other", best)],
+        margin=margin,
+        unit="Mbit/s",
+        paper="highest",
+    )
 
 
 FIGURE_8 = Simulated(
-    name="figure-8", caption="throughput over time at nine places (emulated)",
+    name="figure-8",
+    caption="throughput over time at nine places (emulated)",
     about=(
         "Emulated paths with the rate and distance of each place; the variants take turns of five "
         "minutes, as the paper's server does. Random loss from the paper's Reno."
     ),
-    cases=_cases, measure=_measure, numbers=_numbers, trace=_trace, draw=_draw_8,
+    cases=_cases,
+    measure=_measure,
+    numbers=_numbers,
+    trace=_trace,
+    draw=_draw_8,
     claims=(
         *(_highest(name) for name in IN_TABLE_5),
-        between("Bangalore (i): no obvious advantage of FIT", mean("Bangalore ADSL", "speed_up"),
-                0.7, 1.4, why="FIT over the mean of the others", paper="no obvious advantage"),
+        between(
+            "Bangalore (i): no obvious advantage of FIT",
+            mean("Bangalore ADSL", "speed_up"),
+            0.7,
+            1.4,
+            why="FIT over the mean of the others",
+            paper="no obvious advantage",
+        ),
     ),
-)  # fmt: skip
+)
 
 TABLE_4 = Simulated(
-    name="table-iv", caption="environments (emulated)",
+    name="table-iv",
+    caption="environments (emulated)",
     about="The paper's places, networks and clients, and the paths that stand for them.",
-    cases=_cases, measure=_measure, numbers=_numbers,
+    cases=_cases,
+    measure=_measure,
+    numbers=_numbers,
     draw=lambda n, _t: pictures.grid(
         ["panel", "place", "network", "client OS", "Mbit/s", "RTT ms", "loss", "noise ms"],
         [
-            [one.panel, name, one.network, one.client, one.rate_mbps, one.rtt_ms,
-             f"{one.loss(n.setting):.2%}", one.noise_ms]
+            [
+                one.panel,
+                name,
+                one.network,
+                one.client,
+                one.rate_mbps,
+                one.rtt_ms,
+                f"{one.loss(n.setting):.2%}",
+                one.noise_ms,
+            ]
             for name, one in PLACES.items()
         ],
     ),
     claims=tuple(
-        near(f"{name}: Reno as in table V", mean(name, "Reno"), place.paper["Reno"], within=0.4,
-             why="the path's loss is set by a formula without timeouts and recovery", unit="Mbit/s")
+        near(
+            f"{name}: Reno as in table V",
+            mean(name, "Reno"),
+            place.paper["Reno"],
+            within=0.4,
+            why="the path's loss is set by a formula without timeouts and recovery",
+            unit="Mbit/s",
+        )
         for name, place in IN_TABLE_5.items()
     ),
-)  # fmt: skip
+)
 
 
 def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
@@ -200,9 +227,14 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
             row.append(f"{place.paper[one]:g}: {numbers.of(name, one).value:.2g}" if known else "-")
         rows.append(row)
     rows.append(
-        ["speed-up", *(f"{one.speed_up:g}: {numbers.of(name, 'speed_up').value:.2g}"
-                       for name, one in IN_TABLE_5.items())]
-    )  # fmt: skip
+        [
+            "speed-up",
+            *(
+                f"{one.speed_up:g}: {numbers.of(name, 'speed_up').value:.2g}"
+                for name, one in IN_TABLE_5.items()
+            ),
+        ]
+    )
     return pictures.grid(["paper: ours", *IN_TABLE_5], rows)
 
 
@@ -240,14 +272,20 @@ def _cases_9(effort: Effort) -> Mapping[str, Case]:
     return {
         name: Case(
             scenario(
-                effort.setting, flows, rate_mbps=place.rate_mbps, rtt_ms=place.rtt_ms,
-                loss=place.loss(effort.setting), noise_ms=place.noise_ms,
-                measured_s=length, warmup_s=60, sample_s=2.0,
+                effort.setting,
+                flows,
+                rate_mbps=place.rate_mbps,
+                rtt_ms=place.rtt_ms,
+                loss=place.loss(effort.setting),
+                noise_ms=place.noise_ms,
+                measured_s=length,
+                warmup_s=60,
+                sample_s=2.0,
             ),
             effort.runs,
         )
         for name, flows in made.items()
-    }  # fmt: skip
+    }
 
 
 def _measure_9(name: str, run: Run) -> Row:
@@ -261,15 +299,23 @@ def _trace_9(_name: str, run: Run) -> pl.DataFrame:
 
 
 FIGURE_9 = Simulated(
-    name="figure-9", caption="FIT against E-MulTCP on 3G (emulated)",
+    name="figure-9",
+    caption="FIT against E-MulTCP on 3G (emulated)",
     about="The emulated CDMA path of table IV; each alone.",
-    cases=_cases_9, measure=_measure_9, numbers=("mbps",), trace=_trace_9,
+    cases=_cases_9,
+    measure=_measure_9,
+    numbers=("mbps",),
+    trace=_trace_9,
     draw=lambda _n, traces: figures.over_time(
         traces, {"both": tuple(traces)}, "mbps", "throughput (Mbit/s)", height=3.0
     ),
     claims=(
-        near("FIT has about 27 % more on average",
-             ratio(("FIT", "mbps"), ("E-MulTCP", "mbps")), 1.27, within=0.25,
-             why="one live path; 'about'"),
+        near(
+            "FIT has about 27 % more on average",
+            ratio(("FIT", "mbps"), ("E-MulTCP", "mbps")),
+            1.27,
+            within=0.25,
+            why="one live path; 'about'",
+        ),
     ),
-)  # fmt: skip
+)

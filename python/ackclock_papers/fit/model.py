@@ -80,10 +80,8 @@ def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
     charts = [
         curve_chart(numbers, rates, x, Axis("goodput", "Mbit/s", range=(0, None)), key="rates"),
         Chart("degradation", y.titled, x, y, [loss], height=2.3),
-        curve_chart(
-            numbers, delays, x, Axis("queueing delay", "ms", range=(0, None)), key="delay"
-        ),
-    ]  # fmt: skip
+        curve_chart(numbers, delays, x, Axis("queueing delay", "ms", range=(0, None)), key="delay"),
+    ]
     return Group(charts, columns=3)
 
 
@@ -93,9 +91,7 @@ def _correlation(numbers: Numbers) -> Estimate:
     degraded = 1 - np.array([numbers.each(key, "reno_mbps") for key in SESSIONS]) / np.array(
         numbers.each(ALONE, "reno_mbps")
     )
-    return over_runs(
-        [float(np.corrcoef(x, y)[0, 1]) for x, y in zip(delays.T, degraded.T, strict=True)]
-    )
+    return over_runs([float(np.corrcoef(x, y)[0, 1]) for x, y in zip(delays.T, degraded.T, strict=True)])
 
 
 FIGURE_1 = Simulated(
@@ -124,9 +120,15 @@ PERIOD_NUMBERS = ("beta", "growth", "W", "X", "periods")
 def _cases_period(effort: Effort) -> Mapping[Sessions, Case]:
     one = flow(effort.setting, "FIT", params={"n": THREE.n}, start="0 s")
     made = scenario(
-        effort.setting, [one], rate_mbps=1000, rtt_ms=PERIOD_RTT_MS, loss=0.001,
-        measured_s=effort.pick(300, 100), sample_s=0.1, buffer=20_000,
-    )  # fmt: skip
+        effort.setting,
+        [one],
+        rate_mbps=1000,
+        rtt_ms=PERIOD_RTT_MS,
+        loss=0.001,
+        measured_s=effort.pick(300, 100),
+        sample_s=0.1,
+        buffer=20_000,
+    )
     made["tcp"] |= {"delayed_ack": 1}
     return {THREE: Case(made, effort.runs)}
 
@@ -161,19 +163,27 @@ def _measure_period(key: Sessions, run: Run) -> Row:
 
 
 FIGURE_2 = Simulated(
-    name="figure-2", caption="one loss-free period",
+    name="figure-2",
+    caption="one loss-free period",
     about="FIT with N = 3 on a path that only loses, 0.1 %: the window from loss to loss.",
-    cases=_cases_period, measure=_measure_period, numbers=PERIOD_NUMBERS,
+    cases=_cases_period,
+    measure=_measure_period,
+    numbers=PERIOD_NUMBERS,
     trace=lambda _n, run: pictures.windows(run, 0.1, 30, 45).drop("name"),
     draw=lambda _n, traces: figures.over_time(
         traces, {str(THREE): (THREE,)}, "window", "window (packets)", height=2.6
     ),
     claims=(
-        near("between losses the window grows by N per round trip (equation 8)",
-             mean(THREE, "growth"), 1, within=0.05, paper="N X_i",
-             why="the round trip of recovery is taken off; timing of losses within a round trip"),
+        near(
+            "between losses the window grows by N per round trip (equation 8)",
+            mean(THREE, "growth"),
+            1,
+            within=0.05,
+            paper="N X_i",
+            why="the round trip of recovery is taken off; timing of losses within a round trip",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def _rounds(numbers: Numbers) -> Estimate:
@@ -183,9 +193,12 @@ def _rounds(numbers: Numbers) -> Estimate:
 
 
 TABLE_1 = Simulated(
-    name="table-i", caption="notation of a loss-free period",
+    name="table-i",
+    caption="notation of a loss-free period",
     about="Each letter with its mean in the run of figure 2.",
-    cases=_cases_period, measure=_measure_period, numbers=PERIOD_NUMBERS,
+    cases=_cases_period,
+    measure=_measure_period,
+    numbers=PERIOD_NUMBERS,
     draw=lambda n, _t: pictures.grid(
         ["letter", "meaning", "mean here"],
         [
@@ -196,13 +209,17 @@ TABLE_1 = Simulated(
         ],
     ),
     claims=(
-        near("beta = 2/(3N + 1) (equation 1)", mean(THREE, "beta"), 0.2, within=1e-6,
-             why="exact"),
-        near("E[X] = E[beta] E[W]/E[N], and one round trip of recovery (equations 10 and 13)",
-             _rounds, 1, within=0.05, paper="E[X] over E[beta] E[W]/E[N] + 1: 1",
-             why="W is counted at the detection of the loss"),
+        near("beta = 2/(3N + 1) (equation 1)", mean(THREE, "beta"), 0.2, within=1e-6, why="exact"),
+        near(
+            "E[X] = E[beta] E[W]/E[N], and one round trip of recovery (equations 10 and 13)",
+            _rounds,
+            1,
+            within=0.05,
+            paper="E[X] over E[beta] E[W]/E[N] + 1: 1",
+            why="W is counted at the detection of the loss",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 SESSIONS_3 = "two sessions"
@@ -212,9 +229,13 @@ RATE_3_MBPS, RTT_3_MS = 50, 40
 def _cases_3(effort: Effort) -> Mapping[str, Case]:
     setting = effort.setting
     made = scenario(
-        setting, [flow(setting, "FIT"), flow(setting, "Reno", rtt="80 ms")],
-        rate_mbps=RATE_3_MBPS, rtt_ms=RTT_3_MS, loss=0.001, measured_s=effort.pick(120, 60),
-    )  # fmt: skip
+        setting,
+        [flow(setting, "FIT"), flow(setting, "Reno", rtt="80 ms")],
+        rate_mbps=RATE_3_MBPS,
+        rtt_ms=RTT_3_MS,
+        loss=0.001,
+        measured_s=effort.pick(120, 60),
+    )
     return {SESSIONS_3: Case(made, effort.runs)}
 
 
@@ -304,27 +325,54 @@ def _draw_2(numbers: Numbers, _traces: Traces) -> Figure:
     for name in VARIANTS_2:
         bound = numbers.of(name, "bound").value
         rows.append(
-            [name, f"{numbers.of(name, 'rate').value:.0f}",
-             "none" if np.isinf(bound) else f"{bound:.0f}", f"{numbers.of(name, 'eta').value:.2f}"]
-        )  # fmt: skip
+            [
+                name,
+                f"{numbers.of(name, 'rate').value:.0f}",
+                "none" if np.isinf(bound) else f"{bound:.0f}",
+                f"{numbers.of(name, 'eta').value:.2f}",
+            ]
+        )
     heads = ["variant", "T (packets/s)", "bound without queue", "RTT unfairness"]
     return pictures.grid(heads, rows)
 
 
 TABLE_2 = Computed(
-    name="table-ii", caption="models, upper bounds, RTT fairness",
+    name="table-ii",
+    caption="models, upper bounds, RTT fairness",
     about=f"At D = 50 (and 200) ms, q = 20 ms, loss {LOSS:.1%}, alpha = 0.5, 20 packets for FAST.",
-    compute=_compute_2, numbers=NUMBERS_2, draw=_draw_2,
+    compute=_compute_2,
+    numbers=NUMBERS_2,
+    draw=_draw_2,
     claims=(
-        near("FIT's T is E[N] times Reno's (equation 18)", mean(CHECKS, "fit_over_reno"), 1.75,
-             within=1e-9, why="alpha (D + q)/q = 0.5 * 70/20", paper="E[N] times"),
-        *(between(f"{name} stays below its bound",
-                  ratio((name, "rate"), (name, "bound")), 0, 1,
-                  why="any queue only takes from it", paper="T at most the bound")
-          for name in ("Reno", "CTCP", "Veno", "Westwood")),
-        ordered("RTT unfairness: CTCP above Reno above FIT",
-                [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")]),
-        near("FIT's eta is 1 when E[N] > 1", mean("FIT", "eta"), 1, within=1e-9,
-             why="equation 19 with the same alpha for both flows"),
+        near(
+            "FIT's T is E[N] times Reno's (equation 18)",
+            mean(CHECKS, "fit_over_reno"),
+            1.75,
+            within=1e-9,
+            why="alpha (D + q)/q = 0.5 * 70/20",
+            paper="E[N] times",
+        ),
+        *(
+            between(
+                f"{name} stays below its bound",
+                ratio((name, "rate"), (name, "bound")),
+                0,
+                1,
+                why="any queue only takes from it",
+                paper="T at most the bound",
+            )
+            for name in ("Reno", "CTCP", "Veno", "Westwood")
+        ),
+        ordered(
+            "RTT unfairness: CTCP above Reno above FIT",
+            [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")],
+        ),
+        near(
+            "FIT's eta is 1 when E[N] > 1",
+            mean("FIT", "eta"),
+            1,
+            within=1e-9,
+            why="equation 19 with the same alpha for both flows",
+        ),
     ),
-)  # fmt: skip
+)

@@ -155,13 +155,14 @@ def scenario(
         link["delay_noise"] = {"kind": "gaussian", "sigma": f"{noise_ms:g} ms", **how}
     return {
         "run": {
-            "duration": f"{warmup_s + measured_s:g} s", "warmup": f"{warmup_s:g} s",
+            "duration": f"{warmup_s + measured_s:g} s",
+            "warmup": f"{warmup_s:g} s",
             "sample": f"{sample_s:g} s",
         },
         "tcp": {"profile": "linux", "packet": "1500 B", **SENDERS[setting["sender"]]},
         "dumbbell": link,
         "flow": [{**common, **one} for one in flows],
-    }  # fmt: skip
+    }
 
 
 def packets(rate_mbps: float, time_ms: float) -> int:

@@ -49,9 +49,8 @@ def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
         ]
         for panel, path in PANELS_6.items():
             made = scenario(
-                effort.setting, flows, rate_mbps=RATE_6_MBPS, measured_s=effort.pick(120, 60),
-                **path,
-            )  # fmt: skip
+                effort.setting, flows, rate_mbps=RATE_6_MBPS, measured_s=effort.pick(120, 60), **path
+            )
             found[AmongRenos(panel, name)] = Case(made, effort.runs, record=False)
     return found
 
@@ -77,10 +76,17 @@ def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
         }
         charts.append(
             bar_chart(
-                numbers, SHARING, kinds, "share of the link", top=1, key=str(panel),
-                heading=f"({panel})", stacked=True, factors={renos: RENOS},
+                numbers,
+                SHARING,
+                kinds,
+                "share of the link",
+                top=1,
+                key=str(panel),
+                heading=f"({panel})",
+                stacked=True,
+                factors={renos: RENOS},
             )
-        )  # fmt: skip
+        )
     return Group(charts, linked=False, columns=2)
 
 
@@ -173,14 +179,27 @@ def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
     for key, cases, labels in zip("ab", (STOLEN, FASTS), words, strict=True):
         found = [stolen(one)(numbers) for one in cases]
         shares = Series(
-            "bandwidth stolen rate", 0, range(len(found)), [one.value for one in found],
-            low=[one.low for one in found], high=[one.high for one in found], look="bars",
-        )  # fmt: skip
+            "bandwidth stolen rate",
+            0,
+            range(len(found)),
+            [one.value for one in found],
+            low=[one.low for one in found],
+            high=[one.high for one in found],
+            look="bars",
+        )
         y = Axis("bandwidth stolen rate")
         charts.append(
-            Chart(key, f"({key}) {y.label}", Axis("", names=labels), y, [shares], kind="points",
-                  heading=f"({key})", has_numbers=True)
-        )  # fmt: skip
+            Chart(
+                key,
+                f"({key}) {y.label}",
+                Axis("", names=labels),
+                y,
+                [shares],
+                kind="points",
+                heading=f"({key})",
+                has_numbers=True,
+            )
+        )
     return Group(charts, linked=False, columns=2)
 
 
@@ -195,22 +214,45 @@ def _more(key: Replacement, other: Replacement) -> Callable[[Numbers], Estimate]
 
 
 FIGURE_7 = Simulated(
-    name="figure-7", caption="bandwidth stolen rate",
+    name="figure-7",
+    caption="bandwidth stolen rate",
     about="20 Reno on 50 Mbit/s, 100 ms; then ten of them replaced.",
     cases=lambda effort: {key: _case_7(effort, key) for key in (NOTHING_REPLACED, *STOLEN, *FASTS)},
-    measure=_measure_7, numbers=("Reno", "others", "sum"), draw=_draw_7,
+    measure=_measure_7,
+    numbers=("Reno", "others", "sum"),
+    draw=_draw_7,
     claims=(
-        ordered("FIT steals much less than CUBIC",
-                [(name, stolen(Replacement(name))) for name in ("CUBIC", "FIT")], margin=0.3),
-        between("FIT steals a little more than CTCP",
-                _more(Replacement("FIT"), Replacement("CTCP")), 0.0, 0.1,
-                why="'a little': at most a tenth of what the Renos have", paper="a little higher"),
-        between("CTCP steals next to nothing", stolen(Replacement("CTCP")), -0.1, 0.1,
-                why="a tenth either way", paper="extremely good inter-fairness; ideal is 0"),
-        between("FAST's rate depends on alpha", _more(FASTS[-1], FASTS[0]), 0.1, math.inf,
-                why="0.1 more at alpha 100 than at 10", paper="depends on alpha"),
+        ordered(
+            "FIT steals much less than CUBIC",
+            [(name, stolen(Replacement(name))) for name in ("CUBIC", "FIT")],
+            margin=0.3,
+        ),
+        between(
+            "FIT steals a little more than CTCP",
+            _more(Replacement("FIT"), Replacement("CTCP")),
+            0.0,
+            0.1,
+            why="'a little': at most a tenth of what the Renos have",
+            paper="a little higher",
+        ),
+        between(
+            "CTCP steals next to nothing",
+            stolen(Replacement("CTCP")),
+            -0.1,
+            0.1,
+            why="a tenth either way",
+            paper="extremely good inter-fairness; ideal is 0",
+        ),
+        between(
+            "FAST's rate depends on alpha",
+            _more(FASTS[-1], FASTS[0]),
+            0.1,
+            math.inf,
+            why="0.1 more at alpha 100 than at 10",
+            paper="depends on alpha",
+        ),
     ),
-)  # fmt: skip
+)
 
 
 class ShortAndLong(NamedTuple):
@@ -227,9 +269,12 @@ SHORT_MS = 50
 RATE_T3_MBPS = 50.0
 LONG_MS = (50, 100, 200, 400)
 PAPER_3 = {
-    "FIT": (1, 1.17, 1.55, 1.9), "FAST": (1, 1.03, 1.45, 1.93), "CUBIC": (1, 1.34, 1.64, 2.14),
-    "CTCP": (1, 1.37, 2.17, 2.83), "Reno": (1, 1.84, 3, 5.19),
-}  # fmt: skip
+    "FIT": (1, 1.17, 1.55, 1.9),
+    "FAST": (1, 1.03, 1.45, 1.93),
+    "CUBIC": (1, 1.34, 1.64, 2.14),
+    "CTCP": (1, 1.37, 2.17, 2.83),
+    "Reno": (1, 1.84, 3, 5.19),
+}
 
 
 def _case_t3(effort: Effort, key: ShortAndLong) -> Case:
@@ -239,9 +284,14 @@ def _case_t3(effort: Effort, key: ShortAndLong) -> Case:
         flow(setting, key.variant, count=EACH, name="long", rtt=f"{key.long_ms} ms"),
     ]
     made = scenario(
-        setting, flows, rate_mbps=RATE_T3_MBPS, rtt_ms=SHORT_MS, loss=0.001,
-        measured_s=effort.pick(200, 80), buffer=packets(RATE_T3_MBPS, setting["table_iii_buffer"]),
-    )  # fmt: skip
+        setting,
+        flows,
+        rate_mbps=RATE_T3_MBPS,
+        rtt_ms=SHORT_MS,
+        loss=0.001,
+        measured_s=effort.pick(200, 80),
+        buffer=packets(RATE_T3_MBPS, setting["table_iii_buffer"]),
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -258,29 +308,57 @@ def _measure_t3(_key: ShortAndLong, run: Run) -> Row:
 
 def _draw_t3(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [name, *(f"{paper:g}: {numbers.of(ShortAndLong(name, ms), 'ratio').value:.3g}"
-                 for ms, paper in zip(LONG_MS, values, strict=True))]
+        [
+            name,
+            *(
+                f"{paper:g}: {numbers.of(ShortAndLong(name, ms), 'ratio').value:.3g}"
+                for ms, paper in zip(LONG_MS, values, strict=True)
+            ),
+        ]
         for name, values in PAPER_3.items()
-    ]  # fmt: skip
+    ]
     return pictures.grid(["paper: ours", "1", "1/2", "1/4", "1/8"], rows)
 
 
 TABLE_3 = Simulated(
-    name="table-iii", caption="throughput ratio of short over long flows",
+    name="table-iii",
+    caption="throughput ratio of short over long flows",
     about="Ten flows of 50 ms and ten of 50 to 400 ms on 50 Mbit/s, 0.1 % loss.",
-    cases=_cases_t3, measure=_measure_t3, numbers=("ratio",), draw=_draw_t3, headline=True,
+    cases=_cases_t3,
+    measure=_measure_t3,
+    numbers=("ratio",),
+    draw=_draw_t3,
+    headline=True,
     claims=(
-        *(near(f"{name}, RTT ratio 1/{ms // SHORT_MS}", mean(ShortAndLong(name, ms), "ratio"),
-               value, within=0.3, why="one run of the paper")
-          for name, values in PAPER_3.items()
-          for ms, value in zip(LONG_MS, values, strict=True)),
-        *(ordered(f"at 1/8 FIT is fairer than {other}",
-                  [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
-                  paper="better")
-          for other in ("CTCP", "Reno")),
-        *(times(f"at 1/8 FIT is about as fair as {other}",
+        *(
+            near(
+                f"{name}, RTT ratio 1/{ms // SHORT_MS}",
+                mean(ShortAndLong(name, ms), "ratio"),
+                value,
+                within=0.3,
+                why="one run of the paper",
+            )
+            for name, values in PAPER_3.items()
+            for ms, value in zip(LONG_MS, values, strict=True)
+        ),
+        *(
+            ordered(
+                f"at 1/8 FIT is fairer than {other}",
+                [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
+                paper="better",
+            )
+            for other in ("CTCP", "Reno")
+        ),
+        *(
+            times(
+                f"at 1/8 FIT is about as fair as {other}",
                 ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(other, 400), "ratio")),
-                1, factor=1.3, why="'similar'", paper="similar")
-          for other in ("FAST", "CUBIC")),
+                1,
+                factor=1.3,
+                why="'similar'",
+                paper="similar",
+            )
+            for other in ("FAST", "CUBIC")
+        ),
     ),
-)  # fmt: skip
+)

@@ -101,27 +101,48 @@ def _halves(numbers: Numbers) -> Estimate:
 ONE = model.SESSIONS[0]
 
 SECTION_2 = Simulated(
-    name="section-ii", caption="what its text says beside figure 1 and of the turns",
+    name="section-ii",
+    caption="what its text says beside figure 1 and of the turns",
     about="Figure 1's runs, FIT in MulTCP's place, and the turns of table V.",
-    cases=_cases_2, measure=_measure_2, numbers=_numbers_2, draw=_draw, headline=True,
+    cases=_cases_2,
+    measure=_measure_2,
+    numbers=_numbers_2,
+    draw=_draw,
+    headline=True,
     claims=(
-        ordered("figure 1(b): degradation grows with N",
-                [(str(key), _degradation(key)) for key in reversed(model.SESSIONS)],
-                why="1 - shared/alone, the order of the means", paper="'more and more severe'"),
-        ordered("an adapted N uses the link more than one session does",
-                [(words, mean(key, "utilisation")) for words, key in (("FIT", FIT_1),
-                                                                      ("N = 1", ONE))],
-                why="utilisation beside one Reno", paper="'can be more utilized'"),
-        ordered("an adapted N keeps the queueing delay acceptable",
-                [(words, mean(key, "delay_ms")) for words, key in ((str(model.MOST), model.MOST),
-                                                                   ("FIT", FIT_1))],
-                unit="ms", why="below that of the largest N, whose degradation is unacceptable",
-                paper="'kept at an acceptable level'"),
-        near("turns are long enough to come close to a steady state", _halves, 1, within=0.1,
-             why="goodput of the second half of a turn over that of the first, medians over "
-             "variants and places; a tenth is close", paper="'close to steady-state'"),
+        ordered(
+            "figure 1(b): degradation grows with N",
+            [(str(key), _degradation(key)) for key in reversed(model.SESSIONS)],
+            why="1 - shared/alone, the order of the means",
+            paper="'more and more severe'",
+        ),
+        ordered(
+            "an adapted N uses the link more than one session does",
+            [(words, mean(key, "utilisation")) for words, key in (("FIT", FIT_1), ("N = 1", ONE))],
+            why="utilisation beside one Reno",
+            paper="'can be more utilized'",
+        ),
+        ordered(
+            "an adapted N keeps the queueing delay acceptable",
+            [
+                (words, mean(key, "delay_ms"))
+                for words, key in ((str(model.MOST), model.MOST), ("FIT", FIT_1))
+            ],
+            unit="ms",
+            why="below that of the largest N, whose degradation is unacceptable",
+            paper="'kept at an acceptable level'",
+        ),
+        near(
+            "turns are long enough to come close to a steady state",
+            _halves,
+            1,
+            within=0.1,
+            why="goodput of the second half of a turn over that of the first, medians over "
+            "variants and places; a tenth is close",
+            paper="'close to steady-state'",
+        ),
     ),
-)  # fmt: skip
+)
 
 STARVING: dict[str, dict[str, Any]] = {
     "Vegas": {"controller": "vegas"},
@@ -137,21 +158,34 @@ FIFTH = sharing.AmongRenos("a", "Reno")
 
 def _starving(effort: Effort, name: str) -> Case:
     flows = [{**STARVING[name], "name": name}, flow(effort.setting, "Reno")]
-    made = scenario(effort.setting, flows, rate_mbps=10, rtt_ms=100, measured_s=120,
-                    buffer=packets(10, 100 * DEEP_RTTS))  # fmt: skip
+    made = scenario(
+        effort.setting, flows, rate_mbps=10, rtt_ms=100, measured_s=120, buffer=packets(10, 100 * DEEP_RTTS)
+    )
     return Case(made, effort.runs, record=False)
 
 
 def _alone(effort: Effort, name: str) -> Case:
     one = flow(effort.setting, name) if name != "Vegas" else {"controller": "vegas"}
-    made = scenario(effort.setting, [one], rate_mbps=model.RATE_3_MBPS, rtt_ms=model.RTT_3_MS,
-                    loss=0.001, measured_s=effort.pick(120, 60))  # fmt: skip
+    made = scenario(
+        effort.setting,
+        [one],
+        rate_mbps=model.RATE_3_MBPS,
+        rtt_ms=model.RTT_3_MS,
+        loss=0.001,
+        measured_s=effort.pick(120, 60),
+    )
     return Case(made, effort.runs, record=False)
 
 
 def _ten(effort: Effort) -> Case:
-    made = scenario(effort.setting, [flow(effort.setting, "Reno", count=10)], rate_mbps=1000,
-                    rtt_ms=20, loss=1e-3, measured_s=effort.pick(40, 15))  # fmt: skip
+    made = scenario(
+        effort.setting,
+        [flow(effort.setting, "Reno", count=10)],
+        rate_mbps=1000,
+        rtt_ms=20,
+        loss=1e-3,
+        measured_s=effort.pick(40, 15),
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -169,9 +203,10 @@ def _cases_6(effort: Effort) -> Mapping[Key, Case]:
         **{key: seven[key] for key in (sharing.NOTHING_REPLACED, *map(sharing.Replacement, SEVEN))},
         **{
             f"{name}: Reno beside {other}": _pair(effort, name, other)
-            for name in IN_TABLE_5 for other in ("Reno", "FIT")
+            for name in IN_TABLE_5
+            for other in ("Reno", "FIT")
         },
-    }  # fmt: skip
+    }
 
 
 def _pair(effort: Effort, name: str, other: str) -> Case:
@@ -179,9 +214,12 @@ def _pair(effort: Effort, name: str, other: str) -> Case:
     made = scenario(
         effort.setting,
         [flow(effort.setting, "Reno"), flow(effort.setting, other, name="other")],
-        rate_mbps=place.rate_mbps, rtt_ms=place.rtt_ms, loss=place.loss(effort.setting),
-        noise_ms=place.noise_ms, measured_s=effort.pick(300, 120),
-    )  # fmt: skip
+        rate_mbps=place.rate_mbps,
+        rtt_ms=place.rtt_ms,
+        loss=place.loss(effort.setting),
+        noise_ms=place.noise_ms,
+        measured_s=effort.pick(300, 120),
+    )
     return Case(made, effort.runs, record=False)
 
 

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALONE, NOISELESS, LOSSY = "one flow", "two flows, 10 Mbit/s", "one flow, lossy link"
-NUMBERS = {
-    ALONE: ("smallest_rtt_ms",),
-    NOISELESS: ("queueing_ms",),
-    LOSSY: ("utilisation", "queue_drops"),
-}
+NUMBERS = {ALONE: ("smallest_rtt_ms",), NOISELESS: ("queueing_ms",), LOSSY: ("utilisation", "queue_drops")}
 
 
 def _cases(effort: Effort) -> Mapping[str, Case]:
@@ -63,22 +59,37 @@ CONDITIONS = Simulated(
     claims=(
         between(
             "the propagation delay is 100 ms",
-            mean(ALONE, "smallest_rtt_ms"), 1000 * RTT_S, 1000 * RTT_S + 1,
-            why="the smallest RTT; up to 1 ms more for transmissions", unit="ms", paper="100 ms",
+            mean(ALONE, "smallest_rtt_ms"),
+            1000 * RTT_S,
+            1000 * RTT_S + 1,
+            why="the smallest RTT; up to 1 ms more for transmissions",
+            unit="ms",
+            paper="100 ms",
         ),
         between(
             "the largest queueing delay is 40 ms with 50 packets at 10 Mbit/s",
-            mean(NOISELESS, "queueing_ms"), 38, 42,
-            why="a packet of 0.8 ms more or less, and headers of 4 %", unit="ms", paper="40 ms",
+            mean(NOISELESS, "queueing_ms"),
+            38,
+            42,
+            why="a packet of 0.8 ms more or less, and headers of 4 %",
+            unit="ms",
+            paper="40 ms",
         ),
         between(
-            "the lossy link is under-used", mean(LOSSY, "utilisation"), 0, 0.9,
-            why="at p = 0.01, amid the losses of figure 14", paper="under-utilized",
+            "the lossy link is under-used",
+            mean(LOSSY, "utilisation"),
+            0,
+            0.9,
+            why="at p = 0.01, amid the losses of figure 14",
+            paper="under-utilized",
         ),
         between(
-            "the lossy link has no loss from congestion", mean(LOSSY, "queue_drops"), 0, 0,
+            "the lossy link has no loss from congestion",
+            mean(LOSSY, "queue_drops"),
+            0,
+            0,
             why="at p = 0.01, amid the losses of figure 14; slow start left out",
             paper="no congestion loss at all in many cases",
         ),
     ),
-)  # fmt: skip
+)

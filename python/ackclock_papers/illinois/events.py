@@ -60,16 +60,13 @@ def per_event(run: Run) -> Row:
         of the flows' windows over what the link with its buffer holds, at the events.
     """
     losses = _losses(run)
-    events = metrics.congestion_events(
-        losses["time_s"].to_numpy(), losses["flow"].to_numpy(), MERGE_S
-    )
+    events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), MERGE_S)
     begins = np.array([begin for begin, _ in events])
     queue = run.queues.filter(pl.col("link") == 0)
     time_s, drops = (queue[key].to_numpy().astype(float) for key in ("time_s", "drops"))
     # A loss is noticed up to a round trip after the drop, which a sample of 0.1 s has.
     edges = np.append(begins, np.inf) - RTT_S - BUFFER_PACKETS / capacity(RATE_MBPS) - 0.1
-    counts = np.array([drops[(time_s > low) & (time_s <= high)].sum()
-                       for low, high in pairwise(edges)])  # fmt: skip
+    counts = np.array([drops[(time_s > low) & (time_s <= high)].sum() for low, high in pairwise(edges)])
     counts = counts[counts > 0]
     at_s, windows = _table(run, "window")
     before = np.clip(np.searchsorted(at_s, begins) - 1, 0, None)
@@ -122,10 +119,7 @@ OF_ILLINOIS = ("apart", "halved", "balance")
 
 def _measure(case: Four, run: Run) -> Row:
     if case == BESIDE:
-        return {
-            OfFlow("window", index): one["mean_window"]
-            for index, one in enumerate(run.summary["flows"])
-        }
+        return {OfFlow("window", index): one["mean_window"] for index, one in enumerate(run.summary["flows"])}
     return {**per_event(run), **(of_illinois(run) if case == ILLINOIS else {})}
 
 
@@ -153,10 +147,13 @@ def _pair(first: int, control: str) -> Claim:
         return numbers.ratio(*((BESIDE, OfFlow("window", first + one)) for one in (0, 1)))
 
     return times(
-        f"both {control} flows have the same mean window", ratio, 1, factor=1.25,
+        f"both {control} flows have the same mean window",
+        ratio,
+        1,
+        factor=1.25,
         why="of two Reno and two Illinois flows; means over a few tens of their loss events",
         paper="'share the same average window size'",
-    )  # fmt: skip
+    )
 
 
 def _around_capacity(numbers: Numbers) -> tuple[str, bool]:

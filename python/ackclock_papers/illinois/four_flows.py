@@ -117,9 +117,14 @@ def together(case: Four, effort: Effort) -> Case:
     """
     # The link has the delay of the shortest round trip; access links make up the others.
     made = scenario(
-        case.flows(effort.setting), effort.setting, rate_mbps=RATE_MBPS, rtt_ms=min(case.rtts_ms),
-        duration_s=effort.pick(600, 300), warmup_s=100, sample_s=0.1,
-    )  # fmt: skip
+        case.flows(effort.setting),
+        effort.setting,
+        rate_mbps=RATE_MBPS,
+        rtt_ms=min(case.rtts_ms),
+        duration_s=effort.pick(600, 300),
+        warmup_s=100,
+        sample_s=0.1,
+    )
     return Case(made, runs=effort.runs)
 
 
@@ -147,10 +152,12 @@ def numbers_of(case: Four, _effort: Effort) -> list[Key]:
     """
     of_flows = [OfFlow(what, index) for index in range(4) for what in ("goodput", "window")]
     return [
-        *SUMS, *of_flows,
-        *(["mu"] if case.mixed else []), *(BESIDE if case.reno_flows else []),
+        *SUMS,
+        *of_flows,
+        *(["mu"] if case.mixed else []),
+        *(BESIDE if case.reno_flows else []),
         *([ALPHA] if _increases(case) else []),
-    ]  # fmt: skip
+    ]
 
 
 def _increases(case: Four) -> bool:
@@ -174,8 +181,7 @@ def measure(case: Four, run: Run) -> Row:
     """
     flows = run.summary["flows"]
     losses = run.events.filter(
-        pl.col("kind").is_in(["loss", "timeout"])
-        & (pl.col("time_s") > run.summary["measured_from_s"])
+        pl.col("kind").is_in(["loss", "timeout"]) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
     events = metrics.congestion_events(
         losses["time_s"].to_numpy(), losses["flow"].to_numpy(), 2 * max(case.rtts_ms) / 1000

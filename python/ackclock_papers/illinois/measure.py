@@ -29,9 +29,7 @@ instead of one halves it for a round trip; in a span of 25 round trips that is 2
 LEAST = 0.05
 """Second difference, packets, that counts as straight: what is left of steps of whole packets."""
 
-COUNTS = (
-    "goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run",
-)  # fmt: skip
+COUNTS = ("goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run")
 LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
 BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
 NUMBERS = (*COUNTS, *LENGTHS, *BENDS)

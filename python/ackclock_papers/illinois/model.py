@@ -29,11 +29,14 @@ def _curves(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
     alpha, beta = illinois.alpha(POSITIONS, 1.0), illinois.beta(POSITIONS, 1.0)
     steps = np.abs(np.diff(1 / alpha)), np.abs(np.diff(beta))
     row = {
-        "alpha_start": alpha[0], "alpha_end": alpha[-1], "beta_start": beta[0],
-        "beta_end": beta[-1], "alpha_falls": bool(np.all(np.diff(alpha) <= 0)),
+        "alpha_start": alpha[0],
+        "alpha_end": alpha[-1],
+        "beta_start": beta[0],
+        "beta_end": beta[-1],
+        "alpha_falls": bool(np.all(np.diff(alpha) <= 0)),
         "beta_rises": bool(np.all(np.diff(beta) >= 0)),
         "largest_step": float(max(steps[0].max() / 10, steps[1].max())),
-    }  # fmt: skip
+    }
     frame = pl.DataFrame({"position": POSITIONS, "alpha": alpha, "beta": beta})
     return {STANDARD: [row]}, {STANDARD: frame}
 
@@ -42,10 +45,16 @@ def _draw_curves(_numbers: Numbers, traces: Traces) -> Group:
     frame = traces[STANDARD]
     axes = (Axis("alpha", "packets per round trip"), Axis("beta", range=(0, 0.6)))
     charts = [
-        Chart(y.label, y.titled, Axis("da/dm"), y,
-              [Series(y.label, index, frame["position"], frame[y.label])], height=2.4)
+        Chart(
+            y.label,
+            y.titled,
+            Axis("da/dm"),
+            y,
+            [Series(y.label, index, frame["position"], frame[y.label])],
+            height=2.4,
+        )
         for index, y in enumerate(axes)
-    ]  # fmt: skip
+    ]
     return Group(charts, columns=2)
 
 
@@ -56,12 +65,18 @@ def _judge_curves(numbers: Numbers) -> tuple[str, bool]:
 
 
 FIGURE_1 = Computed(
-    name="figure-1", caption="alpha and beta of the queueing delay",
+    name="figure-1",
+    caption="alpha and beta of the queueing delay",
     about="Equations 2 to 4 with the standard parameters, over the delay's share of its maximum.",
     compute=_curves,
     numbers={
         STANDARD: (
-            "alpha_start", "alpha_end", "beta_start", "beta_end", "alpha_falls", "beta_rises",
+            "alpha_start",
+            "alpha_end",
+            "beta_start",
+            "beta_end",
+            "alpha_falls",
+            "beta_rises",
             "largest_step",
         )
     },
@@ -84,7 +99,7 @@ FIGURE_1 = Computed(
             why="1/alpha over 10, and beta: both are linear pieces, at most 10/1000 per step",
         ),
     ),
-)  # fmt: skip
+)
 
 LEVELS = ("light", "medium", "heavy")
 STUDIED = ("mu", "lowest_ratio", "highest_ratio", "range", "largest_std_over_mean", "linearity")
@@ -128,9 +143,11 @@ def one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
         "linearity": _linearity(average, rtt),
     }
     columns = {
-        "ratio": ratio, "std_over_mean": deviation / average,
-        "log_rtt": np.log(rtt), "log_share": np.log(average),
-    }  # fmt: skip
+        "ratio": ratio,
+        "std_over_mean": deviation / average,
+        "log_rtt": np.log(rtt),
+        "log_share": np.log(average),
+    }
     return row, pl.DataFrame({name: values.ravel() for name, values in columns.items()})
 
 
@@ -148,10 +165,17 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
         (Axis("log T"), Axis("log x/C"), frame["log_rtt"].to_numpy(), "log_share"),
     )
     charts = [
-        Chart(column, y.titled, x, y, [Series("flows", 0, places, frame[column], look="points")],
-              kind="points", height=2.4)
+        Chart(
+            column,
+            y.titled,
+            x,
+            y,
+            [Series("flows", 0, places, frame[column], look="points")],
+            kind="points",
+            height=2.4,
+        )
         for x, y, places, column in plots
-    ]  # fmt: skip
+    ]
     return Group(charts, linked=False, columns=3)
 
 
@@ -207,15 +231,18 @@ def _claims(level: str) -> tuple[Claim, ...]:
 
 def _figure(number: int, flows: int, level: str) -> Computed:
     return Computed(
-        name=f"figure-{number}", caption=f"the matrix model, N = {flows}, {level} congestion",
+        name=f"figure-{number}",
+        caption=f"the matrix model, N = {flows}, {level} congestion",
         about=(
             "50 runs of the chain with random round trips of 50 to 250 ms and random starts, 1000 "
             f"events each after 500, b = 1/2, T_tilde = T_hat; {SEEDS} such sets for the intervals."
         ),
         compute=lambda _effort: _study(flows, level),
         numbers=dict.fromkeys(LEVELS, STUDIED),
-        draw=_draw_study, claims=_claims(level), headline=number in (2, 4),
-    )  # fmt: skip
+        draw=_draw_study,
+        claims=_claims(level),
+        headline=number in (2, 4),
+    )
 
 
 FIGURES_2_TO_7 = tuple(

@@ -68,9 +68,15 @@ def lossy(case: Lossy, setting: Setting, duration_s: float) -> dict[str, Any]:
     if case.control == "Illinois":
         one["params"] = {"eta1": 0.2}
     return scenario(
-        [one], setting, rate_mbps=40, buffer=200, duration_s=duration_s, warmup_s=50,
-        sample_s=0.5, loss={"kind": "bernoulli", "rate": case.loss},
-    )  # fmt: skip
+        [one],
+        setting,
+        rate_mbps=40,
+        buffer=200,
+        duration_s=duration_s,
+        warmup_s=50,
+        sample_s=0.5,
+        loss={"kind": "bernoulli", "rate": case.loss},
+    )
 
 
 def _cases_14(effort: Effort) -> Mapping[Lossy, Case]:
@@ -231,9 +237,7 @@ class Noisy(NamedTuple):
         return [one | noise, one | (noise if self.both else {})]
 
 
-def noisy(
-    case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.0
-) -> dict[str, Any]:
+def noisy(case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
     """Make a scenario of figure 15.
 
     Parameters
@@ -251,17 +255,21 @@ def noisy(
         The scenario.
     """
     return scenario(
-        case.flows(setting), setting, rate_mbps=RATE_MBPS, rtt_ms=60, buffer=50,
-        duration_s=duration_s, warmup_s=100, sample_s=sample_s,
-    )  # fmt: skip
+        case.flows(setting),
+        setting,
+        rate_mbps=RATE_MBPS,
+        rtt_ms=60,
+        buffer=50,
+        duration_s=duration_s,
+        warmup_s=100,
+        sample_s=sample_s,
+    )
 
 
 def _cases_15(effort: Effort) -> Mapping[Noisy, Case]:
     every = itertools.product((None, *GAMMAS), (True, False), SIGMAS_MS)
     return {
-        case: Case(
-            noisy(case, effort.setting, effort.pick(1000, 400)), runs=effort.runs, record=False
-        )
+        case: Case(noisy(case, effort.setting, effort.pick(1000, 400)), runs=effort.runs, record=False)
         for case in itertools.starmap(Noisy, every)
     }
 
@@ -284,11 +292,14 @@ def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
                 label: [(sigma, Noisy(gamma, both, sigma), key) for sigma in SIGMAS_MS]
                 for label, both, key in curves
             },
-            Axis("sigma", "ms"), Axis("goodput", "Mbit/s", range=(0, 10.5)), key=f"gamma-{gamma}",
-            heading=Noisy(gamma, both=True, sigma_ms=0).control, height=2.2,
+            Axis("sigma", "ms"),
+            Axis("goodput", "Mbit/s", range=(0, 10.5)),
+            key=f"gamma-{gamma}",
+            heading=Noisy(gamma, both=True, sigma_ms=0).control,
+            height=2.2,
         )
         for gamma in (None, *GAMMAS)
-    ]  # fmt: skip
+    ]
     return Group(charts, columns=2)
 
 
@@ -296,20 +307,14 @@ def _noisy_mbps(numbers: Numbers) -> Estimate:
     """Goodput of a noisy Illinois flow beside one without noise."""
     return over_runs(
         np.mean(
-            [
-                numbers.each(Noisy(None, False, sigma_ms), "noisy_mbps")
-                for sigma_ms in SIGMAS_MS[1:]
-            ],
-            axis=0,
+            [numbers.each(Noisy(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]], axis=0
         )
     )
 
 
 def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
     """Noise at which two noisy Vegas flows leave a tenth of the link, by run, ms."""
-    sums = np.array(
-        [numbers.each(Noisy(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS]
-    )
+    sums = np.array([numbers.each(Noisy(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS])
     enough = 0.9 * RATE_MBPS
     # The running least falls with the noise, as interpolation needs; a link that stays full has the
     # largest noise.
@@ -321,10 +326,12 @@ def _thresholds() -> Iterator[Claim]:
     for more, less in itertools.pairwise(reversed(GAMMAS)):
         yield times(
             f"the threshold on sigma grows with gamma: {more} for {less}",
-            partial(_ratio_of_thresholds, more, less), more / less, factor=1.5,
+            partial(_ratio_of_thresholds, more, less),
+            more / less,
+            factor=1.5,
             why="where two noisy flows leave a tenth of the link, between the noises of the grid",
             paper="proportional to gamma",
-        )  # fmt: skip
+        )
 
 
 def _ratio_of_thresholds(more: int, less: int, numbers: Numbers) -> Estimate:

@@ -103,8 +103,7 @@ def cases(effort: Effort) -> Mapping[Alone, Case]:
     end_s = effort.pick(1200.0, 600.0)
     return {
         one: Case(
-            scenario([one.flow(effort.setting)], effort.setting, duration_s=end_s),
-            runs=seeds_alone(effort),
+            scenario([one.flow(effort.setting)], effort.setting, duration_s=end_s), runs=seeds_alone(effort)
         )
         for one in FLOWS
     }
@@ -140,23 +139,29 @@ HOW = (
 def _concave(case: Alone) -> tuple[Claim, Claim]:
     return (
         between(
-            f"{case}: concave for the most part", mean(case, "concave"), 0.5, np.inf,
-            why=HOW, paper="concave",
+            f"{case}: concave for the most part", mean(case, "concave"), 0.5, np.inf, why=HOW, paper="concave"
         ),
         between(
-            f"{case}: nowhere convex in an epoch", mean(case, "convex"), 0, 0.05,
+            f"{case}: nowhere convex in an epoch",
+            mean(case, "convex"),
+            0,
+            0.05,
             why="half of what counts as seen in the other curves; whole packets and random delays "
             "bend straight parts a little",
             paper="throughout",
         ),
-    )  # fmt: skip
+    )
 
 
 def _convex(case: Alone, paper: str) -> Claim:
     return between(
-        f"{case}: a part is convex", mean(case, "convex"), 0.1, np.inf,
-        why="a tenth of the epochs is seen in a picture", paper=paper,
-    )  # fmt: skip
+        f"{case}: a part is convex",
+        mean(case, "convex"),
+        0.1,
+        np.inf,
+        why="a tenth of the epochs is seen in a picture",
+        paper=paper,
+    )
 
 
 NO_SACK = "'the SACK support is not needed'"
@@ -165,10 +170,12 @@ NO_SACK = "'the SACK support is not needed'"
 def _times_out(case: Alone) -> Claim:
     return between(
         f"{case}: times out often",
-        ratio((case, "timeouts"), (case, "epochs")), 0.1, np.inf,
+        ratio((case, "timeouts"), (case, "epochs")),
+        0.1,
+        np.inf,
         why="a timeout in every tenth congestion event, slow start left out: no number is given",
         paper="frequently",
-    )  # fmt: skip
+    )
 
 
 def _draw_8(_numbers: Numbers, traces: Traces) -> Group:

@@ -70,9 +70,7 @@ def scenario(
     """
     common = {"rtt": build.milliseconds(rtt_ms), "access": setting["access"]}
     return build.scenario(
-        build.dumbbell(
-            build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(buffer), **link
-        ),
+        build.dumbbell(build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(buffer), **link),
         *(common | flow for flow in flows),
         duration=build.seconds(duration_s),
         warmup=build.seconds(warmup_s),
@@ -143,8 +141,7 @@ def flow(
         An entry of ``[[flow]]``.
     """
     made = build.flow(
-        CONTROLLERS[control],
-        recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]],
+        CONTROLLERS[control], recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]]
     )
     if beta is not None:
         made["params"] = {"beta_min": beta, "beta_max": beta}

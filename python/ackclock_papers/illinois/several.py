@@ -101,9 +101,7 @@ def _draw_9(numbers: Numbers, _traces: Traces) -> Group:
     for shown in (list(ALONE), list(TOGETHER)):
         keys = {"goodput": [(case, "goodput_mbps") for case in shown]}
         words, panel = [case.control for case in shown], shown[0].panel
-        charts.append(
-            bar_chart(numbers, words, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel)
-        )
+        charts.append(bar_chart(numbers, words, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel))
     return Group(charts, linked=False)
 
 
@@ -118,8 +116,9 @@ def _highest(ours: Counted) -> Claim:
         f"{ours} has a higher goodput than {', '.join(other.control for other in others)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
         why="the order of what is left unused, whose differences are seen where goodputs are alike",
-        unit="Mbit/s unused", paper="the best utilisation",
-    )  # fmt: skip
+        unit="Mbit/s unused",
+        paper="the best utilisation",
+    )
 
 
 FIGURE_9 = Simulated(
@@ -141,9 +140,7 @@ FIGURE_9 = Simulated(
     ),
 )
 
-BESIDE_RENO = tuple(
-    beside_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas")
-)
+BESIDE_RENO = tuple(beside_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas"))
 MIXED = tuple(mixed_rtts(control) for control in CONTROLS)
 
 
@@ -160,19 +157,28 @@ def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
         pairs.append(Series(name, shift, places + 0.4 * (shift - 0.5), means, look="bars"))
     throughput = Axis("mean throughput", "Mbit/s", range=(0, None))
     left = Chart(
-        "throughput", f"next to two Reno flows: {throughput.titled}",
-        Axis("", names=[case.control for case in BESIDE_RENO]), throughput, pairs, kind="points",
-        height=2.4, bar_width=0.4,
-    )  # fmt: skip
+        "throughput",
+        f"next to two Reno flows: {throughput.titled}",
+        Axis("", names=[case.control for case in BESIDE_RENO]),
+        throughput,
+        pairs,
+        kind="points",
+        height=2.4,
+        bar_width=0.4,
+    )
     windows = {
         f"{rtt_ms} ms": [(case, OfFlow("window", index)) for case in MIXED]
         for index, rtt_ms in enumerate(RTTS_MS)
     }
     colours = {name: 2 + index for index, name in enumerate(windows)}
     right = bar_chart(
-        numbers, [case.control for case in MIXED], windows, "mean window (packets)", key="window",
+        numbers,
+        [case.control for case in MIXED],
+        windows,
+        "mean window (packets)",
+        key="window",
         colours=colours,
-    )  # fmt: skip
+    )
     return Group([left, right], linked=False)
 
 
@@ -182,9 +188,11 @@ NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under
 def _favours_short(other: str) -> Claim:
     numbers = [(one, mean(mixed_rtts(one), "mu")) for one in (other, "Illinois")]
     return ordered(
-        f"{other} favours short RTTs more than Illinois does", numbers, unit="(mu)",
+        f"{other} favours short RTTs more than Illinois does",
+        numbers,
+        unit="(mu)",
         paper="Illinois is more fair",
-    )  # fmt: skip
+    )
 
 
 def _leaves_less(other: str, sentence: str, paper: str) -> Claim:
@@ -205,13 +213,17 @@ def _of_two_renos(numbers: Numbers) -> Estimate:
 
 
 FIGURE_11 = Simulated(
-    name="figure-11", caption="beside Reno, and with different round trips",
+    name="figure-11",
+    caption="beside Reno, and with different round trips",
     about=(
         "Left: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
         "Right: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "
         "window ~ RTT^-mu."
     ),
-    cases=_cases_11, measure=measure, numbers=numbers_of, draw=_draw_11,
+    cases=_cases_11,
+    measure=measure,
+    numbers=numbers_of,
+    draw=_draw_11,
     headline=True,
     claims=(
         *(
@@ -220,38 +232,57 @@ FIGURE_11 = Simulated(
         ),
         between(
             "Illinois has the larger windows beside Reno, but only slightly",
-            mean(beside_reno("Illinois"), "window_ratio"), 1, 1.5,
-            why="mean window over Reno's; section 4.6 expects 1.1", paper="slightly larger",
+            mean(beside_reno("Illinois"), "window_ratio"),
+            1,
+            1.5,
+            why="mean window over Reno's; section 4.6 expects 1.1",
+            paper="slightly larger",
         ),
         between(
-            "Reno does not suffer significantly beside Illinois", _of_two_renos, 0.8, np.inf,
+            "Reno does not suffer significantly beside Illinois",
+            _of_two_renos,
+            0.8,
+            np.inf,
             why="goodput beside two Illinois flows over that beside two Reno flows; the windows of "
             "section 4.6 take a twentieth",
             paper="'will not suffer a significant degradation'",
         ),
         between(
             "Illinois beside Reno: alpha is slightly larger than 1",
-            mean(beside_reno("Illinois"), ALPHA), 1, 1.5,
+            mean(beside_reno("Illinois"), ALPHA),
+            1,
+            1.5,
             why="weighted by 1/RTT as in equation 28, over all of the measured time",
-            unit="packets per round trip", paper="slightly larger than 1",
+            unit="packets per round trip",
+            paper="slightly larger than 1",
         ),
         between(
             "Vegas gets very little beside Reno",
-            mean(beside_reno("Vegas"), "reno_share"), 0.75, 1,
-            why="Reno's share of the goodput; a fair one would be 0.5", paper="very small rates",
+            mean(beside_reno("Vegas"), "reno_share"),
+            0.75,
+            1,
+            why="Reno's share of the goodput; a fair one would be 0.5",
+            paper="very small rates",
         ),
         between(
             "Illinois: nearly equal windows whatever the RTT",
-            mean(mixed_rtts("Illinois"), "mu"), -0.35, 0.35,
-            why=NEARLY_EQUAL, paper="approximately the same",
+            mean(mixed_rtts("Illinois"), "mu"),
+            -0.35,
+            0.35,
+            why=NEARLY_EQUAL,
+            paper="approximately the same",
         ),
         between(
             "Reno: nearly equal windows whatever the RTT",
-            mean(mixed_rtts("Reno"), "mu"), -0.35, 0.35, why=NEARLY_EQUAL, paper="similar",
+            mean(mixed_rtts("Reno"), "mu"),
+            -0.35,
+            0.35,
+            why=NEARLY_EQUAL,
+            paper="similar",
         ),
         *(_favours_short(other) for other in RIVALS),
     ),
-)  # fmt: skip
+)
 
 
 DRAWN = ("Illinois", *RIVALS)
@@ -269,54 +300,71 @@ def _cases_13(effort: Effort) -> Mapping[Four, Case]:
 
 def _draw_windows(_numbers: Numbers, traces: Traces) -> Group:
     panels = {str(case): (case,) for case in traces}
-    return figures.over_time(
-        traces, panels, "window", "window (packets)", span=(150, 250), height=1.4
-    )
+    return figures.over_time(traces, panels, "window", "window (packets)", span=(150, 250), height=1.4)
 
 
 FIGURE_12 = Simulated(
-    name="figure-12", caption="window curves, equal round trips",
+    name="figure-12",
+    caption="window curves, equal round trips",
     about=(
         "Four flows on 100 Mbit/s, 100 ms, 100 packets. Loss events within two round trips are one "
         "congestion event."
     ),
-    cases=_cases_12, measure=measure, numbers=numbers_of, trace=_trace, draw=_draw_windows,
+    cases=_cases_12,
+    measure=measure,
+    numbers=numbers_of,
+    trace=_trace,
+    draw=_draw_windows,
     claims=(
         between(
             "Illinois backs off unsynchronised",
-            mean(Four("Illinois"), "losing_flows"), 1, 2,
+            mean(Four("Illinois"), "losing_flows"),
+            1,
+            2,
             why="flows that lose per congestion event, of four; 1 is never together",
             paper="unsynchronised",
         ),
         between(
             "HS-TCP backs off synchronised",
-            mean(Four("HS-TCP"), "losing_flows"), 2, 4,
+            mean(Four("HS-TCP"), "losing_flows"),
+            2,
+            4,
             why="flows that lose per congestion event, of four; 4 is always together",
             paper="synchronised frequently",
         ),
-        _leaves_less(
-            "HS-TCP", "HS-TCP leaves Reno less than Illinois does", "more unfair to TCP-Reno",
-        ),
+        _leaves_less("HS-TCP", "HS-TCP leaves Reno less than Illinois does", "more unfair to TCP-Reno"),
     ),
-)  # fmt: skip
+)
 
 FIGURE_13 = Simulated(
-    name="figure-13", caption="window curves, round trips of 60 to 120 ms",
+    name="figure-13",
+    caption="window curves, round trips of 60 to 120 ms",
     about="Four flows of one algorithm on 100 Mbit/s, 100 packets; mu as in figure 11.",
-    cases=_cases_13, measure=measure, numbers=numbers_of, trace=_trace, draw=_draw_windows,
+    cases=_cases_13,
+    measure=measure,
+    numbers=numbers_of,
+    trace=_trace,
+    draw=_draw_windows,
     claims=(
         near(
             "Illinois is fair to large RTTs: equal windows",
-            mean(mixed_rtts("Illinois"), "mu"), 0, within=0.35, absolute=True,
-            why=NEARLY_EQUAL, paper="fair",
+            mean(mixed_rtts("Illinois"), "mu"),
+            0,
+            within=0.35,
+            absolute=True,
+            why=NEARLY_EQUAL,
+            paper="fair",
         ),
         *(
             between(
                 f"{other} is not fair to large RTTs",
-                mean(mixed_rtts(other), "mu"), 0.5, np.inf,
-                why="mu is 0 for equal windows, 1 for windows inverse to the RTT", paper="not fair",
+                mean(mixed_rtts(other), "mu"),
+                0.5,
+                np.inf,
+                why="mu is 0 for equal windows, 1 for windows inverse to the RTT",
+                paper="not fair",
             )
             for other in RIVALS
         ),
     ),
-)  # fmt: skip
+)

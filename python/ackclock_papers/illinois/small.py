@@ -69,9 +69,11 @@ def _cases_5(effort: Effort) -> Mapping[Key, Case]:
     alone = one_flow.cases(effort)
     return {
         **{case: alone[case] for case in CURVES},
-        **{case: Case(lossy(case, effort.setting, effort.pick(1050, 350)), runs=effort.runs)
-           for case in LOSSY},
-    }  # fmt: skip
+        **{
+            case: Case(lossy(case, effort.setting, effort.pick(1050, 350)), runs=effort.runs)
+            for case in LOSSY
+        },
+    }
 
 
 def _measure_5(case: Key, run: Run) -> Row:
@@ -158,27 +160,25 @@ SLOW = Small("two Reno and two Illinois at 1 Mbit/s")
 FAST_FIRST, FAST_SECOND = Small("FAST before Reno"), Small("FAST after Reno")
 FEW, MANY = Small("4 Vegas flows"), Small("8 Vegas flows")
 GAMMA, SMALL_BUFFER = 10, 50
-OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): Noisy(None, True, one)
-           for one in (0, 32)}  # fmt: skip
-DEFAULTS = {
-    Small(f"extremes of means, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)
-}
+OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
+DEFAULTS = {Small(f"extremes of means, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
 VEGAS = {sigma_ms: Noisy(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
 """Noises of figure 15 beyond the threshold of 3.2 ms of gamma = 2."""
 BUFFERS = {
     (control, packets): Small(f"{control}, B = {packets}")
-    for control in ("Illinois", "C-TCP") for packets in (10, 50)
-}  # fmt: skip
+    for control in ("Illinois", "C-TCP")
+    for packets in (10, 50)
+}
 FIXED = Small("Illinois with beta = 1/2, p = 0.005")
 LEFT_OUT_S, SLOW_S, THRESHOLD = 100.0, 600.0, 10
 
 
 def _slow(effort: Effort) -> Case:
     setting = effort.setting
-    flows = [flow(one, setting) | random_start(setting) | {"count": 2}
-             for one in ("Reno", "Illinois")]  # fmt: skip
-    made = scenario(flows, setting, rate_mbps=1, buffer=10, duration_s=SLOW_S,
-                    warmup_s=LEFT_OUT_S, sample_s=0.5)  # fmt: skip
+    flows = [flow(one, setting) | random_start(setting) | {"count": 2} for one in ("Reno", "Illinois")]
+    made = scenario(
+        flows, setting, rate_mbps=1, buffer=10, duration_s=SLOW_S, warmup_s=LEFT_OUT_S, sample_s=0.5
+    )
     return Case(made, effort.runs)
 
 
@@ -193,8 +193,15 @@ def _order(effort: Effort, fast_s: float, reno_s: float) -> Case:
 
 def _vegas(effort: Effort, count: int) -> Case:
     flows = [vegas(GAMMA, effort.setting) | random_start(effort.setting) | {"count": count}]
-    made = scenario(flows, effort.setting, rate_mbps=10, rtt_ms=60, buffer=SMALL_BUFFER,
-                    duration_s=300, warmup_s=LEFT_OUT_S)  # fmt: skip
+    made = scenario(
+        flows,
+        effort.setting,
+        rate_mbps=10,
+        rtt_ms=60,
+        buffer=SMALL_BUFFER,
+        duration_s=300,
+        warmup_s=LEFT_OUT_S,
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -206,8 +213,14 @@ def _noisy(effort: Effort, case: Noisy, extremes: str | None = None) -> Case:
 
 
 def _alone(effort: Effort, control: str, packets: int) -> Case:
-    made = scenario([flow(control, effort.setting)], effort.setting, rate_mbps=10, rtt_ms=60,
-                    buffer=packets, duration_s=effort.pick(1000, 500))  # fmt: skip
+    made = scenario(
+        [flow(control, effort.setting)],
+        effort.setting,
+        rate_mbps=10,
+        rtt_ms=60,
+        buffer=packets,
+        duration_s=effort.pick(1000, 500),
+    )
     return Case(made, effort.runs, record=False)
 
 
@@ -270,9 +283,11 @@ def _measure_3(case: Key, run: Run) -> Row:
 def _numbers_3(case: Key, _effort: Effort) -> tuple[str, ...]:
     more: dict[Key, tuple[str, ...]] = {
         SLOW: ("Illinois over Reno", "alpha off by", "beta off by"),
-        FAST_FIRST: ("share of FAST",), FAST_SECOND: ("share of FAST",),
-        FEW: ("dropped",), MANY: ("dropped",),
-    }  # fmt: skip
+        FAST_FIRST: ("share of FAST",),
+        FAST_SECOND: ("share of FAST",),
+        FEW: ("dropped",),
+        MANY: ("dropped",),
+    }
     return ("goodput_mbps", *more.get(case, ()))
 
 
@@ -291,8 +306,7 @@ def _of_buffers(control: str) -> Callable[[Numbers], Estimate]:
 
 def _options(sigma_ms: int) -> tuple[Small, Small]:
     means, single = (
-        next(one for one, case in some.items() if case.sigma_ms == sigma_ms)
-        for some in (DEFAULTS, OPTIONS)
+        next(one for one, case in some.items() if case.sigma_ms == sigma_ms) for some in (DEFAULTS, OPTIONS)
     )
     return means, single
 

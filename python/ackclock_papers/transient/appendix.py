@@ -35,17 +35,31 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 APPENDIX = Computed(
-    name="section-b", caption="numbers of appendices B and D at a loss rate of 20 %",
+    name="section-b",
+    caption="numbers of appendices B and D at a loss rate of 20 %",
     about="The chain of timeouts with slow start, and TFRC's rate before it is smoothed.",
     compute=_compute,
     numbers={TEXT: (*(f"CoV[R'] for p^-{one:g}" for one in EXPONENTS), SLOW_START)},
-    draw=_draw, headline=True,
+    draw=_draw,
+    headline=True,
     claims=(
-        *(near(f"rate as p^-{one:g}: CoV before smoothing", mean(TEXT, f"CoV[R'] for p^-{one:g}"),
-               value, within=0.1, why="'about', of a rounded loss rate of 'about 20 %'")
-          for one, value in EXPONENTS.items()),
-        near("with slow start in the chain of timeouts the CoV is similar", mean(TEXT, SLOW_START),
-             1.7, within=0.25, why="as near as the study's own values under 20 % of loss are",
-             paper="'the result is similar', 1.7"),
+        *(
+            near(
+                f"rate as p^-{one:g}: CoV before smoothing",
+                mean(TEXT, f"CoV[R'] for p^-{one:g}"),
+                value,
+                within=0.1,
+                why="'about', of a rounded loss rate of 'about 20 %'",
+            )
+            for one, value in EXPONENTS.items()
+        ),
+        near(
+            "with slow start in the chain of timeouts the CoV is similar",
+            mean(TEXT, SLOW_START),
+            1.7,
+            within=0.25,
+            why="as near as the study's own values under 20 % of loss are",
+            paper="'the result is similar', 1.7",
+        ),
     ),
-)  # fmt: skip
+)

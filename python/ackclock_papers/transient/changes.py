@@ -18,15 +18,7 @@ from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import decrease, increase, measure, setting, steps
 from ackclock_papers.transient.measure import extreme
-from ackclock_papers.transient.setting import (
-    BUFFER_PACKETS,
-    CHANGE_S,
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-)
+from ackclock_papers.transient.setting import BUFFER_PACKETS, CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,9 +57,7 @@ WITHOUT = Step(TFRC, SMALL_RISE, discounting=False)
 def _cases(effort: Effort) -> Mapping[Step, Case]:
     some = {JOIN: decrease.FIGURE_26, FALL: decrease.FIGURE_21, RISE: increase.FIGURE_30}
     found = {
-        Step(one, words): figure.cases(effort)[one]
-        for words, figure in some.items()
-        for one in Protocol
+        Step(one, words): figure.cases(effort)[one] for words, figure in some.items() for one in Protocol
     }
     found[Step(TFRC, SMALL_RISE)] = increase.FIGURE_31.cases(effort)[TFRC]
     flows = setting.flows(effort, TFRC, count=steps.ALIKE, params={"discounting": False})
@@ -152,8 +142,7 @@ def _measure(_case: Step, run: Run) -> Row:
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     keys = ("half_way", *Text._fields)
-    rows = [[str(case), *(f"{numbers.of(case, key).value:.3g}" for key in keys)]
-            for case in numbers.rows]  # fmt: skip
+    rows = [[str(case), *(f"{numbers.of(case, key).value:.3g}" for key in keys)] for case in numbers.rows]
     return pictures.grid(["", *keys], rows)
 
 
@@ -164,9 +153,7 @@ def _by_recursion(_numbers: Numbers) -> Estimate:
 
 
 def _median_of_others(numbers: Numbers) -> Estimate:
-    return sorted(
-        (numbers.of(Step(one, FALL), "settled") for one in OTHERS), key=lambda one: one.value
-    )[1]
+    return sorted((numbers.of(Step(one, FALL), "settled") for one in OTHERS), key=lambda one: one.value)[1]
 
 
 def _as_long(numbers: Numbers) -> Estimate:

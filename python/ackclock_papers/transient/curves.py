@@ -79,10 +79,17 @@ class Excerpt:
             A panel for each case that is not only compared with.
         """
         return Simulated(
-            name=f"figure-{number}", caption=caption,
-            about=about, cases=cases, measure=self.measure, numbers=self.numbers,
-            trace=self.trace, draw=self.draw(column), claims=claims, headline=headline,
-        )  # fmt: skip
+            name=f"figure-{number}",
+            caption=caption,
+            about=about,
+            cases=cases,
+            measure=self.measure,
+            numbers=self.numbers,
+            trace=self.trace,
+            draw=self.draw(column),
+            claims=claims,
+            headline=headline,
+        )
 
     def trace(self, case: Key, run: Run) -> pl.DataFrame | None:
         """Select what is shown of a run.
@@ -119,10 +126,16 @@ class Excerpt:
 
         def draw(_numbers: Numbers, traces: Traces) -> Group:
             return figures.over_time(
-                traces, {str(case): (case,) for case in traces}, column, LABELS[column],
-                span=(self.first, self.last), x="round_trip", x_label="round trip",
-                mark=self.change, height=1.3,
-            )  # fmt: skip
+                traces,
+                {str(case): (case,) for case in traces},
+                column,
+                LABELS[column],
+                span=(self.first, self.last),
+                x="round_trip",
+                x_label="round trip",
+                mark=self.change,
+                height=1.3,
+            )
 
         return draw
 

@@ -27,18 +27,23 @@ def _spread_at_10(numbers: Numbers) -> Estimate:
 
 
 FIGURE_20 = steps.analytic(
-    20, "rate decrease, analytic, 1 % to 4 %", 0.01, 0.04, end=50,
+    20,
+    "rate decrease, analytic, 1 % to 4 %",
+    0.01,
+    0.04,
+    end=50,
     claims=(
         ordered(
             "TCP is the fastest one",
-            [
-                (TCP, mean(TCP, "after_10")),
-                ("the fastest other", measure.extreme(max, OTHERS, "after_10")),
-            ],
-            why="share of the change that is made after 10 round trips", paper="the fastest one",
+            [(TCP, mean(TCP, "after_10")), ("the fastest other", measure.extreme(max, OTHERS, "after_10"))],
+            why="share of the change that is made after 10 round trips",
+            paper="the fastest one",
         ),
         between(
-            "the other three look similar up to 10 round trips", _spread_at_10, 0, 0.15,
+            "the other three look similar up to 10 round trips",
+            _spread_at_10,
+            0,
+            0.15,
             why="the largest difference of their shares of the change, in a plot from 0 to 1",
             paper="look similar",
         ),
@@ -48,13 +53,16 @@ FIGURE_20 = steps.analytic(
                 ("the slower of TFRC and TEAR", measure.extreme(min, (TFRC, TEAR), "after_20")),
                 (GAIMD, mean(GAIMD, "after_20")),
             ],
-            why="share of the change that is made after 20 round trips", paper="becomes slower",
+            why="share of the change that is made after 20 round trips",
+            paper="becomes slower",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_21 = STEP.figure(
-    21, "rate", "periodic loss from 1 % to 4 %",
+    21,
+    "rate",
+    "periodic loss from 1 % to 4 %",
     about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
     cases=steps.loss_step("periodic", 0.01, 0.04),
     claims=(
@@ -63,12 +71,15 @@ FIGURE_21 = STEP.figure(
         steps.faster("GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"),
         steps.similar("TFRC and TEAR respond about as fast"),
         between(
-            "TCP drops to almost 0 at first", mean(TCP, "lowest_share"), 0, 0.35,
+            "TCP drops to almost 0 at first",
+            mean(TCP, "lowest_share"),
+            0,
+            0.35,
             why="lowest rate of each flow in the next 40 round trips over its new rate",
             paper="almost 0",
         ),
     ),
-)  # fmt: skip
+)
 
 WITHOUT_TIMEOUT = Without(TEAR, "timeout")
 
@@ -83,7 +94,9 @@ def _cases_22(effort: Effort) -> Mapping[Protocol | Without, Case]:
 
 
 FIGURE_22 = STEP.figure(
-    22, "rate", "Bernoulli loss from 0.5 % to 100 %",
+    22,
+    "rate",
+    "Bernoulli loss from 0.5 % to 100 %",
     about=f"{steps.ALIKE} flows of each protocol; TEAR also without its timeout.",
     cases=_cases_22,
     claims=(
@@ -92,29 +105,45 @@ FIGURE_22 = STEP.figure(
         steps.faster("TEAR is the slowest", (TFRC, TEAR), "very slow"),
         *(
             between(
-                f"{one} reduces its rate to almost 0", mean(one, "end_share"), 0, 0.05,
-                why="mean of the last half after the change over before", paper="almost 0",
+                f"{one} reduces its rate to almost 0",
+                mean(one, "end_share"),
+                0,
+                0.05,
+                why="mean of the last half after the change over before",
+                paper="almost 0",
             )
             for one in (TCP, GAIMD)
         ),
         between(
-            "TEAR without timeout does not slow down", mean(WITHOUT_TIMEOUT, "end_share"), 0.8,
-            np.inf, why="mean of the last half after the change over before", paper="not at all",
+            "TEAR without timeout does not slow down",
+            mean(WITHOUT_TIMEOUT, "end_share"),
+            0.8,
+            np.inf,
+            why="mean of the last half after the change over before",
+            paper="not at all",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_23 = STEP.figure(
-    23, "rate", "Bernoulli loss from 1 % to 4 %",
+    23,
+    "rate",
+    "Bernoulli loss from 1 % to 4 %",
     about=f"{steps.ALIKE} flows of each protocol; the picture has the first.",
-    cases=steps.loss_step("bernoulli", 0.01, 0.04), headline=True,
+    cases=steps.loss_step("bernoulli", 0.01, 0.04),
+    headline=True,
     claims=(
         steps.faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
         *(steps.faster(f"{one} is slower than TCP", (TCP, one), "slower") for one in (TFRC, TEAR)),
         *(
             near(
-                f"{one} halves its rate", mean(one, "end_share"), 0.5, within=0.2,
-                absolute=True, why="sqrt(1 %/4 %); timeouts take more", paper="half",
+                f"{one} halves its rate",
+                mean(one, "end_share"),
+                0.5,
+                within=0.2,
+                absolute=True,
+                why="sqrt(1 %/4 %); timeouts take more",
+                paper="half",
             )
             for one in Protocol
         ),
@@ -128,7 +157,7 @@ FIGURE_23 = STEP.figure(
             paper="only TCP over-reacts",
         ),
     ),
-)  # fmt: skip
+)
 
 
 class Joined(NamedTuple):
@@ -202,17 +231,24 @@ JOINS = replace(STEP, measure=_measure_join, numbers=measure.Response._fields + 
 
 
 FIGURE_24 = JOINS.figure(
-    24, "rate", "rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    24,
+    "rate",
+    "rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
     about="Eight TCP flows join at round trip 1000; the rate of the flow under study.",
     cases=steps.eight_others(same=False, when="start"),
     claims=tuple(
         near(
-            f"{one}: the old flows go down to about half", mean(one, "end_share"), 0.5,
-            within=0.15, absolute=True, why="sixteen flows in place of eight", paper="as figure 26",
+            f"{one}: the old flows go down to about half",
+            mean(one, "end_share"),
+            0.5,
+            within=0.15,
+            absolute=True,
+            why="sixteen flows in place of eight",
+            paper="as figure 26",
         )
         for one in Protocol
     ),
-)  # fmt: skip
+)
 
 
 def _third_dip(numbers: Numbers) -> Estimate:
@@ -225,27 +261,40 @@ def _dips_at(numbers: Numbers) -> Estimate:
 
 
 FIGURE_25 = JOINS.figure(
-    25, "queue", "queue, 1 flow + 7 TCP to 1 flow + 15 TCP", about="The runs of figure 24.",
+    25,
+    "queue",
+    "queue, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    about="The runs of figure 24.",
     cases=steps.eight_others(same=False, when="start"),
     claims=(
         between(
-            "the queue dips lower than it usually does, with three protocols at least", _third_dip,
-            0, 1,
+            "the queue dips lower than it usually does, with three protocols at least",
+            _third_dip,
+            0,
+            1,
             why="the third of the lowest queues in 25 round trips after the change, each over the "
             "usual lowest of 25 before",
             paper="'for all four protocols exhibit large dips', in a run each",
         ),
         times(
-            "the dips are near round trip 1025", _dips_at, 25, factor=2, unit="RTTs",
-            why="the median of the four protocols; 'about'", paper="about 1025",
+            "the dips are near round trip 1025",
+            _dips_at,
+            25,
+            factor=2,
+            unit="RTTs",
+            why="the median of the four protocols; 'about'",
+            paper="about 1025",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_26 = JOINS.figure(
-    26, "rate", "rates, 8 to 16 flows of one protocol",
+    26,
+    "rate",
+    "rates, 8 to 16 flows of one protocol",
     about="Eight flows join eight of the same protocol at round trip 1000.",
-    cases=steps.eight_others(same=True, when="start"), headline=True,
+    cases=steps.eight_others(same=True, when="start"),
+    headline=True,
     claims=(
         *(
             steps.faster(f"{fast} responds faster than {one}", (fast, one), "slower")
@@ -254,7 +303,10 @@ FIGURE_26 = JOINS.figure(
         ),
         *(
             between(
-                f"{one} overshoots to 0", mean(one, "zero_share"), 0.3, 1,
+                f"{one} overshoots to 0",
+                mean(one, "zero_share"),
+                0.3,
+                1,
                 why="share of flows with a round trip of at most one packet among the next 40",
                 paper="overshoot to 0",
             )
@@ -262,29 +314,44 @@ FIGURE_26 = JOINS.figure(
         ),
         *(
             between(
-                f"{one} goes down gradually", mean(one, "zero_share"), 0, 0.2,
-                why="as above", paper="gradually",
+                f"{one} goes down gradually",
+                mean(one, "zero_share"),
+                0,
+                0.2,
+                why="as above",
+                paper="gradually",
             )
             for one in (TFRC, TEAR)
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_27 = JOINS.figure(
-    27, "queue", "queue, 8 to 16 flows of one protocol", about="The runs of figure 26.",
+    27,
+    "queue",
+    "queue, 8 to 16 flows of one protocol",
+    about="The runs of figure 26.",
     cases=steps.eight_others(same=True, when="start"),
     claims=(
         between(
-            "TEAR: a large dip of the queue", mean(TEAR, "queue_low_share"), 0, 0.5,
-            why="lowest queue in the next 100 round trips over the mean before", paper="large dip",
+            "TEAR: a large dip of the queue",
+            mean(TEAR, "queue_low_share"),
+            0,
+            0.5,
+            why="lowest queue in the next 100 round trips over the mean before",
+            paper="large dip",
         ),
         times(
-            "TEAR's dip comes late", measure.in_round_trips(TEAR, "dip_s"), 50, factor=2,
-            why="round trips after the change; 'around'", unit="RTTs",
+            "TEAR's dip comes late",
+            measure.in_round_trips(TEAR, "dip_s"),
+            50,
+            factor=2,
+            why="round trips after the change; 'around'",
+            unit="RTTs",
             paper="around round-trip time 1050",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_28 = JOINS.figure(
     28, "fairness", "fairness, 8 to 16 flows of one protocol",

@@ -18,51 +18,57 @@ from ackclock_papers.transient.curves import STEP
 from ackclock_papers.transient.setting import CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
 
 FIGURE_29 = steps.analytic(
-    29, "rate increase, analytic, 4 % to 1 %", 0.04, 0.01, end=100,
+    29,
+    "rate increase, analytic, 4 % to 1 %",
+    0.04,
+    0.01,
+    end=100,
     claims=(
         ordered(
-            "TCP, GAIMD, TFRC, TEAR at first", [(one, mean(one, "after_10")) for one in Protocol],
+            "TCP, GAIMD, TFRC, TEAR at first",
+            [(one, mean(one, "after_10")) for one in Protocol],
             why="share of the change that is made after 10 round trips; the last three cross later",
             paper="the order of figure 30 'conforms to our analytical result'",
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _rise(
-    number: int,
-    kind: str,
-    before: float,
-    after: float,
-    claims: Sequence[Claim],
-    *,
-    headline: bool = False,
+    number: int, kind: str, before: float, after: float, claims: Sequence[Claim], *, headline: bool = False
 ) -> Simulated[Protocol]:
     return STEP.figure(
-        number, "rate", f"{kind} loss from {before:.0%} to {after:.0%}",
+        number,
+        "rate",
+        f"{kind} loss from {before:.0%} to {after:.0%}",
         about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
-        cases=steps.loss_step(kind, before, after), claims=claims, headline=headline,
-    )  # fmt: skip
+        cases=steps.loss_step(kind, before, after),
+        claims=claims,
+        headline=headline,
+    )
 
 
 FIGURE_30 = _rise(
-    30, "periodic", 0.04, 0.01,
+    30,
+    "periodic",
+    0.04,
+    0.01,
     (
         steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
         steps.faster("GAIMD is slightly faster than TFRC", (GAIMD, TFRC), "slightly faster"),
         steps.faster("TEAR is the slowest", (TFRC, TEAR), "slowest"),
     ),
     headline=True,
-)  # fmt: skip
+)
 
 
 FIGURE_31 = _rise(
-    31, "periodic", 0.03, 0.02,
-    (
-        steps.similar("TEAR and TFRC are similar"),
-        steps.faster("TCP is the fastest", (TCP, TFRC), "fastest"),
-    ),
-)  # fmt: skip
+    31,
+    "periodic",
+    0.03,
+    0.02,
+    (steps.similar("TEAR and TFRC are similar"), steps.faster("TCP is the fastest", (TCP, TFRC), "fastest")),
+)
 
 
 def _measure_endless(_case: Key, run: Run) -> Row:
@@ -75,31 +81,41 @@ def _measure_endless(_case: Key, run: Run) -> Row:
 
 ENDLESS = replace(STEP, measure=_measure_endless, numbers=("rise", "before"))
 FIGURE_32 = ENDLESS.figure(
-    32, "rate", "Bernoulli loss from 10 % to 0 %",
+    32,
+    "rate",
+    "Bernoulli loss from 10 % to 0 %",
     about=f"{steps.ALIKE} flows of each protocol that do not meet.",
     cases=steps.loss_step("bernoulli", 0.1, 0.0),
     claims=(
         ordered(
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
             [(one, mean(one, "rise")) for one in Protocol],
-            why="packets per round trip gained in 50 round trips", paper="in this order",
+            why="packets per round trip gained in 50 round trips",
+            paper="in this order",
         ),
         between(
-            "TFRC increases its rate faster than usual", mean(TFRC, "rise"), 50 * 0.12, np.inf,
+            "TFRC increases its rate faster than usual",
+            mean(TFRC, "rise"),
+            50 * 0.12,
+            np.inf,
             why="what 50 round trips gain at 0.12 each, the bound without discounting",
-            unit="packets per RTT", paper="faster than usual",
+            unit="packets per RTT",
+            paper="faster than usual",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_33 = _rise(
-    33, "bernoulli", 0.04, 0.01,
+    33,
+    "bernoulli",
+    0.04,
+    0.01,
     (
         steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
         steps.faster("TFRC follows TCP", (TCP, TFRC), "follow"),
         steps.faster("TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
     ),
-)  # fmt: skip
+)
 
 
 EMPTY = 3
@@ -154,11 +170,13 @@ def _measure_leave(_case: Key, run: Run) -> Row:
     after = measure.mean_fairness(sent[settled, :8])
     left = Left(
         all_half_way=measure.response_of(sent[:, :8], change).half_way,
-        fairness_before=before, fairness_after=after, fairness_change=after - before,
+        fairness_before=before,
+        fairness_after=after,
+        fairness_change=after - before,
         least_queue=float(soon["min_packets"].to_numpy().min()),
         refill_s=(emptied + measure.until(later[emptied:] >= 40)) * counted.width_s,
         round_trip_s=counted.width_s,
-    )  # fmt: skip
+    )
     return measure.response_of(sent[:, :1], change)._asdict() | left._asdict()
 
 
@@ -166,7 +184,9 @@ LEAVES = replace(STEP, measure=_measure_leave, numbers=measure.Response._fields 
 
 
 FIGURE_34 = LEAVES.figure(
-    34, "rate", "rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
+    34,
+    "rate",
+    "rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
     about="Eight TCP flows stop at round trip 1000; the rate of the flow under study.",
     cases=steps.eight_others(same=False, when="stop"),
     claims=(
@@ -174,7 +194,8 @@ FIGURE_34 = LEAVES.figure(
             ordered(
                 f"{slow} takes much longer than {fast}",
                 [(one, mean(one, "half_way")) for one in (slow, fast)],
-                why=f"round trips to half of the change ({steps.SCHEDULED})", unit="RTTs",
+                why=f"round trips to half of the change ({steps.SCHEDULED})",
+                unit="RTTs",
                 paper="almost instantaneously against much longer",
             )
             for slow in (TFRC, TEAR)
@@ -182,25 +203,35 @@ FIGURE_34 = LEAVES.figure(
         ),
         *(
             near(
-                f"{one}'s rate doubles", mean(one, "end_share"), 2, within=0.3,
+                f"{one}'s rate doubles",
+                mean(one, "end_share"),
+                2,
+                within=0.3,
                 why="the mean of the last half after the change over before, of one flow",
                 paper="'should be doubled'",
             )
             for one in Protocol
         ),
     ),
-)  # fmt: skip
+)
 
 
 FIGURE_35 = LEAVES.figure(
-    35, "fairness", "fairness, 16 to 8 flows of one protocol",
+    35,
+    "fairness",
+    "fairness, 16 to 8 flows of one protocol",
     about="Jain's index of the flows that send.",
     cases=steps.eight_others(same=True, when="stop"),
     claims=(
         *(
             near(
-                f"F of {one} does not change", mean(one, "fairness_change"), 0, within=0.05,
-                absolute=True, why="after less before", paper="no change",
+                f"F of {one} does not change",
+                mean(one, "fairness_change"),
+                0,
+                within=0.05,
+                absolute=True,
+                why="after less before",
+                paper="no change",
             )
             for one in (TFRC, TEAR)
         ),
@@ -213,32 +244,48 @@ FIGURE_35 = LEAVES.figure(
             for one in (TCP, GAIMD)
         ),
     ),
-)  # fmt: skip
+)
 
 REFILL = {TCP: 20, GAIMD: 42, TFRC: 45}
 FIGURE_36 = LEAVES.figure(
-    36, "queue", "queue, 16 to 8 flows of one protocol",
+    36,
+    "queue",
+    "queue, 16 to 8 flows of one protocol",
     about="Eight flows stop at round trip 1000; round trips until the queue is at 40 packets.",
-    cases=steps.eight_others(same=True, when="stop"), headline=True,
+    cases=steps.eight_others(same=True, when="stop"),
+    headline=True,
     claims=(
         *(
             between(
-                f"{one}: the queue drops to 0", mean(one, "least_queue"), 0, EMPTY,
-                why="the shortest within 50 round trips", unit="packets", paper="0",
+                f"{one}: the queue drops to 0",
+                mean(one, "least_queue"),
+                0,
+                EMPTY,
+                why="the shortest within 50 round trips",
+                unit="packets",
+                paper="0",
             )
             for one in Protocol
         ),
         *(
             near(
-                f"{one} fills the queue again", measure.in_round_trips(one, "refill_s"), value,
+                f"{one} fills the queue again",
+                measure.in_round_trips(one, "refill_s"),
+                value,
                 within=0.5,
-                why="one run of the study, read off a plot", unit="RTTs",
+                why="one run of the study, read off a plot",
+                unit="RTTs",
             )
             for one, value in REFILL.items()
         ),
         between(
-            "TEAR takes more than 200 round trips", measure.in_round_trips(TEAR, "refill_s"),
-            200, np.inf, why="as printed", unit="RTTs", paper="more than 200",
+            "TEAR takes more than 200 round trips",
+            measure.in_round_trips(TEAR, "refill_s"),
+            200,
+            np.inf,
+            why="as printed",
+            unit="RTTs",
+            paper="more than 200",
         ),
     ),
-)  # fmt: skip
+)

@@ -19,16 +19,7 @@ from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.lossy import alone, rougher, smoother
 from ackclock_papers.transient.measure import extreme
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Compared,
-    Lossy,
-    Protocol,
-    Reference,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Lossy, Protocol, Reference
 
 
 def _cases_on_off(effort: Effort) -> dict[Protocol, Case]:
@@ -45,9 +36,7 @@ LOSSES = (0.0025, 0.005, 0.01, 0.02)
 
 def _cases_7(effort: Effort) -> Mapping[Protocol | Lossy, Case]:
     return _cases_on_off(effort) | {
-        Lossy(one, loss): alone(effort, one, setting.bernoulli(loss))
-        for one in Protocol
-        for loss in LOSSES
+        Lossy(one, loss): alone(effort, one, setting.bernoulli(loss)) for one in Protocol for loss in LOSSES
     }
 
 
@@ -70,29 +59,39 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
         f"{protocol} is a little less smooth than under Bernoulli loss",
         [("ON/OFF", mean(protocol, "cov")), ("Bernoulli", bernoulli)],
         why="Bernoulli loss at the rate that the flow has beside the ON/OFF sources",
-        unit="(CoV)", paper="slightly worse",
-    )  # fmt: skip
+        unit="(CoV)",
+        paper="slightly worse",
+    )
 
 
 FIGURE_7 = replace(STEADY, measure=_measure_7, numbers=(*STEADY.numbers, "loss")).figure(
-    7, "rate", "sending rates, one flow and five ON/OFF sources",
+    7,
+    "rate",
+    "sending rates, one flow and five ON/OFF sources",
     about="Droptail, 2.5 Mbit/s; ON/OFF sources of 500 kbit/s, Pareto times of shape 1.5.",
     cases=_cases_7,
     claims=tuple(_at_the_same_loss(one) for one in Protocol),
-)  # fmt: skip
+)
 
 FIGURE_8 = STEADY.figure(
-    8, "queue", "queue, one flow and five ON/OFF sources", about="The runs of figure 7.",
+    8,
+    "queue",
+    "queue, one flow and five ON/OFF sources",
+    about="The runs of figure 7.",
     cases=_cases_on_off,
     claims=tuple(
         between(
-            f"{one}: large fluctuations of the queue", mean(one, "queue_std"), 8, np.inf,
-            why="standard deviation of at least a sixth of the buffer", unit="packets",
+            f"{one}: large fluctuations of the queue",
+            mean(one, "queue_std"),
+            8,
+            np.inf,
+            why="standard deviation of at least a sixth of the buffer",
+            unit="packets",
             paper="large fluctuations",
         )
         for one in Protocol
     ),
-)  # fmt: skip
+)
 
 
 def _cases_one(effort: Effort) -> Mapping[Protocol, Case]:
@@ -100,31 +99,43 @@ def _cases_one(effort: Effort) -> Mapping[Protocol, Case]:
 
 
 FIGURE_9 = STEADY.figure(
-    9, "rate", "sending rates, one flow", about="Each protocol alone on the 2.5 Mbit/s link.",
-    cases=_cases_one, headline=True,
+    9,
+    "rate",
+    "sending rates, one flow",
+    about="Each protocol alone on the 2.5 Mbit/s link.",
+    cases=_cases_one,
+    headline=True,
     claims=tuple(
         between(
-            f"{one} sends at link speed most of the time", mean(one, "steady"), 0.6, 1,
+            f"{one} sends at link speed most of the time",
+            mean(one, "steady"),
+            0.6,
+            1,
             why="share of round trips with at least 0.9 of the link's rate",
             paper="stable until the window drops below 30 packets",
         )
         for one in (TCP, GAIMD)
     ),
-)  # fmt: skip
+)
 
 FIGURE_10 = STEADY.figure(
-    10, "window", "windows, one flow",
+    10,
+    "window",
+    "windows, one flow",
     about="The runs of figure 9; the windows of TCP and GAIMD (TFRC and TEAR have none).",
     cases=lambda effort: {one: alone(effort, one) for one in (TCP, GAIMD)},
     claims=tuple(
         near(
-            f"{one}: at most about 80 packets outstanding", mean(one, "largest_window"), 80,
-            within=0.1, why="31 on the path and 50 in the buffer; one round trip of growth above",
+            f"{one}: at most about 80 packets outstanding",
+            mean(one, "largest_window"),
+            80,
+            within=0.1,
+            why="31 on the path and 50 in the buffer; one round trip of growth above",
             unit="packets",
         )
         for one in (TCP, GAIMD)
     ),
-)  # fmt: skip
+)
 
 FIGURE_11 = STEADY.figure(
     11, "queue", "queue, one flow", about="The runs of figure 9.",
@@ -186,11 +197,13 @@ def _cases_beside(effort: Effort) -> dict[Protocol, Case]:
 
 
 FIGURE_12 = STEADY.figure(
-    12, "rate", "sending rates, one flow and seven TCP flows",
+    12,
+    "rate",
+    "sending rates, one flow and seven TCP flows",
     about="Eight flows on the 2.5 Mbit/s link; the rate of the first.",
     cases=_cases_beside,
     claims=(smoother(TFRC, TEAR),),
-)  # fmt: skip
+)
 
 
 def _change(after: tuple[Key, Key], before: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
@@ -202,20 +215,26 @@ def _change(after: tuple[Key, Key], before: tuple[Key, Key]) -> Callable[[Number
 
 def _cases_13(effort: Effort) -> Mapping[Protocol | Compared, Case]:
     return _cases_beside(effort) | {
-        Compared(one, Reference.BESIDE_TCP_RED): _beside(effort, one, setting.RED)
-        for one in Protocol
+        Compared(one, Reference.BESIDE_TCP_RED): _beside(effort, one, setting.RED) for one in Protocol
     }
 
 
 FIGURE_13 = STEADY.figure(
-    13, "fairness", "fairness, one flow and seven TCP flows",
+    13,
+    "fairness",
+    "fairness, one flow and seven TCP flows",
     about="Jain's index of the eight rates in every round trip.",
-    cases=_cases_13, headline=True,
+    cases=_cases_13,
+    headline=True,
     claims=(
         *(
             near(
-                f"F fluctuates around 0.7 with {one}", mean(one, "fairness"), 0.7, within=0.1,
-                absolute=True, why="the study's prediction from a CoV of 0.58; 'around'",
+                f"F fluctuates around 0.7 with {one}",
+                mean(one, "fairness"),
+                0.7,
+                within=0.1,
+                absolute=True,
+                why="the study's prediction from a CoV of 0.58; 'around'",
             )
             for one in Protocol
         ),
@@ -223,12 +242,16 @@ FIGURE_13 = STEADY.figure(
             near(
                 f"F with {one} is similar on a RED link",
                 _change((Compared(one, Reference.BESIDE_TCP_RED), "fairness"), (one, "fairness")),
-                0, within=0.1, absolute=True, why="as near as F is to 0.7", paper="similar",
+                0,
+                within=0.1,
+                absolute=True,
+                why="as near as F is to 0.7",
+                paper="similar",
             )
             for one in Protocol
         ),
     ),
-)  # fmt: skip
+)
 
 ONE_TCP = Compared(TCP, Reference.ALONE)
 
@@ -238,18 +261,21 @@ def _cases_14(effort: Effort) -> Mapping[Protocol | Compared, Case]:
 
 
 FIGURE_14 = STEADY.figure(
-    14, "queue", "queue, one flow and seven TCP flows",
+    14,
+    "queue",
+    "queue, one flow and seven TCP flows",
     about="The runs of figure 12, and the lone TCP of figure 11.",
     cases=_cases_14,
     claims=tuple(
         ordered(
             f"{one}: shorter cycles than a lone TCP's",
             [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, one)],
-            unit="round trips", paper="shorter cycles",
+            unit="round trips",
+            paper="shorter cycles",
         )
         for one in Protocol
     ),
-)  # fmt: skip
+)
 
 
 def _alike(effort: Effort, protocol: Protocol) -> Case:
@@ -267,27 +293,38 @@ def _cases_15(effort: Effort) -> Mapping[Protocol | Compared, Case]:
 
 
 FIGURE_15 = STEADY.figure(
-    15, "rate", "sending rates, eight flows of one protocol",
+    15,
+    "rate",
+    "sending rates, eight flows of one protocol",
     about="Eight flows on the 2.5 Mbit/s link; the rate of the first.",
     cases=_cases_15,
     claims=tuple(
         rougher(
             f"{one} is smoother than beside TCP",
-            ("beside TCP", Compared(one, Reference.BESIDE_TCP)), ("alike", one), "improves",
+            ("beside TCP", Compared(one, Reference.BESIDE_TCP)),
+            ("alike", one),
+            "improves",
         )
         for one in (GAIMD, TFRC, TEAR)
     ),
-)  # fmt: skip
+)
 
 FIGURE_16 = STEADY.figure(
-    16, "fairness", "fairness, eight flows of one protocol",
+    16,
+    "fairness",
+    "fairness, eight flows of one protocol",
     about="Jain's index of the eight rates in every round trip.",
-    cases=_cases_alike, headline=True,
+    cases=_cases_alike,
+    headline=True,
     claims=(
         *(
             between(
-                f"F of {one} is close to 1", mean(one, "fairness"), 0.9, 1,
-                why="the study predicts 0.96", paper="close to 1",
+                f"F of {one} is close to 1",
+                mean(one, "fairness"),
+                0.9,
+                1,
+                why="the study predicts 0.96",
+                paper="close to 1",
             )
             for one in (TFRC, TEAR)
         ),
@@ -295,7 +332,8 @@ FIGURE_16 = STEADY.figure(
             ordered(
                 f"F of {one} does not vary much",
                 [(each, mean(each, "fairness_std")) for each in (TCP, one)],
-                unit="(standard deviation)", paper="no large variations",
+                unit="(standard deviation)",
+                paper="no large variations",
             )
             for one in (TFRC, TEAR)
         ),
@@ -305,14 +343,20 @@ FIGURE_16 = STEADY.figure(
                 ("the less fair of TFRC and TEAR", extreme(min, (TFRC, TEAR), "fairness")),
                 (TCP, mean(TCP, "fairness")),
             ],
-            unit="(F)", paper="better short-term fairness performance than that of TCP",
+            unit="(F)",
+            paper="better short-term fairness performance than that of TCP",
         ),
         near(
-            "F of GAIMD is slightly below 0.93", mean(GAIMD, "fairness"), 0.9, within=0.05,
-            absolute=True, why="'slightly lower' than the prediction", paper="about 0.9",
+            "F of GAIMD is slightly below 0.93",
+            mean(GAIMD, "fairness"),
+            0.9,
+            within=0.05,
+            absolute=True,
+            why="'slightly lower' than the prediction",
+            paper="about 0.9",
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _cases_17(effort: Effort) -> Mapping[Protocol | Compared, Case]:
@@ -322,14 +366,18 @@ def _cases_17(effort: Effort) -> Mapping[Protocol | Compared, Case]:
 
 
 FIGURE_17 = STEADY.figure(
-    17, "queue", "queue, eight flows of one protocol", about="The runs of figure 16.",
+    17,
+    "queue",
+    "queue, eight flows of one protocol",
+    about="The runs of figure 16.",
     cases=_cases_17,
     claims=(
         *(
             ordered(
                 f"{one}: a higher queue than TCP's",
                 [(each, mean(each, "queue")) for each in (one, TCP)],
-                unit="packets", paper="high",
+                unit="packets",
+                paper="high",
             )
             for one in (GAIMD, TFRC, TEAR)
         ),
@@ -337,9 +385,10 @@ FIGURE_17 = STEADY.figure(
             ordered(
                 f"{one}: a steadier queue than TCP's",
                 [(each, mean(each, "queue_std")) for each in (TCP, one)],
-                unit="packets", paper="stable",
+                unit="packets",
+                paper="stable",
             )
             for one in (GAIMD, TFRC, TEAR)
         ),
     ),
-)  # fmt: skip
+)

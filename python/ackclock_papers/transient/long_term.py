@@ -51,14 +51,16 @@ COUNTS = {15: 32, 60: 16}
 def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
     return {
         Long(protocol, loss, span_s): setting.case(
-            effort, [setting.flows(effort, protocol, count=COUNTS[span_s])],
+            effort,
+            [setting.flows(effort, protocol, count=COUNTS[span_s])],
             setting.MEASURED_FROM_S + effort.pick(8, 4) * span_s,
-            loss=setting.bernoulli(loss), recovery="sack",
+            loss=setting.bernoulli(loss),
+            recovery="sack",
         )
         for span_s in spans_s
         for protocol in Protocol
         for loss in LOSSES
-    }  # fmt: skip
+    }
 
 
 def _measure(key: Long, run: Run) -> Row:
@@ -75,9 +77,7 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
             str(protocol): [(100 * loss, Long(protocol, loss, span_s), "cov") for loss in LOSSES]
             for protocol in Protocol
         }
-        return figures.against(
-            numbers, curves, "loss rate (%)", "CoV over flows of their means", bottom=0
-        )
+        return figures.against(numbers, curves, "loss rate (%)", "CoV over flows of their means", bottom=0)
 
     return draw
 
@@ -85,9 +85,13 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
 OTHERS = [Long(one, 0.17, 15) for one in (TCP, GAIMD, TFRC)]
 
 FIGURE_18 = Simulated(
-    name="figure-18", caption="long-term fairness, 32 flows, means over 15 s",
+    name="figure-18",
+    caption="long-term fairness, 32 flows, means over 15 s",
     about="32 flows of one protocol that do not meet, SACK; CoV over flows of their means.",
-    cases=lambda effort: _cases(effort, 15), measure=_measure, numbers=("cov",), draw=_draw(15),
+    cases=lambda effort: _cases(effort, 15),
+    measure=_measure,
+    numbers=("cov",),
+    draw=_draw(15),
     claims=(
         ordered(
             "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
@@ -97,10 +101,7 @@ FIGURE_18 = Simulated(
         *(
             ordered(
                 f"{one}: CoV grows with the loss rate",
-                [
-                    ("17 %", mean(Long(one, 0.17, 15), "cov")),
-                    ("0.5 %", mean(Long(one, 0.005, 15), "cov")),
-                ],
+                [("17 %", mean(Long(one, 0.17, 15), "cov")), ("0.5 %", mean(Long(one, 0.005, 15), "cov"))],
                 paper="as in figure 6",
             )
             for one in (TCP, GAIMD, TFRC)
@@ -114,20 +115,27 @@ FIGURE_18 = Simulated(
             paper="very similar to figure 6 in terms of relative orders",
         ),
     ),
-)  # fmt: skip
+)
 
 FIGURE_19 = Simulated(
-    name="figure-19", caption="long-term fairness, 16 flows, means over 60 s",
+    name="figure-19",
+    caption="long-term fairness, 16 flows, means over 60 s",
     about="16 flows of one protocol that do not meet, SACK; beside the runs of figure 18.",
-    cases=lambda effort: _cases(effort, 60, 15), measure=_measure, numbers=("cov",),
+    cases=lambda effort: _cases(effort, 60, 15),
+    measure=_measure,
+    numbers=("cov",),
     draw=_draw(60),
     claims=tuple(
         near(
             f"{one} at {loss:.1%}: about half of that over 15 s",
-            ratio((Long(one, loss, 60), "cov"), (Long(one, loss, 15), "cov")), 0.5,
-            within=0.15, absolute=True, why="1/sqrt(4) by equation 2; 'about'", paper="about half",
+            ratio((Long(one, loss, 60), "cov"), (Long(one, loss, 15), "cov")),
+            0.5,
+            within=0.15,
+            absolute=True,
+            why="1/sqrt(4) by equation 2; 'about'",
+            paper="about half",
         )
         for one in Protocol
         for loss in (0.005, 0.01)
     ),
-)  # fmt: skip
+)

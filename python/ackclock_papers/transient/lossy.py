@@ -16,16 +16,7 @@ from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.measure import Steadiness, extreme, steadiness
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    TCP,
-    TEAR,
-    TFRC,
-    Compared,
-    Lossy,
-    Protocol,
-    Reference,
-)
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Lossy, Protocol, Reference
 
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
 PERIODIC = {"kind": "periodic", "every": 20}
@@ -74,8 +65,10 @@ def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Cla
             (f"the smoother of {rough}", extreme(min, than, "cov")),
             (f"the rougher of {smooth}", extreme(max, names, "cov")),
         ],
-        why="the CoV of the rate per round trip is lower", unit="(CoV)", paper="smoother",
-    )  # fmt: skip
+        why="the CoV of the rate per round trip is lower",
+        unit="(CoV)",
+        paper="smoother",
+    )
 
 
 def rougher(sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: str) -> Claim:
@@ -102,11 +95,13 @@ def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case
 
 
 FIGURE_3 = STEADY.figure(
-    3, "rate", "sending rates, periodic loss of 5 %",
+    3,
+    "rate",
+    "sending rates, periodic loss of 5 %",
     about="Each protocol alone, every 20th packet lost; bytes sent per round trip.",
     cases=_under(PERIODIC),
     claims=(smoother(TFRC, TEAR),),
-)  # fmt: skip
+)
 
 
 def _cases_4(effort: Effort) -> Mapping[Protocol | Compared, Case]:
@@ -117,44 +112,63 @@ def _cases_4(effort: Effort) -> Mapping[Protocol | Compared, Case]:
 
 
 FIGURE_4 = STEADY.figure(
-    4, "rate", "sending rates, Bernoulli loss of 5 %",
+    4,
+    "rate",
+    "sending rates, Bernoulli loss of 5 %",
     about="Each protocol alone; bytes sent per round trip.",
-    cases=_cases_4, headline=True,
+    cases=_cases_4,
+    headline=True,
     claims=(
         smoother(TFRC, TEAR),
         *(
             rougher(
                 f"{one} fluctuates much more than under periodic loss",
-                ("Bernoulli", one), ("periodic", Compared(one, Reference.PERIODIC)), "much larger",
+                ("Bernoulli", one),
+                ("periodic", Compared(one, Reference.PERIODIC)),
+                "much larger",
             )
             for one in Protocol
         ),
     ),
-)  # fmt: skip
+)
 
 
 FIGURE_5 = STEADY.figure(
-    5, "rate", "sending rates, Bernoulli loss of 20 %",
+    5,
+    "rate",
+    "sending rates, Bernoulli loss of 20 %",
     about="Each protocol alone; bytes sent per round trip.",
     cases=_under(setting.bernoulli(0.2)),
     claims=(
         between(
             "TFRC drops to almost 0",
-            ratio((TFRC, "rate"), (TCP, "rate")), 0, 0.5,
-            why="its mean rate, at most half of TCP's", paper="almost 0", unit="of TCP's rate",
+            ratio((TFRC, "rate"), (TCP, "rate")),
+            0,
+            0.5,
+            why="its mean rate, at most half of TCP's",
+            paper="almost 0",
+            unit="of TCP's rate",
         ),
         between(
             "TEAR is much higher than TCP",
-            ratio((TEAR, "rate"), (TCP, "rate")), 1.5, np.inf,
-            why="its mean rate, half as much again", paper="much higher", unit="of TCP's rate",
+            ratio((TEAR, "rate"), (TCP, "rate")),
+            1.5,
+            np.inf,
+            why="its mean rate, half as much again",
+            paper="much higher",
+            unit="of TCP's rate",
         ),
         between(
             "TEAR is much higher than GAIMD",
-            ratio((TEAR, "rate"), (GAIMD, "rate")), 1.5, np.inf,
-            why="as above", paper="much higher", unit="of GAIMD's rate",
+            ratio((TEAR, "rate"), (GAIMD, "rate")),
+            1.5,
+            np.inf,
+            why="as above",
+            paper="much higher",
+            unit="of GAIMD's rate",
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _cases_6(effort: Effort) -> Mapping[Lossy, Case]:
@@ -187,48 +201,65 @@ def _roughest(protocol: Protocol, loss: float, sentence: str, paper: str) -> Cla
             (protocol, mean(Lossy(protocol, loss), "cov")),
             ("the most of the others", extreme(max, others, "cov")),
         ],
-        unit="(CoV)", paper=paper,
-    )  # fmt: skip
+        unit="(CoV)",
+        paper=paper,
+    )
 
 
 FIGURE_6 = Simulated(
-    name="figure-6", caption="CoV of the rate under Bernoulli loss",
+    name="figure-6",
+    caption="CoV of the rate under Bernoulli loss",
     about="Each protocol alone, 500 s.",
-    cases=_cases_6, measure=steadiness, numbers=Steadiness._fields, draw=_draw_6, headline=True,
+    cases=_cases_6,
+    measure=steadiness,
+    numbers=Steadiness._fields,
+    draw=_draw_6,
+    headline=True,
     claims=(
-        _cov(TCP, 0.01, 0.51), _cov(GAIMD, 0.01, 0.3),
-        _cov(TFRC, 0.01, 0.23), _cov(TEAR, 0.01, 0.22),
+        _cov(TCP, 0.01, 0.51),
+        _cov(GAIMD, 0.01, 0.3),
+        _cov(TFRC, 0.01, 0.23),
+        _cov(TEAR, 0.01, 0.22),
         *(
             near(
-                f"{one} at 1 %: near the prediction", mean(Lossy(one, 0.01), "cov"), value,
-                within=0.25, why="the paper's own four are up to 15 % from theirs",
+                f"{one} at 1 %: near the prediction",
+                mean(Lossy(one, 0.01), "cov"),
+                value,
+                within=0.25,
+                why="the paper's own four are up to 15 % from theirs",
                 paper=f"'close to the analytical predictions', {value:g}",
             )
             for one, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
         ),
         ordered(
             "order at 1 %: TCP, GAIMD, TFRC",
-            [
-                (one, mean(Lossy(one, 0.01), "cov"))
-                for one in (TCP, GAIMD, TFRC)
-            ],
+            [(one, mean(Lossy(one, 0.01), "cov")) for one in (TCP, GAIMD, TFRC)],
         ),
         near(
             "GAIMD is as TCP at 8 %",
-            ratio((Lossy(GAIMD, 0.08), "cov"), (Lossy(TCP, 0.08), "cov")), 1,
-            within=0.25, why=READ, paper="the same",
+            ratio((Lossy(GAIMD, 0.08), "cov"), (Lossy(TCP, 0.08), "cov")),
+            1,
+            within=0.25,
+            why=READ,
+            paper="the same",
         ),
         near(
             "TFRC stays low up to 4 %",
-            ratio((Lossy(TFRC, 0.04), "cov"), (Lossy(TFRC, 0.01), "cov")), 1,
-            within=0.5, why="against 1 %; the curve is called flat", paper="low",
+            ratio((Lossy(TFRC, 0.04), "cov"), (Lossy(TFRC, 0.01), "cov")),
+            1,
+            within=0.5,
+            why="against 1 %; the curve is called flat",
+            paper="low",
         ),
         _roughest(TFRC, 0.15, "TFRC passes TCP and GAIMD at 15 %", "exceeds TCP and GAIMD"),
         _roughest(TFRC, 0.2, "TFRC is the least smooth at 20 %", "the highest"),
-        _cov(TCP, 0.2, 1.6), _cov(TFRC, 0.2, 2.0),
+        _cov(TCP, 0.2, 1.6),
+        _cov(TFRC, 0.2, 2.0),
         between(
             "TEAR's CoV stays low at every loss rate",
-            extreme(max, [Lossy(TEAR, loss) for loss in LOSSES], "cov"), 0, 0.45,
+            extreme(max, [Lossy(TEAR, loss) for loss in LOSSES], "cov"),
+            0,
+            0.45,
             why="the highest; 0.4 read off a plot, and a tenth of that",
             paper="0.2 to 0.4 across the range",
         ),
@@ -238,7 +269,8 @@ FIGURE_6 = Simulated(
                 ("the least of the others", extreme(min, _others(TEAR, 0.2), "cov")),
                 (TEAR, mean(Lossy(TEAR, 0.2), "cov")),
             ],
-            unit="(CoV)", paper="0.4, the others 1.6 and more",
+            unit="(CoV)",
+            paper="0.4, the others 1.6 and more",
         ),
         *(
             ordered(
@@ -252,4 +284,4 @@ FIGURE_6 = Simulated(
             for one in Protocol
         ),
     ),
-)  # fmt: skip
+)

@@ -82,9 +82,8 @@ def rounds(run: Run) -> Rounds:
     _, per_s = metrics.over_intervals(time, packets, width_s, start_s, end_s)
     waiting = run.queues.filter(pl.col("link") == 0)
     _, queued = metrics.over_intervals(
-        waiting["time_s"].to_numpy(), waiting["mean_packets"].to_numpy() * sample_s, width_s,
-        start_s, end_s,
-    )  # fmt: skip
+        waiting["time_s"].to_numpy(), waiting["mean_packets"].to_numpy() * sample_s, width_s, start_s, end_s
+    )
     first = int(np.ceil((MEASURED_FROM_S - start_s) / width_s))
     return Rounds(width_s, per_s * width_s, queued, first, change)
 
@@ -302,9 +301,7 @@ def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> Series:
     return np.asarray(np.array(numbers.each(case, key)) / unit_s, float)
 
 
-def extreme(
-    pick: Callable[..., Estimate], cases: Sequence[Key], key: Key
-) -> Callable[[Numbers], Estimate]:
+def extreme(pick: Callable[..., Estimate], cases: Sequence[Key], key: Key) -> Callable[[Numbers], Estimate]:
     """Name the least or the largest number of several cases for a claim.
 
     Parameters
@@ -321,9 +318,7 @@ def extreme(
     callable
         From numbers to the estimate.
     """
-    return lambda numbers: pick(
-        (numbers.of(case, key) for case in cases), key=lambda one: one.value
-    )
+    return lambda numbers: pick((numbers.of(case, key) for case in cases), key=lambda one: one.value)
 
 
 def mean_fairness(sent: Series) -> float:

@@ -180,9 +180,15 @@ def datagrams(effort: Effort) -> dict[str, Any]:
         An entry of `[[flow]]`.
     """
     return build.flow(
-        source="onoff", rate="500 kbit/s", on="1 s", off="2 s", shape=1.5, count=5,
-        rtt=build.seconds(RTT_S), packet=effort.setting["datagram"],
-    )  # fmt: skip
+        source="onoff",
+        rate="500 kbit/s",
+        on="1 s",
+        off="2 s",
+        shape=1.5,
+        count=5,
+        rtt=build.seconds(RTT_S),
+        packet=effort.setting["datagram"],
+    )
 
 
 def case(
@@ -221,21 +227,30 @@ def case(
     """
     free = loss is None
     link = build.dumbbell(
-        build.mbps(LINK_MBPS if free else 100), "30 ms",
+        build.mbps(LINK_MBPS if free else 100),
+        "30 ms",
         queue or build.packets(BUFFER_PACKETS if free else 10_000),
-    )  # fmt: skip
+    )
     if loss is not None:
         link["dumbbell"]["loss"] = dict(loss)
     tcp = {
         "recovery": recovery or effort.setting["recovery"],
         "rtt_sampling": effort.setting["rtt_sampling"],
-        "min_rto": effort.setting["min_rto"], "clock": "100 ms", "initial_rto": "6 s",
-        "limited_transmit": effort.setting["limited_transmit"], "initial_window": 1,
-    }  # fmt: skip
+        "min_rto": effort.setting["min_rto"],
+        "clock": "100 ms",
+        "initial_rto": "6 s",
+        "limited_transmit": effort.setting["limited_transmit"],
+        "initial_window": 1,
+    }
     scenario = build.scenario(
-        link, *some, duration=build.seconds(duration_s), warmup=build.seconds(MEASURED_FROM_S),
-        sample="20 ms" if free else "100 ms", tcp=tcp, events=tuple(events),
-    )  # fmt: skip
+        link,
+        *some,
+        duration=build.seconds(duration_s),
+        warmup=build.seconds(MEASURED_FROM_S),
+        sample="20 ms" if free else "100 ms",
+        tcp=tcp,
+        events=tuple(events),
+    )
     return Case(scenario, effort.runs)
 
 

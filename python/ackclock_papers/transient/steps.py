@@ -79,30 +79,36 @@ def analytic(
         rows = {one: [_analytic(step)] for one, step in steps.items()}
         at = np.arange(0, 101, dtype=float)
         frames = {
-            one: pl.DataFrame(
-                {"round_trip": at, "progress": np.interp(at, step.time, step.progress)}
-            )
+            one: pl.DataFrame({"round_trip": at, "progress": np.interp(at, step.time, step.progress)})
             for one, step in steps.items()
         }
         return rows, frames
 
     def draw(_numbers: Numbers, traces: Traces) -> Group:
         return figures.over_time(
-            traces, {"all": tuple(traces)}, "progress", "|T - T0|/|Tinf - T0|", span=(0, end),
-            x="round_trip", x_label="round trips since the change", height=3.0,
-        )  # fmt: skip
+            traces,
+            {"all": tuple(traces)},
+            "progress",
+            "|T - T0|/|Tinf - T0|",
+            span=(0, end),
+            x="round_trip",
+            x_label="round trips since the change",
+            height=3.0,
+        )
 
     return Computed(
-        name=f"figure-{number}", caption=caption,
+        name=f"figure-{number}",
+        caption=caption,
         about="The recursions of section 4.1, interpolated between loss events.",
-        compute=compute, numbers=dict.fromkeys(Protocol, Analytic._fields), draw=draw,
-        claims=claims, headline=True,
-    )  # fmt: skip
+        compute=compute,
+        numbers=dict.fromkeys(Protocol, Analytic._fields),
+        draw=draw,
+        claims=claims,
+        headline=True,
+    )
 
 
-def one_loss_step(
-    effort: Effort, kind: str, before: float, after: float, some: Mapping[str, Any]
-) -> Case:
+def one_loss_step(effort: Effort, kind: str, before: float, after: float, some: Mapping[str, Any]) -> Case:
     """Make a case of flows that do not meet and whose loss rate changes.
 
     Parameters
@@ -126,9 +132,7 @@ def one_loss_step(
     return setting.case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
 
 
-def loss_step(
-    kind: str, before: float, after: float
-) -> Callable[[Effort], Mapping[Protocol, Case]]:
+def loss_step(kind: str, before: float, after: float) -> Callable[[Effort], Mapping[Protocol, Case]]:
     """Choose the cases of a loss rate that changes for flows of each protocol.
 
     Parameters
@@ -188,9 +192,13 @@ def similar(sentence: str) -> Claim:
         About the ratio of their times to half of the change.
     """
     return times(
-        sentence, ratio((TFRC, "half_way"), (TEAR, "half_way")), 1, factor=2, paper="similar",
+        sentence,
+        ratio((TFRC, "half_way"), (TEAR, "half_way")),
+        1,
+        factor=2,
+        paper="similar",
         why="round trips to half of the change, TFRC's over TEAR's; curves that look alike",
-    )  # fmt: skip
+    )
 
 
 def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
@@ -212,5 +220,6 @@ def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
         sentence,
         [(name, mean(name, "half_way")) for name in names[::-1]],
         why=f"round trips to half of the change ({SCHEDULED}), the slowest first",
-        unit="RTTs", paper=paper,
-    )  # fmt: skip
+        unit="RTTs",
+        paper=paper,
+    )

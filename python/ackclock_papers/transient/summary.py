@@ -80,9 +80,12 @@ def _cases(effort: Effort) -> Mapping[Summarised, Case]:
 def _growing(effort: Effort, protocol: Protocol, **settings: object) -> Case:
     change = {"at": build.seconds(setting.CHANGE_S), "set": "dumbbell.loss.rate", "to": 1e-9}
     return setting.case(
-        effort, [setting.flows(effort, protocol, count=5, **settings)], 112,
-        loss={"kind": "periodic", "rate": 0.01}, events=[change],
-    )  # fmt: skip
+        effort,
+        [setting.flows(effort, protocol, count=5, **settings)],
+        112,
+        loss={"kind": "periodic", "rate": 0.01},
+        events=[change],
+    )
 
 
 INCREASE = "increase"
@@ -156,48 +159,78 @@ class Formula(NamedTuple):
         """Claim that the formula gives what is printed."""
         exact = over_runs([self.value])
         return near(
-            self.sentence, lambda _: exact, self.paper, within=self.within, absolute=True,
-            why=self.why,
-        )  # fmt: skip
+            self.sentence, lambda _: exact, self.paper, within=self.within, absolute=True, why=self.why
+        )
 
 
 TWO_DIGITS = "rounded to two digits"
 FORMULAS = (
-    Formula("CoV of TCP at 2%, formula (5)", smoothness.aimd_poisson(1, 1, 0.5).cov, 0.58, 0.005,
-            TWO_DIGITS),
-    Formula("CoV of GAIMD at 2%, formula (6)", smoothness.aimd_poisson(1, 0.31, 7 / 8).cov, 0.26,
-            0.005, TWO_DIGITS),
-    Formula("CoV of TFRC at 2%, formula (9)", float(smoothness.tfrc(0.02)[1]), 0.22, 0.03,
-            "the study quotes 0.22 of 0.25 to 0.21, for 0.5 to 9 % of loss"),
-    Formula("CoV of TEAR at 2%, formula (8)", smoothness.tear_factor() / math.sqrt(3), 0.2, 0.015,
-            "0.21 in the text, one digit in the table"),
-    Formula("CoV of TCP and GAIMD at 20%, formula (7)", timeouts.printed_cov(0.2, 4), 1.7, 0.05,
-            TWO_DIGITS),
+    Formula("CoV of TCP at 2%, formula (5)", smoothness.aimd_poisson(1, 1, 0.5).cov, 0.58, 0.005, TWO_DIGITS),
+    Formula(
+        "CoV of GAIMD at 2%, formula (6)",
+        smoothness.aimd_poisson(1, 0.31, 7 / 8).cov,
+        0.26,
+        0.005,
+        TWO_DIGITS,
+    ),
+    Formula(
+        "CoV of TFRC at 2%, formula (9)",
+        float(smoothness.tfrc(0.02)[1]),
+        0.22,
+        0.03,
+        "the study quotes 0.22 of 0.25 to 0.21, for 0.5 to 9 % of loss",
+    ),
+    Formula(
+        "CoV of TEAR at 2%, formula (8)",
+        smoothness.tear_factor() / math.sqrt(3),
+        0.2,
+        0.015,
+        "0.21 in the text, one digit in the table",
+    ),
+    Formula("CoV of TCP and GAIMD at 20%, formula (7)", timeouts.printed_cov(0.2, 4), 1.7, 0.05, TWO_DIGITS),
     Formula("D of TCP", transients.aimd_halving(0.5), 1, 0, "whole round trips"),
-    Formula("D of GAIMD", math.log(0.5) / math.log(7 / 8), 5, 0.5,
-            "5.2 in the text's formula, rounded; six whole round trips"),
+    Formula(
+        "D of GAIMD",
+        math.log(0.5) / math.log(7 / 8),
+        5,
+        0.5,
+        "5.2 in the text's formula, rounded; six whole round trips",
+    ),
     Formula("D of TFRC", transients.tfrc_halving(), 5.5, 0.5, "the table has 5 to 6"),
     Formula("D of TEAR", transients.tear_halving(), 5.5, 0.5, "the table has 5 to 6"),
-    Formula("I of TFRC without discounting, formula", transients.tfrc_increase(), 0.12, 0.005,
-            TWO_DIGITS),
-    Formula("I of TFRC, formula", transients.tfrc_increase(0.5), 0.22, 0.01,
-            "0.21 with the floor of discounting that ns-2 has"),
+    Formula("I of TFRC without discounting, formula", transients.tfrc_increase(), 0.12, 0.005, TWO_DIGITS),
+    Formula(
+        "I of TFRC, formula",
+        transients.tfrc_increase(0.5),
+        0.22,
+        0.01,
+        "0.21 with the floor of discounting that ns-2 has",
+    ),
     Formula("I of TEAR, formula", transients.tear_increase(), 0.08, 0.005, TWO_DIGITS),
-)  # fmt: skip
+)
 
 TABLE_1 = Simulated(
-    name="table-1", caption="summary",
+    name="table-1",
+    caption="summary",
     about=(
         "F of eight flows on the link; CoV of one flow; D by the models; I of flows whose loss "
         "rate falls from 1 % (periodic) to 0, least squares over 70 round trips. What the study "
         "calculates is judged by its formulas, what it measures by runs."
     ),
-    cases=_cases, measure=_measure, numbers=_numbers, draw=_draw, headline=True,
+    cases=_cases,
+    measure=_measure,
+    numbers=_numbers,
+    draw=_draw,
+    headline=True,
     claims=(
         *(
             near(
-                f"F of {one}", mean(EightFlows(one), "fairness"), value, within=0.1,
-                absolute=True, why="one digit",
+                f"F of {one}",
+                mean(EightFlows(one), "fairness"),
+                value,
+                within=0.1,
+                absolute=True,
+                why="one digit",
             )
             for one, value in FAIRNESS.items()
         ),
@@ -208,16 +241,21 @@ TABLE_1 = Simulated(
         *(one.claim() for one in FORMULAS),
         *(
             between(
-                f"I of {one} is at most its bound", mean(Growing(one), INCREASE), 0, 1.05 * value,
+                f"I of {one} is at most its bound",
+                mean(Growing(one), INCREASE),
+                0,
+                1.05 * value,
                 why="section 5: 'what we derive is an upper bound'; a twentieth for the digits",
-                unit="per RTT", paper=f"{value:g} per RTT",
+                unit="per RTT",
+                paper=f"{value:g} per RTT",
             )
             for one, value in BOUND.items()
         ),
         ordered(
             "I falls from TCP to GAIMD, TFRC and TEAR",
             [(one, mean(Growing(one), INCREASE)) for one in Protocol],
-            unit="per RTT", paper="TFRC slightly slower than GAIMD; TEAR the slowest",
+            unit="per RTT",
+            paper="TFRC slightly slower than GAIMD; TEAR the slowest",
         ),
     ),
-)  # fmt: skip
+)

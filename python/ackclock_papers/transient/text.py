@@ -19,15 +19,7 @@ from ackclock.runs import Case
 from ackclock_papers.transient import link, measure, setting
 from ackclock_papers.transient.lossy import LOSSES, alone
 from ackclock_papers.transient.measure import extreme
-from ackclock_papers.transient.setting import (
-    GAIMD,
-    LINK_PACKETS_PER_S,
-    RTT_S,
-    TCP,
-    TEAR,
-    TFRC,
-    Protocol,
-)
+from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, TCP, TEAR, TFRC, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,9 +61,7 @@ LOW, HIGH = 0.01, 0.2
 
 def _cases(effort: Effort) -> Mapping[Under, Case]:
     found: dict[Under, Case] = {}
-    some: dict[str, Simulated[Any]] = {
-        ALONE: link.FIGURE_9, BESIDE: link.FIGURE_13, ALIKE: link.FIGURE_16
-    }  # fmt: skip
+    some: dict[str, Simulated[Any]] = {ALONE: link.FIGURE_9, BESIDE: link.FIGURE_13, ALIKE: link.FIGURE_16}
     for words, figure in some.items():
         cases = figure.cases(effort)
         found |= {Under(one, words): cases[one] for one in Protocol}
@@ -85,9 +75,7 @@ def _cases(effort: Effort) -> Mapping[Under, Case]:
     without = setting.flows(effort, TEAR, params={"timeout": False})
     found |= {
         _at(TEAR, LOW, False): setting.steady(effort, without, loss=bernoulli),
-        Under(TEAR, BESIDE, False): setting.steady(
-            effort, without, setting.flows(effort, TCP, count=7)
-        ),
+        Under(TEAR, BESIDE, False): setting.steady(effort, without, setting.flows(effort, TCP, count=7)),
         Under(TEAR, ALIKE, False): setting.steady(effort, {**without, "count": 8}),
     }
     return found
@@ -155,8 +143,7 @@ def ramps(queue: Any, low: float, high: float) -> tuple[float, float]:
     at = np.flatnonzero(side)
     passages = [(one, two) for one, two in pairwise(at) if side[one] != side[two]]
     lengths = {way: [two - one for one, two in passages if side[two] == way] for way in (1, -1)}
-    up, down = (float(np.mean(some)) if some else float("nan") for some in
-                (lengths[1], lengths[-1]))  # fmt: skip
+    up, down = (float(np.mean(some)) if some else float("nan") for some in (lengths[1], lengths[-1]))
     return up, down
 
 
@@ -179,8 +166,7 @@ def _measure(case: Under, run: Run) -> Row:
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     keys = ("cov", "fairness", *Text._fields)
-    rows = [[str(case), *(f"{numbers.of(case, key).value:.2f}" for key in keys)]
-            for case in numbers.rows]  # fmt: skip
+    rows = [[str(case), *(f"{numbers.of(case, key).value:.2f}" for key in keys)] for case in numbers.rows]
     return pictures.grid(["", *keys], rows)
 
 
@@ -205,19 +191,23 @@ def _third_change(numbers: Numbers) -> Estimate:
 def _without_timeout(words: str, case: Callable[[bool], Under], key: str) -> Claim:
     return near(
         f"TEAR without its timeout differs little: {words}",
-        ratio((case(False), key), (case(True), key)), 1, within=0.1,
-        why="a tenth; seeds make as much", paper="little difference in most experiments",
-    )  # fmt: skip
+        ratio((case(False), key), (case(True), key)),
+        1,
+        within=0.1,
+        why="a tenth; seeds make as much",
+        paper="little difference in most experiments",
+    )
 
 
 def _like_tcp(key: str, words: str) -> Claim:
     return times(
         f"TEAR's queue {words} as TCP's",
         ratio((Under(TEAR, ALONE), key), (Under(TCP, ALONE), key)),
-        1, factor=2, why="round trips between a tenth and nine tenths of the largest, over TCP's; "
-        "curves that look alike", paper="'similar to TCP — fast ramp up to the peak and quickly "
-        "drain out'",
-    )  # fmt: skip
+        1,
+        factor=2,
+        why="round trips between a tenth and nine tenths of the largest, over TCP's; curves that look alike",
+        paper="'similar to TCP — fast ramp up to the peak and quickly drain out'",
+    )
 
 
 SECTION_3 = Simulated(

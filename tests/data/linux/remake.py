@@ -21,12 +21,7 @@ PACKAGE = r"linux-image-6\.12\..*-cloud-amd64-unsigned"
 MODULES = ["veth", "sch_netem", "tcp_highspeed", "sch_tbf", "sch_codel", "tcp_dctcp", "tcp_bbr"]
 STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares", "bbr": "bbr"}
 """What is measured, and the file that does it."""
-NEEDED = {
-    "qemu-system-x86_64": "qemu-system-x86",
-    "ip": "iproute2",
-    "tc": "iproute2",
-    "cpio": "cpio",
-}
+NEEDED = {"qemu-system-x86_64": "qemu-system-x86", "ip": "iproute2", "tc": "iproute2", "cpio": "cpio"}
 """Programs, and Debian's packages that have them."""
 MEMORY = "512M"
 LONGEST_S = 4 * 3600
@@ -128,13 +123,29 @@ def measure(study: str, package: Path, directory: Path) -> dict[str, str]:
         subprocess.run(pack, cwd=root, input=names, stdout=out, check=True)
     python = Path(sys.executable).resolve()
     command: list[str | Path] = [
-        "qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "clock=vm",
-        "-m", MEMORY, "-nodefaults", "-nographic", "-no-reboot",
-        "-serial", "stdio", "-serial", f"file:{table}",
-        "-kernel", next((kernel / "boot").glob("vmlinuz-*")), "-initrd", image,
-        "-append", f"console=ttyS0 panic=-1 quiet PYTHONHASHSEED=0 rdinit={python} -- /guest.py "
-        + STUDIES[study],
-    ]  # fmt: skip
+        "qemu-system-x86_64",
+        "-accel",
+        "tcg",
+        "-icount",
+        "shift=0,sleep=off",
+        "-rtc",
+        "clock=vm",
+        "-m",
+        MEMORY,
+        "-nodefaults",
+        "-nographic",
+        "-no-reboot",
+        "-serial",
+        "stdio",
+        "-serial",
+        f"file:{table}",
+        "-kernel",
+        next((kernel / "boot").glob("vmlinuz-*")),
+        "-initrd",
+        image,
+        "-append",
+        f"console=ttyS0 panic=-1 quiet PYTHONHASHSEED=0 rdinit={python} -- /guest.py " + STUDIES[study],
+    ]
     environment = os.environ | {"LC_ALL": "C"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=LONGEST_S, env=environment

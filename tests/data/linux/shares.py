@@ -57,8 +57,6 @@ def measure() -> None:
     text = f"flows,turn,{COLUMNS}\n"
     for turn in range(1, TURNS + 1):
         for mix in MIXES:
-            text += "".join(
-                f"{len(mix)},{turn},{line}" for line in beside(mix, SECONDS, LEFT_OUT_S, APART_S)
-            )
+            text += "".join(f"{len(mix)},{turn},{line}" for line in beside(mix, SECONDS, LEFT_OUT_S, APART_S))
             # So far: each replaces the one before.
             write("shares.csv", text)

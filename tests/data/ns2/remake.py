@@ -115,9 +115,7 @@ def main() -> None:
     for table, columns in COLUMNS.items():
         file = HERE / f"{table}.csv"
         kept = file.read_text().splitlines()[1:] if file.exists() else []
-        rows = {
-            case.name: [row for row in kept if row.startswith(f"{case.name},")] for case in cases
-        }
+        rows = {case.name: [row for row in kept if row.startswith(f"{case.name},")] for case in cases}
         rows |= {case.name: [] for case in chosen}
         for (case, _), result in zip(turns, results, strict=True):
             rows[case.name] += result[table]

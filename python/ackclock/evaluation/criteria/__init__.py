@@ -5,15 +5,23 @@ from ackclock.evaluation.criteria import changes, collapse, paths, queueing, sha
 
 NOT_TESTED = (
     Criterion(
-        "multipath", "7.10", "", "Multipath", "",
+        "multipath",
+        "7.10",
+        "",
+        "Multipath",
+        "",
         not_tested="not applicable: a flow has one path here; a change of path is criterion path",
     ),
     Criterion(
-        "documents", "5.3", "", "Documents", "",
+        "documents",
+        "5.3",
+        "",
+        "Documents",
+        "",
         not_tested="for people to judge: deviations from RFC 2914 and RFC 7141, deployment, and "
         "what an operator can set",
     ),
-)  # fmt: skip
+)
 
 RFC9743: tuple[Criterion, ...] = (
     *collapse.CRITERIA,

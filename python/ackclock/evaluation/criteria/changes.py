@@ -19,22 +19,11 @@ from ackclock.evaluation.cell import (
     time_margin,
 )
 from ackclock.evaluation.criteria.sharing import harm_cell
-from ackclock.evaluation.setting import (
-    BASELINES,
-    CUBIC,
-    STANDARD,
-    Bottleneck,
-    Mode,
-    Subject,
-    Table,
-    change,
-)
+from ackclock.evaluation.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.verdicts import Margin
 
 
-def pulses(
-    path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1
-) -> list[Table]:
+def pulses(path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1) -> list[Table]:
     """Describe datagrams that come in pulses, of twice the path's rate.
 
     Parameters
@@ -188,13 +177,16 @@ def _transient_cells(_: Mode) -> list[Cell]:
     after = partial(timelines.recovery, at_s=40.0, least_mbps=0.9 * STANDARD.rate_mbps)
     return [
         Cell(
-            "100 to 10 Mbit/s and back", one_part(up, back, records=True),
-            judged=(time_margin("recovery", resolution=SAMPLE_S), DELAY, LOSS), drawn=True,
+            "100 to 10 Mbit/s and back",
+            one_part(up, back, records=True),
+            judged=(time_margin("recovery", resolution=SAMPLE_S), DELAY, LOSS),
+            drawn=True,
         ),
         Cell(
             "three quarters taken for 20 s",
             one_part(partial(crossed, off_s=40.0), after, records=True),
-            judged=(time_margin("recovery", resolution=SAMPLE_S),), drawn=True,
+            judged=(time_margin("recovery", resolution=SAMPLE_S),),
+            drawn=True,
         ),
         Cell(
             "three quarters taken for good",
@@ -204,18 +196,17 @@ def _transient_cells(_: Mode) -> list[Cell]:
         Cell(
             "three quarters taken and given back in 30 steps",
             one_part(in_steps, measures.general),
-            judged=(GOODPUT, DELAY, LOSS), drawn=True,
+            judged=(GOODPUT, DELAY, LOSS),
+            drawn=True,
         ),
         Cell(
             "the link is down for 2 s",
             one_part(dark, lit, records=True),
-            judged=(time_margin("recovery", resolution=SAMPLE_S), LOSS), drawn=True,
+            judged=(time_margin("recovery", resolution=SAMPLE_S), LOSS),
+            drawn=True,
         ),
-        Cell(
-            "50 short CUBIC flows at once", one_part(burst, _burst),
-            judged=(time_margin("burst_p95"),),
-        ),
-    ]  # fmt: skip
+        Cell("50 short CUBIC flows at once", one_part(burst, _burst), judged=(time_margin("burst_p95"),)),
+    ]
 
 
 def _cross_traffic(run: Run) -> Numbers:
@@ -253,10 +244,7 @@ def _path_cells(mode: Mode) -> list[Cell]:
         # The access delay is that of the shortest round trip.
         path = Bottleneck(50, 20, queue_packets=167)
         made = path.scenario(
-            subject.flow("c", 30, count=count),
-            duration_s=length_s,
-            events=events(every_s),
-            sample_s=0.5,
+            subject.flow("c", 30, count=count), duration_s=length_s, events=events(every_s), sample_s=0.5
         )
         made["dumbbell"]["delay"] = "10 ms"
         return made
@@ -276,28 +264,41 @@ def _path_cells(mode: Mode) -> list[Cell]:
 
 
 MISBEHAVING = Criterion(
-    "misbehaving", "7.6", "SHOULD", "Misbehaving nodes",
+    "misbehaving",
+    "7.6",
+    "SHOULD",
+    "Misbehaving nodes",
     "Pulses of datagrams, twice the rate of the link for 100 ms (Kuzmanovic and Knightly, 2003), "
     "with a least retransmission timeout of 1 s: the goodput that is left. In full also what a "
     "receiver gains that lies, at the cost of a CUBIC or Reno flow, and what is left with one that "
     "acknowledges every 64 packets.",
-    _misbehaving_cells, axis="period_s", shown="goodput",
-)  # fmt: skip
+    _misbehaving_cells,
+    axis="period_s",
+    shown="goodput",
+)
 
 
 TRANSIENTS = Criterion(
-    "transients", "7.8", "SHOULD", "Transient events",
+    "transients",
+    "7.8",
+    "SHOULD",
+    "Transient events",
     "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams, "
     "at once and in thirty steps of a second; the link is down, and what waits stays in its queue; "
     "fifty short flows come at once: time to nine tenths of what is free, delay and loss, and what "
     "the others suffer.",
-    _transient_cells, shown="recovery",
-)  # fmt: skip
+    _transient_cells,
+    shown="recovery",
+)
 
 
 CHANGES = Criterion(
-    "path", "7.9", "MUST", "Changing paths",
+    "path",
+    "7.9",
+    "MUST",
+    "Changing paths",
     "Rate, round-trip time and buffer change together, every 30 and every 5 s: goodput, delay and "
     "loss of one flow, the smallest share of ten.",
-    _path_cells, shown="goodput",
-)  # fmt: skip
+    _path_cells,
+    shown="goodput",
+)

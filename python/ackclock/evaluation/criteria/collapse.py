@@ -19,15 +19,7 @@ from ackclock.evaluation.cell import (
     one_part,
     time_margin,
 )
-from ackclock.evaluation.setting import (
-    CUBIC,
-    STANDARD,
-    Bottleneck,
-    Mode,
-    Subject,
-    Table,
-    change,
-)
+from ackclock.evaluation.setting import CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.verdicts import Limit, Margin
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
@@ -51,10 +43,7 @@ def _loss_cells(mode: Mode) -> list[Cell]:
     shares = (10, 50, 90) if mode == "quick" else (10, 30, 50, 90)
 
     def parts(subject: Subject) -> Parts:
-        return {
-            str(share): Part(_lossy(subject, share), measures.sent_per_round_trip)
-            for share in shares
-        }
+        return {str(share): Part(_lossy(subject, share), measures.sent_per_round_trip) for share in shares}
 
     def numbers(found: Mapping[str, Numbers]) -> Numbers:
         sent = [found[str(share)]["sent"] for share in shares]
@@ -159,7 +148,10 @@ def _undelivered_cells(_: Mode) -> list[Cell]:
 
 CRITERIA = (
     Criterion(
-        "collapse-loss", "5.1.1", "", "Heavy loss",
+        "collapse-loss",
+        "5.1.1",
+        "",
+        "Heavy loss",
         "One flow on the standard path; from 20 s on packets are lost at random. Loss of half and "
         "of nine tenths of all packets is what a collapsing network does: a control must send less "
         "the more is lost, and at most 1.1 times what the more permissive baseline sends. Packets "
@@ -167,25 +159,36 @@ CRITERIA = (
         _loss_cells,
     ),
     Criterion(
-        "collapse-silence", "5.1.1, 5.2", "MUST", "Silence",
+        "collapse-silence",
+        "5.1.1, 5.2",
+        "MUST",
+        "Silence",
         "One flow on the standard path, from which nothing comes back from 20 s to 50 s, because "
         "both directions are dead or because only the ACKs are. Doubling timeouts from 200 ms on "
         "are seven in that time; at most ten packets may be sent. The time until half of the "
         "former rate is back is compared with the baselines.",
-        _silence_cells, shown="recovery",
+        _silence_cells,
+        shown="recovery",
     ),
     Criterion(
-        "collapse-overload", "5.1.1", "", "Many flows on a thin link",
+        "collapse-overload",
+        "5.1.1",
+        "",
+        "Many flows on a thin link",
         "Flows that share 1 Mbit/s (100 ms, a buffer of one bandwidth-delay product), down to less "
         "than a packet per round trip each: packets lost, the share of what is sent that is "
         "useful, and the share of the flows that get less than a twentieth of what is fair.",
-        _overload_cells, shown="loss",
+        _overload_cells,
+        shown="loss",
     ),
     Criterion(
-        "collapse-undelivered", "5.1.1", "", "Undelivered packets",
+        "collapse-undelivered",
+        "5.1.1",
+        "",
+        "Undelivered packets",
         "The flow shares a link of 10 Mbit/s with CUBIC and goes on over one of 128 kbit/s, which "
         "drops what it sends in vain (Floyd and Fall, 1999). CUBIC must keep 0.95 of what it has "
         "beside another CUBIC in that place.",
         _undelivered_cells,
     ),
-)  # fmt: skip
+)

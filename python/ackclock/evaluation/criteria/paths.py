@@ -86,10 +86,7 @@ def _wireless_cells(mode: Mode) -> list[Cell]:
 
     cells.append(
         Cell(
-            "down for 200 ms every 2 s",
-            one_part(gaps, measures.general),
-            judged=(GOODPUT, DELAY),
-            drawn=True,
+            "down for 200 ms every 2 s", one_part(gaps, measures.general), judged=(GOODPUT, DELAY), drawn=True
         )
     )
     return cells
@@ -117,10 +114,7 @@ def _beside_usual(
         flow = subject.flow("c", path.rtt_ms)
         run = path.scenario(flow, duration_s=duration_s, events=events, sample_s=sample_s)
         usual = replace(path, link={}).scenario(flow, duration_s=duration_s, sample_s=sample_s)
-        return {
-            "run": Part(run, timelines.cuts, records=True),
-            "usual": Part(usual, measures.general),
-        }
+        return {"run": Part(run, timelines.cuts, records=True), "usual": Part(usual, measures.general)}
 
     return parts
 
@@ -137,9 +131,7 @@ def _delay_cells(mode: Mode) -> list[Cell]:
             for key in ("dumbbell.delay", "dumbbell.reverse.delay")
         )
 
-    every = [
-        (at, 60.0 if index % 2 == 0 else 40.0) for index, at in enumerate((15, 30, 45, 60, 75))
-    ]
+    every = [(at, 60.0 if index % 2 == 0 else 40.0) for index, at in enumerate((15, 30, 45, 60, 75))]
     steps: dict[str, list[tuple[float, float]]] = {
         "40 to 80 ms": [(length_s / 2, 80.0)],
         "80 to 40 ms": [(0.1, 80.0), (length_s / 2, 40.0)],
@@ -174,11 +166,7 @@ def _delay_cells(mode: Mode) -> list[Cell]:
 def _reordering_cells(mode: Mode) -> list[Cell]:
     cells = []
     for part, words in ((16, "RTT/16"), (4, "RTT/4"), (1, "RTT")):
-        noise = {
-            "kind": "uniform",
-            "range": build.milliseconds(STANDARD.rtt_ms / part),
-            "reorder": True,
-        }
+        noise = {"kind": "uniform", "range": build.milliseconds(STANDARD.rtt_ms / part), "reorder": True}
         cells.append(
             Cell(
                 f"up to {words}",
@@ -251,10 +239,7 @@ def _datacentre_cells(mode: Mode) -> list[Cell]:
     return [
         Cell(
             f"{count} senders",
-            one_part(
-                partial(scenario, count=count),
-                measure,
-            ),
+            one_part(partial(scenario, count=count), measure),
             judged=(time_margin("fct_p99_c"),),
             parameters={"senders": count},
         )
@@ -275,11 +260,7 @@ def _breaker_cells(mode: Mode) -> list[Cell]:
     return [
         Cell(
             name,
-            one_part(
-                alone(path, 1, 90),
-                measure,
-                records=True,
-            ),
+            one_part(alone(path, 1, 90), measure, records=True),
             limits=(Limit("trips", "windows of 15 s", at_most=0),),
             parameters=parameters_of(path),
         )
@@ -288,51 +269,84 @@ def _breaker_cells(mode: Mode) -> list[Cell]:
 
 
 WIRED = Criterion(
-    "wired", "6.1, 6.3", "MUST", "Wired paths",
+    "wired",
+    "6.1, 6.3",
+    "MUST",
+    "Wired paths",
     "One flow alone (in full two, too) over the general grid of rates, round-trip times and "
     "buffers: goodput, queueing delay, loss.",
-    _wired_cells, shown="goodput",
-)  # fmt: skip
+    _wired_cells,
+    shown="goodput",
+)
 WIRELESS = Criterion(
-    "wireless", "6.4", "", "Wireless paths",
+    "wireless",
+    "6.4",
+    "",
+    "Wireless paths",
     "The standard path with random loss from 0.01 to 3 %, with loss in bursts, with packets and "
     "ACKs that come in groups, with jitter as of Wi-Fi, and down for 200 ms every 2 s.",
-    _wireless_cells, axis="loss_percent", shown="goodput",
-)  # fmt: skip
+    _wireless_cells,
+    axis="loss_percent",
+    shown="goodput",
+)
 BREAKERS = Criterion(
-    "breakers", "7.2", "", "Circuit breakers",
+    "breakers",
+    "7.2",
+    "",
+    "Circuit breakers",
     "Whether a circuit breaker for media (RFC 8083) would cut the flow off: in any 15 s after the "
     "first 30 it sends more than ten times what TCP would at its loss.",
     _breaker_cells,
-)  # fmt: skip
+)
 DELAYS = Criterion(
-    "delay", "7.3", "SHOULD", "Varying delay",
+    "delay",
+    "7.3",
+    "SHOULD",
+    "Varying delay",
     "The standard path whose round-trip time doubles, halves, alternates, or varies for each "
     "packet without reordering: goodput over that without the variation. Cuts of the window that "
     "were undone are shown.",
-    _delay_cells, axis="noise_ms", shown="kept",
-)  # fmt: skip
+    _delay_cells,
+    axis="noise_ms",
+    shown="kept",
+)
 THIN = Criterion(
-    "iot", "7.4", "", "Thin links",
-    "64 kbit/s and 8 kbit/s with packets of 100 bytes: goodput, and packets sent per packet "
-    "delivered.",
-    _thin_cells, shown="goodput",
-)  # fmt: skip
+    "iot",
+    "7.4",
+    "",
+    "Thin links",
+    "64 kbit/s and 8 kbit/s with packets of 100 bytes: goodput, and packets sent per packet delivered.",
+    _thin_cells,
+    shown="goodput",
+)
 FAR = Criterion(
-    "far", "7.5", "", "Long paths",
+    "far",
+    "7.5",
+    "",
+    "Long paths",
     "50 Mbit/s over 600 ms (in full 1 Gbit/s over 100 ms, too): goodput, and the time until nine "
     "tenths of the rate are reached.",
-    _far_cells, shown="goodput",
-)  # fmt: skip
+    _far_cells,
+    shown="goodput",
+)
 REORDERING = Criterion(
-    "reordering", "7.7", "", "Reordering",
+    "reordering",
+    "7.7",
+    "",
+    "Reordering",
     "The standard path with delays that let packets overtake each other: goodput over that in "
     "order. Cuts of the window that were undone are shown.",
-    _reordering_cells, axis="reordering_rtts", shown="kept",
-)  # fmt: skip
+    _reordering_cells,
+    axis="reordering_rtts",
+    shown="kept",
+)
 DATACENTRE = Criterion(
-    "datacentre", "7.11", "", "Data centres",
-    "Senders that each send 64 kB to one receiver at once: 10 Gbit/s, 100 us, a queue of 200 "
-    "packets.",
-    _datacentre_cells, axis="senders", shown="fct_p99_c",
-)  # fmt: skip
+    "datacentre",
+    "7.11",
+    "",
+    "Data centres",
+    "Senders that each send 64 kB to one receiver at once: 10 Gbit/s, 100 us, a queue of 200 packets.",
+    _datacentre_cells,
+    axis="senders",
+    shown="fct_p99_c",
+)

@@ -6,25 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ackclock.evaluation import measures
-from ackclock.evaluation.cell import (
-    DELAY,
-    GOODPUT,
-    LOSS,
-    Cell,
-    Criterion,
-    Numbers,
-    Part,
-    Parts,
-    one_part,
-)
+from ackclock.evaluation.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, Numbers, Part, Parts, one_part
 from ackclock.evaluation.criteria.sharing import harm_cell
-from ackclock.evaluation.setting import (
-    BASELINES,
-    Bottleneck,
-    Mode,
-    Subject,
-    Table,
-)
+from ackclock.evaluation.setting import BASELINES, Bottleneck, Mode, Subject, Table
 from ackclock.evaluation.verdicts import Margin
 
 DISCIPLINES: dict[str, Table] = {
@@ -59,9 +43,7 @@ def alone(
 
     def scenario(subject: Subject) -> Table:
         return path.scenario(
-            subject.flow("c", path.rtt_ms, count=count),
-            duration_s=duration_s,
-            measured_from_s=from_s,
+            subject.flow("c", path.rtt_ms, count=count), duration_s=duration_s, measured_from_s=from_s
         )
 
     return scenario
@@ -208,28 +190,46 @@ def _tunnel_cells(_: Mode) -> list[Cell]:
 
 
 BLOAT = Criterion(
-    "bufferbloat", "5.1.2", "", "Bufferbloat",
+    "bufferbloat",
+    "5.1.2",
+    "",
+    "Bufferbloat",
     "20 Mbit/s, 40 ms, with buffers from one to sixteen bandwidth-delay products: the delay that "
     "the control's own flows cause at the bottleneck.",
-    _bufferbloat_cells, axis="buffer_bdp", shown="delay_p95",
-)  # fmt: skip
+    _bufferbloat_cells,
+    axis="buffer_bdp",
+    shown="delay_p95",
+)
 LOSSES = Criterion(
-    "loss", "5.1.3", "", "Packet loss",
+    "loss",
+    "5.1.3",
+    "",
+    "Packet loss",
     "50 Mbit/s, 40 ms, with buffers from a quarter of the bandwidth-delay product up: the share of "
     "its packets that the control's own flows lose. BBR version 1 below about 1.5 is the RFC's own "
     "example.",
-    _loss_cells, axis="buffer_bdp", shown="loss",
-)  # fmt: skip
+    _loss_cells,
+    axis="buffer_bdp",
+    shown="loss",
+)
 TUNNEL = Criterion(
-    "tunnel", "6.2", "", "Tunnels",
+    "tunnel",
+    "6.2",
+    "",
+    "Tunnels",
     "Two flows through FQ-CoDel that sees each, and through one that sees a tunnel: what is left "
     "to the other.",
-    _tunnel_cells, shown="harm_goodput",
-)  # fmt: skip
+    _tunnel_cells,
+    shown="harm_goodput",
+)
 MANAGED = Criterion(
-    "aqm", "7.1", "SHOULD", "Active queue management",
+    "aqm",
+    "7.1",
+    "SHOULD",
+    "Active queue management",
     "The standard path with CoDel, PIE and FQ-CoDel as they come: goodput, delay and loss alone, "
     "and harm to a CUBIC or Reno flow beside it; and how many marks slow it down as much as a loss "
     "does.",
-    _managed_cells, shown="delay_p95",
-)  # fmt: skip
+    _managed_cells,
+    shown="delay_p95",
+)

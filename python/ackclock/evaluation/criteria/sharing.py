@@ -22,15 +22,7 @@ from ackclock.evaluation.cell import (
     one_part,
     time_margin,
 )
-from ackclock.evaluation.setting import (
-    BASELINES,
-    LONG_S,
-    STANDARD,
-    Bottleneck,
-    Mode,
-    Subject,
-    Table,
-)
+from ackclock.evaluation.setting import BASELINES, LONG_S, STANDARD, Bottleneck, Mode, Subject, Table
 from ackclock.evaluation.verdicts import Limit
 
 GRID = {
@@ -161,9 +153,7 @@ def harm_cell(
             subject.flow("c", rtt_ms, count=mine, receiver=receiver), left, duration_s=duration_s
         )
         solo = path.scenario(left, duration_s=duration_s)
-        alike = path.scenario(
-            Subject(victim).flow("c", rtt_ms, count=mine), left, duration_s=duration_s
-        )
+        alike = path.scenario(Subject(victim).flow("c", rtt_ms, count=mine), left, duration_s=duration_s)
         return {
             "run": Part(beside, _beside, records=True),
             "solo": Part(solo, measures.victims),
@@ -174,11 +164,7 @@ def harm_cell(
     return Cell(
         name,
         parts,
-        judged=(
-            harm_margin("harm_goodput"),
-            harm_margin("harm_rtt"),
-            replace(LOSS, metric="victim_loss"),
-        ),
+        judged=(harm_margin("harm_goodput"), harm_margin("harm_rtt"), replace(LOSS, metric="victim_loss")),
         limits=(Limit("starved", "s", at_most=least_s),),
         parameters={**parameters, "victim": victim},
         numbers=harm_of,
@@ -231,18 +217,12 @@ def _self_cells(mode: Mode) -> list[Cell]:
         }
 
     def alike(subject: Subject, path: Bottleneck, count: int) -> Table:
-        return path.scenario(
-            subject.flow("c", path.rtt_ms, count=count), duration_s=LONG_S[mode] + 20
-        )
+        return path.scenario(subject.flow("c", path.rtt_ms, count=count), duration_s=LONG_S[mode] + 20)
 
     cells = [
         Cell(
             f"{count} flows, {name}",
-            one_part(
-                partial(alike, path=path, count=count),
-                timelines.fairness,
-                records=True,
-            ),
+            one_part(partial(alike, path=path, count=count), timelines.fairness, records=True),
             judged=(replace(JAIN, metric="jain_5"), replace(JAIN, metric="jain_20"), SHARE),
             parameters={**parameters_of(path), "flows": count},
             drawn=True,
@@ -282,9 +262,7 @@ def _rtt_cells(mode: Mode) -> list[Cell]:
     def scenario(subject: Subject, rate: float, ratio: int) -> Table:
         path = Bottleneck(rate, shortest_ms, 40.0 / shortest_ms)
         return path.scenario(
-            subject.flow("c-short", shortest_ms),
-            subject.flow("c-long", ratio * shortest_ms),
-            duration_s=120,
+            subject.flow("c-short", shortest_ms), subject.flow("c-long", ratio * shortest_ms), duration_s=120
         )
 
     return [
@@ -309,22 +287,35 @@ def _unfairness(run: Run) -> Numbers:
 
 
 ITSELF = Criterion(
-    "self-fairness", "5.1.4", "", "Fairness within the control",
+    "self-fairness",
+    "5.1.4",
+    "",
+    "Fairness within the control",
     "Flows of the control alone, alike: Jain's index over 5 and 20 s and the smallest share; and "
     "five that come one after another every 20 s and leave in order: how long newcomers wait until "
     "all shares are 0.1-fair.",
-    _self_cells, shown="jain_5",
-)  # fmt: skip
+    _self_cells,
+    shown="jain_5",
+)
 ROUND_TRIPS = Criterion(
-    "rtt", "5.1.4", "", "Round-trip times",
+    "rtt",
+    "5.1.4",
+    "",
+    "Round-trip times",
     "Two flows of the control with unlike round-trip times: the share of the smaller.",
-    _rtt_cells, shown="smallest_share",
-)  # fmt: skip
+    _rtt_cells,
+    shown="smallest_share",
+)
 MIXED = Criterion(
-    "mixed", "5.2, 5.2.1", "MUST", "Next to cubic-linux and Reno",
+    "mixed",
+    "5.2, 5.2.1",
+    "MUST",
+    "Next to cubic-linux and Reno",
     "The harm that the control does to goodput and delay of a cubic-linux or Reno flow, over the "
     "general grid and in crowds, next to the harm that these do in its place. No flow may starve "
     "(below a twentieth of its fair share for 30 s and 100 round trips) that would not beside its "
     "own kind. What it does to the controls of --against is shown, too, and counts for nothing.",
-    _mixed_cells, _further_cells, shown="harm_goodput",
-)  # fmt: skip
+    _mixed_cells,
+    _further_cells,
+    shown="harm_goodput",
+)

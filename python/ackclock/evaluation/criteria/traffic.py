@@ -36,9 +36,7 @@ SIZES = {"10kB": (10_000, 0.70), "100kB": (100_000, 0.25), "1MB": (1_000_000, 0.
 """Bytes of short transfers, and their shares of all transfers."""
 
 
-def _short_flows(
-    path: Bottleneck, long: Subject, short: Subject, load: float, duration_s: float
-) -> Table:
+def _short_flows(path: Bottleneck, long: Subject, short: Subject, load: float, duration_s: float) -> Table:
     """Put two long flows beside short ones that come at random times.
 
     Arrivals of a Poisson process are uniform in time, given their number, which is set to its mean.
@@ -99,9 +97,7 @@ def _short_cells(mode: Mode) -> list[Cell]:
     duration_s = 30.0 if mode == "quick" else 60.0
     measure = partial(measures.completions, groups=tuple(SIZES))
 
-    def pairing(
-        of_long: str | None, of_short: str | None, load: float
-    ) -> Callable[[Subject], Parts]:
+    def pairing(of_long: str | None, of_short: str | None, load: float) -> Callable[[Subject], Parts]:
         def parts(subject: Subject) -> Parts:
             long = subject if of_long is None else Subject(of_long)
             short = subject if of_short is None else Subject(of_short)
@@ -129,14 +125,18 @@ def _short_cells(mode: Mode) -> list[Cell]:
                 Cell(
                     f"{words}, short {victim} beside its long flows",
                     pairing(None, victim, load),
-                    judged=times, numbers=_slowdowns, parameters=named,
+                    judged=times,
+                    numbers=_slowdowns,
+                    parameters=named,
                 ),
                 Cell(
                     f"{words}, beside long flows of {victim}",
                     pairing(victim, None, load),
-                    judged=(*times, GOODPUT), numbers=_slowdowns, parameters=named,
+                    judged=(*times, GOODPUT),
+                    numbers=_slowdowns,
+                    parameters=named,
                 ),
-            ]  # fmt: skip
+            ]
     return cells
 
 
@@ -190,9 +190,7 @@ def _real_time_cells(mode: Mode) -> list[Cell]:
             path = Bottleneck(rate, 100, queue_ms / 100)
             for count in (1, 2):
 
-                def scenario(
-                    subject: Subject, path: Bottleneck = path, count: int = count
-                ) -> Table:
+                def scenario(subject: Subject, path: Bottleneck = path, count: int = count) -> Table:
                     return path.scenario(
                         subject.flow("c", 100, count=count),
                         Subject("tfrc").flow("v-tfrc", 100),
@@ -211,38 +209,40 @@ def _real_time_cells(mode: Mode) -> list[Cell]:
                 )
     return [
         *cells,
-        Cell(
-            "5 Mbit/s, beside ten web sessions",
-            one_part(_bursts, _real_time),
-            judged=REAL_TIME_JUDGED,
-        ),
+        Cell("5 Mbit/s, beside ten web sessions", one_part(_bursts, _real_time), judged=REAL_TIME_JUDGED),
     ]
 
 
 SHORT = Criterion(
-    "short", "5.1.5, 5.2.3", "MUST", "Short flows",
+    "short",
+    "5.1.5, 5.2.3",
+    "MUST",
+    "Short flows",
     "Transfers of 10 kB (70 %), 100 kB (25 %) and 1 MB (5 %) at random times beside two long "
     "flows: completion times of the control's own, of others beside its long flows, and of its own "
     "beside others' long flows. Slowdowns are over the time of slow start on an empty path.",
-    _short_cells, shown="fct_p95_100kB",
-)  # fmt: skip
+    _short_cells,
+    shown="fct_p95_100kB",
+)
 
 
 REAL_TIME = Criterion(
-    "real-time", "5.2.2", "SHOULD", "Real-time traffic",
+    "real-time",
+    "5.2.2",
+    "SHOULD",
+    "Real-time traffic",
     "Audio (20 kbit/s), video (1.5 Mbit/s, on the faster link) and one TFRC flow beside the "
     "control, or beside ten web sessions of it: one-way delay and loss of the media, the share of "
     "it that is later than 150 ms, and what TFRC is left.",
-    _real_time_cells, shown="delay_p95",
-)  # fmt: skip
+    _real_time_cells,
+    shown="delay_p95",
+)
 
 
 def _limited_cells(mode: Mode) -> list[Cell]:
     bursts = {"250 kB every 1 s": {"size": "250 kB", "every": "1 s"}}
     pauses = (1, 5) if mode == "quick" else (1, 5, 30)
-    bursts |= {
-        f"2.5 MB after pauses of {s} s": {"size": "2.5 MB", "think": f"{s} s"} for s in pauses
-    }
+    bursts |= {f"2.5 MB after pauses of {s} s": {"size": "2.5 MB", "think": f"{s} s"} for s in pauses}
     length_s = LONG_S[mode] if mode == "quick" else 300.0
 
     def scenario(subject: Subject, requests: Table, beside: bool) -> Table:
@@ -263,8 +263,12 @@ def _limited_cells(mode: Mode) -> list[Cell]:
 
 
 LIMITED = Criterion(
-    "app-limited", "5.1.5, 5.2.2", "", "Applications with little to send",
+    "app-limited",
+    "5.1.5, 5.2.2",
+    "",
+    "Applications with little to send",
     "Requests over one connection: 250 kB every second, and 2.5 MB after pauses, alone and beside "
     "a long CUBIC flow: how long they take, and what is lost.",
-    _limited_cells, shown="request_p95",
-)  # fmt: skip
+    _limited_cells,
+    shown="request_p95",
+)

@@ -70,25 +70,14 @@ class Bench:
     """
 
     def __init__(
-        self,
-        candidate: Subject,
-        kept: Kept,
-        place: Workers,
-        limit_s: float | None,
-        bar: progress.Count,
+        self, candidate: Subject, kept: Kept, place: Workers, limit_s: float | None, bar: progress.Count
     ) -> None:
         self.candidate = candidate
         self._subjects = {CANDIDATE: candidate, **{name: Subject(name) for name in BASELINES}}
         self._kept, self._place, self._limit_s, self._bar = kept, place, limit_s, bar
 
     def measure(
-        self,
-        cells: Sequence[Cell],
-        *,
-        seed: int,
-        runs: range,
-        drawn: bool = False,
-        alone: bool = False,
+        self, cells: Sequence[Cell], *, seed: int, runs: range, drawn: bool = False, alone: bool = False
     ) -> list[Measured]:
         """Make all runs of cells at once.
 

@@ -15,11 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.evaluation.setting import (
-    Bottleneck,
-    Subject,
-    Table,
-)
+from ackclock.evaluation.setting import Bottleneck, Subject, Table
 
 Vector = NDArray[np.float64]
 Cast = Sequence[tuple[Subject, str, int]]
@@ -205,9 +201,7 @@ class Genome(ABC):
         Pattern
             One that is easier to read.
         """
-        return replace(
-            pattern, values=tuple(float(f"{one:.{ROUND_DIGITS}g}") for one in pattern.values)
-        )
+        return replace(pattern, values=tuple(float(f"{one:.{ROUND_DIGITS}g}") for one in pattern.values))
 
 
 def on_path(

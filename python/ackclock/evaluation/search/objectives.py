@@ -208,34 +208,47 @@ OBJECTIVES: dict[str, Objective] = {
     one.name: one
     for one in (
         Objective(
-            "utilisation", "uses less of the path than the baselines", GOODPUT,
+            "utilisation",
+            "uses less of the path than the baselines",
+            GOODPUT,
             ("capacity", "pulses", "path", "delay", "loss"),
         ),
         Objective(
-            "delay", "keeps a longer queue than the baselines", DELAY,
-            ("capacity", "delay", "pulses", "path"),
+            "delay", "keeps a longer queue than the baselines", DELAY, ("capacity", "delay", "pulses", "path")
         ),
         Objective(
-            "starvation", "shares less evenly between two of its flows", SHARE,
-            ("flow-delay", "capacity", "pulses"), count=2,
+            "starvation",
+            "shares less evenly between two of its flows",
+            SHARE,
+            ("flow-delay", "capacity", "pulses"),
+            count=2,
         ),
         Objective(
-            "harm", "leaves less to a flow of cubic-linux", harm_margin("harm_goodput"),
-            ("capacity", "path", "delay", "loss"), measure=measures.victims, with_victim=True,
+            "harm",
+            "leaves less to a flow of cubic-linux",
+            harm_margin("harm_goodput"),
+            ("capacity", "path", "delay", "loss"),
+            measure=measures.victims,
+            with_victim=True,
         ),
         Objective(
-            "loss", "loses a larger share of its packets", LOSS,
-            ("capacity", "path", "pulses", "delay"),
+            "loss", "loses a larger share of its packets", LOSS, ("capacity", "path", "pulses", "delay")
         ),
         Objective(
-            "stall", "delivers nothing for a longer time",
+            "stall",
+            "delivers nothing for a longer time",
             Margin("stall", "", higher_is_better=False, difference=0.05),
-            ("capacity", "pulses", "loss", "delay"), measure=stall, records=True,
+            ("capacity", "pulses", "loss", "delay"),
+            measure=stall,
+            records=True,
         ),
         Objective(
-            "unused", "leaves most of the path unused, whatever the baselines do", GOODPUT,
-            ("pulses", "path"), absolute=True,
+            "unused",
+            "leaves most of the path unused, whatever the baselines do",
+            GOODPUT,
+            ("pulses", "path"),
+            absolute=True,
         ),
     )
-}  # fmt: skip
+}
 """By name."""

@@ -250,15 +250,11 @@ class _Search:
             if how is None:
                 optimise.at_random(together, size, budget, self.seed)
             else:
-                self.means = optimise.maximise(
-                    together, size, budget, self.seed, crossover=crossover, by=how
-                )
+                self.means = optimise.maximise(together, size, budget, self.seed, crossover=crossover, by=how)
         if self.failures and all(value == 0 for value, _ in self.searched):
             raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
 
-    def values(
-        self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range
-    ) -> list[float]:
+    def values(self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
         """Give what is maximised; 0 where a run fails."""
         cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
         found = []
@@ -299,9 +295,7 @@ class _Search:
         best = self._shortlisted(bench, self.searched, self.means)[:BEST]
         random = self._shortlisted(bench, self.drawn)[0]
         *judged, drawn = self.judged(bench, [*best, random])
-        confirmed = [
-            (pattern, one) for pattern, one in zip(best, judged, strict=True) if one is not None
-        ]
+        confirmed = [(pattern, one) for pattern, one in zip(best, judged, strict=True) if one is not None]
         if not confirmed:
             raise engine.SimulationError(
                 f"the best scenarios fail with fresh seeds: {next(iter(self.failures))}"
@@ -363,9 +357,7 @@ class _Search:
             capacity=self.genome.capacity_mbps(pattern),
             estimates={name: metrics.over_runs(found) for name, found in values.items()},
             baseline=baseline,
-            value=metrics.over_runs(
-                [self.objective.value(one, [other], scale) for one, other in beside]
-            ),
+            value=metrics.over_runs([self.objective.value(one, [other], scale) for one, other in beside]),
             verdict=compared.verdict,
             curves=measured.curves,
             timeline=self.genome.curve(pattern),
@@ -373,9 +365,7 @@ class _Search:
 
 
 def _less(value: Estimate, penalty: float) -> Estimate:
-    return replace(
-        value, value=value.value - penalty, low=value.low - penalty, high=value.high - penalty
-    )
+    return replace(value, value=value.value - penalty, low=value.low - penalty, high=value.high - penalty)
 
 
 def _apart(tried: Sequence[tuple[float, Vector]]) -> list[Vector]:

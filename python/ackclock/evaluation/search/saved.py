@@ -109,9 +109,7 @@ def save(adversary: Adversary, directory: Path, number: int, command: str) -> Pa
     return file
 
 
-def save_all(
-    adversaries: Sequence[Adversary], directory: Path, command: str
-) -> list[tuple[Path, Adversary]]:
+def save_all(adversaries: Sequence[Adversary], directory: Path, command: str) -> list[tuple[Path, Adversary]]:
     """Write adversaries, numbered from 1.
 
     Parameters
@@ -131,9 +129,7 @@ def save_all(
     StorageError
         As `save`.
     """
-    return [
-        (save(one, directory, number, command), one) for number, one in enumerate(adversaries, 1)
-    ]
+    return [(save(one, directory, number, command), one) for number, one in enumerate(adversaries, 1)]
 
 
 def text(adversary: Adversary, name: str, command: str) -> str:
@@ -171,8 +167,7 @@ def text(adversary: Adversary, name: str, command: str) -> str:
         f"# `ackclock simulate {name} --runs {FRESH_RUNS} --json`: {margin.metric} of the flows",
         "# whose names begin with c, or in their place; mean and 95 % interval over these runs:",
         *compared,
-        f"# Beside {adversary.baseline}: {adversary.verdict}; as the search counts, "
-        f"{adversary.value}.",
+        f"# Beside {adversary.baseline}: {adversary.verdict}; as the search counts, {adversary.value}.",
         "",
     ]
     return "\n".join(head) + toml(adversary.scenario)
@@ -194,9 +189,7 @@ def toml(table: Mapping[str, Any]) -> str:
     found = []
     for name, value in table.items():
         for head, one in (
-            [(f"[[{name}]]", each) for each in value]
-            if isinstance(value, list)
-            else [(f"[{name}]", value)]
+            [(f"[[{name}]]", each) for each in value] if isinstance(value, list) else [(f"[{name}]", value)]
         ):
             lines = [f"{key} = {_inline(inner)}" for key, inner in one.items()]
             found.append("\n".join([head, *lines]) + "\n")
@@ -258,9 +251,7 @@ def _cell(file: Path) -> Cell:
         raise engine.ScenarioError(f"{file}: {error}") from error
     named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
     if len(named) != 1 or named[0] not in OBJECTIVES:
-        raise engine.ScenarioError(
-            f"{file}: needs one line {MARK}NAME, with one of {', '.join(OBJECTIVES)}"
-        )
+        raise engine.ScenarioError(f"{file}: needs one line {MARK}NAME, with one of {', '.join(OBJECTIVES)}")
     flows = table.get("flow", [])
     if not any(str(flow.get("name", "")).startswith("c") for flow in flows):
         raise engine.ScenarioError(f"{file}: has no flow whose name begins with c, to be replaced")
@@ -332,20 +323,14 @@ def as_json(files: Sequence[tuple[Path, Adversary]]) -> list[dict[str, Any]]:
                 "low": mine.low,
                 "high": mine.high,
                 "baseline": {
-                    name: estimate.value
-                    for name, estimate in one.estimates.items()
-                    if name != "candidate"
+                    name: estimate.value for name, estimate in one.estimates.items() if name != "candidate"
                 },
                 "intervals": {
                     name: [estimate.low, estimate.high]
                     for name, estimate in one.estimates.items()
                     if name != "candidate"
                 },
-                "regret": {
-                    "value": one.value.value,
-                    "low": one.value.low,
-                    "high": one.value.high,
-                },
+                "regret": {"value": one.value.value, "low": one.value.low, "high": one.value.high},
                 "verdict": one.verdict,
             }
         )

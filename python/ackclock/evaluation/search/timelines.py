@@ -164,9 +164,7 @@ class _Loss(_Timeline):
         def excess(shift: float) -> float:
             return float(logistic(odds + shift).mean() - self.mean_percent / 100)
 
-        return Pattern(
-            tuple(100 * logistic(odds + scipy.optimize.brentq(excess, -30, 30, xtol=1e-12)))
-        )
+        return Pattern(tuple(100 * logistic(odds + scipy.optimize.brentq(excess, -30, 30, xtol=1e-12))))
 
     def event(self, at_s: float, value: float) -> list[Table]:
         return [change(at_s, "dumbbell.loss.rate", f"{value:.9f} %")]

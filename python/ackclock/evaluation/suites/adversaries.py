@@ -30,16 +30,7 @@ from ackclock.evaluation.cell import (
 )
 from ackclock.evaluation.criteria.changes import pulses
 from ackclock.evaluation.criteria.queueing import alone
-from ackclock.evaluation.setting import (
-    BASELINES,
-    CUBIC,
-    STANDARD,
-    Bottleneck,
-    Mode,
-    Subject,
-    Table,
-    change,
-)
+from ackclock.evaluation.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.suites.starvation import LENGTH_S, apart, range_cells, starvation_cells
 
 FEW_ACKS = Bottleneck(20, 20, 4)
@@ -51,9 +42,7 @@ POLICED = Bottleneck(100, 40, 1)
 TOKENS_MBPS = 10.0
 
 
-def _usual_cell(
-    name: str, path: Bottleneck, length_s: float = LENGTH_S, **parameters: float | str
-) -> Cell:
+def _usual_cell(name: str, path: Bottleneck, length_s: float = LENGTH_S, **parameters: float | str) -> Cell:
     return Cell(
         name,
         one_part(alone(path, 1, length_s), measures.general),
@@ -74,8 +63,7 @@ def _jitter_cells(mode: Mode) -> list[Cell]:
             "Gaussian, 20 ms": {"kind": "gaussian", "sigma": "20 ms"},
         }
     return [
-        _usual_cell(name, STANDARD.with_link(delay_noise=noise), noise=name)
-        for name, noise in noises.items()
+        _usual_cell(name, STANDARD.with_link(delay_noise=noise), noise=name) for name, noise in noises.items()
     ]
 
 
@@ -166,9 +154,7 @@ def _policer_cells(mode: Mode) -> list[Cell]:
             )
         )
         for victim in BASELINES:
-            cells.append(
-                _policed_beside(f"bucket {bucket_ms} ms, shared with {victim}", path, victim, named)
-            )
+            cells.append(_policed_beside(f"bucket {bucket_ms} ms, shared with {victim}", path, victim, named))
         if mode == "full":
             own = {"policer": _tokens(TOKENS_MBPS, bucket_s, POLICED.packet_bytes)}
             for victim in BASELINES:
@@ -192,10 +178,7 @@ def _policed_beside(
     access: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Cell:
     def parts(subject: Subject) -> Parts:
-        flows = {
-            "a": subject.flow("c", path.rtt_ms),
-            "b": Subject(victim).flow("v", path.rtt_ms),
-        }
+        flows = {"a": subject.flow("c", path.rtt_ms), "b": Subject(victim).flow("v", path.rtt_ms)}
         beside = apart(path, flows, duration_s=60, access=access)
         only = apart(path, {"b": flows["b"]}, duration_s=60, access=access)
         return {"run": Part(beside, measures.victims), "solo": Part(only, measures.victims)}
@@ -268,8 +251,7 @@ def _satellite(subject: Subject) -> Table:
     # The same slots for every control and every run: what differs is when losses come.
     chance = np.random.default_rng(15)
     path = Bottleneck(100, 30, 1).with_link(
-        loss={"kind": "bernoulli", "rate": "0.05 %"},
-        delay_noise={"kind": "uniform", "range": "6.7 ms"},
+        loss={"kind": "bernoulli", "rate": "0.05 %"}, delay_noise={"kind": "uniform", "range": "6.7 ms"}
     )
     events: list[Table] = []
     for at in range(15, int(LENGTH_S), 15):

@@ -14,15 +14,7 @@ from functools import partial
 
 from ackclock.engine import build
 from ackclock.evaluation import measures, timelines
-from ackclock.evaluation.cell import (
-    DELAY,
-    GOODPUT,
-    LOSS,
-    Cell,
-    Criterion,
-    one_part,
-    time_margin,
-)
+from ackclock.evaluation.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, one_part, time_margin
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.suites import bbr_states
 from ackclock.evaluation.suites.adversaries import bunched, policed
@@ -106,13 +98,7 @@ def _startup_cells(mode: Mode) -> list[Cell]:
             "64 kbit/s, 1 s": (Bottleneck(0.064, 1000, 2), 120.0),
         }
     cells = [
-        _found(
-            f"1: plain, {name}",
-            path,
-            flow_on(path, duration_s=length_s, from_s=0.0),
-            0.0,
-            path.rate_mbps,
-        )
+        _found(f"1: plain, {name}", path, flow_on(path, duration_s=length_s, from_s=0.0), 0.0, path.rate_mbps)
         for name, (path, length_s) in paths.items()
     ]
     bunches = bunched(PATH, 40.0)
@@ -133,12 +119,7 @@ def _drain_cells(_: Mode) -> list[Cell]:
     slower = (change(0.7, "dumbbell.rate", build.mbps(0.9 * PATH.rate_mbps)),)
     return [
         _cell("3: plain", flow_on(PATH, duration_s=6, from_s=2), DELAY, USED),
-        _cell(
-            "4: a tenth less on entry",
-            flow_on(PATH, duration_s=6, from_s=2, events=slower),
-            DELAY,
-            USED,
-        ),
+        _cell("4: a tenth less on entry", flow_on(PATH, duration_s=6, from_s=2, events=slower), DELAY, USED),
     ]
 
 
@@ -158,21 +139,14 @@ def _probe_cells(_: Mode) -> list[Cell]:
             LOSS,
         ),
         _cell("13: ACKs every 40 ms", flow_on(bunches), GOODPUT, DELAY),
-        _cell(
-            "21: 5 % lost for a round trip",
-            flow_on(lossy, events=in_probes),
-            GOODPUT,
-            DELAY,
-        ),
+        _cell("21: 5 % lost for a round trip", flow_on(lossy, events=in_probes), GOODPUT, DELAY),
     ]
 
 
 def _thin_cells(_: Mode) -> list[Cell]:
     path = Bottleneck(0.064, 100, 2)
     sent = Margin("sent_per_delivered", "", higher_is_better=False, ratio=1.1)
-    return [
-        _cell("14: 64 kbit/s", flow_on(path, duration_s=120), replace(GOODPUT, least=1e-6), sent)
-    ]
+    return [_cell("14: 64 kbit/s", flow_on(path, duration_s=120), replace(GOODPUT, least=1e-6), sent)]
 
 
 def _rate_cells(_: Mode) -> list[Cell]:
@@ -188,11 +162,7 @@ def _rate_cells(_: Mode) -> list[Cell]:
     return [
         _found("15: 10 to 100 Mbit/s", low, flow_on(low, events=up), 20.0, 100.0),
         _cell(
-            "16: 100 to 10 Mbit/s",
-            flow_on(high, duration_s=40, from_s=20, events=down),
-            GOODPUT,
-            DELAY,
-            LOSS,
+            "16: 100 to 10 Mbit/s", flow_on(high, duration_s=40, from_s=20, events=down), GOODPUT, DELAY, LOSS
         ),
     ]
 
@@ -238,25 +208,26 @@ def _application_cells(_: Mode) -> list[Cell]:
         _cell(
             "2: 5 Mbit/s, 5 % lost in the start",
             flow_on(early, duration_s=10, from_s=0.0, events=in_start, limit=SOME),
-            GOODPUT, DELAY,
+            GOODPUT,
+            DELAY,
         ),
         _cell(
             "6: 5 Mbit/s, 5 % lost for a round trip",
-            flow_on(late, events=in_probes, limit=SOME), GOODPUT, DELAY,
+            flow_on(late, events=in_probes, limit=SOME),
+            GOODPUT,
+            DELAY,
         ),
         _cell("7: 5 Mbit/s, nothing lost", flow_on(PATH, limit=SOME), GOODPUT, DELAY, LOSS),
         _cell("20: 200 kbit/s", flow_on(PATH, limit="200 kbit/s"), GOODPUT, DELAY, LOSS),
         *(
             Cell(
                 name,
-                one_part(
-                    flow_on(PATH, source="requests", size=size, think=pause), measures.requests
-                ),
+                one_part(flow_on(PATH, source="requests", size=size, think=pause), measures.requests),
                 judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
             )
             for name, (size, pause) in asked.items()
         ),
-    ]  # fmt: skip
+    ]
 
 
 BBR_DRAFT: tuple[Criterion, ...] = (

@@ -193,9 +193,7 @@ def _skips_probe_rtt(found: Told) -> bool:
 def _window_beyond(found: Told, state: str) -> bool:
     """Cases 12 and 13: more than two bandwidth-delay products where ACKs come in groups."""
     stays = found.of(state)
-    return bool(stays) and all(
-        one.largest_window > 2 * found.bdp_packets(one.to_s) for one in stays[-3:]
-    )
+    return bool(stays) and all(one.largest_window > 2 * found.bdp_packets(one.to_s) for one in stays[-3:])
 
 
 def _least_window(found: Told) -> bool:
@@ -269,8 +267,7 @@ def cells(_: Mode) -> list[Cell]:
     """
     lossy = PATH.with_link(loss={"kind": "bernoulli", "rate": "0 %"})
     lost = tuple(
-        change(LOST_S + past, "dumbbell.loss.rate", share)
-        for past, share in ((0.0, "20 %"), (0.5, "0 %"))
+        change(LOST_S + past, "dumbbell.loss.rate", share) for past, share in ((0.0, "20 %"), (0.5, "0 %"))
     )
     tenth_less = (change(1.4, "dumbbell.rate", build.mbps(0.9 * PATH.rate_mbps)),)
     half = (change(20.0, "dumbbell.rate", build.mbps(PATH.rate_mbps / 2)),)
@@ -279,8 +276,12 @@ def cells(_: Mode) -> list[Cell]:
     cases = [
         _Case("1: Startup ends on a plateau", _startup_ends, length_s=6),
         _Case(
-            "2: Startup ends on loss, application-limited", partial(_leaves_startup, from_s=LOST_S),
-            path=lossy, events=lost, flow=some, length_s=8,
+            "2: Startup ends on loss, application-limited",
+            partial(_leaves_startup, from_s=LOST_S),
+            path=lossy,
+            events=lost,
+            flow=some,
+            length_s=8,
         ),
         _Case("3: Drain ends", _drain_ends, length_s=6),
         _Case("4: Drain ends, a tenth less on entry", _drain_ends, events=tenth_less, length_s=6),
@@ -290,17 +291,18 @@ def cells(_: Mode) -> list[Cell]:
         _Case("10: ProbeRTT", _probes_rtt, length_s=60),
         _Case("11: no ProbeRTT after idleness", _skips_probe_rtt, flow=idle, length_s=30),
         _Case(
-            "12: the window of Startup, ACKs every 40 ms", partial(_window_beyond, state="Startup"),
-            path=bunched(PATH, 40.0), length_s=6,
+            "12: the window of Startup, ACKs every 40 ms",
+            partial(_window_beyond, state="Startup"),
+            path=bunched(PATH, 40.0),
+            length_s=6,
         ),
         _Case(
-            "13: the window of Cruise, ACKs every 40 ms", partial(_window_beyond, state="Cruise"),
+            "13: the window of Cruise, ACKs every 40 ms",
+            partial(_window_beyond, state="Cruise"),
             path=bunched(PATH, 40.0),
         ),
         _Case("14: four packets at least", _least_window, path=THIN, length_s=60),
-        _Case(
-            "16: half the rate", partial(_follows_down, at_s=20.0), events=half, length_s=50,
-        ),
+        _Case("16: half the rate", partial(_follows_down, at_s=20.0), events=half, length_s=50),
         _Case("20: ProbeRTT in Startup", _back_to_startup, flow=(("limit", "200 kbit/s"),)),
-    ]  # fmt: skip
+    ]
     return [one.cell() for one in cases]

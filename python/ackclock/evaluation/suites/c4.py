@@ -102,11 +102,7 @@ def completion(run: Run) -> Numbers:
 
 
 def transfer(
-    subject: Subject,
-    path: Bottleneck,
-    size_bytes: int,
-    changes: Changes = (),
-    events: tuple[Table, ...] = (),
+    subject: Subject, path: Bottleneck, size_bytes: int, changes: Changes = (), events: tuple[Table, ...] = ()
 ) -> Table:
     """Put one transfer on a path.
 
@@ -155,9 +151,7 @@ def _competing(
 
 
 def _cell(name: str, scenario: Callable[[Subject], Table]) -> Cell:
-    return Cell(
-        name, one_part(scenario, completion), judged=(time_margin("completion"),), drawn=True
-    )
+    return Cell(name, one_part(scenario, completion), judged=(time_margin("completion"),), drawn=True)
 
 
 def _alone_cells(mode: Mode) -> list[Cell]:
@@ -265,43 +259,67 @@ def _media_cells(_: Mode) -> list[Cell]:
 
 C4: tuple[Criterion, ...] = (
     Criterion(
-        "c4-alone", "Reaction to network events", "", "A transfer alone",
+        "c4-alone",
+        "Reaction to network events",
+        "",
+        "A transfer alone",
         "Transfers of 1 to 20 MB over 0.5 to 200 Mbit/s, in full of 100 MB over a geostationary "
         "satellite, too: the completion time.",
-        _alone_cells, shown="completion",
+        _alone_cells,
+        shown="completion",
     ),
     Criterion(
-        "c4-changing", "Reaction to network events", "", "A transfer over a path that changes",
+        "c4-changing",
+        "Reaction to network events",
+        "",
+        "A transfer over a path that changes",
         "The rate doubles, falls to a half and comes back, or the delay grows from 15 to 100 ms "
         "one way: the completion time.",
-        _changing_cells, shown="completion",
+        _changing_cells,
+        shown="completion",
     ),
     Criterion(
-        "c4-blackhole", "Reaction to network events", "", "A black hole",
+        "c4-blackhole",
+        "Reaction to network events",
+        "",
+        "A black hole",
         "A transfer of 10 MB over 25 Mbit/s, 70 ms, on which nothing is sent from 2 to 4 s: the "
         "completion time.",
-        _hole_cells, shown="completion",
+        _hole_cells,
+        shown="completion",
     ),
     Criterion(
-        "c4-competition", "Competition", "", "Beside another transfer",
+        "c4-competition",
+        "Competition",
+        "",
+        "Beside another transfer",
         "A transfer of 30 MB beside one of 20 MB that starts with it, and one of 15 MB beside one "
         "of 10 MB that starts a second later, under CUBIC (in full BBR version 3, too): the "
         "completion time.",
-        _beside_cells, shown="completion",
+        _beside_cells,
+        shown="completion",
     ),
     Criterion(
-        "c4-wifi", "Wi-Fi", "", "Wi-Fi",
+        "c4-wifi",
+        "Wi-Fi",
+        "",
+        "Wi-Fi",
         "Transfers over Wi-Fi with collisions (jitter of 7 ms on average, of the data), alone "
         "and a second after another; over one with a jitter of 12 ms and 18 of 20 Mbit/s for two "
         "seconds; and over one that is silent for 200 ms every 2 s: the completion time.",
-        _wifi_cells, shown="completion",
+        _wifi_cells,
+        shown="completion",
     ),
     Criterion(
-        "c4-media", "Media", "", "Media",
+        "c4-media",
+        "Media",
+        "",
+        "Media",
         "Two videos of 30 frames a second, 1.2 and 1.9 Mbit/s, each over a connection of its own "
         "(the draft has them as streams of one connection, with priorities, and audio besides, "
         "which scenarios do not have): delays of the smaller one's frames.",
-        _media_cells, shown="request_p95",
+        _media_cells,
+        shown="request_p95",
     ),
-)  # fmt: skip
+)
 """In the order of the draft."""

@@ -93,12 +93,7 @@ def _crowds(subject: Subject, name: str) -> Table:
                 f"c-{index}",
                 RTT_MS,
                 count=count - there,
-                start={
-                    "uniform": [
-                        build.seconds(STAGE_S * index),
-                        build.seconds(STAGE_S * index + 1),
-                    ]
-                },
+                start={"uniform": [build.seconds(STAGE_S * index), build.seconds(STAGE_S * index + 1)]},
             )
         )
         there = count
@@ -153,10 +148,7 @@ def _cells(
 
 
 def _datagram_cells(mode: Mode) -> list[Cell]:
-    asked = {
-        f"datagrams of {load:g} of the rate": partial(_unresponsive, load=load)
-        for load in (0.75, 1.1)
-    }
+    asked = {f"datagrams of {load:g} of the rate": partial(_unresponsive, load=load) for load in (0.75, 1.1)}
     judged = (GOODPUT, DELAY, replace(LOSS, metric="datagram_loss"))
     return _cells(mode, asked, judged, _datagrams)
 

@@ -38,9 +38,7 @@ BACKWARD = ((0, 4.0), (35, 1.6), (70, 4.0))
 Steps = tuple[tuple[int, float], ...]
 
 
-def media_path(
-    rate_mbps: float, one_way_ms: float = ONE_WAY_MS, queue_s: float = QUEUE_S
-) -> Bottleneck:
+def media_path(rate_mbps: float, one_way_ms: float = ONE_WAY_MS, queue_s: float = QUEUE_S) -> Bottleneck:
     """Give a path of the test cases.
 
     Parameters
@@ -78,9 +76,7 @@ def _steps(steps: Steps, where: str) -> tuple[Table, ...]:
     )
 
 
-def _variable(
-    subject: Subject, steps: Steps, count: int, length_s: float, one_way_ms: float
-) -> Table:
+def _variable(subject: Subject, steps: Steps, count: int, length_s: float, one_way_ms: float) -> Table:
     path = media_path(steps[0][1], one_way_ms)
     return path.scenario(
         subject.flow("c", path.rtt_ms, count=count),
@@ -108,10 +104,7 @@ def _feedback(subject: Subject) -> Table:
 
 def _in_turn(subject: Subject) -> Table:
     path = media_path(3.5)
-    flows = [
-        subject.flow(f"c-{index}", path.rtt_ms, start=build.seconds(20 * index))
-        for index in range(3)
-    ]
+    flows = [subject.flow(f"c-{index}", path.rtt_ms, start=build.seconds(20 * index)) for index in range(3)]
     return path.scenario(*flows, duration_s=120, measured_from_s=60)
 
 
@@ -145,9 +138,7 @@ def _beside_long(subject: Subject, queue_s: float) -> Table:
 
 def _beside_short(subject: Subject) -> Table:
     path = media_path(2.0)
-    sessions = subject.flow(
-        "c", path.rtt_ms, source="web", count=10, think="10 s", objects=1, object="40 kB"
-    )
+    sessions = subject.flow("c", path.rtt_ms, source="web", count=10, think="10 s", objects=1, object="40 kB")
     return path.scenario(sessions, *_media_flows(path), duration_s=300, measured_from_s=10)
 
 
@@ -167,8 +158,7 @@ def _capacity_cells(mode: Mode) -> list[Cell]:
         Cell(
             f"one flow, {delay:g} ms one way",
             one_part(
-                partial(_variable, steps=SINGLE, count=1, length_s=100, one_way_ms=delay),
-                measures.general,
+                partial(_variable, steps=SINGLE, count=1, length_s=100, one_way_ms=delay), measures.general
             ),
             judged=usual,
             parameters={"one_way_ms": delay, "flows": 1},
@@ -211,11 +201,7 @@ def _fair_cells(_: Mode) -> list[Cell]:
 
 
 def _competing_cells(mode: Mode) -> list[Cell]:
-    judged = (
-        DELAY,
-        replace(LOSS, metric="audio_loss"),
-        replace(GOODPUT, metric="victim_goodput"),
-    )
+    judged = (DELAY, replace(LOSS, metric="audio_loss"), replace(GOODPUT, metric="victim_goodput"))
     queues_s = (QUEUE_S,) if mode == "quick" else (QUEUE_S, 1.0)
     cells = [
         Cell(
@@ -236,9 +222,8 @@ PAUSING_BYTES = round(3.5e6 / 3 * 40 / 8)
 def _pausing(subject: Subject) -> Table:
     path = media_path(3.5)
     paused = subject.flow(
-        "c-paused", path.rtt_ms, source="requests", size=f"{PAUSING_BYTES} B", every="60 s",
-        start="0 s",
-    )  # fmt: skip
+        "c-paused", path.rtt_ms, source="requests", size=f"{PAUSING_BYTES} B", every="60 s", start="0 s"
+    )
     others = subject.flow("c", path.rtt_ms, count=2, start="0 s")
     return path.scenario(paused, others, duration_s=180, measured_from_s=0)
 
@@ -256,35 +241,56 @@ def _pause_cells(_: Mode) -> list[Cell]:
 
 RFC8867: tuple[Criterion, ...] = (
     Criterion(
-        "media-capacity", "5.1, 5.2", "", "Variable capacity",
+        "media-capacity",
+        "5.1, 5.2",
+        "",
+        "Variable capacity",
         "The control in the place of media on 1 Mbit/s that becomes 2.5, 0.6 and 1 again; and two "
         "flows of it on 4, 2, 3.5, 1 and 2 Mbit/s: goodput, queueing delay, loss, the smaller "
         "share.",
-        _capacity_cells, shown="delay_p95",
+        _capacity_cells,
+        shown="delay_p95",
     ),
     Criterion(
-        "media-feedback", "5.3", "", "Congested feedback",
+        "media-feedback",
+        "5.3",
+        "",
+        "Congested feedback",
         "A flow in each direction, and the capacities of both change.",
-        _feedback_cells, shown="delay_p95",
+        _feedback_cells,
+        shown="delay_p95",
     ),
     Criterion(
-        "media-fairness", "5.4, 5.5", "", "Competing media flows",
+        "media-fairness",
+        "5.4, 5.5",
+        "",
+        "Competing media flows",
         "Three flows that come one after another, and five with unlike round-trip times: Jain's "
         "index, the smallest share, queueing delay.",
-        _fair_cells, shown="jain",
+        _fair_cells,
+        shown="jain",
     ),
     Criterion(
-        "media-tcp", "5.6, 5.7", "", "Media beside TCP",
+        "media-tcp",
+        "5.6, 5.7",
+        "",
+        "Media beside TCP",
         "The control in the place of TCP, as one long flow or as ten web sessions, beside TFRC "
         "and audio on 2 Mbit/s: queueing delay, loss of the audio, what TFRC is left.",
-        _competing_cells, axis="queue_ms", shown="delay_p95",
+        _competing_cells,
+        axis="queue_ms",
+        shown="delay_p95",
     ),
     Criterion(
-        "media-pause", "5.8", "", "Pause and resume",
+        "media-pause",
+        "5.8",
+        "",
+        "Pause and resume",
         "Three flows on 3.5 Mbit/s, of which one has, once a minute, as much to send as its fair "
         "share carries in 40 s, and pauses for the rest: how long that takes, what the others "
         "deliver, queueing delay, loss.",
-        _pause_cells, shown="request_p95",
+        _pause_cells,
+        shown="request_p95",
     ),
-)  # fmt: skip
+)
 """In the order of the RFC."""

@@ -58,9 +58,7 @@ def apart(
     dict
         A scenario, measured from a quarter on.
     """
-    made = path.scenario(
-        *flows.values(), duration_s=duration_s, sample_s=sample_s, events=events, tcp=tcp
-    )
+    made = path.scenario(*flows.values(), duration_s=duration_s, sample_s=sample_s, events=events, tcp=tcp)
     del made["dumbbell"]
     fast = {
         # Ten times the bottleneck's rate: no queue of its own, whatever comes at once.
@@ -125,15 +123,11 @@ def wrong_base(
         "b": subject.flow("c-1", path.rtt_ms - error_ms, start=start),
     }
     # The event holds for both directions.
-    longer = change(
-        SHORTER_UNTIL_S, "link.access-b.delay", build.milliseconds(ACCESS_MS + error_ms / 2)
-    )
+    longer = change(SHORTER_UNTIL_S, "link.access-b.delay", build.milliseconds(ACCESS_MS + error_ms / 2))
     return apart(path, flows, duration_s=duration_s, events=(longer,), tcp=tcp)
 
 
-def _one_unlike(
-    subject: Subject, access: Mapping[str, Any], extra_ms: float, duration_s: float
-) -> Table:
+def _one_unlike(subject: Subject, access: Mapping[str, Any], extra_ms: float, duration_s: float) -> Table:
     rtt_ms = STANDARD.rtt_ms
     flows = {"a": subject.flow("c-0", rtt_ms), "b": subject.flow("c-1", rtt_ms + extra_ms)}
     return apart(STANDARD, flows, duration_s=duration_s, access={"b": access})
@@ -291,10 +285,7 @@ def starvation_cells(mode: Mode) -> list[Cell]:
         for error in ((4.0, 20.0) if quick else (1.0, 4.0, 10.0, 20.0))
     ]
     unlike: dict[str, tuple[Table, float]] = {
-        f"ACKs of one flow every {every} ms": (
-            {"reverse": {"aggregation": {"every": f"{every} ms"}}},
-            0.0,
-        )
+        f"ACKs of one flow every {every} ms": ({"reverse": {"aggregation": {"every": f"{every} ms"}}}, 0.0)
         for every in ((60,) if quick else (10, 60))
     }
     if not quick:

@@ -129,9 +129,7 @@ def _present(path: Usual, load: float, prefix: str = "") -> tuple[str, ...]:
     """Give the sizes of which there is at least one flow."""
     made = _sessions(Subject("reno"), path, load, prefix)
     names = [str(flow["name"]) for flow in made]
-    return tuple(
-        prefix + size for size in SIZES if any(one.startswith(f"{prefix}{size}-") for one in names)
-    )
+    return tuple(prefix + size for size in SIZES if any(one.startswith(f"{prefix}{size}-") for one in names))
 
 
 def _load_cells(mode: Mode) -> list[Cell]:
@@ -222,9 +220,7 @@ def _ramp_cells(mode: Mode) -> list[Cell]:
                         partial(ramp_up, start_s=20.0, powers=powers),
                         records=True,
                     ),
-                    judged=tuple(
-                        time_margin(f"ramp_{power}", resolution=RAMP_SAMPLE_S) for power in powers
-                    ),
+                    judged=tuple(time_margin(f"ramp_{power}", resolution=RAMP_SAMPLE_S) for power in powers),
                     parameters={"rate_mbps": rate, "newcomer_ms": rtts[1]},
                 )
             )
@@ -235,10 +231,7 @@ def _gain(found: Mapping[str, Numbers]) -> Numbers:
     """Give what the control's camp gains, and what the other loses, against equal camps."""
     beside, alike = found["run"], found["alike"]
     mine, theirs = "fct_p50_c-100kB", "fct_p50_v-100kB"
-    return beside | {
-        "gain": alike[mine] / beside[mine] - 1,
-        "camp_loss": 1 - alike[theirs] / beside[theirs],
-    }
+    return beside | {"gain": alike[mine] / beside[mine] - 1, "camp_loss": 1 - alike[theirs] / beside[theirs]}
 
 
 def _camp_cells(mode: Mode) -> list[Cell]:
@@ -253,10 +246,7 @@ def _camp_cells(mode: Mode) -> list[Cell]:
                 return _on(path, *_sessions(mine, path, load / 2, "c-"), *theirs)
 
             measure = partial(_times, groups=groups)
-            return {
-                "run": Part(camps(subject), measure),
-                "alike": Part(camps(Subject("reno")), measure),
-            }
+            return {"run": Part(camps(subject), measure), "alike": Part(camps(Subject("reno")), measure)}
 
         cells.append(
             Cell(
@@ -305,18 +295,11 @@ def _row(subject: Subject) -> Table:
         "queue": {"kind": "droptail", "limit": limit},
     }
     across = [
-        subject.flow(f"c-{index}", 60, **{"from": f"n{index}", "to": f"n{index + 1}"})
-        for index in range(3)
+        subject.flow(f"c-{index}", 60, **{"from": f"n{index}", "to": f"n{index + 1}"}) for index in range(3)
     ]
     long = subject.flow("c-long", 60, **{"from": "n0", "to": "n3"})
     return build.scenario(
-        {"parking_lot": hops},
-        long,
-        *across,
-        duration="120 s",
-        warmup="40 s",
-        sample="1 s",
-        tcp=path.sender(),
+        {"parking_lot": hops}, long, *across, duration="120 s", warmup="40 s", sample="1 s", tcp=path.sender()
     )
 
 
@@ -326,41 +309,68 @@ def _row_cells(_: Mode) -> list[Cell]:
 
 TCPEVAL: tuple[Criterion, ...] = (
     Criterion(
-        "tcpeval-load", "3", "", "Sessions on usual paths",
+        "tcpeval-load",
+        "3",
+        "",
+        "Sessions on usual paths",
         "Short flows that offer 60 to 110 % of an access link and of a geostationary one, in full "
         "of a trans-oceanic link, dial-up and a data centre, too: completion times by size, "
         "queueing delay, loss.",
-        _load_cells, axis="load",
+        _load_cells,
+        axis="load",
     ),
     Criterion(
-        "tcpeval-buffer", "4.1", "", "Delay and throughput",
+        "tcpeval-buffer",
+        "4.1",
+        "",
+        "Delay and throughput",
         "Four flows on 100 Mbit/s, 100 ms with buffers from a tenth of the bandwidth-delay product "
         "to twice as much: goodput, queueing delay.",
-        _buffer_cells, axis="buffer_bdp", shown="delay_p95",
+        _buffer_cells,
+        axis="buffer_bdp",
+        shown="delay_p95",
     ),
     Criterion(
-        "tcpeval-ramp", "4.2", "", "Ramp-up",
+        "tcpeval-ramp",
+        "4.2",
+        "",
+        "Ramp-up",
         "How long a newcomer without slow start needs for 100, 1000, ... packets beside a flow "
         "that has the link.",
-        _ramp_cells, axis="newcomer_ms", shown="ramp_3",
+        _ramp_cells,
+        axis="newcomer_ms",
+        shown="ramp_3",
     ),
     replace(TRANSIENTS, id="tcpeval-transients", section="4.3", level=""),
     Criterion(
-        "tcpeval-camps", "4.4", "", "Twin camps",
+        "tcpeval-camps",
+        "4.4",
+        "",
+        "Twin camps",
         "Half of the sessions under the control, half under Reno, beside twin camps of Reno: "
         "completion times of either.",
-        _camp_cells, shown="camp_loss",
+        _camp_cells,
+        shown="camp_loss",
     ),
     Criterion(
-        "tcpeval-rtt", "4.5", "", "Unlike round trips",
+        "tcpeval-rtt",
+        "4.5",
+        "",
+        "Unlike round trips",
         "Two flows of 80 ms and of 10 to 160 ms: the smaller share.",
-        _pair_cells, axis="rtt_ms", shown="smallest_share",
+        _pair_cells,
+        axis="rtt_ms",
+        shown="smallest_share",
     ),
     Criterion(
-        "tcpeval-row", "4.6", "", "Several bottlenecks",
+        "tcpeval-row",
+        "4.6",
+        "",
+        "Several bottlenecks",
         "A flow over three bottlenecks in a row beside one over each, all of 60 ms: the smallest "
         "share, goodput.",
-        _row_cells, shown="smallest_share",
+        _row_cells,
+        shown="smallest_share",
     ),
-)  # fmt: skip
+)
 """In the order of the draft."""
