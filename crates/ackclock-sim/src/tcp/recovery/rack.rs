@@ -1,9 +1,8 @@
 //! Recovery by time: RACK-TLP (RFC 8985) with proportional rate reduction (RFC 6937), as Linux does.
 //!
-//! A packet is lost when one that was sent later has been delivered and a round-trip time and a reordering
-//! window have passed since it was sent (section 6.2). That finds lost retransmissions, too. Packets in
-//! flight are in a list in the order of their last transmission, so a look at its head finds every loss; what
-//! is reported or lost leaves the list.
+//! A packet is lost when one that was sent later has been delivered and a round-trip time and a reordering window have
+//! passed since it was sent (section 6.2). That finds lost retransmissions, too. Packets in flight are in a list in the
+//! order of their last transmission, so a look at its head finds every loss.
 //!
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
 //! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
