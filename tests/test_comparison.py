@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ackclock import comparison, engine, runs, simulate
 from ackclock.comparison import answers, conclusion, drawn, page, path, pictures, quantities, questions
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
-from ackclock.runs import Task
+from ackclock.runs import Answer, Job
 from conftest import Finished
 
 SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
@@ -65,12 +65,12 @@ def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:
 
 
 def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    simulated: list[Task] = []
+    simulated: list[Job] = []
 
-    def counted(*arguments: Any) -> Iterator[tuple[Task, Exception | None]]:
-        for task, error in runs.each(*arguments):
-            simulated.append(task)
-            yield task, error
+    def counted(*arguments: Any, **options: Any) -> Generator[tuple[Job, Answer], None, None]:
+        for job, answer in runs.each(*arguments, **options):
+            simulated.append(job)
+            yield job, answer
 
     monkeypatch.setattr(answers, "each", counted)
     short = comparison.Setting(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)

@@ -1,8 +1,10 @@
 """`ackclock evaluate`: exit codes, what is kept, controls that misbehave, the same bytes again."""
 
+import contextlib
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from ackclock.evaluation.search import OBJECTIVES, Adversary
 from ackclock.evaluation.setting import STANDARD, Bottleneck, Subject
 from ackclock.evaluation.suites import criteria
 from ackclock.metrics import Estimate
+from ackclock.runs import Store
 from conftest import COMMAND
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -138,7 +141,8 @@ def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
         (["cubic", "--set", "c"], "KEY=VALUE"),
         (["cubic", "--set", "c=much", "--only", "iot"], "c"),
         (["cubic", "--limit", "soon"], "--limit"),
-        (["cubic", "--cluster", "tcp://127.0.0.1:1", "--limit", "1 s"], "--cluster"),
+        (["cubic", "--limit", "0 s"], "--limit"),
+        (["cubic", "--memory", "3 packets"], "--memory"),
     ],
 )
 def test_bad_input_is_one_line(ackclock_here: Run, tmp_path: Path, arguments: list[str], words: str) -> None:
@@ -209,36 +213,34 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> Non
 def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tmp_path: Path) -> None:
     first = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert first.returncode == 0
-    journal = tmp_path / "out" / ".cache" / "evaluation.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
+    database = tmp_path / "out" / ".cache" / "runs.sqlite"
+    rows = _rows(database)
     # 2 cells, 5 runs, 3 controls; more runs where they were undecided.
-    assert len(lines) >= 30
+    assert len(rows) >= 30
     before = _files(tmp_path / "out" / "evaluation=bic")
-    lines[3] = lines[3].replace(b'"numbers"', b'"nunbers"', 1)
-    journal.write_bytes(b"".join(lines) + b'{"torn')
+    content = database.read_bytes()
+    database.write_bytes(content.replace(b'"numbers"', b'"nunbers"', 1))
     dry = json.loads(
         ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out", "--dry-run", "--json").stdout
     )
     assert dry["runs"] - dry["kept"] == 1
-    journal.write_bytes(b"".join(lines) + b'{"torn')
     again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert again.returncode == 0
-    assert "evaluation.jsonl:4: is not as it was written; its run is made again" in again.stderr
+    assert "is not as it was written; its run is made again" in again.stderr
     assert _files(tmp_path / "out" / "evaluation=bic") == before
-    assert sorted(journal.read_bytes().splitlines()) == sorted(
-        line.replace(b'"nunbers"', b'"numbers"').rstrip() for line in lines
-    )
+    assert _rows(database) == rows
+
+
+def _rows(database: Path) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT * FROM rows ORDER BY kind, name").fetchall()
 
 
 def test_a_second_evaluation_at_the_same_place_waits_for_nobody(ackclock_here: Run, tmp_path: Path) -> None:
-    import fcntl
-
-    (tmp_path / "out" / ".cache").mkdir(parents=True)
-    with (tmp_path / "out" / ".cache" / "evaluation.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with Store(tmp_path / "out" / ".cache").opened():
         done = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert done.returncode == 1
-    assert "another evaluation is at work" in done.stderr
+    assert "another process is at work in out; wait for it" in done.stderr
 
 
 def test_nothing_else_is_replaced(ackclock_here: Run, tmp_path: Path) -> None:
@@ -302,7 +304,7 @@ def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
     ackclock_here: Run, tmp_path: Path
 ) -> None:
     assert ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out").returncode == 0
-    (tmp_path / "out" / ".cache" / "evaluation.jsonl").unlink()
+    (tmp_path / "out" / ".cache" / "runs.sqlite").unlink()
     done = ackclock_here("evaluate", "bic", "--only", "datacentre", "-o", "out")
     assert done.returncode == 0
     assert list(_criteria(tmp_path / "out" / "evaluation=bic")) == ["datacentre"]

@@ -9,9 +9,9 @@ import pytest
 from ackclock.evaluation import timelines, work
 from ackclock.evaluation.cell import LOSS, Cell, Criterion, one_part
 from ackclock.evaluation.results import Asked
-from ackclock.evaluation.runs import Answer
 from ackclock.evaluation.setting import Bottleneck, Subject
 from ackclock.evaluation.verdicts import Margin, compare
+from ackclock.runs import Answer
 
 ALIKE = [0.0, 0.1, 0.0, 0.1, 0.0]
 WORSE = [5.0, 5.1, 5.2, 5.3, 5.4]
@@ -67,7 +67,8 @@ def runs_after(*cells: list[float]) -> list[int]:
     for index, losses in enumerate(cells):
         for subject in range(3):
             for run, _, job in found.jobs(index, subject):
-                kept[job.key] = Answer({"loss": 0.0 if subject else losses[run]})
+                numbers = {"loss": 0.0 if subject else losses[run]}
+                kept[job.key] = Answer({"numbers": numbers, "curves": {}, "flows": {}})
     assert found.undecided() == any(runs > 5 for runs in found.runs)
     return found.runs
 

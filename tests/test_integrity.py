@@ -4,6 +4,8 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +17,9 @@ from ackclock import StorageError, comparison, engine, sweep
 from ackclock.engine import difference, integrity, storage
 from ackclock.evaluation import earlier
 from ackclock.reproduction import tried
-from ackclock.runs import tasks
-from ackclock.sweep import parts, picture
-from ackclock.sweep.store import Store
-from ackclock.sweep.workers import Done, Job, work
+from ackclock.runs import Case, Job, Store, each, recorded
+from ackclock.sweep import exports, picture
+from ackclock.sweep.exports import Exports
 from conftest import BOTTLENECK, Finished
 from torture import Failing, torture
 
@@ -42,7 +43,7 @@ count = 3
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a sweep of four points in two parts."""
-    monkeypatch.setattr(sweep.store, "RUNS_PER_PART", 6)
+    monkeypatch.setattr(exports, "RUNS_PER_PART", 6)
     (tmp_path / "path.toml").write_text(PATH)
     (tmp_path / "loss.toml").write_text(SWEEP)
     return tmp_path / "loss.toml"
@@ -105,80 +106,55 @@ def test_only_the_beginning_of_a_last_record_is_left_out() -> None:
         assert known == records[: whole[:length].count(b"\n")]
 
 
-def _half_done(file: Path, output: Path) -> tuple[list[Done], set[str]]:
-    """Leave a sweep with a whole part and a journal of another; give its runs and its files."""
-    plan = sweep.read(file)
-    store = Store(plan, output)
-    with store.opened(force=False):
-        for part, points in store.parts():
-            jobs = [Job(one.index, run, one.settings) for one in points for run in range(3)]
-            done, _ = work(plan.scenario, jobs)
-            store.add(part, done)
-            if part == 0:
-                store.close(part, done)
-    return done, {"plan", parts.LIST, "part-00000.parquet", "part-00001.jsonl"}
-
-
-def test_a_thousand_changed_bits_are_all_found(
+def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """What is taken for whole is as it was written; all else is named and made again."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     output = tmp_path / "out"
-    journal, names = _half_done(file, output)
-    whole = {name: one for name, one in _contents(output).items() if not name.endswith(".lock")}
-    assert {Path(name).name for name in whole} == names
-    places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
+    outcome = sweep.run(file, output)
+    with Store(output / ".cache").opened() as store:
+        answers = _rows(store)
+    whole = _contents(output)
+    names = {"experiment=loss/part-00000.parquet", "experiment=loss/part-00001.parquet", ".cache/runs.sqlite"}
+    assert set(whole) == names
+    places = [(name, bit) for name, content in whole.items() for bit in range(8 * len(content))]
     draw = random.Random(1)  # noqa: S311
-    remade = 0
     plan = sweep.read(file)
+    silent = 0
     for count, (name, bit) in enumerate(draw.choices(places, k=1000)):
         _write(output, whole | {name: _flipped(whole[name], bit)})
-        store = Store(plan, output)
-        with store.opened(force=False):
-            missing = [part for part, _ in store.parts()]
-            known = store.finished(1)
-        # Said, and named.
+        with Store(output / ".cache").opened() as store:
+            kept = _rows(store)
+            claimed = Exports(plan, output, store)
+            claimed.claim(force=False)
+            missing = [part for part, _ in claimed.parts()]
         said = capsys.readouterr().err
-        assert Path(name).name in said, (name, bit)
-        # What is taken for whole is as it was; what is not will be made again.
-        if missing == [1]:
-            part = output / "experiment=loss/part-00000.parquet"
-            assert part.read_bytes() == whole["experiment=loss/part-00000.parquet"]
+        # No row is believed that was changed.
+        assert kept.items() <= answers.items()
+        if name.endswith(".parquet"):
+            assert missing == [int(name[-9])], (name, bit)
+            assert Path(name).name in said
+        elif kept == answers and missing == []:
+            # A bit that no row has, such as of free space in a page.
+            silent += not said
         else:
-            assert missing == [0, 1]
-        assert all(one in journal for one in known)
-        assert len(known) == 6 or name.endswith("part-00001.jsonl")
+            assert "runs.sqlite" in said, (name, bit)
         if count % 50 == 0:
-            outcome = sweep.run(file, output)
-            remade += outcome.made
-            assert (outcome.runs, outcome.failed) == (12, 0)
-    assert remade > 0
-    sweep.run(file, output)
-    again = sweep.run(file, output)
-    assert again.made == 0
+            again = sweep.run(file, output)
+            assert (again.runs, again.failed) == (12, 0)
+            assert again.made <= 12 - len(kept)
+            assert _contents(outcome.directory) == _contents(output / "experiment=loss")
+            capsys.readouterr()
+    assert 0 < silent < 1000
+    _write(output, whole)
     fresh = sweep.run(file, tmp_path / "fresh").directory
-    assert _contents(again.directory) == _contents(fresh)
+    assert _contents(outcome.directory) == _contents(fresh)
 
 
-def test_what_another_version_wrote_is_told_and_made_again(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = tmp_path / "out"
-    _half_done(file, output)
-    # With a field that this version does not know, and checksums that are right.
-    for other in (output / ".sweeps" / "loss").glob("*.jsonl"):
-        first, *more = list(integrity.lines(other.read_bytes()))
-        assert first.record is not None
-        kept = b"".join(line.content + b"\n" for line in more)
-        other.write_bytes(integrity.seal({**first.record, "later": 1}) + kept)
-    with pytest.raises(ValueError, match=r"is of another version of ackclock; run the sweep again"):
-        picture.refuse_damaged(output)
-    assert sweep.run(file, output).runs == 12
-    said = capsys.readouterr().err
-    assert "parts.jsonl: line 1 (byte 0) is of another version" in said
-    assert "part-00001.jsonl: line 1 (byte 0) is not as it was written; its run is made" in said
-    whole = sweep.run(file, tmp_path / "whole").directory
-    assert _contents(output / "experiment=loss") == _contents(whole)
+def _rows(store: Store) -> dict[object, object]:
+    """Return the answers in a store by their keys."""
+    return dict(store._execute("SELECT name, content FROM rows WHERE kind = 'answer'"))
 
 
 def _emptied(path: Path) -> None:
@@ -190,7 +166,7 @@ def _cut(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [_cut, Path.unlink])
-def test_a_lost_part_is_made_again(
+def test_a_lost_part_is_written_again(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None]
 ) -> None:
     dataset = sweep.run(file, tmp_path / "out").directory
@@ -198,9 +174,11 @@ def test_a_lost_part_is_made_again(
     change(dataset / "part-00001.parquet")
     with pytest.raises(ValueError, match=r"part-00001.parquet is .*; run the sweep again"):
         picture.refuse_damaged(tmp_path / "out")
+    # The store has its runs: nothing is simulated again.
     again = sweep.run(file, tmp_path / "out")
-    assert (again.made, again.runs) == (6, 12)
-    assert "; its 6 runs are made again" in capsys.readouterr().err
+    assert (again.made, again.runs) == (0, 12)
+    assert "part-00001.parquet" in (said := capsys.readouterr().err)
+    assert "; it is written again" in said
     assert _contents(dataset) == whole
 
 
@@ -216,7 +194,7 @@ def test_an_emptied_part_is_told_by_both_verbs(
     assert "part-00000.parquet is not as it was written; run the sweep again" in plotted.stderr
     again = ackclock("sweep", file)
     assert (again.returncode, len(again.stderr.splitlines())) == (0, 1)
-    assert "; its 12 runs are made again" in again.stderr
+    assert "; it is written again" in again.stderr
     assert part.read_bytes() == whole
 
 
@@ -231,36 +209,37 @@ def test_a_dataset_that_is_not_the_plan_fails(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A defect of our own that writes a part without the last of its runs.
-    close = Store.close
-    monkeypatch.setattr(Store, "close", lambda store, part, done: close(store, part, done[:-1]))
+    write = Exports.write
+    monkeypatch.setattr(Exports, "write", lambda exports, part, done: write(exports, part, done[:-1]))
     with pytest.raises(StorageError, match=r"holds 10 runs of 2 whole points, .* has 4 points"):
         sweep.run(file, tmp_path / "out")
 
 
-def test_a_lost_sign_is_known_by_the_parts_or_refused(
+def test_a_lost_store_is_told_and_its_files_are_nobodys(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep.run(file, tmp_path / "out")
-    sign = tmp_path / "out" / ".sweeps" / "loss" / "plan"
-    _emptied(sign)
+    database = tmp_path / "out" / ".cache" / "runs.sqlite"
+    with Store(database.parent).opened() as store:
+        store._execute("DELETE FROM rows WHERE name = 'sweep/loss'")
+    # The parts tell that they are of this sweep.
     assert sweep.run(file, tmp_path / "out").made == 0
-    assert "plan is not as it was written; its parts tell" in capsys.readouterr().err
-    _emptied(sign)
-    (sign.parent / parts.LIST).unlink()
-    with pytest.raises(StorageError, match=r"nobody knows whose results .* --force replaces them"):
+    database.write_bytes(b"")
+    with pytest.raises(StorageError, match=r"holds another sweep .* --force replaces it"):
         sweep.run(file, tmp_path / "out")
+    database.write_bytes(b"SQLite it is not" * 1000)
+    with pytest.raises(StorageError, match=r"holds another sweep .* --force replaces it"):
+        sweep.run(file, tmp_path / "out")
+    assert "0 rows of it are kept" in capsys.readouterr().err
     assert sweep.run(file, tmp_path / "out", force=True).made == 12
-    # The sign of a version that had no checksums.
-    sign.write_text("0" * 64)
-    with pytest.raises(StorageError, match=r"another sweep \(other file, scenario or version\)"):
-        sweep.run(file, tmp_path / "out")
 
 
 def test_a_sweep_on_a_failing_disk_is_whole_or_told(
     file: Path, tmp_path: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Journals are synced after every chunk.
-    monkeypatch.setattr(sweep.store, "SYNC_S", 0.0)
+    # Every answer is a transaction, and every statement of SQLite fails once, too.
+    monkeypatch.setattr("ackclock.runs.store.COMMIT_S", 0.0)
+    failing.databases(monkeypatch)
     whole = _contents(sweep.run(file, tmp_path / "whole").directory)
     output = tmp_path / "out"
 
@@ -273,28 +252,63 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
         assert sweep.run(file, output, jobs=1).made == 0
 
     steps = torture(failing, output, lambda: sweep.run(file, output, jobs=1), check)
-    # At least: the sign with its two syncs and its name, and the same for both parts, their notes
-    # and their journals.
-    assert steps > 4 + 2 * (4 + 2 + 3)
+    # At least: the files of both parts with their syncs and names, and twelve answers, each with the
+    # beginning, the row and the end of a transaction.
+    assert steps > 2 * 4 + 12 * 3
 
 
-def test_a_kept_run_on_a_failing_disk_is_whole_or_told(file: Path, tmp_path: Path, failing: Failing) -> None:
+def test_a_full_disk_is_one_line_and_loses_nothing(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    file.write_text(SWEEP.replace("count = 3", "count = 600"))
+    program = (
+        "import resource, sys; from ackclock.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop()),) * 2); main.main()"
+    )
+    command = [sys.executable, "-c", program, "sweep", str(file), "-o", str(tmp_path / "out")]
+    done = subprocess.run([*command, "600000"], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert "cannot write" in done.stderr
+    with Store(tmp_path / "out" / ".cache").read_only() as store:
+        kept = len(_rows(store))
+    again = sweep.run(file, tmp_path / "out")
+    assert 0 < kept < 2400
+    assert (again.runs, again.made) == (2400, 2400 - kept)
+    whole = sweep.run(file, tmp_path / "whole").directory
+    assert _contents(again.directory) == _contents(whole)
+
+
+def _run(job: Job, cache: Path) -> engine.Run:
+    """Make a run, or read the one that is kept."""
+    runs: list[engine.Run] = []
+    with Store(cache).opened() as store:
+        for _, answer in each([job], lambda _, run: runs.append(run), store=store):
+            if answer.error:
+                raise answer.failure()
+    return runs[0]
+
+
+def test_a_kept_run_on_a_failing_disk_is_whole_or_told(
+    file: Path, tmp_path: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing.databases(monkeypatch)
     output = tmp_path / "out"
-    (task,) = tasks.Task.all_of(tasks.Case(file.parent / "path.toml"))
-    expected = tasks.run(task).summary
+    (job,) = Case(file.parent / "path.toml").jobs()
+    expected = engine.simulate(job.scenario).summary
 
     def check() -> None:
-        assert tasks.run(task, cache=output).summary == expected
+        assert _run(job, output).summary == expected
 
-    assert torture(failing, output, lambda: tasks.run(task, cache=output), check) > 7
+    assert torture(failing, output, lambda: _run(job, output), check) > 7
 
 
-def _cached(tmp_path: Path) -> tuple[tasks.Task, Path, Path]:
+def _cached(tmp_path: Path) -> tuple[Job, Path, Path]:
     (tmp_path / "path.toml").write_text(PATH)
-    (task,) = tasks.Task.all_of(tasks.Case(tmp_path / "path.toml"))
+    (job,) = Case(tmp_path / "path.toml").jobs()
     cache = tmp_path / "cache"
-    tasks.run(task, cache=cache)
-    return task, cache, task.place(cache)
+    _run(job, cache)
+    return job, cache, recorded.place_of(cache, job)
 
 
 def test_a_kept_run_that_was_changed_is_made_again(
@@ -302,9 +316,9 @@ def test_a_kept_run_that_was_changed_is_made_again(
 ) -> None:
     """ACKCLOCK_FLIPS changed bits, and each file emptied."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    task, cache, place = _cached(tmp_path)
+    job, cache, place = _cached(tmp_path)
     whole = _contents(place)
-    expected = tasks.run(task, cache=cache)
+    expected = _run(job, cache)
     assert capsys.readouterr().err == ""
     draw = random.Random(2)  # noqa: S311
     places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
@@ -312,7 +326,7 @@ def test_a_kept_run_that_was_changed_is_made_again(
     changes = [(name, _flipped(whole[name], bit)) for name, bit in flips]
     for name, content in changes + [(name, b"") for name in whole]:
         (place / name).write_bytes(content)
-        again = tasks.run(task, cache=cache)
+        again = _run(job, cache)
         said = capsys.readouterr().err
         assert "the run is made again" in said, name
         assert len(said.splitlines()) == 1
@@ -321,19 +335,27 @@ def test_a_kept_run_that_was_changed_is_made_again(
         assert _contents(place) == whole
 
 
-def test_a_kept_run_without_checksums_is_made_again(
+def test_a_kept_run_that_another_wrote_is_made_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task, cache, place = _cached(tmp_path)
+    """Without checksums, and with checksums that are right for what they list but not those of the store."""
+    job, cache, place = _cached(tmp_path)
     whole = _contents(place)
-    expected = tasks.run(task).summary["flows"][0]["goodput_mbps"]
+    expected = engine.simulate(job.scenario).summary["flows"][0]["goodput_mbps"]
     summary = place / "summary.json"
-    for text in (summary.read_text().replace('"jain": ', '"jain": 1'), ""):
+    changed = summary.read_text().replace('"jain": ', '"jain": 1')
+    for text, seal, problem in (
+        (changed, False, "checksums.json is missing"),
+        ("", False, "checksums.json is missing"),
+        (changed, True, "checksums.json is not as it was written"),
+    ):
         (place / integrity.CHECKSUMS).unlink()
         summary.write_text(text)
-        again = tasks.run(task, cache=cache)
+        if seal:
+            integrity.seal_directory(place)
+        again = _run(job, cache)
         assert again.summary["flows"][0]["goodput_mbps"] == expected
-        assert "checksums.json is missing" in capsys.readouterr().err
+        assert problem in capsys.readouterr().err
         assert _contents(place) == whole
 
 

@@ -20,7 +20,7 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.evaluation.suites import chosen
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown
-from ackclock.sweep import page, store
+from ackclock.sweep import exports, page
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
@@ -196,7 +196,7 @@ def test_a_sweep_shows_the_means_of_what_there_is(
 ) -> None:
     quick(monkeypatch)
     # Three parts of four points, each of which becomes a file while the page is made.
-    monkeypatch.setattr(store, "RUNS_PER_PART", 16)
+    monkeypatch.setattr(exports, "RUNS_PER_PART", 16)
     place = tmp_path / "out" / "experiment=loss.live.html"
     ask, notes = Live._ask, []
 

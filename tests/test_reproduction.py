@@ -26,7 +26,7 @@ from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.paper import Finding, Paper, load, with_findings
-from ackclock.runs import Case, Task, run_all, tasks
+from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
 from torture import torture
@@ -261,7 +261,7 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
             file.relative_to(output): file.read_bytes()
             for place in (output / "tiny", output / ".cache")
             for file in place.rglob("*")
-            if file.is_file()
+            if file.is_file() and not file.name.startswith("runs.sqlite")
         }
 
     expected = make_it(tmp_path / "whole")
@@ -301,6 +301,7 @@ def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, s
 
     def sign(text, parts):
         place.write_text(text)
+        sources.of_file.cache_clear()
         fingerprint._sources.cache_clear()
         return fingerprint.fingerprint(asked, "ackclock_papers.tiny", parts)
 
@@ -318,8 +319,11 @@ def test_another_engine_judges_an_artefact_without_runs_again(monkeypatch):
 
 
 def test_a_cached_run_is_the_run(tmp_path):
-    (task,) = Task.all_of(Case(tiny()))
-    fresh, again = (tasks.run(task, cache=tmp_path) for _ in range(2))
+    both = []
+    for _ in range(2):
+        with Store(tmp_path).opened() as store:
+            list(each(Case(tiny()).jobs(), lambda _, run: both.append(run), store=store))
+    fresh, again = both
     assert again.summary == fresh.summary
     for name in ("windows", "queues", "events", "requests"):
         assert getattr(again, name).equals(getattr(fresh, name))
@@ -493,7 +497,8 @@ def test_killed_and_gone_on(tmp_path):
         return time.monotonic() - began
 
     def contents(place):
-        files = [one for one in (place / "out").rglob("*") if one.is_file()]
+        every = (place / "out").rglob("*")
+        files = [one for one in every if one.is_file() and not one.name.startswith("runs.sqlite")]
         return {one.relative_to(place): one.read_bytes() for one in files}
 
     seed = int(os.environ.get("ACKCLOCK_TEST_SEED", random.randrange(2**32)))  # noqa: S311
@@ -645,6 +650,7 @@ def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
     for made in (3, 0):
         read.clear()
         kept = set(tmp_path.glob("*/*/summary.json"))
-        list(tasks.each(Task.all_of(Case(tiny(), 3)), lambda _task, _run: None, 2, tmp_path))
+        with Store(tmp_path).opened() as store:
+            list(each(Case(tiny(), 3).jobs(), lambda _job, _run: None, at_once=2, store=store))
         assert len(read) == 1
         assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == made

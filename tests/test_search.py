@@ -350,9 +350,9 @@ def test_a_search_goes_on_from_kept_numbers(tmp_path):
         "tell": told.append,
     }
     first = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
-    size = (tmp_path / "evaluation.jsonl").stat().st_size
+    content = (tmp_path / "runs.sqlite").read_bytes()
     second = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
-    assert (tmp_path / "evaluation.jsonl").stat().st_size == size
+    assert (tmp_path / "runs.sqlite").read_bytes() == content
     assert first.history == second.history
     assert told[0] == told[1]
 

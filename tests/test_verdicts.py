@@ -7,6 +7,7 @@ from pathlib import Path
 from ackclock.reproduction import make
 from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
+from ackclock.runs import Store
 from ackclock_papers import PAPERS
 
 FILE = Path(__file__).with_name("verdicts.txt")
@@ -28,14 +29,15 @@ def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
     found = {}
     asked = [Asked.of(artefact, QUICK.at(paper.setting)) for paper, artefact in chosen]
-    for index, judgement in judge(asked, CACHE):
-        paper, artefact = chosen[index]
-        assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
-        found[index] = [
-            f"{paper.name}/{artefact.name} | {verdict(judged)} | {claim.sentence}"
-            for claim, judged in judgement.claims
-            if judged.undecided or not judged.holds
-        ]
+    with Store(CACHE).opened() as store:
+        for index, judgement in judge(asked, store):
+            paper, artefact = chosen[index]
+            assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
+            found[index] = [
+                f"{paper.name}/{artefact.name} | {verdict(judged)} | {claim.sentence}"
+                for claim, judged in judgement.claims
+                if judged.undecided or not judged.holds
+            ]
     text = HEADER + "".join(f"{line}\n" for index in sorted(found) for line in found[index])
     if os.environ.get("UPDATE_VERDICTS"):
         FILE.write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,24 @@ class Failing:
         self.left, self.home = 0, str(home)
         for name in CALLS:
             monkeypatch.setattr(os, name, self._instead(name, getattr(os, name)))
+
+    def databases(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let every statement of SQLite fail, too."""
+        failing = self
+
+        class Connection(sqlite3.Connection):
+            def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+                failing.left -= 1
+                if failing.left == 0:
+                    error = sqlite3.OperationalError("disk I/O error: Input/output error")
+                    error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+                    raise error
+                return super().execute(statement, *values)
+
+        connect = sqlite3.connect
+        monkeypatch.setattr(
+            sqlite3, "connect", lambda *given, **named: connect(*given, factory=Connection, **named)
+        )
 
     def _instead(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(target: Any, *more: Any, **named: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock import engine
 from ackclock.cli import options
 
 if TYPE_CHECKING:
@@ -36,7 +35,8 @@ CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
 @click.option("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go.")
 @options.jobs
 @options.cluster
-@click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
+@options.limit
+@options.memory
 @click.option("--dry-run", is_flag=True, help="Say what it would cost; run nothing.")
 @click.option("--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when that occurs.")
 @options.live
@@ -56,6 +56,7 @@ def evaluate(
     jobs: int | None,
     cluster: str | None,
     limit: str | None,
+    memory: str | None,
     dry_run: bool,
     fail_on: str | None,
     live: bool,
@@ -95,7 +96,7 @@ def evaluate(
     from ackclock.evaluation.setting import Subject
 
     begin = time.monotonic()
-    limit_s = _limit(limit)
+    limits = options.limits(limit, memory)
     asked = Asked(
         Subject(control, _parameters(settings)),
         _criteria(suite or (() if search and only is None else ("rfc9743",)), only),
@@ -108,7 +109,7 @@ def evaluate(
         _estimate(asked, cache, jobs, as_json)
         return
     tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
-    places: dict[str, Any] = {"jobs": jobs, "cluster": cluster, "limit_s": limit_s, "tell": tell}
+    places: dict[str, Any] = {"jobs": jobs, "cluster": cluster, "limits": limits, "tell": tell}
     command = options.command()
     controls.load_missing([control])
     now = {one.key for one in asked.criteria}
@@ -141,24 +142,16 @@ def evaluate(
                 print(line)
     asked_now = [one for one in found.results if one.criterion.key in now]
     verdicts = {one.verdict for one in asked_now}
-    if any(one.errors for one in asked_now):
+    errors = [error for result in asked_now for error in result.errors]
+    if errors:
         print(
-            f"ackclock: {control}: runs failed in {found.failed} situations: {place}/index.html",
+            f"ackclock: {control}: runs failed in {found.failed} situations: {place}/index.html; "
+            f"the first: {errors[0]}",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)
     if fail_on is not None and verdicts & set(CONDITIONS[fail_on]):
         raise click.exceptions.Exit(3)
-
-
-def _limit(text: str | None) -> float | None:
-    try:
-        limit_s = None if text is None else engine.quantity(text, "time_s")
-    except ValueError as error:
-        raise click.ClickException(f"--limit: {error}") from error
-    if limit_s is not None and not 0 < limit_s < 1e7:
-        raise click.ClickException("--limit: expected more than 0 s and less than 1e7 s")
-    return limit_s
 
 
 def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:

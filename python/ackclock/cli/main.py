@@ -130,6 +130,9 @@ def main() -> None:
     except ackclock.ScenarioError as error:
         status = _complain(str(error), 2)
     except (ackclock.StorageError, ackclock.SimulationError) as error:
+        # Where in the code of a control it was raised, in a process of its own.
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
         status = _complain(f"ackclock: {error}", 1)
     except ValueError as error:
         # What the engine refuses of a control of one's own has no line of its code.
@@ -150,13 +153,13 @@ def main() -> None:
         sys.stdout = None
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
     except Exception as error:
-        own = _own_frames(error)
-        if not own:
+        from ackclock.engine import controls
+
+        trace = controls.trace(error)
+        if not trace:
             raise
-        # The program's own frames say nothing to who wrote the control.
-        print("Traceback (most recent call last):", file=sys.stderr)
-        print("".join(traceback.format_list(own)), end="", file=sys.stderr)
-        print("".join(traceback.format_exception_only(error)), end="", file=sys.stderr)
+        # The program's own frames say nothing to the author of the control.
+        print(trace, file=sys.stderr)
         status = 1
     if ended is not None:
         status = 128 + ended
@@ -167,15 +170,6 @@ def main() -> None:
         # A control that hangs would keep its thread, and its thread the process.
         os._exit(status)
     sys.exit(status)
-
-
-def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Find the frames of an exception that lie in the files of a control of one's own."""
-    from ackclock.engine import controls
-
-    files = {str(file) for file in controls.files(controls.registered())}
-    frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in frames if os.path.realpath(frame.filename) in files]
 
 
 def _is_of_engine(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from ackclock.runs import Limits
     from ackclock.runs.live import Live
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -18,6 +19,55 @@ jobs = click.option(
 )
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
 live = click.option("--live", is_flag=True, help="Write a page that shows how far it is, beside the results.")
+
+
+memory = click.option(
+    "--memory", metavar="SIZE", help="Fail runs that need more memory, as in 2GB; by default 4.3GB."
+)
+limit = click.option("--limit", metavar="TIME", help="Fail runs that take longer, as in 10min.")
+
+
+def limits(limit: str | None, memory: str | None) -> Limits | None:
+    """Return what the runs of controls that are not built in may use.
+
+    Parameters
+    ----------
+    limit, memory : str, optional
+        A time and a size, as on the command line.
+
+    Returns
+    -------
+    Limits or None
+        None when neither is given.
+
+    Raises
+    ------
+    ClickException
+        When one of them is not what it should be.
+    """
+    if limit is None and memory is None:
+        return None
+    from ackclock import engine
+    from ackclock.runs import Limits
+
+    usual = Limits()
+    try:
+        time_s = usual.time_s if limit is None else engine.quantity(limit, "time_s")
+        if not 0 < time_s < 1e7:
+            raise ValueError("expected more than 0 s and less than 1e7 s")
+    except ValueError as error:
+        raise click.ClickException(f"--limit: {error}") from error
+    try:
+        size = usual.memory_bytes if memory is None else engine.quantity(memory, "size_bytes")
+        if not size >= LEAST_MEMORY_BYTES:
+            raise ValueError(f"expected at least {LEAST_MEMORY_BYTES / 1e6:g} MB")
+    except ValueError as error:
+        raise click.ClickException(f"--memory: {error}") from error
+    return Limits(time_s, int(size))
+
+
+LEAST_MEMORY_BYTES = 200_000_000
+"""What Python and the engine need before the first packet."""
 
 
 def command() -> str:

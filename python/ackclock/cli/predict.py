@@ -223,6 +223,7 @@ def _common(verb: Verb) -> Iterator[Decorator]:
             least = click.IntRange(min=2)
             yield click.option("--runs", type=least, default=verb.runs, metavar="N", help=RUNS)
         yield options.jobs
+        yield options.cluster
     yield options.as_json
     yield click.option("-o", "--output", type=Path, metavar="FILE", help=OUTPUT)
 
@@ -235,6 +236,7 @@ def _add(verb: Verb) -> None:
         simulate: bool = False,
         runs: int = 1,
         jobs: int | None = None,
+        cluster: str | None = None,
         as_json: bool,
         output: Path | None,
         **given: Any,
@@ -248,7 +250,7 @@ def _add(verb: Verb) -> None:
         # No controls are the usual ones.
         values = {name: value for name, value in given.items() if value not in (None, ())}
         if simulate:
-            values["simulation"] = Simulation(runs, jobs)
+            values["simulation"] = Simulation(runs, jobs, cluster)
         module, function = verb.function.split(".")
         calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
         try:

@@ -144,7 +144,8 @@ def _infer(
 ) -> None:
     from ackclock.cli import tables
     from ackclock.engine import storage
-    from ackclock.reproduction import infer, make
+    from ackclock.reproduction import infer
+    from ackclock.runs.store import CACHE
 
     found = {}
     count = settings or infer.SETTINGS
@@ -155,7 +156,7 @@ def _infer(
             with storage.new_directory(place, force=True, is_result=infer.is_kept) as directory:
                 infer.keep(result, directory)
 
-        result = infer.infer(paper, output / make.CACHE, jobs, tell, count, cluster, keep)
+        result = infer.infer(paper, output / CACHE, jobs, tell, count, cluster, keep)
         keep(result)
         found[paper.name] = {"setting": dict(result.setting), "accepted": result.accepted}
         found[paper.name] |= {"scores": {name: dict(one) for name, one in result.scores.items()}}

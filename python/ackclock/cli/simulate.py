@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ import click
 from ackclock import engine
 from ackclock.cli import options
 from ackclock.engine import integrity, storage
-from ackclock.runs import parallel, progress
+from ackclock.runs import Answer, Job, Limits, each
 
 _file = click.argument("file", type=Path, metavar="FILE", help="Scenario; - is standard input.")
 _settings = click.option(
@@ -47,6 +48,10 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     help="Number of runs; each uses different random streams.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Set run.seed.")
+@options.jobs
+@options.cluster
+@options.limit
+@options.memory
 @_settings
 @click.option("--pcap", type=Path, metavar="FILE", help="Write the packets to FILE; - is standard output.")
 @click.option("--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR.")
@@ -60,6 +65,10 @@ def simulate(
     force: bool,
     runs: int,
     seed: int | None,
+    jobs: int | None,
+    cluster: str | None,
+    limit: str | None,
+    memory: str | None,
     settings: tuple[str, ...],
     pcap: Path | None,
     qlog: Path | None,
@@ -81,6 +90,8 @@ def simulate(
         raise click.ClickException("--pcap writes one run; leave out --runs")
     if qlog is not None and runs > 1:
         raise click.ClickException("--qlog writes one run; leave out --runs")
+    if cluster is not None and (pcap is not None or qlog is not None):
+        raise click.ClickException("--pcap and --qlog write on this machine; leave out --cluster")
     if pcap is not None and str(pcap) == "-":
         if as_json or metrics:
             raise click.ClickException("--pcap - writes packets to standard output: nothing else")
@@ -98,39 +109,40 @@ def simulate(
             qlog = stack.enter_context(
                 storage.new_directory(qlog, force=force, is_result=_holds_qlog, sealed=False)
             )
-        bar = stack.enter_context(progress.Bar(scenario.duration_s * runs, shown=not quiet))
-
         folders = (
             {}
             if directory is None
             else {run: directory / f"run-{run:04}" if runs > 1 else directory for run in range(runs)}
         )
+        record = directory is not None or metrics
+        results: dict[int, engine.Run] = {}
 
-        def one(run: int, check: parallel.Check) -> engine.Run:
-            def tell(simulated_s: float, count: int) -> None:
-                check()
-                bar.update(run, simulated_s, count)
-
-            result = engine.simulate(
-                scenario,
-                run=run,
-                record=directory is not None or metrics,
-                progress=tell,
-                pcap=packets,
-                qlog=qlog,
-            )
+        def keep(job: Job, result: engine.Run) -> None:
             if directory is not None:
-                result.write(folders[run], csv=csv)
-            return result
+                result.write(folders[job.run], csv=csv)
+            results[job.run] = result
 
+        every = [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)]
+        limits = options.limits(limit, memory)
+        made = each(
+            every,
+            keep,
+            at_once=jobs,
+            cluster=cluster,
+            limits=limits,
+            apart=_apart(every, limits),
+            shown=not quiet,
+        )
+        done = stack.enter_context(contextlib.closing(_numbers(made, every, limits)))
         summaries, measured = [], []
-        for result in parallel.in_order(one, range(runs)):
+        for run in done:
+            result = results.pop(run)
             summaries.append(result.summary)
             if directory is not None:
                 # Not in the threads of the runs: Matplotlib's style belongs to all of them.
-                result.write_page(folders[result.summary["run"]])
+                result.write_page(folders[run])
                 # Each of several runs can be copied alone.
-                integrity.seal_directory(folders[result.summary["run"]])
+                integrity.seal_directory(folders[run])
             if metrics:
                 measured.append(result)
             if as_json:
@@ -142,6 +154,43 @@ def simulate(
         _print_tables(summaries)
     if metrics:
         _print_metrics(measured, as_json)
+
+
+def _apart(jobs: Sequence[Job], limits: Limits | None) -> bool | None:
+    """Return whether runs have their own processes: one run alone has not, so that it may take its time."""
+    return False if len(jobs) == 1 and limits is None else None
+
+
+def _numbers(
+    made: Generator[tuple[Job, Answer], None, None], jobs: Sequence[Job], limits: Limits | None
+) -> Generator[int, None, None]:
+    """Yield the numbers of runs in their order; the first that fails ends all."""
+    with contextlib.closing(made) as answers:
+        while True:
+            with _aside(jobs[0], wanted=_apart(jobs, limits) is False):
+                job, answer = next(answers, (None, None))
+            if job is None or answer is None:
+                return
+            if answer.error:
+                raise answer.failure()
+            yield job.run
+
+
+@contextlib.contextmanager
+def _aside(job: Job, *, wanted: bool) -> Iterator[None]:
+    """Send what controls print in the block to standard error: results have standard output alone."""
+    if not wanted or not job.is_foreign:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _print_json(summary: Mapping[str, object]) -> None:

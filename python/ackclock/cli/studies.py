@@ -23,10 +23,13 @@ from ackclock.engine import controls
 @options.jobs
 @options.cluster
 @click.option(
-    "--processes/--threads", default=None, help="By default processes only for controls of one's own."
+    "--processes/--threads",
+    default=None,
+    help="By default processes only for controls that are not built in.",
 )
-@click.option("--limit", metavar="TIME", help="A run that takes longer fails, as in 10min.")
-@click.option("--force", is_flag=True, help="Replace another sweep's results.")
+@options.limit
+@options.memory
+@click.option("--force", is_flag=True, help="Replace another sweep's results; make failed runs again.")
 @click.option("--dry-run", is_flag=True, help="Count runs and estimate the time; run nothing.")
 @click.option("--page", is_flag=True, help="Write DIR/experiment=NAME.html, too, to read and mail.")
 @options.live
@@ -38,6 +41,7 @@ def sweep(
     cluster: str | None,
     processes: bool | None,
     limit: str | None,
+    memory: str | None,
     force: bool,
     dry_run: bool,
     page: bool,
@@ -64,12 +68,7 @@ def sweep(
     from ackclock.sweep import estimate, picture
     from ackclock.sweep import page as pages
 
-    try:
-        limit_s = None if limit is None else engine.quantity(limit, "time_s")
-    except ValueError as error:
-        raise click.ClickException(f"--limit: {error}") from error
-    if limit_s is not None and not 0 < limit_s < 1e7:
-        raise click.ClickException("--limit: expected more than 0 s and less than 1e7 s")
+    limits = options.limits(limit, memory)
     plan = sweeps.read(file)
     if dry_run:
         found = {
@@ -96,7 +95,7 @@ def sweep(
             jobs=jobs,
             cluster=cluster,
             processes=processes,
-            limit_s=limit_s,
+            limits=limits,
             force=force,
             live=seen,
         )
@@ -117,7 +116,11 @@ def sweep(
             file=sys.stderr,
         )
     if outcome.failed:
-        print(f"ackclock: {outcome.failed} runs failed; see the column error of the results", file=sys.stderr)
+        print(
+            f"ackclock: {outcome.failed} runs failed; see the column error of the results; "
+            f"the first: {outcome.first_error}",
+            file=sys.stderr,
+        )
         raise click.exceptions.Exit(1)
 
 
@@ -222,6 +225,9 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     help="Where the page goes.",
 )
 @options.jobs
+@options.cluster
+@options.limit
+@options.memory
 @options.as_json
 def compare(
     controls: tuple[str, ...],
@@ -238,6 +244,9 @@ def compare(
     runs: int,
     output: Path,
     jobs: int | None,
+    cluster: str | None,
+    limit: str | None,
+    memory: str | None,
     as_json: bool,
 ) -> None:
     """Compare congestion controls on one path: the questions that everybody asks, on one page.
@@ -291,7 +300,8 @@ def compare(
     for control in controls:
         for one in comparison.questions.scenarios(setting, control).values():
             engine.check(one)
-    found = comparison.compare(setting, controls, jobs, output / ".cache")
+    limits = options.limits(limit, memory)
+    found = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
     page.write(found, output, shlex.join([program(), *sys.argv[1:]]))
     if as_json:
         print(json.dumps(found.table.fill_nan(None).to_dicts()))

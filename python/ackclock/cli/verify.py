@@ -12,7 +12,8 @@ import click
 
 from ackclock.cli import options
 from ackclock.engine import integrity
-from ackclock.sweep import parts
+from ackclock.runs import database, store
+from ackclock.sweep import exports
 
 MARKERS = ("summary.json", "verdicts.json", "answers.parquet", "artefact.json", "setting.json")
 """Files by which a result is known that has lost its checksums."""
@@ -27,7 +28,7 @@ class Verified:
     place : str
         The directory or the file of records.
     kind : str
-        ``directory``, ``records`` or ``sweep``.
+        ``directory``, ``records``, ``store`` or ``sweep``.
     count : int
         Files or records with a checksum.
     problems : tuple of str
@@ -64,9 +65,14 @@ def results(directory: Path) -> Iterator[Verified]:
     """
     covered: set[Path] = set()
     for place in sorted([directory, *directory.rglob("*")]):
-        if place in covered or not (place.is_dir() or place.suffix == ".jsonl"):
+        if place in covered or not (
+            place.is_dir() or place.suffix == ".jsonl" or place.name == database.FILE
+        ):
             continue
-        if place.is_file():
+        if place.name == database.FILE:
+            count, problems = database.problems_of(place)
+            yield Verified(str(place), "store", count, tuple(problems))
+        elif place.is_file():
             yield _records(place)
         elif (place / integrity.CHECKSUMS).exists():
             found, files = _directory(place)
@@ -105,14 +111,20 @@ def _records(place: Path) -> Verified:
 
 
 def _sweep(place: Path) -> Verified:
-    work = place.resolve().parent / parts.WORK / place.name.removeprefix("experiment=")
-    files = sorted(one.name for one in place.glob("part-*.parquet"))
-    if not work.is_dir():
-        missing = f"{work} is missing, and nobody can tell whether these parts are as written"
+    files = sorted(file.name for file in place.glob("part-*.parquet"))
+    dataset = place.resolve()
+    try:
+        parts = exports.of_dataset(dataset)
+    except store.BusyError as error:
+        return Verified(str(place), "sweep", 0, (str(error),), tuple(files))
+    if not parts:
+        place_of_notes = dataset.parent / store.CACHE / database.FILE
+        missing = (
+            f"{place_of_notes} notes nothing of it, and nobody can tell whether these parts are as written"
+        )
         return Verified(str(place), "sweep", 0, (missing,), tuple(files))
-    noted, _ = parts.listed(work)
-    unlisted = tuple(sorted(set(files) - {one.file for one in noted}))
-    return Verified(str(place), "sweep", len(noted), tuple(parts.problems_of(place)), unlisted)
+    unlisted = tuple(sorted(set(files) - {part.file for part in parts}))
+    return Verified(str(place), "sweep", len(parts), tuple(exports.problems_of(dataset)), unlisted)
 
 
 @click.command()

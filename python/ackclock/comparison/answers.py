@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
 from ackclock.draw.card import card
-from ackclock.engine import Run
+from ackclock.engine import Run, SimulationError
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
-from ackclock.runs import Case, Task, each, progress
+from ackclock.runs import Case, Job, Limits, Store, each, progress
 
 OTHERS = ("reno", "cubic-linux")
 """The controls that every control is compared with on a shared link."""
@@ -116,7 +117,12 @@ class Comparison:
 
 
 def compare(
-    setting: Setting, controls: Sequence[str], jobs: int | None = None, cache: Path | None = None
+    setting: Setting,
+    controls: Sequence[str],
+    jobs: int | None = None,
+    cache: Path | None = None,
+    cluster: str | None = None,
+    limits: Limits | None = None,
 ) -> Comparison:
     """Ask all questions of all controls.
 
@@ -130,6 +136,11 @@ def compare(
         Runs at once; by default one per core.
     cache : Path, optional
         Where finished runs are kept, for the next time.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers make the runs.
+    limits : Limits, optional
+        What a run may use; by default those of `Limits` for a control that is not built in, whose runs are
+        made in processes of their own.
 
     Returns
     -------
@@ -139,7 +150,9 @@ def compare(
     Raises
     ------
     ScenarioError, SimulationError
-        As `simulate`; and what a control written in Python raises.
+        As `simulate`; and when the process of a control ends or a limit is reached.
+    StorageError
+        When runs cannot be kept.
     """
     wanted = {
         (name, control): scenario
@@ -151,7 +164,10 @@ def compare(
         wanted.setdefault((name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
     cases = {key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()}
-    numbers, curves, warnings = _measured(setting, cases, jobs, cache)
+    with ExitStack() as stack:
+        store = None if cache is None else stack.enter_context(Store(cache).opened())
+        options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
+        numbers, curves, warnings = _measured(setting, cases, options)
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
     found: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
     for control in dict.fromkeys(controls):
@@ -170,25 +186,25 @@ def compare(
 
 
 def _measured(
-    setting: Setting, cases: dict[tuple[str, str], Case], jobs: int | None, cache: Path | None
+    setting: Setting, cases: dict[tuple[str, str], Case], options: dict[str, Any]
 ) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve], tuple[str, ...]]:
-    tasks = {key: Task.all_of(case) for key, case in cases.items()}
-    owners: dict[Task, list[tuple[str, str]]] = {}
-    for key, of_key in tasks.items():
-        for task in of_key:
-            owners.setdefault(task, []).append(key)
-    order = {key: place for place, key in enumerate(tasks)}
-    found: dict[tuple[Task, str], Numbers] = {}
+    jobs = {key: case.jobs() for key, case in cases.items()}
+    owners: dict[Job, list[tuple[str, str]]] = {}
+    for key, of_key in jobs.items():
+        for job in of_key:
+            owners.setdefault(job, []).append(key)
+    order = {key: place for place, key in enumerate(jobs)}
+    measured: dict[tuple[Job, str], Numbers] = {}
     curves: dict[str, Curve] = {}
     warnings: dict[tuple[int, int, str], str] = {}
 
-    def work(task: Task, run: Run) -> None:
-        # Reno against itself is Reno beside Reno: one run answers two questions.
-        for name, control in owners[task]:
+    def work(job: Job, run: Run) -> None:
+        # Reno against itself is Reno next to Reno: one run answers two questions.
+        for name, control in owners[job]:
             if run.summary["warnings"]:
-                warnings[order[name, control], task.run, control] = run.summary["warnings"][0]
-            found[task, name] = MEASURES[name](run, setting)
-            if name == "alone" and task.run == 0:
+                warnings[order[name, control], job.run, control] = run.summary["warnings"][0]
+            measured[job, name] = MEASURES[name](run, setting)
+            if name == "alone" and job.run == 0:
                 curves[control] = Curve(
                     *curves_of.of_flow(run, 0, "window"),
                     rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
@@ -196,13 +212,19 @@ def _measured(
                     queue=curves_of.queues(run)[0][1:],
                 )
 
-    wanted = [task for key in tasks.values() for task in key]
-    with progress.Count(len(set(wanted)), "runs") as bar:
-        for _, error in each(wanted, work, jobs, cache):
-            if error is not None:
-                raise error
+    wanted = [job for of_key in jobs.values() for job in of_key]
+    with (
+        progress.Count(len(set(wanted)), "runs") as bar,
+        closing(each(wanted, work, shown=False, **options)) as answers,
+    ):
+        for job, answer in answers:
+            if answer.error:
+                if answer.cause is None and not answer.trace:
+                    names = " and ".join(name for name in job.scenario.controls if ":" in name)
+                    raise SimulationError(f"{names or 'a run'}: {answer.error}")
+                raise answer.failure()
             bar.advance(1)
-    numbers = {key: [found[task, key[0]] for task in of_key] for key, of_key in tasks.items()}
+    numbers = {key: [measured[job, key[0]] for job in of_key] for key, of_key in jobs.items()}
     # One per control, of its first scenario: which thread is the first must not matter.
     first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}
     told = tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))

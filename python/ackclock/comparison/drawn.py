@@ -12,6 +12,7 @@ from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.engine import storage
+from ackclock.runs import sources
 
 NAMES = {"goodput-delay": "goodput_and_delay", "answers": "answers", "windows": "windows"}
 """The pictures, and the functions that draw them."""
@@ -82,9 +83,7 @@ def _basis(comparison: Comparison) -> str:
 def _parts(comparison: Comparison) -> Iterator[bytes]:
     yield engine.__version__.encode()
     yield importlib.metadata.version("matplotlib").encode()
-    package = Path(__file__).parents[1]
-    for code in ("comparison/pictures.py", "draw/plots.py"):
-        yield (package / code).read_bytes()
+    yield sources.of_modules(["ackclock.comparison.pictures"], without=()).encode()
     yield repr(comparison.setting).encode()
     for name in comparison.controls:
         curve = comparison.curves[name]

@@ -25,10 +25,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import os
 import re
 import sys
+import traceback
 import typing
 from pathlib import Path
 from typing import Any
@@ -52,7 +55,6 @@ __all__ = [
     "load",
     "load_missing",
     "register",
-    "registered",
 ]
 
 
@@ -66,6 +68,8 @@ _registered: dict[str, str] = {}
 """Fingerprints of what was registered, by name."""
 _follows: dict[str, list[Path]] = {}
 """Files that it follows from, by name."""
+_contents: dict[str, str] = {}
+"""Digests of these files as they were when it was loaded, by name."""
 
 
 def register(name: str, control: type[Any]) -> None:
@@ -118,6 +122,7 @@ def _note(name: str, control: type[Any], brought_in: typing.Iterable[str] = ()) 
     _follows[name] = followed.of_class(control, brought_in)
     more += getattr(control, "follows_from", b"")
     _registered[name] = followed.digest(_follows[name], more)
+    _contents[name] = followed.digest(_follows[name])
 
 
 def load(reference: str) -> None:
@@ -153,7 +158,7 @@ def _load_library(file: str, name: str) -> None:
     if name not in there:
         raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
     _follows[reference] = followed.of_library(Path(file))
-    _registered[reference] = followed.digest(_follows[reference])
+    _registered[reference] = _contents[reference] = followed.digest(_follows[reference])
 
 
 def _load_class(module: str, name: str) -> None:
@@ -163,7 +168,9 @@ def _load_class(module: str, name: str) -> None:
         sys.path.insert(0, here)
     before = set(sys.modules)
     try:
-        imported = importlib.import_module(module)
+        # What it prints must not stand in the middle of what a program prints.
+        with contextlib.redirect_stdout(sys.stderr):
+            imported = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and module.startswith(error.name):
             raise ScenarioError(
@@ -249,9 +256,52 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     return sorted(every - {Path(base.__file__).resolve()})
 
 
-def registered() -> list[str]:
-    """Return the names of the controls of one's own that this process knows, sorted."""
-    return sorted(_registered)
+def changed(names: typing.Iterable[str]) -> list[str]:
+    """Return the controls whose files have changed since they were loaded.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As for `fingerprint`.
+
+    Returns
+    -------
+    list of str
+        Their names; a process that loads them now would not have what this process has.
+    """
+
+    def is_changed(name: str) -> bool:
+        try:
+            return followed.digest(_follows[name]) != _contents[name]
+        except OSError:
+            return True
+
+    return [name for name in sorted(set(names) & _contents.keys()) if is_changed(name)]
+
+
+def trace(error: BaseException) -> str:
+    """Return where an exception was raised in the files of controls that are not built in.
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised.
+
+    Returns
+    -------
+    str
+        Lines as of a traceback, without the frames of the engine; empty when there are no others.
+    """
+    own = {str(file) for file in files(_registered)}
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.realpath(frame.filename) in own
+    ]
+    if not frames:
+        return ""
+    lines = [*traceback.format_list(frames), *traceback.format_exception_only(error)]
+    return "".join(["Traceback (most recent call last):\n", *lines]).rstrip("\n")
 
 
 def follows(names: typing.Iterable[str]) -> str:

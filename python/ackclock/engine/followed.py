@@ -47,7 +47,7 @@ def of_class(control: type[Any], brought_in: Iterable[str] = ()) -> list[Path]:
     waiting = sorted(bases | set(brought_in))
     while waiting:
         name = waiting.pop()
-        file = None if name in found else _file_of(name)
+        file = None if name in found else file_of(name)
         is_base = name == BASE and name in bases
         if file is None or not (is_base or _is_own(name, file)):
             continue
@@ -104,8 +104,19 @@ def digest(files: Iterable[Path], more: bytes = b"") -> str:
     return content.hexdigest()[:16]
 
 
-def _file_of(name: str) -> Path | None:
-    """Find the file of a module without running it: what a function imports is not loaded yet."""
+def file_of(name: str) -> Path | None:
+    """Find the file of a module without running it: what a function imports is not loaded yet.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module.
+
+    Returns
+    -------
+    Path or None
+        None when there is no such module, or it has no file.
+    """
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
@@ -135,30 +146,62 @@ def _is_own(name: str, file: Path) -> bool:
 
 def _imported(name: str, file: Path) -> Iterator[str]:
     """Yield the names of what a module's source imports anywhere, and of its packages."""
-    parts = name.split(".")
-    yield from (".".join(parts[:count]) for count in range(1, len(parts)))
+    yield from with_packages(name)
     if file.suffix != ".py":
         return
+    for module, attribute in imports(name, file):
+        # What is imported of a package may be a module of it.
+        yield from with_packages(module if attribute is None else f"{module}.{attribute}")
+
+
+def with_packages(name: str) -> Iterator[str]:
+    """Yield the packages of a module from the outermost to the innermost, and the module."""
+    parts = name.split(".")
+    yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def imports(name: str, file: Path, *, typing: bool = True) -> Iterator[tuple[str, str | None]]:
+    """Yield what the source of a module imports, at its top and in its functions.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module.
+    file : Path
+        Its source.
+    typing : bool
+        Whether imports for type checkers alone count, which never run.
+
+    Yields
+    ------
+    str, str or None
+        A module, and the name that is imported from it, if any. Nothing for a file with a syntax error.
+    """
     package = name if file.stem == "__init__" else name.rpartition(".")[0]
     try:
         tree = ast.parse(file.read_bytes())
     except SyntaxError:
         return
-    for node in ast.walk(tree):
+    for node in _nodes(tree, typing=typing):
         if isinstance(node, ast.Import):
-            names = [one.name for one in node.names]
+            yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             try:
-                of = resolve_name("." * node.level + (node.module or ""), package)
+                module = resolve_name("." * node.level + (node.module or ""), package)
             except ImportError:
                 continue
-            # What is imported of a package may be a module of it.
-            names = [of, *(f"{of}.{one.name}" for one in node.names)]
-        else:
-            continue
-        for imported in names:
-            whole = imported.split(".")
-            yield from (".".join(whole[:count]) for count in range(1, len(whole) + 1))
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def _nodes(tree: ast.AST, *, typing: bool) -> Iterator[ast.AST]:
+    """Walk a syntax tree; without `typing` past the blocks under ``if TYPE_CHECKING``."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        children = ast.iter_child_nodes(node)
+        waiting += node.orelse if isinstance(node, ast.If) and is_for_types and not typing else children
 
 
 def seen_by(control: type[Any], source: bytes) -> set[str]:

@@ -113,11 +113,8 @@ def new_directory(
             refuse_unless_free(target, force=force, is_result=is_result)
             if sealed:
                 integrity.seal_directory(temporary)
-            from concurrent.futures import ThreadPoolExecutor
-
-            # At once, because file systems then wait for the disk once.
-            with ThreadPoolExecutor(16) as pool:
-                list(pool.map(sync, [*temporary.rglob("*"), temporary]))
+            for place in (*temporary.rglob("*"), temporary):
+                sync(place)
             if goal.exists():
                 goal.rename(previous)
             temporary.rename(goal)

@@ -18,7 +18,7 @@ from ackclock import engine
 from ackclock.engine import controls, integrity
 from ackclock.evaluation.cell import Criterion
 from ackclock.evaluation.results import Asked
-from ackclock.evaluation.runs import sources
+from ackclock.evaluation.runs import code
 from ackclock.evaluation.suites import criteria
 from ackclock.runs import progress
 
@@ -40,7 +40,7 @@ def build(asked: Asked) -> str:
         16 hexadecimal digits.
     """
     own = controls.fingerprint([subject.name for subject in asked.subjects])
-    return hashlib.sha256(f"{engine.ENGINE} {sources()} {own}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{engine.ENGINE} {code()} {own}".encode()).hexdigest()[:16]
 
 
 def read(place: Path) -> dict[str, Any] | None:

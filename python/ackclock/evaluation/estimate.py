@@ -13,9 +13,9 @@ from ackclock import engine
 from ackclock.evaluation.cell import Part
 from ackclock.evaluation.evaluate import refuse_unknown
 from ackclock.evaluation.results import Asked
-from ackclock.evaluation.runs import Job, Kept
 from ackclock.evaluation.setting import STANDARD, Mode, Subject
 from ackclock.evaluation.work import Work
+from ackclock.runs import Job, Store
 
 TRIAL_S = 30.0
 """Simulated seconds of the standard path by which the speed is measured."""
@@ -82,7 +82,7 @@ def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
         When a control cannot be loaded or run.
     """
     refuse_unknown(asked)
-    with Kept(cache).opened() as kept:
+    with Store(cache).read_only() as kept:
         work = Work(asked, kept)
         wanted: dict[str, tuple[Subject, Part, Job]] = {}
         for cell in range(len(work.cells)):
@@ -96,7 +96,7 @@ def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
     own = own_missing = 0
     for key, (subject, part, job) in wanted.items():
         count = _packets(part.scenario, job.scenario.duration_s)
-        slower = RECORDED if job.records or job.drawn else 1.0
+        slower = RECORDED if job.record else 1.0
         takes_s = PER_RUN_S + slower * count / speed[subject.name]
         all_packets, all_seconds = all_packets + count, all_seconds + takes_s
         own += asked.candidate.name in job.scenario.controls

@@ -10,10 +10,9 @@ from typing import Any
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.evaluation.results import Asked, Evaluation
-from ackclock.evaluation.runs import Kept, make, places
 from ackclock.evaluation.setting import BASELINES, STANDARD
 from ackclock.evaluation.work import FIRST_RUNS, Work
-from ackclock.runs import progress
+from ackclock.runs import Limits, Store, drive, places, progress
 from ackclock.runs.live import OFF, Live
 
 
@@ -23,7 +22,7 @@ def evaluate(
     *,
     jobs: int | None = None,
     cluster: str | None = None,
-    limit_s: float | None = None,
+    limits: Limits | None = None,
     shown: bool = True,
     tell: Callable[[str], Any] | None = None,
     live: Live = OFF,
@@ -40,8 +39,8 @@ def evaluate(
         Runs at once on this machine; by default one per core.
     cluster : str, optional
         Address of a Dask scheduler; its workers make the runs.
-    limit_s : float, optional
-        How long a run may take, seconds; see `runs.places`.
+    limits : Limits, optional
+        What a run may use; by default those of `Limits` when a control is not built in.
     shown : bool
         Whether a bar with the time left is shown on a terminal.
     tell : callable, optional
@@ -65,7 +64,10 @@ def evaluate(
     """
     names = [subject.name for subject in asked.subjects]
     refuse_unknown(asked)
-    with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
+    with (
+        Store(cache).opened() as kept,
+        places.opened(names, jobs=jobs, cluster=cluster, limits=limits) as place,
+    ):
         work = _whole(asked, kept)
         asked = work.asked
         if live.is_on:
@@ -77,7 +79,7 @@ def evaluate(
             wanted = work.all_jobs()
             count = len({job.key for job in wanted})
             with progress.Count(count, "runs", shown=shown, live=live) as bar:
-                make(wanted, kept, place, limit, bar)
+                drive.make(wanted, kept, place, bar)
             _refuse_failed_baselines(work)
             if not work.undecided():
                 break
@@ -92,7 +94,7 @@ def evaluate(
         return Evaluation(asked, work.of_criteria(0), others, packets)
 
 
-def _whole(asked: Asked, kept: Kept) -> Work:
+def _whole(asked: Asked, kept: Store) -> Work:
     """Leave out what was asked before and would have to be run again."""
     work = Work(asked, kept)
     torn = {

@@ -10,7 +10,7 @@ import polars as pl
 
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation
 from ackclock.evaluation.setting import BASELINES
-from ackclock.sweep import rows
+from ackclock.runs import rows
 
 _LAST = ("point", "run", "error", "experiment")
 """Columns of a sweep that an evaluation has otherwise."""

@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 Verdict = Literal["better", "like", "unclear", "worse"]
 ORDER: tuple[Verdict, ...] = ("better", "like", "unclear", "worse")
@@ -187,6 +186,9 @@ class _Test:
         self.error = 0.0 if spread <= 1e-9 * bound else spread / self._count**0.5
 
     def _half(self, quantile: float) -> float:
+        # Loaded where it is used: a process that only measures runs starts in half the time without it.
+        from scipy.special import stdtrit
+
         return float(stdtrit(self._count - 1, quantile)) * self.error
 
     @property
@@ -210,6 +212,8 @@ class _Test:
         if self.error == 0:
             return 0.0 if self._mean > self._bound else 1.0
         past = (self._mean - self._bound) / self.error
+        from scipy.special import stdtr
+
         return min(1.0, 2 * float(stdtr(self._count - 1, -past)))
 
     @property

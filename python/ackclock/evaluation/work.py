@@ -13,9 +13,10 @@ from ackclock import engine
 from ackclock.evaluation import verdicts
 from ackclock.evaluation.cell import Cell, Criterion, Numbers, Parts
 from ackclock.evaluation.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
-from ackclock.evaluation.runs import Answer, Job, Kept
+from ackclock.evaluation.runs import Wanted
 from ackclock.evaluation.setting import BASELINES, Table
 from ackclock.evaluation.verdicts import Compared
+from ackclock.runs import Job, Store
 
 FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
@@ -43,11 +44,11 @@ class Work:
     ----------
     asked : Asked
         What to do; its controls are loaded.
-    kept : Kept
+    kept : Store
         Where answers are.
     """
 
-    def __init__(self, asked: Asked, kept: Kept) -> None:
+    def __init__(self, asked: Asked, kept: Store) -> None:
         self.asked, self.kept = asked, kept
         self.cells = [(criterion, cell) for criterion in asked.criteria for cell in _cells(criterion, asked)]
         self.runs = [FIRST_RUNS[asked.mode]] * len(self.cells)
@@ -123,9 +124,8 @@ class Work:
                 place = (cell, subject, run, name)
                 if place not in self._jobs:
                     # Its name is a digest, which is asked for again and again.
-                    self._jobs[place] = Job(
-                        scenarios[name], run + offset, part.measure, part.records, drawn, by_flow=True
-                    )
+                    wanted = Wanted(part.measure, drawn, by_flow=True)
+                    self._jobs[place] = Job(scenarios[name], run + offset, part.records or drawn, wanted)
                 yield run, name, self._jobs[place]
 
     def all_jobs(self) -> list[Job]:
@@ -162,15 +162,15 @@ class Work:
         found = Measured(scenarios=scenarios)
         by_run: dict[int, dict[str, Numbers]] = {}
         for run, name, job in self.jobs(cell, subject):
-            answer: Answer | None = self.kept.get(job.key)
+            answer = self.kept.get(job.key)
             if answer is None:
                 continue
             if answer.error:
                 found.errors.append(answer.error)
                 continue
-            by_run.setdefault(run, {})[name] = answer.numbers
-            found.curves.update(answer.curves)
-            found.flows.append((run, name, answer.flows))
+            by_run.setdefault(run, {})[name] = answer.value["numbers"]
+            found.curves.update(answer.value["curves"])
+            found.flows.append((run, name, answer.value["flows"]))
         if not found.errors:
             found.numbers = [self.cells[cell][1].numbers(parts) for parts in by_run.values()]
         return found

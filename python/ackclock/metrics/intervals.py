@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 NOT_RANDOM = (
     "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a random loss"
@@ -50,6 +49,9 @@ class Estimate:
 def _half(values: NDArray[np.float64], level: float) -> float:
     """Give half of Student's interval for the mean."""
     error = values.std(ddof=1) / np.sqrt(values.size)
+    # Loaded where it is used: a process that only measures runs starts in half the time without it.
+    from scipy.special import stdtrit
+
     return float(stdtrit(values.size - 1, (1 + level) / 2) * error)
 
 

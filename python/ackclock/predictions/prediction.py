@@ -28,10 +28,13 @@ class Simulation:
         Runs of each scenario, each with other random streams.
     jobs : int, optional
         Runs at once; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers make the runs.
     """
 
     runs: int = 5
     jobs: int | None = None
+    cluster: str | None = None
 
     def estimate(
         self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], float]
@@ -68,7 +71,7 @@ class Simulation:
             The answers by scenario and run.
         """
         cases = [Case(scenario, self.runs) for scenario in scenarios]
-        return measure_all(cases, measure, self.jobs)
+        return measure_all(cases, measure, self.jobs, self.cluster)
 
     def once(
         self, scenarios: Sequence[Mapping[str, Any] | None], measure: Callable[[Run], Estimate]
@@ -88,7 +91,7 @@ class Simulation:
             One for each scenario, NaN for None.
         """
         cases = [Case(scenario) for scenario in scenarios if scenario is not None]
-        found = iter(measure_all(cases, measure, self.jobs))
+        found = iter(measure_all(cases, measure, self.jobs, self.cluster))
         missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
         return [missing if one is None else next(found)[0] for one in scenarios]
 

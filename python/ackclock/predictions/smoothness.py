@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -171,7 +172,7 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
     estimates = []
     if simulation is not None:
         # Every run has loss times of its own, so each is a scenario, run once.
-        once = Simulation(1, simulation.jobs)
+        once = replace(simulation, runs=1)
 
         def measure(run: Run) -> float:
             # The same part of the run that the formula averages over.

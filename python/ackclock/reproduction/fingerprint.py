@@ -12,6 +12,7 @@ from pathlib import Path
 from ackclock import engine
 from ackclock.reproduction import sentences
 from ackclock.reproduction.judge import Asked
+from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
 MEASURING = (
@@ -44,22 +45,22 @@ def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str
     str
         32 hexadecimal digits.
     """
-    runs = [[str(key), task.key] for key, tasks in asked.tasks.items() for task in tasks]
+    runs = [[str(key), job.key] for key, jobs in asked.jobs.items() for job in jobs]
     inferred = tuple(parts) == SHOWING
-    sources = [_sources(tuple(parts)), _sources((paper,), inferred)]
+    code = [_sources(tuple(parts)), _sources((paper,), inferred)]
     artefact = asked.artefact
     claims = [[one.sentence, one.paper, one.tolerance, one.target] for one in artefact.claims]
-    followed = [engine.ENGINE, sources, artefact.name, claims, asdict(asked.effort), runs]
+    followed = [engine.ENGINE, code, artefact.name, claims, asdict(asked.effort), runs]
     words = json.dumps(followed)
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 
 @functools.cache
 def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
-    """Give a digest of code and data.
+    """Return a digest of code and data.
 
-    What a paper says changes no verdict, so its sentences are left out; and what was inferred is
-    where it makes no difference.
+    What a paper says changes no verdict, so its sentences are left out, and so is what was inferred where
+    it makes no difference.
     """
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
@@ -70,5 +71,5 @@ def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
         for file in filter(Path.is_file, files):
             known = file.suffix in DATA and file.name != sentences.FILE
             if known and (inferred or file.parent.name != "inferred"):
-                digest.update(file.read_bytes())
+                digest.update(sources.of_file(file).encode() if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()

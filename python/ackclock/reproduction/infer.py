@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from ackclock.reproduction.paper import Chosen, Paper
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Basis, Item, Setting, declared
 from ackclock.reproduction.tried import DESIGN, Trial
+from ackclock.runs import Store
 
 SETTINGS = 16
 """How many settings are drawn unless told otherwise."""
@@ -118,7 +120,7 @@ def infer(
     paper : Paper
         With the claims that choose and those that test.
     cache : Path, optional
-        Directory of earlier runs, to which these are added: what has been run is not run again.
+        Folder of earlier runs, to which these are added: what has been run is not run again.
     jobs : int, optional
         Runs at once; by default one per core.
     tell : callable
@@ -126,7 +128,7 @@ def infer(
     settings : int
         How many are drawn.
     address : str, optional
-        Scheduler of a Dask cluster that makes the runs; they are kept in `cache`, which it needs.
+        Scheduler of a Dask cluster that makes the runs.
     known : callable
         Called when the setting is chosen and only the robustness of claims is left to find.
 
@@ -140,7 +142,13 @@ def infer(
     LookupError
         When the paper does not say which claims choose.
     """
-    search = Search(paper, cache, jobs, tell, address)
+    with ExitStack() as stack:
+        store = None if cache is None else stack.enter_context(Store(cache).opened())
+        return _inferred(Search(paper, store, jobs, tell, address), settings, known)
+
+
+def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) -> Inferred:
+    paper = search.paper
     first = declared(paper.items)
     drawn = draw(paper.items, settings)
     # What the paper states is not for a fit to change: other values only show what depends on it.

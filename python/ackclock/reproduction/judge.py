@@ -6,13 +6,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ackclock.engine import Run, ScenarioError
 from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.runs import Task, cluster, each
+from ackclock.runs import Job, Store, each
 from ackclock.runs.live import OFF, Live
 
 
@@ -48,7 +47,7 @@ class Asked:
         A figure or table.
     effort : Effort
         How much is run.
-    tasks : mapping
+    jobs : mapping
         Runs by case, every scenario read once; empty when no run is needed.
     error : str
         Why a scenario was refused; empty when none was.
@@ -56,7 +55,7 @@ class Asked:
 
     artefact: Artefact
     effort: Effort
-    tasks: Mapping[Any, Sequence[Task]]
+    jobs: Mapping[Any, Sequence[Job]]
     error: str = ""
 
     @classmethod
@@ -75,14 +74,14 @@ class Asked:
         Asked
             Its runs; a refused scenario becomes the error.
         """
-        tasks, error = {}, ""
+        jobs, error = {}, ""
         if isinstance(artefact, Simulated):
             for key, case in artefact.cases(effort).items():
                 try:
-                    tasks[key] = Task.all_of(case, effort.first_run)
+                    jobs[key] = case.jobs(effort.first_run)
                 except ScenarioError as refusal:
                     error = error or f"{key}: {refusal}"
-        return cls(artefact, effort, tasks, error)
+        return cls(artefact, effort, jobs, error)
 
 
 class _Work:
@@ -90,12 +89,12 @@ class _Work:
 
     def __init__(self, asked: Asked) -> None:
         self.artefact, self.effort, self.error = asked.artefact, asked.effort, asked.error
-        self.cases = tuple(asked.tasks)
-        self.waiting = {task for tasks in asked.tasks.values() for task in tasks if not asked.error}
-        self.rows: dict[Any, dict[int, Row]] = defaultdict(dict)
+        self.cases = tuple(asked.jobs)
+        self.waiting = {job for jobs in asked.jobs.values() for job in jobs if not asked.error}
+        self.rows: dict[Any, dict[int, Row]] = {key: {} for key in asked.jobs}
         self.traces: dict[Any, Any] = {}
 
-    def take(self, key: Any, task: Task, run: Run) -> None:
+    def take(self, key: Any, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
         assert isinstance(self.artefact, Simulated)  # noqa: S101
         row = self.artefact.measure(key, run)
@@ -103,8 +102,8 @@ class _Work:
         if set(row) != promised:
             different = sorted(map(str, set(row) ^ promised))
             raise ValueError(f"measured and declared numbers differ: {', '.join(different)}")
-        self.rows[key][task.run] = row
-        if task.run == 0 and self.artefact.trace is not None:
+        self.rows[key][job.run] = row
+        if job.run == 0 and self.artefact.trace is not None:
             shown = self.artefact.trace(key, run)
             if shown is not None:
                 self.traces[key] = shown
@@ -135,7 +134,7 @@ class _Work:
 
 def judge(
     asked: Sequence[Asked],
-    cache: Path | None = None,
+    store: Store | None = None,
     jobs: int | None = None,
     address: str | None = None,
     live: Live = OFF,
@@ -146,12 +145,12 @@ def judge(
     ----------
     asked : sequence of Asked
         Figures and tables.
-    cache : Path, optional
-        Directory of earlier runs, to which these are added.
+    store : Store, optional
+        Earlier runs, to which these are added; it is open.
     jobs : int, optional
         Runs at once; by default one per core.
     address : str, optional
-        Scheduler of a Dask cluster that makes the runs; they are kept in `cache`, which it needs.
+        Scheduler of a Dask cluster that makes the runs.
     live : Live
         A page that shows how far it is.
 
@@ -166,18 +165,18 @@ def judge(
         When the cluster cannot be used.
     """
     works = {index: _Work(one) for index, one in enumerate(asked)}
-    users: dict[Task, list[tuple[int, Any]]] = defaultdict(list)
+    users: dict[Job, list[tuple[int, Any]]] = defaultdict(list)
     for index, one in enumerate(asked):
-        for key, tasks in one.tasks.items():
-            for task in tasks:
-                if task in works[index].waiting:
-                    users[task].append((index, key))
+        for key, of_case in one.jobs.items():
+            for job in of_case:
+                if job in works[index].waiting:
+                    users[job].append((index, key))
     lock = threading.Lock()
 
-    def measure(task: Task, run: Run) -> None:
-        for index, key in users[task]:
+    def measure(job: Job, run: Run) -> None:
+        for index, key in users[job]:
             try:
-                works[index].take(key, task, run)
+                works[index].take(key, job, run)
             except Exception as error:
                 with lock:
                     words = f"{key}: {type(error).__name__}: {error}"
@@ -186,15 +185,13 @@ def judge(
     for index, work in list(works.items()):
         if not work.waiting:
             yield index, works.pop(index).judgement()
-    if address is not None and cache is not None:
-        cluster.fetch(list(users), cache, address, live)
-    for task, error in each(list(users), measure, jobs, cache, live):
-        for index, key in users[task]:
+    for job, answer in each(list(users), measure, at_once=jobs, cluster=address, store=store, live=live):
+        for index, key in users[job]:
             work = works[index]
-            if error is not None:
-                work.error = work.error or f"{key}: {error}"
-            work.waiting.discard(task)
-        for index in dict.fromkeys(index for index, _ in users[task]):
+            if answer.error:
+                work.error = work.error or f"{key}: {answer.error}"
+            work.waiting.discard(job)
+        for index in dict.fromkeys(index for index, _ in users[job]):
             if not works[index].waiting:
                 # Given away, so that not all numbers of all artefacts are kept until the end.
                 yield index, works.pop(index).judgement()

@@ -25,10 +25,9 @@ from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import progress
 from ackclock.runs.live import OFF, Live
+from ackclock.runs.store import CACHE, Store
 
 Selected = list[tuple[Paper, Artefact]]
-CACHE = ".cache"
-"""Where finished runs are kept, in the output directory."""
 
 
 def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headlines: bool = False) -> Selected:
@@ -174,11 +173,12 @@ def reproduce(
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
     live.shows(lambda: page.so_far(output, chosen, dict(records)))
-    for number, judgement in judge([every[index] for index in due], output / CACHE, jobs, address, live):
-        index = due[number]
-        paper, artefact = chosen[index]
-        records[index] = _write(output, paper, every[index], judgement)
-        tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
+    with Store(output / CACHE).opened() as store:
+        for number, judgement in judge([every[index] for index in due], store, jobs, address, live):
+            index = due[number]
+            paper, artefact = chosen[index]
+            records[index] = _write(output, paper, every[index], judgement)
+            tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
     shown = papers if papers is not None else {one.name: one for one, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
@@ -216,8 +216,8 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
         "fingerprint": fingerprint(asked, f"ackclock_papers.{paper.name}"),
         "quick": asked.effort.quick,
         "cases": {
-            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": len(tasks)}
-            for key, tasks in asked.tasks.items()
+            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": len(jobs)}
+            for key, jobs in asked.jobs.items()
         },
         "claims": [_claim(paper, artefact, claim, judged) for claim, judged in judgement.claims],
         "verdict": "",
@@ -227,9 +227,9 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
     place = output / paper.name / artefact.name
     with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
-        for key, tasks in asked.tasks.items():
+        for key, jobs in asked.jobs.items():
             file = directory / record["cases"][str(key)]["file"]
-            file.write_text(tasks[0].scenario.toml(), encoding="utf-8")
+            file.write_text(jobs[0].scenario.toml(), encoding="utf-8")
         if not judgement.error:
             try:
                 _fill(directory, paper, artefact, judgement)

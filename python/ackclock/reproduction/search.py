@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.engine import integrity, storage
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.claims import LEAST_LIKELIHOOD, likelihood
 from ackclock.reproduction.fingerprint import MEASURING, fingerprint
@@ -19,7 +17,7 @@ from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.paper import CONDITIONS, Paper
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
-from ackclock.runs import progress
+from ackclock.runs import Store
 
 
 class Search:
@@ -29,8 +27,8 @@ class Search:
     ----------
     paper : Paper
         With the claims that choose and those that test.
-    cache : Path or None
-        Directory of earlier runs, to which these are added.
+    store : Store or None
+        Earlier runs and outcomes, to which these are added; it is open.
     jobs : int or None
         Runs at once; by default one per core.
     tell : callable
@@ -47,12 +45,12 @@ class Search:
     def __init__(
         self,
         paper: Paper,
-        cache: Path | None,
+        store: Store | None,
         jobs: int | None,
         tell: Callable[[str], None],
         address: str | None = None,
     ) -> None:
-        self.paper, self.cache, self.jobs, self.tell = paper, cache, jobs, tell
+        self.paper, self.store, self.jobs, self.tell = paper, store, jobs, tell
         self.address = address
         if paper.inference is None:
             raise LookupError(f"{paper.name}: paper.toml has no [inference]")
@@ -114,7 +112,7 @@ class Search:
         asked = [Asked.of(one, effort.at(setting)) for setting in settings for one in shown]
         seen = [self._kept(one) for one in asked]
         due = [index for index, one in enumerate(seen) if one is None]
-        judged = judge([asked[index] for index in due], self.cache, self.jobs, self.address)
+        judged = judge([asked[index] for index in due], self.store, self.jobs, self.address)
         for number, judgement in judged:
             index = due[number]
             seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
@@ -128,30 +126,19 @@ class Search:
         self.trials += found
         return found
 
-    def _place(self, asked: Asked) -> Path | None:
-        """Say where what came out of an artefact is kept."""
-        if self.cache is None:
-            return None
-        name = fingerprint(asked, f"ackclock_papers.{self.paper.name}", MEASURING)
-        return self.cache / "judged" / name[:2] / f"{name[2:]}.json"
+    def _name(self, asked: Asked) -> str:
+        return f"judged/{fingerprint(asked, f'ackclock_papers.{self.paper.name}', MEASURING)}"
 
     def _kept(self, asked: Asked) -> Seen | None:
-        place = self._place(asked)
-        if place is None or not place.exists():
-            return None
-        record = integrity.unseal(place.read_bytes().removesuffix(b"\n"))
+        record = None if self.store is None else self.store.note(self._name(asked))
         if record is None:
-            progress.say(f"{place} {integrity.CHANGED}; it is judged again")
             return None
-        error, claims = record["seen"]
+        error, claims = record
         return Seen(error, {name: SeenClaim(*one) for name, one in claims.items()})
 
     def _keep(self, asked: Asked, seen: Seen) -> Seen:
-        place = self._place(asked)
-        if place is not None and not seen.error:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with storage.new_file(place) as file:
-                storage.write(file, integrity.seal({"seen": seen}))
+        if self.store is not None and not seen.error:
+            self.store.write_note(self._name(asked), seen)
         return seen
 
     def _trial(self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int) -> Trial:

@@ -11,7 +11,9 @@ import polars as pl
 
 from ackclock.draw import plots
 from ackclock.metrics import over_runs, within
-from ackclock.sweep import parts, rows
+from ackclock.runs import progress, rows
+from ackclock.runs.store import BusyError
+from ackclock.sweep import exports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,14 +42,14 @@ def scan(results: Path | str) -> pl.LazyFrame:
     """
     place = Path(results)
     if place.is_file():
-        return pl.scan_parquet(place)
+        return pl.scan_parquet(place, glob=False)
     files = sorted(place.glob("**/part-*.parquet"))
     if not files:
         raise ValueError(f"{place} holds no results of a sweep; run ackclock sweep first")
     # Experiments may have other parameters; what one lacks is null there.
     return pl.concat(
         [
-            pl.scan_parquet(file).with_columns(
+            pl.scan_parquet(file, glob=False).with_columns(
                 pl.lit(file.parent.name.removeprefix("experiment=")).alias("experiment")
             )
             for file in files
@@ -73,7 +75,11 @@ def refuse_damaged(results: Path | str) -> None:
     files = [place] if place.is_file() else sorted(place.glob("**/part-*.parquet"))
     homes = {file.parent for file in files} | ({place} if place.is_dir() else set())
     for home in sorted(homes):
-        problem = next(iter(parts.problems_of(home.resolve())), None)
+        try:
+            problem = next(iter(exports.problems_of(home.resolve())), None)
+        except BusyError:
+            progress.say(f"{home}: its sweep is at work, so its parts cannot be checked")
+            continue
         if problem is not None:
             raise ValueError(f"{problem}; run the sweep again")
     for file in files:

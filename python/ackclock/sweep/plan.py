@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine
-from ackclock.sweep import rows
+from ackclock.runs import rows
 
 Value = float | int | bool | str
 MOST_RUNS = 1_000_000

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from ackclock import engine
 from ackclock.evaluation.cell import Cell, Curves, Numbers
-from ackclock.evaluation.runs import Job, Kept, make
+from ackclock.evaluation.runs import Wanted
 from ackclock.evaluation.setting import BASELINES, Subject
 from ackclock.evaluation.verdicts import Margin
-from ackclock.runs import progress
-from ackclock.runs.cluster import Workers
+from ackclock.runs import Job, Store, drive, progress
+from ackclock.runs.places import Place
 
 CANDIDATE = "candidate"
 
@@ -59,22 +59,18 @@ class Bench:
     ----------
     candidate : Subject
         The control that is judged.
-    kept : Kept
+    kept : Store
         Where numbers are kept; open.
-    place : Workers
-        Who makes runs.
-    limit_s : float, optional
-        How long a run may take.
+    place : Place
+        Where runs are made.
     bar : Count
         Is told of every run.
     """
 
-    def __init__(
-        self, candidate: Subject, kept: Kept, place: Workers, limit_s: float | None, bar: progress.Count
-    ) -> None:
+    def __init__(self, candidate: Subject, kept: Store, place: Place, bar: progress.Count) -> None:
         self.candidate = candidate
         self._subjects = {CANDIDATE: candidate, **{name: Subject(name) for name in BASELINES}}
-        self._kept, self._place, self._limit_s, self._bar = kept, place, limit_s, bar
+        self._kept, self._place, self._bar = kept, place, bar
 
     def measure(
         self, cells: Sequence[Cell], *, seed: int, runs: range, drawn: bool = False, alone: bool = False
@@ -102,7 +98,7 @@ class Bench:
         subjects = {CANDIDATE: self.candidate} if alone else self._subjects
         jobs = [self._jobs(cell, subjects, seed, runs, drawn) for cell in cells]
         wanted = [job for one in jobs for _, _, _, job in one]
-        make(wanted, self._kept, self._place, self._limit_s, self._bar)
+        drive.make(wanted, self._kept, self._place, self._bar)
         return [self._measured(cell, one) for cell, one in zip(cells, jobs, strict=True)]
 
     def _jobs(
@@ -115,7 +111,9 @@ class Bench:
                 scenario = engine.read({**table, "run": {**table["run"], "seed": seed}})
                 for run in runs:
                     curves = drawn and run == runs[0] and index == 0
-                    job = Job(scenario, run, described.measure, described.records, curves)
+                    job = Job(
+                        scenario, run, described.records or curves, Wanted(described.measure, drawn=curves)
+                    )
                     found.append((name, run, part, job))
         return found
 
@@ -127,9 +125,9 @@ class Bench:
             if answer is None or answer.error:
                 found.error = found.error or (answer.error if answer else "was not made")
                 continue
-            parts.setdefault((name, run), {})[part] = answer.numbers
-            if answer.curves:
-                found.curves[name] = answer.curves
+            parts.setdefault((name, run), {})[part] = answer.value["numbers"]
+            if answer.value["curves"]:
+                found.curves[name] = answer.value["curves"]
         if not found.error:
             for (name, _), numbers in parts.items():
                 found.numbers.setdefault(name, []).append(cell.numbers(numbers))

@@ -14,7 +14,6 @@ import numpy as np
 from ackclock import engine, metrics
 from ackclock.engine import controls
 from ackclock.evaluation import verdicts
-from ackclock.evaluation.runs import Kept, places
 from ackclock.evaluation.search import optimise
 from ackclock.evaluation.search.bench import CANDIDATE, Bench, Measured
 from ackclock.evaluation.search.genome import Genome, Pattern, Vector
@@ -24,7 +23,7 @@ from ackclock.evaluation.search.objectives import OBJECTIVES, Objective
 from ackclock.evaluation.search.saved import FRESH_RUNS, Adversary
 from ackclock.evaluation.setting import BASELINES, Mode, Subject
 from ackclock.metrics import Estimate
-from ackclock.runs import progress
+from ackclock.runs import Limits, Store, places, progress
 
 BUDGET = {"quick": 480, "full": 4000}
 """Patterns that are tried per genome, and as many at random."""
@@ -107,7 +106,7 @@ def search(
     seed: int = 1,
     jobs: int | None = None,
     cluster: str | None = None,
-    limit_s: float | None = None,
+    limits: Limits | None = None,
     method: str | None = None,
     shown: bool = True,
     tell: Callable[[str], Any] | None = None,
@@ -131,7 +130,7 @@ def search(
         Which; by default as the mode says.
     seed : int
         Of the choices and of the runs.
-    jobs, cluster, limit_s, shown
+    jobs, cluster, limits, shown
         As for `evaluate`.
     method : str, optional
         ``CMA-ES`` or ``differential evolution``; by default CMA-ES if the extra is installed.
@@ -168,14 +167,17 @@ def search(
     controls.load_missing([candidate.name])
     found = []
     names = [candidate.name, *BASELINES]
-    with Kept(cache).opened() as kept, places(names, jobs, cluster, limit_s) as (place, limit):
+    with (
+        Store(cache).opened() as kept,
+        places.opened(names, jobs=jobs, cluster=cluster, limits=limits) as place,
+    ):
         for genome in varied:
 
             @contextmanager
             def bench(runs: int, genome: Genome = genome) -> Iterator[Bench]:
                 unit = f"runs with {genome.name}"
                 with progress.Count(runs, unit, shown=shown) as bar:
-                    yield Bench(candidate, kept, place, limit, bar)
+                    yield Bench(candidate, kept, place, bar)
 
             one = _Search(wanted, genome, seed, RUNS[mode])
             parts = 4 if wanted.with_victim else 3

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ackclock.engine import Summary, columns
+from ackclock.engine import Run, Summary, columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +50,11 @@ def possible(column: str) -> tuple[float, float]:
     if COLUMNS.get(column) not in (int, float):
         return -math.inf, math.inf
     return 0.0, 1.0 if column in _SHARES else math.inf
+
+
+def of_run(run: Run) -> list[Row]:
+    """Return the rows of a run, as `of_summary`: the measure of a sweep."""
+    return of_summary(run.summary)
 
 
 def of_summary(summary: Summary) -> list[Row]:

@@ -1,0 +1,315 @@
+"""A process for code of others: it makes one run at a time, within a limit of time and of memory.
+
+The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. What the code
+prints goes to standard error, so that standard output is the parent's alone. When the process ends in the
+middle of a run, that run has failed, and the next one gets a new process.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import json
+import os
+import pickle
+import resource
+import selectors
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ackclock import engine
+from ackclock.engine import controls
+from ackclock.runs import recorded
+from ackclock.runs.jobs import Answer, Job, perform
+
+LOOK_S = 0.5
+"""Longest wait: that nobody wants the run any more is seen between waits."""
+START_S = 120.0
+"""How long a process may take to import what a job needs."""
+TELL_S = 0.25
+"""How often a run says how far it is."""
+LARGEST_LINE = 1 << 30
+"""More bytes than any run has: a process that sends more is ended."""
+_LENGTH = struct.Struct("<Q")
+_BEGIN = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from ackclock.runs import child; child.main()"
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run of a control that is not built in may use.
+
+    Attributes
+    ----------
+    time_s : float
+        Wall time, seconds.
+    memory_bytes : int
+        Memory that the process may allocate.
+    """
+
+    time_s: float = 600.0
+    memory_bytes: int = 4 << 30
+
+
+class Child:
+    """A process that makes runs, started when it is first needed.
+
+    Parameters
+    ----------
+    limits : Limits
+        What each run may use.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = bytearray()
+        self._searched = 0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def answer(self, job: Job, progress: engine.Progress) -> Answer:
+        """Make the run of a job and measure it, in the process.
+
+        Parameters
+        ----------
+        job : Job
+            What is wanted.
+        progress : callable
+            Called about every half second; what it raises ends the process.
+
+        Returns
+        -------
+        Answer
+            The value, or what went wrong.
+        """
+        try:
+            if self._process is None and (changed := controls.changed(job.names)):
+                error = f"{', '.join(changed)} has changed since runs began; run the command again"
+                return Answer(error=error, passing=True)
+            process = self._started()
+            content = pickle.dumps(job)
+            with contextlib.suppress(BrokenPipeError):
+                _input(process).write(_LENGTH.pack(len(content)) + content)
+                _input(process).flush()
+            return self._answer(process, progress)
+        except BaseException:
+            self._end()
+            raise
+
+    def _answer(self, process: subprocess.Popen[bytes], progress: engine.Progress) -> Answer:
+        limit_s, begin_s = START_S, time.monotonic()
+        reached = 0.0, 0
+        while True:
+            line = self._line(process, begin_s, limit_s, functools.partial(progress, *reached))
+            if isinstance(line, Answer):
+                return line
+            try:
+                record = json.loads(line)
+                if "begun" in record:
+                    limit_s, begin_s = self._limits.time_s, time.monotonic()
+                elif "at" in record:
+                    reached = float(record["at"][0]), int(record["at"][1])
+                else:
+                    return _received(record)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                self._end()
+                return Answer(error="its process sent something that is not an answer", passing=True)
+
+    def _line(
+        self, process: subprocess.Popen[bytes], begin_s: float, limit_s: float, look: Callable[[], None]
+    ) -> bytes | Answer:
+        """Return the next line, or the answer when there will be none."""
+        output = process.stdout
+        assert output is not None  # noqa: S101
+        with selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            while True:
+                # What was searched before has no end of a line.
+                end = self._buffer.find(b"\n", self._searched)
+                self._searched = len(self._buffer)
+                if end >= 0:
+                    line = bytes(self._buffer[:end])
+                    del self._buffer[: end + 1]
+                    self._searched = 0
+                    return line
+                look()
+                left_s = begin_s + limit_s - time.monotonic()
+                if left_s <= 0:
+                    self._end()
+                    return Answer(error=f"TimeoutError: took longer than {limit_s:g} s", passing=True)
+                if not selector.select(min(LOOK_S, left_s)):
+                    continue
+                content = os.read(output.fileno(), 1 << 20)
+                if not content:
+                    return self._ended(process)
+                self._buffer += content
+                if len(self._buffer) > LARGEST_LINE:
+                    self._end()
+                    return Answer(error="its process sent too much", passing=True)
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> Answer:
+        # It has closed its output, which it does when it ends, or ends now.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_S)
+        code = process.poll()
+        self._end()
+        if code is None:
+            return Answer(error="its process closed its output", passing=True)
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                name = signal.Signals(-code).name
+                died = -code == signal.SIGKILL
+                return Answer(error=f"its process ended: {name}", died=died, passing=True)
+        return Answer(error=f"its process ended: exit status {code}", passing=True)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise engine.SimulationError("the work was called off")
+            if self._process is None or self._process.poll() is not None:
+                here = str(Path.cwd())
+                path = [*(entry or here for entry in sys.path), here]
+                self._folder = tempfile.TemporaryDirectory(prefix="ackclock-")
+                limits = json.dumps([self._limits.memory_bytes, os.getpid()])
+                self._process = subprocess.Popen(  # noqa: S603
+                    [sys.executable, "-c", _BEGIN, json.dumps(path), limits],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    # One run needs one thread, and those of linear algebra take memory from the limit.
+                    env={
+                        **os.environ,
+                        "OPENBLAS_NUM_THREADS": "1",
+                        "POLARS_MAX_THREADS": "1",
+                        "TMPDIR": self._folder.name,
+                    },
+                    # Ctrl-C in a terminal is for the parent alone.
+                    process_group=0,
+                )
+            return self._process
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+                for pipe in (self._process.stdin, self._process.stdout):
+                    with contextlib.suppress(OSError):
+                        if pipe is not None:
+                            pipe.close()
+                self._process = None
+            if self._folder is not None:
+                self._folder.cleanup()
+                self._folder = None
+            self._buffer.clear()
+            self._searched = 0
+
+    def kill(self) -> None:
+        """End the process in the middle of a run, for another thread than the one that waits for it."""
+        with self._lock:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """End the process and let go what belongs to it."""
+        self._closed = True
+        self._end()
+
+
+def _input(process: subprocess.Popen[bytes]) -> BinaryIO:
+    assert process.stdin is not None  # noqa: S101
+    return process.stdin  # type: ignore[return-value]
+
+
+def _received(record: dict[str, Any]) -> Answer:
+    value = record["value"]
+    if record["files"]:
+        value = recorded.of_files({name: base64.b64decode(text) for name, text in value.items()})
+    return Answer(
+        value,
+        int(record["packets"]),
+        str(record["error"]),
+        str(record["trace"]),
+        passing=bool(record["passing"]),
+    )
+
+
+def main() -> None:
+    """Make the runs that standard input asks for; this is the whole life of the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory_bytes, parent = json.loads(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "wb")
+    jobs = os.fdopen(os.dup(0), "rb")
+    os.dup2(2, 1)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted, most))
+    while header := jobs.read(_LENGTH.size):
+        content = jobs.read(_LENGTH.unpack(header)[0])
+        _send(answers, _record(content, answers, memory_bytes))
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+
+
+def _watch(parent: int) -> None:
+    """End this process when its parent has ended, also in the middle of a run."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_S)
+    shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
+    os._exit(1)
+
+
+def _send(answers: BinaryIO, record: dict[str, Any]) -> None:
+    answers.write(json.dumps(record).encode() + b"\n")
+    answers.flush()
+
+
+def _record(content: bytes, answers: BinaryIO, memory_bytes: int) -> dict[str, Any]:
+    told_s = time.monotonic()
+
+    def tell(simulated_s: float, packets: int) -> None:
+        nonlocal told_s
+        if time.monotonic() - told_s >= TELL_S:
+            told_s = time.monotonic()
+            _send(answers, {"at": [simulated_s, packets]})
+
+    try:
+        job = pickle.loads(content)  # noqa: S301
+        _send(answers, {"begun": True})
+        answer = perform(job, tell)
+        value, is_run = answer.value, isinstance(answer.value, engine.Run)
+        if is_run:
+            files = recorded.files_of(job, answer.value)
+            value = {name: base64.b64encode(part).decode() for name, part in files.items()}
+    except (Exception, SystemExit) as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        answer, value, is_run = Answer(error=text), None, False
+    if answer.error.startswith("MemoryError"):
+        answer = replace(answer, error=f"MemoryError: needs more than {memory_bytes / 1e9:.3g} GB")
+    return {
+        "value": value,
+        "files": is_run,
+        "packets": answer.packets,
+        "error": answer.error,
+        "trace": answer.trace,
+        "passing": answer.passing,
+    }

@@ -1,0 +1,144 @@
+"""The format of the store's database: rows with digests, and what can be saved of a damaged file."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ackclock.engine import storage
+from ackclock.engine.integrity import CHANGED
+
+FILE = "runs.sqlite"
+APPLICATION = 0x41434B43
+"""Marks the file as ours, as `file` and SQLite show it: the letters ACKC."""
+VERSION = 1
+"""Format of the rows. A database of another version is set aside, and nothing of it is kept."""
+ANSWER, NOTE = "answer", "note"
+TABLE = (
+    "CREATE TABLE rows (kind TEXT NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, "
+    "PRIMARY KEY (kind, name))"
+)
+EVERY = "SELECT kind, name, content, digest FROM rows"
+"""Rows are appended, and only the index is written here and there: names are digests, in no order."""
+
+
+def digest_of(kind: str, name: str, content: bytes) -> bytes:
+    """Return the digest of a row."""
+    # A row of another format does not match.
+    return hashlib.sha256(f"{VERSION} {kind} {name}\n".encode() + content).digest()[:16]
+
+
+class UnusableError(sqlite3.DatabaseError):
+    """The database cannot be used as it is."""
+
+
+def asides(file: Path) -> Iterator[Path]:
+    """Yield names for damaged databases."""
+    yield file.with_suffix(".damaged")
+    yield from (file.with_suffix(f".damaged-{number}") for number in itertools.count(2))
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the primary result code; errors of the module itself have none."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Say whether another process uses the database."""
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Say whether the database cannot be used as it is, whoever asks."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
+
+def is_whole(kind: Any, name: Any, content: Any, digest: Any) -> bool:
+    """Say whether a row is as it was written."""
+    kinds = isinstance(kind, str) and isinstance(name, str) and isinstance(content, bytes)
+    return kinds and digest_of(kind, name, content) == digest
+
+
+def shown(kind: Any, name: Any) -> str:
+    """Name a row in a message."""
+    return f"the {kind if kind in (ANSWER, NOTE) else 'row'} {str(name)[:64]!r}"
+
+
+def again(kind: Any) -> str:
+    """Say what follows when a row is lost."""
+    return "its run is made again" if kind == ANSWER else "what follows from it is made again"
+
+
+def readable(file: Path) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """Yield the rows of a database that can be read and match their digests, from both of its ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        patched = Path(folder) / FILE
+        for place, order in itertools.product((file, patched), ("", " ORDER BY rowid DESC")):
+            if place is patched and not patched.exists():
+                _patch(file, patched)
+            yield from _readable_in(place, order)
+
+
+def _patch(file: Path, patched: Path) -> None:
+    """Copy a database with the first page of a new one: where its table begins is always the same."""
+    with contextlib.closing(sqlite3.connect(patched)) as connection:
+        connection.execute(TABLE)
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    first = bytearray(patched.read_bytes()[:size])
+    rest = file.read_bytes()[size:]
+    # The number of pages, by the format of the file: https://sqlite.org/fileformat2.html, section 1.3.
+    first[28:32] = (1 + len(rest) // size).to_bytes(4, "big")
+    storage.write(patched, bytes(first) + rest)
+
+
+def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], bytes]]:
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(file)) as connection:
+        # Bytes that are no text any more belong to rows that have changed.
+        connection.text_factory = lambda content: content.decode(errors="replace")
+        for kind, name, content, digest in connection.execute(f"{EVERY}{order}"):
+            if is_whole(kind, name, content, digest):
+                yield (kind, name), content
+
+
+def read_only(file: Path) -> sqlite3.Connection:
+    """Open a database to read, also one that nobody can write."""
+    # What a killed process has left is rolled back when the file is opened, if it can be written; what nobody
+    # can write needs no lock.
+    mode = "mode=rw" if os.access(file.parent, os.W_OK) else "mode=ro&immutable=1"
+    return sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=0)
+
+
+def problems_of(file: Path) -> tuple[int, list[str]]:
+    """Check a database without changing it, also one in a folder that cannot be written.
+
+    Parameters
+    ----------
+    file : Path
+        A database that no process uses.
+
+    Returns
+    -------
+    int, list of str
+        How many rows it has, and one line for each that is not as it was written.
+    """
+    count, problems = 0, list[str]()
+    try:
+        with contextlib.closing(read_only(file)) as connection:
+            connection.text_factory = lambda content: content.decode(errors="replace")
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                problems.append(f"{CHANGED}: {' '.join(found.split())}")
+            for kind, name, content, digest in connection.execute(EVERY):
+                count += 1
+                if not is_whole(kind, name, content, digest):
+                    problems.append(f"{shown(kind, name)} {CHANGED}")
+    except sqlite3.Error as error:
+        problems.append("is used by another process" if is_busy(error) else f"{CHANGED}: {error}")
+    return count, problems

@@ -1,0 +1,331 @@
+"""The only loop that makes runs: it keeps a place busy, and keeps what comes of it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from ackclock import engine
+from ackclock.runs import places, progress, recorded
+from ackclock.runs.child import Limits
+from ackclock.runs.jobs import Answer, Case, Job, failed
+from ackclock.runs.live import OFF, Live
+from ackclock.runs.places import Make, Place, Told
+from ackclock.runs.store import Store
+
+Measured = TypeVar("Measured")
+LOOK_S = 0.2
+"""Longest wait: an interrupt that another thread receives is seen only between waits."""
+LARGEST_CHUNK = 200
+AHEAD = 2
+"""Chunks per thread that wait or run."""
+DIED = "its process was ended twice, the second time with no other run at work (out of memory?)"
+
+
+def drive(
+    source: Callable[[int], Sequence[Job]],
+    place: Place,
+    make: Make = lambda job, run: run(job),
+    tell: Told = lambda *_: None,
+    look: Callable[[], None] = lambda: None,
+) -> Iterator[tuple[Job, Answer]]:
+    """Make runs as long as there are any.
+
+    A run whose process was ended by somebody else, such as a system that is out of memory, is made again
+    while nothing else is at work, so that the next death is its own fault.
+
+    Parameters
+    ----------
+    source : callable
+        Called with a number; returns at most so many of the next jobs, none when there are no more until
+        further answers arrive.
+    place : Place
+        Where runs are made.
+    make : callable
+        Makes an answer where a run is made; it is called with the job and with the function that makes its
+        run.
+    tell : callable
+        Called with a job, its simulated seconds and its packets so far.
+    look : callable
+        Called every `LOOK_S`, also while nothing is done.
+
+    Yields
+    ------
+    Job, Answer
+        In the order in which they are done.
+    """
+    waiting: dict[Future[list[Answer]], Sequence[Job]] = {}
+    suspects: deque[Job] = deque()
+    alone: Future[list[Answer]] | None = None
+    run_s = places.CHUNK_S
+
+    def submit(jobs: Sequence[Job]) -> Future[list[Answer]]:
+        future = place.submit(jobs, make, tell)
+        waiting[future] = jobs
+        return future
+
+    begin_s: dict[Future[list[Answer]], float] = {}
+    # What a chunk has given back because it took longer than was thought.
+    left: deque[Job] = deque()
+
+    def next_jobs(count: int) -> Sequence[Job]:
+        return [left.popleft() for _ in range(min(count, len(left)))] or source(count)
+
+    while True:
+        if suspects and not waiting:
+            alone = submit([suspects.popleft()])
+        while not suspects and alone is None and len(waiting) < AHEAD * place.count:
+            jobs = next_jobs(max(1, min(LARGEST_CHUNK, round(places.CHUNK_S / run_s))))
+            if not jobs:
+                break
+            begin_s[submit(jobs)] = time.monotonic()
+        if not waiting:
+            return
+        finished, _ = wait(waiting, LOOK_S, return_when=FIRST_COMPLETED)
+        look()
+        for future in finished:
+            jobs = waiting.pop(future)
+            try:
+                answers = place.answers(future, jobs, make)
+            except place.lost:
+                answers = [Answer(died=True)] * len(jobs)
+            if future in begin_s:
+                # At most `AHEAD` chunks of a thread wait for each other.
+                run_s = max(1e-4, (time.monotonic() - begin_s.pop(future)) / (AHEAD * len(answers)))
+            left += jobs[len(answers) :]
+            for job, answer in zip(jobs, answers, strict=False):
+                if answer.died and future is not alone:
+                    suspects.append(job)
+                else:
+                    yield job, replace(answer, error=DIED, passing=True) if answer.died else answer
+            if future is alone:
+                alone = None
+
+
+def make(jobs: Iterable[Job], store: Store, place: Place, bar: progress.Count) -> None:
+    """Make the answers of jobs that the store does not have, and keep them there.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        What is wanted; each has a measure.
+    store : Store
+        Where answers are.
+    place : Place
+        Where runs are made.
+    bar : Count
+        Is told of every run.
+
+    Raises
+    ------
+    StorageError
+        When an answer cannot be kept.
+    """
+    wanted = {job.key: job for job in jobs}
+    queue = deque(job for key, job in wanted.items() if store.get(key) is None)
+    bar.advance(left_out=len(wanted) - len(queue))
+
+    def source(count: int) -> list[Job]:
+        return [queue.popleft() for _ in range(min(count, len(queue)))]
+
+    for job, answer in drive(source, place, look=store.settle):
+        store.add(job.key, answer)
+        bar.advance(1, failed=int(bool(answer.error)))
+    store.commit()
+
+
+def each(
+    jobs: Sequence[Job],
+    work: Callable[[Job, engine.Run], None],
+    *,
+    at_once: int | None = None,
+    cluster: str | None = None,
+    limits: Limits | None = None,
+    apart: bool | None = None,
+    store: Store | None = None,
+    live: Live = OFF,
+    shown: bool = True,
+) -> Generator[tuple[Job, Answer], None, None]:
+    """Make runs, and work on each where it was made; a failing one does not stop the others.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        What to run, without a measure; the same job runs once.
+    work : callable
+        Called with each run, in a thread of this process; the run is let go then. An exception that it
+        raises is the failure of its job.
+    at_once, cluster, limits, apart
+        As for `places.opened`.
+    store : Store, optional
+        Where runs are kept, in directories next to its database.
+    live : Live
+        A page that shows how far it is.
+    shown : bool
+        Whether a bar is shown on a terminal.
+
+    Yields
+    ------
+    Job, Answer
+        In the order of the jobs; the answer says what went wrong with the run or the work, and has no value.
+
+    Raises
+    ------
+    ScenarioError
+        When a cluster cannot be used.
+    StorageError
+        When a run cannot be kept: the next ones could not be kept either.
+    """
+    wanted = list(dict.fromkeys(jobs))
+    names = sorted({name for job in wanted for name in job.scenario.controls})
+    seals = {} if store is None else {job: recorded.seal_of(store, job) for job in wanted}
+
+    damaged = set[Job]()
+
+    def is_kept(job: Job) -> bool:
+        if store is None or job in damaged:
+            return False
+        return recorded.place_of(store.directory, job).exists()
+
+    live.expect(len(wanted), "runs")
+    index = {job: number for number, job in enumerate(wanted)}
+    left_s = sum(job.scenario.duration_s for job in wanted if not is_kept(job))
+    queue = deque(wanted)
+    done: dict[int, Answer] = {}
+
+    def answer_of(job: Job, run: Callable[[Job], Answer]) -> Answer:
+        seal = seals.get(job)
+        kept = None if store is None or not is_kept(job) else _kept(store.directory, job, seal)
+        answer = Answer(kept) if kept is not None else run(job)
+        if answer.error or answer.died:
+            return answer
+        try:
+            work(job, answer.value)
+        except Exception as error:
+            return failed(error)
+        if store is not None and kept is None:
+            return recorded.sealed(recorded.keep(store.directory, job, answer.value), answer.value)
+        if store is not None and seal is None:
+            # Whole, but a kill came before its row.
+            return recorded.sealed(recorded.seal(store.directory, job), answer.value)
+        return Answer()
+
+    with (
+        progress.Bar(left_s, live=live, shown=shown) as bar,
+        places.opened(names, jobs=at_once, cluster=cluster, limits=limits, apart=apart) as place,
+    ):
+
+        def source(_: int) -> list[Job]:
+            while queue:
+                job = queue.popleft()
+                if not (place.is_remote and is_kept(job)):
+                    return [job]
+                # What is kept here need not travel.
+                answer = answer_of(job, lambda _: Answer(died=True))
+                if answer.died:
+                    damaged.add(job)
+                    return [job]
+                take(job, answer)
+            return []
+
+        def take(job: Job, answer: Answer) -> None:
+            if store is not None and answer.value is not None:
+                store.add(job.key, answer)
+            live.advance(1, failed=int(bool(answer.error)))
+            done[index[job]] = replace(answer, value=None)
+
+        def tell(job: Job, simulated_s: float, packets: int) -> None:
+            bar.update(index[job], simulated_s, packets)
+
+        number = 0
+        settle = (lambda: None) if store is None else store.settle
+        for job, answer in drive(source, place, answer_of, tell, settle):
+            take(job, answer)
+            while number in done:
+                yield wanted[number], done.pop(number)
+                number += 1
+        for last in range(number, len(wanted)):
+            yield wanted[last], done.pop(last)
+        if store is not None:
+            store.commit()
+
+
+def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:
+    """Read a run that is kept; None when it is not as it was written, which is said."""
+    problem = recorded.problem_of(cache, job, seal)
+    if problem is not None:
+        progress.say(f"{problem}; the run is made again")
+        return None
+    return recorded.read(cache, job)
+
+
+def measure_all(
+    cases: Sequence[Case],
+    measure: Callable[[engine.Run], Measured],
+    at_once: int | None = None,
+    cluster: str | None = None,
+) -> list[list[Measured]]:
+    """Run cases over the cores and measure every run.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What to run.
+    measure : callable
+        What is wanted of a run, asked in a thread of this process; the run itself is let go then.
+    at_once : int, optional
+        Runs at once; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers make the runs.
+
+    Returns
+    -------
+    list of list
+        What `measure` returned for the runs of each case.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `engine.simulate`; and what `measure` raises.
+    """
+    jobs = [case.jobs() for case in cases]
+    measured: dict[Job, Measured] = {}
+
+    def work(job: Job, run: engine.Run) -> None:
+        measured[job] = measure(run)
+
+    every = [job for of_case in jobs for job in of_case]
+    with closing(each(every, work, at_once=at_once, cluster=cluster)) as answers:
+        for _, answer in answers:
+            if answer.error:
+                raise answer.failure()
+    return [[measured[job] for job in of_case] for of_case in jobs]
+
+
+def run_all(cases: Sequence[Case], at_once: int | None = None) -> list[list[engine.Run]]:
+    """Run cases over the cores and keep every run.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What to run.
+    at_once : int, optional
+        Runs at once; by default one per core.
+
+    Returns
+    -------
+    list of list of Run
+        The runs of each case.
+
+    Raises
+    ------
+    ScenarioError, SimulationError
+        As `engine.simulate`.
+    """
+    return measure_all(cases, lambda run: run, at_once)

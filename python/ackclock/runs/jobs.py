@@ -1,0 +1,201 @@
+"""Jobs: one run of one scenario, what is wanted of it, and the answer."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ackclock import engine
+from ackclock.engine import controls
+from ackclock.runs import sources
+
+Measure = Callable[[engine.Run], Any]
+"""Returns what JSON can hold and reads again as it was: lists in place of tuples, texts as keys. It can be
+pickled: a function of a module, a `functools.partial` of one, or an object whose class has `__call__`."""
+
+
+class StoppedError(Exception):
+    """The work was called off from outside."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario and how often it is run.
+
+    Attributes
+    ----------
+    scenario : Path, str, mapping or Scenario
+        As `engine.read` takes it.
+    runs : int
+        How many runs, each with other random streams.
+    record : bool
+        Whether tables over time are needed, or only the summary.
+    """
+
+    scenario: engine.Given
+    runs: int = 1
+    record: bool = True
+
+    def jobs(self, first: int = 0) -> list[Job]:
+        """Return a job per run, which asks for the run itself.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first run.
+
+        Returns
+        -------
+        list of Job
+            In the order of the runs.
+
+        Raises
+        ------
+        ScenarioError
+            When the scenario is refused.
+        """
+        scenario = engine.read(self.scenario)
+        return [Job(scenario, run, self.record) for run in range(first, first + self.runs)]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one scenario; jobs with the same key have the same answer.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What is run.
+    run : int
+        Number of the run.
+    record : bool
+        Whether tables over time are needed.
+    measure : callable, optional
+        What is wanted of the run. None asks for the run itself.
+    settings : tuple of str
+        Changes of the scenario, which is read where the run is made.
+    controls : tuple of str
+        Controls that `settings` may name; by default those of the scenario.
+    pcap, qlog : Path, optional
+        What the run writes besides, as for `engine.simulate`; no answer follows from it.
+    """
+
+    scenario: engine.Scenario
+    run: int = 0
+    record: bool = True
+    measure: Measure | None = None
+    settings: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    pcap: Path | None = None
+    qlog: Path | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The controls that may take part."""
+        return self.controls or self.scenario.controls
+
+    @functools.cached_property
+    def code(self) -> str:
+        """Fingerprint of the code that measures the run; empty without a measure."""
+        return "" if self.measure is None else sources.fingerprint(self.measure)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a control takes part that is named by its module or library."""
+        return any(":" in name for name in self.names)
+
+    @functools.cached_property
+    def key(self) -> str:
+        """Name of the answer: 32 hexadecimal digits of everything that it follows from."""
+        own = controls.fingerprint(self.names)
+        words = [engine.ENGINE, self.scenario.digest, self.settings, self.run, self.record, self.code, own]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a job.
+
+    Attributes
+    ----------
+    value : object
+        What the measure returned, as JSON has it; the `Run` of a job without a measure. None when the job
+        failed.
+    packets : int
+        Packets simulated.
+    error : str
+        One line about what went wrong; empty when nothing did.
+    trace : str
+        Where in the code of a control an exception was raised; empty when it was not raised there.
+    cause : BaseException, optional
+        The exception, when it occurred in this process.
+    died : bool
+        Whether somebody else ended the process that was making the run, so that the run may not be to blame.
+    passing : bool
+        Whether the failure depends on a limit or the machine, so that another attempt may succeed.
+    """
+
+    value: Any = None
+    packets: int = 0
+    error: str = ""
+    trace: str = field(default="", compare=False)
+    cause: BaseException | None = field(default=None, compare=False)
+    died: bool = field(default=False, compare=False)
+    passing: bool = field(default=False, compare=False)
+
+    def failure(self) -> BaseException:
+        """Return the exception to raise for a job that failed."""
+        if self.cause is not None:
+            return self.cause
+        failure = engine.SimulationError(self.error)
+        if self.trace:
+            failure.add_note(self.trace)
+        return failure
+
+
+def failed(error: BaseException) -> Answer:
+    """Return the answer of a job that raised an exception."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    passing = isinstance(error, MemoryError | OSError)
+    return Answer(error=line, trace=controls.trace(error), cause=error, passing=passing)
+
+
+def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
+    """Make the run of a job and measure it, here and now.
+
+    Parameters
+    ----------
+    job : Job
+        What is wanted.
+    progress : callable, optional
+        As for `engine.simulate`; a `StoppedError` that it raises passes.
+
+    Returns
+    -------
+    Answer
+        The value, or what went wrong: a control may raise anything.
+    """
+    try:
+        own = controls.fingerprint(job.names)
+        scenario = _changed(job.scenario, job.settings, own)
+        run = engine.simulate(
+            scenario, run=job.run, record=job.record, progress=progress, pcap=job.pcap, qlog=job.qlog
+        )
+        value = run if job.measure is None else job.measure(run)
+        return Answer(value, run.summary["packets_simulated"])
+    except StoppedError:
+        raise
+    # Children ignore Ctrl-C and threads never see it: a control raised it.
+    except (Exception, KeyboardInterrupt) as error:
+        return failed(error)
+
+
+@functools.lru_cache(maxsize=64)
+def _changed(scenario: engine.Scenario, settings: tuple[str, ...], _own: str) -> engine.Scenario:
+    """Read a scenario with changes, once for the runs of a point unless a control was registered anew."""
+    return engine.read(scenario, settings=settings)

@@ -1,0 +1,312 @@
+"""Where runs are made: in threads, in a child process per thread, or on the machines of a Dask cluster."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ackclock import engine
+from ackclock.engine import controls
+from ackclock.runs import recorded
+from ackclock.runs.child import Child, Limits
+from ackclock.runs.jobs import Answer, Job, StoppedError, failed, perform
+
+CONNECT_S = 10.0
+"""How long a cluster may take to answer."""
+CHUNK_S = 0.25
+"""Runs that take less are made several at once, so that handing them over costs little."""
+PATIENCE_S = 2.0
+"""How long threads have to stop after an interrupt."""
+OTHER_CODE = "its machine has another version of ackclock than this one; install the same"
+Told = Callable[[Job, float, int], None]
+"""Called with a job, its simulated seconds and its packets so far."""
+Make = Callable[[Job, Callable[[Job], Answer]], Answer]
+"""Makes the answer of a job, with the function that makes its run."""
+
+
+class Place:
+    """Takes jobs and makes their answers on this machine.
+
+    Parameters
+    ----------
+    executor : Executor
+        Takes work.
+    count : int
+        How many runs are made at once.
+    limits : Limits
+        What a run in a child process may use, of which each thread has its own.
+    apart : bool, optional
+        Whether runs are made in child processes; None asks each job whether it is foreign.
+    """
+
+    is_remote = False
+    lost: tuple[type[Exception], ...] = ()
+    """What a future raises when the machine of its run has gone."""
+
+    def __init__(self, executor: Executor, count: int, limits: Limits, apart: bool | None) -> None:
+        self.executor, self.count, self.limits, self.apart = executor, count, limits, apart
+        self._stop = threading.Event()
+        self._local = threading.local()
+        self._children: list[Child] = []
+        self._pending: set[Future[Any]] = set()
+
+    def submit(self, jobs: Sequence[Job], make: Make, tell: Told) -> Future[list[Answer]]:
+        """Begin to make the answers of jobs, one after the other.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            What is wanted.
+        make : callable
+            Called in the thread that makes the runs.
+        tell : callable
+            Called in that thread while a run is made.
+
+        Returns
+        -------
+        Future
+            Its result are the answers in the order of the jobs: of all of them, or of the first ones when
+            they take longer than `CHUNK_S`.
+        """
+        return self._submitted(self._all, jobs, make, tell)
+
+    def _submitted(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        future = self.executor.submit(work, *arguments)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
+
+    def answers(self, future: Future[Any], jobs: Sequence[Job], make: Make) -> list[Answer]:  # noqa: ARG002
+        """Return the answers of a future that is done.
+
+        Parameters
+        ----------
+        future : Future
+            From `submit`.
+        jobs : sequence of Job
+            What it was for.
+        make : callable
+            As for `submit`.
+
+        Returns
+        -------
+        list of Answer
+            In the order of the jobs; of the first ones, at least of one.
+        """
+        answers: list[Answer] = future.result()
+        return answers
+
+    def _all(self, jobs: Sequence[Job], make: Make, tell: Told) -> list[Answer]:
+        answers = []
+        begin_s = time.monotonic()
+        for job in jobs:
+            answers.append(make(job, lambda job: self._run(job, tell)))
+            if time.monotonic() - begin_s >= CHUNK_S:
+                # What is done must not wait for what takes longer than was thought.
+                break
+        return answers
+
+    def _run(self, job: Job, tell: Told) -> Answer:
+        def look(simulated_s: float, packets: int) -> None:
+            if self._stop.is_set():
+                raise StoppedError
+            tell(job, simulated_s, packets)
+
+        look(0.0, 0)
+        return self._child().answer(job, look) if _is_apart(job, self.apart) else perform(job, look)
+
+    def _child(self) -> Child:
+        if not hasattr(self._local, "child"):
+            self._local.child = Child(self.limits)
+            self._children.append(self._local.child)
+        child: Child = self._local.child
+        return child
+
+    def call_off(self) -> None:
+        """Stop what is being made; nobody wants it any more."""
+        self._stop.set()
+        for child in self._children:
+            child.kill()
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when nothing is being made any more, or after a while."""
+        wait(set(self._pending), timeout_s)
+
+    def close(self) -> None:
+        """End the child processes."""
+        for child in self._children:
+            child.close()
+
+
+class _Cluster(Place):
+    """The machines of a Dask cluster. A task starts a child process of its own where limits ask for one."""
+
+    is_remote = True
+    gone: tuple[type[BaseException], ...] = ()
+    """What a future raises when the cluster has ended."""
+
+    def submit(self, jobs: Sequence[Job], make: Make, tell: Told) -> Future[list[Answer]]:  # noqa: ARG002
+        code = [job.code for job in jobs]
+        return self._submitted(_remote, list(jobs), self.limits, self.apart, engine.ENGINE, code)
+
+    def answers(self, future: Future[Any], jobs: Sequence[Job], make: Make) -> list[Answer]:
+        arrived = []
+        try:
+            parts = future.result()
+        except self.gone as error:
+            raise engine.SimulationError(
+                f"the cluster has gone ({type(error).__name__}); run the command again to resume"
+            ) from error
+        for job, (answer, files) in zip(jobs, parts, strict=False):
+            whole = answer if files is None else replace(answer, value=recorded.of_files(files))
+            arrived.append(make(job, functools.partial(_given, whole)))
+        return arrived
+
+
+def _is_apart(job: Job, apart: bool | None) -> bool:
+    return job.is_foreign if apart is None else apart
+
+
+def _given(answer: Answer, _: Job) -> Answer:
+    return answer
+
+
+def _remote(
+    jobs: Sequence[Job], limits: Limits, apart: bool | None, wanted: str, code: Sequence[str]
+) -> list[tuple[Answer, dict[str, bytes] | None]]:
+    """Make runs on a machine of a cluster; the run itself travels as its files.
+
+    The machine must have the same engine and the same code that measures: its answers are kept as if they
+    were of this one.
+    """
+
+    def look(_simulated_s: float, _packets: int) -> None:
+        pass
+
+    answers: list[tuple[Answer, dict[str, bytes] | None]] = []
+    child = Child(limits)
+    try:
+        begin_s = time.monotonic()
+        for job, known in zip(jobs, code, strict=True):
+            if wanted != engine.ENGINE or replace(job).code != known:
+                answers.append((Answer(error=OTHER_CODE, passing=True), None))
+                continue
+            # A worker lives longer than a control that is edited: it must not load one itself.
+            answer = child.answer(job, look) if job.is_foreign or apart else perform(job, look)
+            files = None
+            if isinstance(answer.value, engine.Run):
+                try:
+                    answer, files = replace(answer, value=None), recorded.files_of(job, answer.value)
+                except Exception as error:
+                    answer = failed(error)
+            # Exceptions may not survive the journey.
+            answers.append((replace(answer, cause=None), files))
+            if time.monotonic() - begin_s >= CHUNK_S:
+                break
+    finally:
+        child.close()
+    return answers
+
+
+@contextmanager
+def opened(
+    names: Sequence[str],
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    limits: Limits | None = None,
+    apart: bool | None = None,
+) -> Iterator[Place]:
+    """Open a place that makes runs.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Controls that take part.
+    jobs : int, optional
+        Runs at once on this machine; by default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler, whose workers make the runs.
+    limits : Limits, optional
+        What each run may use; by default those of `Limits` for a control that is not built in.
+    apart : bool, optional
+        Whether runs are made in processes of their own; by default those of controls that are named by
+        their module or library, and all when there are limits.
+
+    Yields
+    ------
+    Place
+        Until the block ends; what has not begun then never does.
+
+    Raises
+    ------
+    ScenarioError
+        When a cluster cannot be used.
+    """
+    if apart is None and limits is not None:
+        apart = True
+    used = limits or Limits()
+    if cluster is not None:
+        with _connected(cluster, names, used, apart) as remote:
+            yield remote
+        return
+    count = jobs or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(count)
+    place = Place(pool, count, used, apart)
+    try:
+        yield place
+    except KeyboardInterrupt:
+        place.call_off()
+        pool.shutdown(wait=False, cancel_futures=True)
+        # A control that hangs in a thread never looks; nobody who presses Ctrl-C wants to wait for it.
+        place.wait(PATIENCE_S)
+        raise
+    except BaseException:
+        place.call_off()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    else:
+        place.call_off()
+        pool.shutdown(wait=True, cancel_futures=True)
+    finally:
+        place.close()
+
+
+@contextmanager
+def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool | None) -> Iterator[Place]:
+    try:
+        import distributed
+    except ImportError:
+        raise engine.ScenarioError("--cluster needs Dask: pip install 'ackclock[cluster]'") from None
+    try:
+        make: Any = distributed.Client
+        client = make(address, timeout=CONNECT_S)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise engine.ScenarioError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); "
+            "start one with dask scheduler, and give its address as tcp://HOST:PORT"
+        ) from error
+    with client:
+        count = sum(client.nthreads().values())
+        if count == 0:
+            raise engine.ScenarioError(
+                f"the cluster at {address} has no workers; start them with dask worker {address}"
+            )
+        for file in controls.files(names):
+            client.upload_file(str(file))
+        executor = client.get_executor(pure=False, retries=2)
+        place = _Cluster(executor, count, limits, apart)
+        place.lost = (distributed.KilledWorker,)
+        place.gone = (CancelledError, distributed.CancelledError, distributed.comm.core.CommClosedError)
+        try:
+            yield place
+        finally:
+            # What is left is cancelled: nobody waits for it.
+            executor.shutdown(wait=False)

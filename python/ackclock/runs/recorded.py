@@ -1,0 +1,107 @@
+"""Recorded runs: directories of Parquet, each named by its job and sealed by a row of the store."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ackclock import engine
+from ackclock.engine import integrity, storage
+from ackclock.runs.jobs import Answer, Job
+from ackclock.runs.store import Store
+
+
+def place_of(cache: Path, job: Job) -> Path:
+    """Return the directory of the run of a job, which need not exist."""
+    return cache / job.key[:2] / job.key[2:]
+
+
+def keep(cache: Path, job: Job, run: engine.Run) -> str:
+    """Write a run, whole or not at all.
+
+    Parameters
+    ----------
+    cache : Path
+        Folder of recorded runs.
+    job : Job
+        What the run answers.
+    run : Run
+        The run.
+
+    Returns
+    -------
+    str
+        The seal: the SHA-256 of its checksums.
+
+    Raises
+    ------
+    StorageError
+        When it cannot be written.
+    """
+    place = place_of(cache, job)
+    with storage.explained(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    with storage.new_directory(place, force=True, is_result=lambda _: True) as directory:
+        run.write(directory, tables=job.record)
+    return seal(cache, job)
+
+
+def seal(cache: Path, job: Job) -> str:
+    """Return the seal of a run that is on disk."""
+    return integrity.of_file(place_of(cache, job) / integrity.CHECKSUMS)
+
+
+def seal_of(store: Store, job: Job) -> str | None:
+    """Return the seal of the run of a job, or None when none is kept."""
+    answer = store.get(job.key)
+    return None if answer is None or answer.error else str(answer.value)
+
+
+def sealed(known: str, run: engine.Run) -> Answer:
+    """Return what the store keeps of a recorded run."""
+    return Answer(known, run.summary["packets_simulated"])
+
+
+def problem_of(cache: Path, job: Job, known: str | None) -> str | None:
+    """Say what is wrong with a recorded run.
+
+    Parameters
+    ----------
+    cache : Path
+        Folder of recorded runs.
+    job : Job
+        What the run answers.
+    known : str, optional
+        Its seal; without one the checksums in its directory count alone.
+
+    Returns
+    -------
+    str or None
+        None when it is as it was written.
+    """
+    place = place_of(cache, job)
+    problem = integrity.problem_of(place)
+    if problem is None and known not in (None, seal(cache, job)):
+        problem = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
+    return None if problem is None else f"{place}: {problem}"
+
+
+def read(cache: Path, job: Job) -> engine.Run:
+    """Read a recorded run that was checked before."""
+    return engine.Run.read(place_of(cache, job), checked=False)
+
+
+def files_of(job: Job, run: engine.Run) -> dict[str, bytes]:
+    """Return the files of a run by their names, to send them to another process."""
+    with tempfile.TemporaryDirectory() as name:
+        run.write(Path(name), tables=job.record)
+        return {file.name: file.read_bytes() for file in Path(name).iterdir()}
+
+
+def of_files(files: Mapping[str, bytes]) -> engine.Run:
+    """Return the run whose files another process has sent."""
+    with tempfile.TemporaryDirectory() as name:
+        for file, content in files.items():
+            storage.write(Path(name) / file, content)
+        return engine.Run.read(Path(name), checked=False)

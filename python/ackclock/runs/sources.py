@@ -1,0 +1,155 @@
+"""The fingerprint of code: what a number follows from, besides the engine and the control.
+
+The code that measures a run is every module that the measure imports, directly or not. Of each the syntax
+tree counts, without docstrings and comments: an edited docstring makes nothing stale, and no module can be
+forgotten. What draws, prints or waits changes no number and is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import io
+import pickle
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from ackclock.engine import followed
+
+SHOWING = ("ackclock.cli", "ackclock.draw", "ackclock.runs.live", "ackclock.runs.progress")
+"""Packages and modules that change no number."""
+
+
+def fingerprint(measure: Any) -> str:
+    """Return a digest of a measure: its code and its arguments.
+
+    Parameters
+    ----------
+    measure : callable
+        A function, a `functools.partial` or an object that can be pickled.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    content = io.BytesIO()
+    pickler = _Modules(content)
+    pickler.dump(measure)
+    code = of_modules(pickler.modules)
+    return hashlib.sha256(content.getvalue() + code.encode()).hexdigest()[:32]
+
+
+class _Modules(pickle.Pickler):
+    """Notes the modules of the functions and classes that a pickle names."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=4)
+        self.modules: set[str] = set()
+
+    def persistent_id(self, value: Any) -> None:
+        if isinstance(value, FunctionType | type):
+            self.modules.add(value.__module__)
+
+
+def of_modules(names: Iterable[str], without: Iterable[str] = SHOWING) -> str:
+    """Return a digest of modules and of everything that they import from this project.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of modules; a package stands for its ``__init__``.
+    without : iterable of str
+        Modules and packages that are not followed.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    return _of_modules(frozenset(names), tuple(without))
+
+
+@functools.cache
+def _of_modules(names: frozenset[str], without: tuple[str, ...]) -> str:
+    waiting = sorted(names)
+    seen: dict[str, Path] = {}
+    while waiting:
+        name = waiting.pop()
+        left_out = any(name == prefix or name.startswith(f"{prefix}.") for prefix in without)
+        file = None if name in seen or left_out else followed.file_of(name)
+        if file is None or file.suffix != ".py":
+            continue
+        seen[name] = file
+        waiting += _imports(name, file)
+    words = "".join(f"{name} {of_file(file)}\n" for name, file in sorted(seen.items()))
+    return hashlib.sha256(words.encode()).hexdigest()[:32]
+
+
+@functools.cache
+def of_file(file: Path) -> str:
+    """Return a digest of the syntax tree of a Python file, without docstrings and comments.
+
+    Parameters
+    ----------
+    file : Path
+        A file of source code.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    tree = ast.parse(file.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        # A string that stands alone is a docstring, or documents the constant before it.
+        if isinstance(body, list):
+            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:32]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+@functools.cache
+def _imports(name: str, file: Path) -> tuple[str, ...]:
+    """Return the modules of this project that a module imports when its functions run."""
+    own = f"{followed.OWN_PACKAGES[0]}.", f"{followed.OWN_PACKAGES[1]}."
+    return tuple(dict.fromkeys(module for module in _needed(name, file) if f"{module}.".startswith(own)))
+
+
+def _needed(name: str, file: Path) -> Iterator[str]:
+    for module, attribute in followed.imports(name, file, typing=False):
+        yield from followed.with_packages(module)
+        if attribute is None:
+            continue
+        inner = f"{module}.{attribute}"
+        if followed.file_of(inner) is not None:
+            yield inner
+        else:
+            yield from _on_demand(module).get(attribute, ())
+
+
+@functools.cache
+def _on_demand(package: str) -> dict[str, list[str]]:
+    """Return the modules of the names that a package imports when they are first used.
+
+    Such a package tells them to type checkers by ordinary imports.
+    """
+    file = followed.file_of(package)
+    if file is None or file.name != "__init__.py" or b"on_demand" not in file.read_bytes():
+        return {}
+    names: dict[str, list[str]] = {}
+    for module, attribute in followed.imports(package, file, typing=True):
+        if attribute is not None:
+            names.setdefault(attribute, []).append(module)
+    return names

@@ -1,0 +1,301 @@
+"""The store: one SQLite database per folder of results, with every answer and what verbs note.
+
+Only one process uses a store at a time, and only that process writes: threads, child processes and
+machines of a cluster return answers. An answer is on disk at the latest `COMMIT_S` after it arrived, so a
+kill loses what was being simulated and nothing that takes longer than that; a power cut may take the last
+moment, too. Every row has a digest. A row that does not match its digest is dropped and reported when the
+store is opened, so that its run is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ackclock.engine import storage
+from ackclock.engine.integrity import CHANGED
+from ackclock.runs import database, progress
+from ackclock.runs.jobs import Answer
+
+CACHE = ".cache"
+"""The folder of the database, and of recorded runs, in a folder of results."""
+COMMIT_S = 0.2
+"""Answers that arrive faster than this share a transaction."""
+REMEMBERED = 50_000
+"""Answers that are read again and again stay in memory, up to this number."""
+
+
+class Store:
+    """Answers and notes of one folder of results.
+
+    Parameters
+    ----------
+    directory : Path
+        Where the database is; it need not exist.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.file = directory / database.FILE
+        self._connection: sqlite3.Connection | None = None
+        self._doing = "write"
+        self._lock = threading.RLock()
+        self._recent: dict[str, Answer] = {}
+        self._committed_s = time.monotonic()
+
+    @contextmanager
+    def opened(self) -> Iterator[Store]:
+        """Open the store for this process alone.
+
+        Yields
+        ------
+        Store
+            Itself.
+
+        Raises
+        ------
+        StorageError
+            When another process uses it, or it cannot be read or written.
+        """
+        with storage.explained(self.file):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._explained():
+                self._open()
+            try:
+                yield self
+            finally:
+                self.commit()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def read_only(self) -> Iterator[Store]:
+        """Open the store to read alone, also in a folder that cannot be written.
+
+        Yields
+        ------
+        Store
+            Itself; empty when there is no database.
+
+        Raises
+        ------
+        BusyError
+            When another process uses it.
+        StorageError
+            When it cannot be read.
+        """
+        self._doing = "read"
+        if self.file.exists() and self.file.stat().st_size:
+            with self._explained():
+                self._connection = database.read_only(self.file)
+                tables = self._connection.execute("SELECT name FROM sqlite_master").fetchall()
+                if ("rows",) not in tables:
+                    self._close()
+        try:
+            yield self
+        finally:
+            self._close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what SQLite refuses into one clear line."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if database.is_busy(error):
+                place = self.directory.parent if self.directory.name == CACHE else self.directory
+                raise BusyError(
+                    f"another process is at work in {place}; wait for it, or choose another place with -o"
+                ) from None
+            raise storage.StorageError(f"cannot {self._doing} {self.file}: {error}") from error
+
+    def _open(self) -> None:
+        if self.file.exists() and not self.file.stat().st_size:
+            progress.say(f"{self.file} {CHANGED}: it is empty, and what it had is made again")
+        try:
+            self._connect()
+            self._check()
+        except sqlite3.DatabaseError as error:
+            if not database.is_damage(error):
+                raise
+            self._close()
+            self._salvage()
+            self._connect()
+
+    def _connect(self) -> None:
+        connection = sqlite3.connect(self.file, timeout=0, isolation_level=None, check_same_thread=False)
+        self._connection = connection
+        # The lock is kept until the connection is closed, also by the end of the process.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
+        if not tables:
+            connection.execute(database.TABLE)
+            connection.execute(f"PRAGMA application_id = {database.APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {database.VERSION}")
+        elif version != database.VERSION:
+            raise database.UnusableError
+        connection.execute("COMMIT")
+
+    def _check(self) -> None:
+        """Drop and report the rows that are not as they were written."""
+        assert self._connection is not None  # noqa: S101
+        changed = [
+            (kind, name)
+            for kind, name, content, digest in self._connection.execute(database.EVERY)
+            if not database.is_whole(kind, name, content, digest)
+        ]
+        for kind, name in changed:
+            progress.say(f"{self.file}: {database.shown(kind, name)} {CHANGED}; {database.again(kind)}")
+        # An index that is not that of the table would miss rows.
+        if changed or self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            raise database.UnusableError
+
+    def _salvage(self) -> None:
+        """Write the rows that can be read, and match their digests, into a new database."""
+        rows = dict(database.readable(self.file))
+        aside = next(place for place in database.asides(self.file) if not place.exists())
+        self.file.replace(aside)
+        self.file.with_name(f"{self.file.name}-journal").unlink(missing_ok=True)
+        self._connect()
+        assert self._connection is not None  # noqa: S101
+        self._connection.execute("BEGIN EXCLUSIVE")
+        self._connection.executemany(
+            "INSERT INTO rows VALUES (?, ?, ?, ?)",
+            [(*row, content, database.digest_of(*row, content)) for row, content in rows.items()],
+        )
+        self._connection.execute("COMMIT")
+        self._close()
+        progress.say(
+            f"{self.file} {CHANGED}; {len(rows)} rows of it are kept, what is missing is made again, and the "
+            f"damaged file is {aside.name}"
+        )
+
+    def _execute(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._lock, self._explained():
+            if self._connection is None:
+                return []
+            if not statement.startswith("SELECT") and not self._connection.in_transaction:
+                self._connection.execute("BEGIN")
+            return self._connection.execute(statement, tuple(values)).fetchall()
+
+    def commit(self) -> None:
+        """Return when everything that was added survives the end of this process."""
+        with self._lock, self._explained():
+            if self._connection is not None and self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+            self._committed_s = time.monotonic()
+
+    def settle(self) -> None:
+        """Commit unless that was done a moment ago."""
+        if time.monotonic() - self._committed_s >= COMMIT_S:
+            self.commit()
+
+    def _put(self, kind: str, name: str, record: Any) -> None:
+        content = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        values = (kind, name, content, database.digest_of(kind, name, content))
+        self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", values)
+        self.settle()
+
+    def _take(self, kind: str, name: str) -> Any:
+        rows = self._execute("SELECT content, digest FROM rows WHERE kind = ? AND name = ?", (kind, name))
+        content, digest = rows[0] if rows else (b"", b"")
+        return json.loads(content) if database.is_whole(kind, name, content, digest) else None
+
+    def get(self, key: str, *, remember: bool = True) -> Answer | None:
+        """Return an answer.
+
+        Parameters
+        ----------
+        key : str
+            `Job.key`.
+        remember : bool
+            Whether it stays in memory, because it will be asked for again.
+
+        Returns
+        -------
+        Answer or None
+            None when there is none yet.
+        """
+        with self._lock:
+            known = self._recent.get(key)
+            if known is None:
+                record = self._take(database.ANSWER, key)
+                if record is None:
+                    return None
+                known = Answer(record.get("value"), record["packets"], record["error"])
+                if remember:
+                    self._remember(key, known)
+        return known
+
+    def _remember(self, key: str, answer: Answer) -> None:
+        if len(self._recent) >= REMEMBERED:
+            # Failures that are not kept are found nowhere else.
+            self._recent = {name: kept for name, kept in self._recent.items() if kept.error}
+        # A traceback holds the run itself.
+        self._recent[key] = replace(answer, cause=None)
+
+    def add(self, key: str, answer: Answer, *, failures: bool = False) -> None:
+        """Keep an answer.
+
+        Parameters
+        ----------
+        key : str
+            `Job.key`.
+        answer : Answer
+            What came of the job; its value is what JSON can hold.
+        failures : bool
+            Whether a failure is kept, too, unless another attempt may succeed; otherwise it is known until
+            this process ends, so that the next one tries again.
+        """
+        if not failures:
+            with self._lock:
+                self._remember(key, answer)
+        if not answer.error or (failures and not answer.passing):
+            record = {"value": answer.value, "packets": answer.packets, "error": answer.error}
+            self._put(database.ANSWER, key, record)
+
+    def note(self, name: str) -> Any:
+        """Return what a verb has noted under a name; None when it has noted nothing."""
+        return self._take(database.NOTE, name)
+
+    def write_note(self, name: str, record: Any) -> None:
+        """Note what JSON can hold under a name; an earlier note of this name is replaced."""
+        self._put(database.NOTE, name, record)
+
+    def notes(self, prefix: str) -> dict[str, Any]:
+        """Return all notes whose names begin with a prefix, in the order of their names."""
+        rows = self._execute(
+            "SELECT name, content, digest FROM rows WHERE kind = ? AND name >= ? AND name < ? ORDER BY name",
+            (database.NOTE, prefix, f"{prefix}\U0010ffff"),
+        )
+        return {
+            name: json.loads(content)
+            for name, content, digest in rows
+            if database.is_whole(database.NOTE, name, content, digest)
+        }
+
+    def drop_notes(self, prefix: str) -> None:
+        """Forget all notes whose names begin with a prefix."""
+        bounds = (database.NOTE, prefix, f"{prefix}\U0010ffff")
+        self._execute("DELETE FROM rows WHERE kind = ? AND name >= ? AND name < ?", bounds)
+
+
+class BusyError(storage.StorageError):
+    """Another process uses the store."""

@@ -1,0 +1,330 @@
+"""The driver and the store: order, what is called off, what code a number follows from."""
+
+import contextlib
+import functools
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock import StorageError, engine, metrics
+from ackclock.engine import followed
+from ackclock.runs import Answer, Case, Job, Store, drive, each, measure_all, places, progress, sources
+from ackclock.runs.store import BusyError
+from conftest import BOTTLENECK
+
+PATH = f"""
+[run]
+duration = "200 ms"
+{BOTTLENECK}
+[[flow]]
+controller = "reno"
+rtt = "20 ms"
+"""
+
+
+def goodput(run: engine.Run) -> float:
+    return run.summary["flows"][0]["goodput_mbps"]
+
+
+def test_answers_come_in_the_order_of_the_jobs() -> None:
+    jobs = Case(PATH, 5).jobs()
+
+    def slow_first(job: Job, _run: engine.Run) -> None:
+        time.sleep(0.05 if job.run == 0 else 0)
+
+    assert [job.run for job, _ in each(jobs, slow_first, at_once=2)] == [0, 1, 2, 3, 4]
+
+
+def test_a_failure_calls_off_the_others() -> None:
+    started, called_off = threading.Event(), threading.Event()
+    endless = Case(PATH.replace("200 ms", "1000000 s"), 1).jobs()[0]
+    first = Case(PATH).jobs()[0]
+
+    def make(job: Job, run: Any) -> Answer:
+        if job is first:
+            assert started.wait(10)
+            return run(job)
+        started.set()
+        try:
+            return run(job)
+        finally:
+            called_off.set()
+
+    jobs = [first, endless]
+    with pytest.raises(LookupError), places.opened(["reno"], jobs=2) as place:
+        for _ in drive.drive(lambda _: [jobs.pop(0)] if jobs else [], place, make):
+            raise LookupError
+    assert called_off.is_set()
+
+
+def test_runs_of_a_moment_are_handed_over_several_at_once() -> None:
+    jobs = Case(PATH, 1000, record=False).jobs()
+    asked: list[int] = []
+
+    def source(count: int) -> list[Job]:
+        asked.append(count)
+        return [jobs.pop() for _ in range(min(count, len(jobs)))]
+
+    with places.opened(["reno"], jobs=1) as place:
+        assert sum(1 for _ in drive.drive(source, place)) == 1000
+    # One at first, and later as many as take a quarter of a second.
+    assert asked[0] == 1
+    assert max(asked) > 5
+
+
+def test_what_is_kept_is_not_made_again(tmp_path: Path) -> None:
+    jobs = [Job(engine.read(PATH), run, record=False, measure=goodput) for run in range(4)]
+    for made in (4, 0):
+        with (
+            Store(tmp_path).opened() as store,
+            places.opened(["reno"]) as place,
+            progress.Count(4, "runs") as bar,
+        ):
+            drive.make(jobs, store, place, bar)
+            assert bar._done == made
+            values = [answer.value for job in jobs if (answer := store.get(job.key))]
+    assert values == [goodput(engine.simulate(PATH, run=run)) for run in range(4)]
+
+
+def test_a_failure_is_tried_again_by_the_next_process_unless_it_is_kept(tmp_path: Path) -> None:
+    with Store(tmp_path).opened() as store:
+        store.add("tried", Answer(error="too late"))
+        store.add("kept", Answer(error="too late"), failures=True)
+        assert store.get("tried") == store.get("kept") == Answer(error="too late")
+    with Store(tmp_path).opened() as store:
+        assert (store.get("tried"), store.get("kept")) == (None, Answer(error="too late"))
+
+
+def test_a_store_belongs_to_one_process_and_can_be_read_anywhere(tmp_path: Path) -> None:
+    place = tmp_path / "results" / ".cache"
+    with Store(place).opened() as store:
+        store.add("a", Answer([1.5, None, "ä"], 7))
+        store.write_note("n/1", {"x": 1})
+        store.write_note("n/2", 2)
+        store.write_note("o", 3)
+        with pytest.raises(StorageError, match=r"another process is at work in .*results; wait for it"):
+            Store(place).opened().__enter__()
+    # One file, which a copy in a folder that cannot be written has, too.
+    assert [file.name for file in place.iterdir()] == ["runs.sqlite"]
+    place.chmod(0o500)
+    (place / "runs.sqlite").chmod(0o400)
+    with Store(place).read_only() as copy:
+        assert copy.get("a") == Answer([1.5, None, "ä"], 7)
+        assert copy.notes("n/") == {"n/1": {"x": 1}, "n/2": 2}
+        assert copy.note("p") is None
+    place.chmod(0o700)
+    with Store(tmp_path / "none").read_only() as nothing:
+        assert nothing.get("a") is None
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_being_written_is_not_read(tmp_path: Path) -> None:
+    with Store(tmp_path).opened() as store:
+        store.add("a", Answer(1))
+        with pytest.raises(BusyError, match="another process is at work"), Store(tmp_path).read_only():
+            pass
+    with Store(tmp_path).read_only() as store:
+        assert store.get("a") == Answer(1)
+    # What another process has only just made.
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "runs.sqlite").touch()
+    with Store(tmp_path / "new").read_only() as store:
+        assert store.get("a") is None
+
+
+def test_nothing_of_another_format_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path).opened() as store:
+        store.add("a", Answer(1))
+    monkeypatch.setattr("ackclock.runs.database.VERSION", 2)
+    with Store(tmp_path).opened() as store:
+        assert store.get("a") is None
+    assert "0 rows of it are kept" in capsys.readouterr().err
+    with contextlib.closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
+        connection.execute("DROP TABLE rows")
+        connection.execute("CREATE TABLE rows (a)")
+        connection.commit()
+    with Store(tmp_path).opened() as store:
+        store.add("a", Answer(2))
+    # Nothing that was set aside is lost.
+    assert (tmp_path / "runs.damaged").exists()
+    assert (tmp_path / "runs.damaged-2").exists()
+
+
+def test_notes_are_dropped_with_all_that_they_begin(tmp_path: Path) -> None:
+    with Store(tmp_path).opened() as store:
+        for name in ("sweep/a", "sweep/a/1", "sweep/ab", "sweep/ab/1"):
+            store.write_note(name, 1)
+        store.drop_notes("sweep/a/")
+        assert list(store.notes("sweep/")) == ["sweep/a", "sweep/ab", "sweep/ab/1"]
+
+
+def test_what_took_longer_than_was_thought_is_given_back() -> None:
+    # One thread, and chunks of 200 by the speed of the first jobs: slow ones do not wait for each other.
+    jobs = Case(PATH, 600, record=False).jobs()
+    queue = list(jobs)
+    sizes: list[int] = []
+
+    def work(job: Job, _: Any) -> Answer:
+        if job.run >= 500:
+            time.sleep(0.02)
+        return Answer(job.run)
+
+    def source(count: int) -> list[Job]:
+        return [queue.pop(0) for _ in range(min(count, len(queue)))]
+
+    with places.opened(["reno"], jobs=1) as place:
+        answers = place.answers
+
+        def noted(*given: Any) -> list[Answer]:
+            found = answers(*given)
+            sizes.append(len(found))
+            return found
+
+        place.answers = noted
+        order = [answer.value for _, answer in drive.drive(source, place, work)]
+    # None is lost or made twice, and of the slow ones at most a quarter of a second's worth comes at once:
+    # 0.25/0.02, and the one that is at work.
+    assert sorted(order) == list(range(600))
+    assert max(sizes) > 13
+    assert all(size <= 14 for size in sizes[-7:])
+
+
+def test_rows_of_a_damaged_store_are_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path).opened() as store:
+        for number in range(1000):
+            store.add(f"{number:04}", Answer("x" * 100, number))
+    database = tmp_path / "runs.sqlite"
+    content = bytearray(database.read_bytes())
+    # A page in the middle is lost: what is before it and what is behind it is read from both ends.
+    page = 4096 * (len(content) // 8192)
+    content[page : page + 4096] = bytes(4096)
+    database.write_bytes(content)
+    with Store(tmp_path).opened() as store:
+        kept = [number for number in range(1000) if store.get(f"{number:04}") is not None]
+        assert all(store.get(f"{number:04}") == Answer("x" * 100, number) for number in kept)
+    assert 900 < len(kept) < 1000
+    assert f"{len(kept)} rows of it are kept" in capsys.readouterr().err
+    assert (tmp_path / "runs.damaged").read_bytes() == content
+    with Store(tmp_path).opened():
+        assert capsys.readouterr().err == ""
+
+
+def test_a_row_under_another_name_is_not_believed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path).opened() as store:
+        store.add("a", Answer(1))
+        store.add("b", Answer(2))
+    with contextlib.closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
+        connection.execute("UPDATE rows SET name = 'c' WHERE name = 'a'")
+        connection.commit()
+    with Store(tmp_path).opened() as store:
+        assert [store.get(name) for name in "abc"] == [None, Answer(2), None]
+    assert "the answer 'c' is not as it was written; its run is made again" in capsys.readouterr().err
+
+
+def test_equal_names_are_equal_answers_and_else_not() -> None:
+    scenario = engine.read(PATH)
+    job = Job(scenario, 0, record=False, measure=goodput)
+    others = [
+        Job(engine.read(PATH.replace("20 ms", "21 ms")), 0, record=False, measure=goodput),
+        Job(scenario, 1, record=False, measure=goodput),
+        Job(scenario, 0, record=True, measure=goodput),
+        Job(scenario, 0, record=False),
+        Job(scenario, 0, record=False, measure=functools.partial(metrics.overview)),
+        Job(scenario, 0, record=False, measure=goodput, settings=("flow.0.rtt=22ms",)),
+    ]
+    assert len({job.key, *(other.key for other in others)}) == 7
+    assert Job(engine.read(PATH), 0, record=False, measure=goodput).key == job.key
+
+
+PROJECT = {
+    "ackclock/__init__.py": "",
+    "ackclock/measure.py": "from ackclock import part\nfrom ackclock.lazy import deep\ndef f(): pass\n",
+    "ackclock/part.py": 'X = 1\n"""What it is."""\ndef g():\n    """Return."""\n    import ackclock.late\n',
+    "ackclock/late.py": "Y = 1\n",
+    "ackclock/other.py": "Z = 1\n",
+    "ackclock/draw/__init__.py": "",
+    "ackclock/draw/chart.py": "",
+    "ackclock/lazy/__init__.py": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ackclock.lazy.one import deep\n"
+        "    from ackclock.lazy.two import flat\nelse:\n    on_demand\n"
+    ),
+    "ackclock/lazy/one.py": "from ackclock.draw import chart\ndeep = 1\n",
+    "ackclock/lazy/two.py": "flat = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "stale"),
+    [
+        ("measure.py", ("pass", "return 1"), True),
+        ("part.py", ("X = 1", "X = 2"), True),
+        ("part.py", ("What it is.", "What it was."), False),
+        ("part.py", ("Return.", "Return\\nit."), False),
+        ("part.py", ("X = 1", "# A constant.\nX = (1)"), False),
+        # Imported in a function, and by name through a package that imports when it is used.
+        ("late.py", ("Y = 1", "Y = 2"), True),
+        ("lazy/one.py", ("deep = 1", "deep = 2"), True),
+        ("lazy/two.py", ("flat = 1", "flat = 2"), False),
+        ("other.py", ("Z = 1", "Z = 2"), False),
+        # What draws changes no number.
+        ("draw/chart.py", ("", "a = 1"), False),
+    ],
+)
+def test_the_code_of_a_number_is_all_that_its_measure_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, change: tuple[str, str], stale: bool
+) -> None:
+    for name, text in PROJECT.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def file_of(name: str) -> Path | None:
+        place = tmp_path.joinpath(*name.split("."))
+        return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.exists()), None)
+
+    monkeypatch.setattr(followed, "file_of", file_of)
+
+    def digest() -> str:
+        for cached in (sources._of_modules, sources.of_file, sources._imports, sources._on_demand):
+            cached.cache_clear()
+        return sources.of_modules(["ackclock.measure"])
+
+    before = digest()
+    changed = tmp_path / "ackclock" / file
+    text = changed.read_text()
+    changed.write_text(text.replace(*change) if change[0] else change[1])
+    assert changed.read_text() != text
+    assert (digest() != before) == stale
+    changed.write_text(text)
+    assert digest() == before
+
+
+def test_cases_are_measured_where_they_are_made() -> None:
+    cases = [Case(PATH, 2), Case(PATH.replace("reno", "cubic"), 1)]
+    found = measure_all(cases, goodput)
+    assert [len(runs) for runs in found] == [2, 1]
+    with pytest.raises(ZeroDivisionError):
+        measure_all(cases, lambda _: 1 / 0)
+
+
+def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
+    # Standard error is not a terminal here.
+    now = [100]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Count(3, "runs") as shown, progress.Count(3, "runs", shown=False) as silent:
+        for later_s in (9, 1, 9):
+            now[0] += later_s
+            shown.advance(1)
+            silent.advance(1)
+    # After 9 s not yet, after 10 s, and not again 9 s later.
+    assert capsys.readouterr().err == "2 of 3 runs\n"
+    line = progress.Lines()
+    for later_s in (9, 1, 9):
+        now[0] += later_s
+        line(f"{now[0]}")
+    assert capsys.readouterr().err == "129\n"
