@@ -145,7 +145,9 @@ fn silent_neighbours_do_not_lock_a_client_out() {
                 }
             });
         }
-        let served = (0..25).filter(|_| running.ask(TOKEN, &Request::Offer).is_ok()).count();
+        // A client on a busy machine may lose its place before it has proved anything; it asks again.
+        let ask = || (0..3).any(|_| running.ask(TOKEN, &Request::Offer).is_ok());
+        let served = (0..25).filter(|_| ask()).count();
         over.store(true, Ordering::Relaxed);
         assert_eq!(served, 25);
     });
