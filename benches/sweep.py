@@ -56,7 +56,7 @@ with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(distributed.LocalCluster(
             n_workers={workers}, threads_per_worker=1, dashboard_address=None)).scheduler_address
     begin = time.monotonic()
-    sweep.run("sweep.toml", jobs={workers}, cluster=cluster, processes=sys.argv[1] == "processes")
+    sweep("sweep.toml", jobs={workers}, cluster=cluster, processes=sys.argv[1] == "processes")
     print(time.monotonic() - begin)
 """
 
@@ -112,7 +112,7 @@ def _measure() -> list[str]:
 def _short() -> tuple[float, float]:
     code = (
         "import resource, time\nfrom ackclock import sweep\nbegin = time.monotonic()\n"
-        "sweep.run('sweep.toml', OUTPUT, jobs=1)\n"
+        "sweep('sweep.toml', OUTPUT, jobs=1)\n"
         "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "print(time.monotonic() - begin, peak / 1024)"
     )

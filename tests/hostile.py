@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock import ScenarioError, engine, sweep
+from ackclock import ScenarioError, engine, sweeps
 from ackclock.engine import integrity
 from ackclock.paths import campaign
 
@@ -124,8 +124,8 @@ def _kinds(home: Path) -> dict[str, Callable[[bytes], object]]:
 
     return {
         "scenario": lambda content: engine.read(written("bad.toml", content)),
-        "sweep": lambda content: sweep.read(written("sweep.toml", content)),
-        "points": lambda content: sweep.read(written("points.toml", content)),
+        "sweep": lambda content: sweeps.read(written("sweep.toml", content)),
+        "points": lambda content: sweeps.read(written("points.toml", content)),
         "settings": settings,
         "trace": trace,
         "log": log,

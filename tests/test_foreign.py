@@ -201,7 +201,7 @@ def test_a_control_that_ends_its_process_on_a_cluster_costs_its_run(
         self.window = max(2.0, self.window / 2)""")
     (place / "sweep.toml").write_text(SWEEP.replace("count = 2", "count = 1"))
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        outcome = sweep.run(place / "sweep.toml", place / "dask", cluster=cluster.scheduler_address)
+        outcome = sweep(place / "sweep.toml", place / "dask", cluster=cluster.scheduler_address)
     assert (outcome.runs, outcome.failed) == (3, int(always))
     table = pl.read_parquet(outcome.directory)
     failed = table.filter(pl.col("error").is_not_null())
@@ -209,7 +209,7 @@ def test_a_control_that_ends_its_process_on_a_cluster_costs_its_run(
     assert failed["error"].to_list() == ["its process ended: exit status 1"] * always
     if not always:
         assert (place / "died").exists()
-        alone = sweep.run(place / "sweep.toml", place / "here", jobs=1)
+        alone = sweep(place / "sweep.toml", place / "here", jobs=1)
         assert pl.read_parquet(alone.directory).equals(table)
 
 

@@ -135,7 +135,7 @@ def test_every_point_of_a_sweep_is_an_episode(tmp_path):
     (tmp_path / "rates.toml").write_text(
         'scenario = "base.toml"\n[parameters.rate]\nset = "dumbbell.rate"\nunit = "Mbit/s"\nto = [1, 10]\n'
     )
-    environment = WindowEnv(ackclock.sweep.read(tmp_path / "rates.toml"), step="200 ms")
+    environment = WindowEnv(ackclock.sweeps.read(tmp_path / "rates.toml"), step="200 ms")
     drawn = {environment.reset(seed=seed)[1]["scenario"] for seed in range(20)}
     assert drawn == {0, 1}
     # 8 ms and 0.8 ms for 1000 bytes, beside 100 ms.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ackclock as package
-from ackclock import sweep
+from ackclock import sweeps
 from ackclock.engine import scenario as scenarios
 from conftest import BOTTLENECK, Finished
 from hostile import GOOD, attack
@@ -114,10 +114,10 @@ def test_a_sweep_with_other_parts_is_one_line(tmp_path: Path) -> None:
     for wrong in ("5", "[]", "nan", '"x"', "true"):
         (tmp_path / "loss.toml").write_text(f'scenario = "path.toml"\nparameters = {wrong}\n')
         with pytest.raises(package.ScenarioError, match="parameters: expected a table"):
-            sweep.read(tmp_path / "loss.toml")
+            sweeps.read(tmp_path / "loss.toml")
     (tmp_path / "loss.toml").write_text('scenario = "path.toml"\n"a\\nb" = 1\n')
     with pytest.raises(package.ScenarioError, match=r"toml: a\\u{a}b: unknown key"):
-        sweep.read(tmp_path / "loss.toml")
+        sweeps.read(tmp_path / "loss.toml")
     large = 10**400
     for to in (
         f"[1, {2**63}]",
@@ -129,11 +129,11 @@ def test_a_sweep_with_other_parts_is_one_line(tmp_path: Path) -> None:
             f'unit = "packets", to = {to} }}\n'
         )
         with pytest.raises(package.ScenarioError, match=r"p\.to.*: a whole number has at most 64"):
-            sweep.read(tmp_path / "loss.toml")
+            sweeps.read(tmp_path / "loss.toml")
     for hidden in ("\\u0000", "\\n"):
         (tmp_path / "loss.toml").write_text(f'scenario = "a{hidden}b"\n')
         with pytest.raises(package.ScenarioError, match=r"a\\u\{[0a]\}b: cannot be read: \w+"):
-            sweep.read(tmp_path / "loss.toml")
+            sweeps.read(tmp_path / "loss.toml")
 
 
 def test_a_tree_without_end_is_one_line(ackclock: Callable[..., Finished], tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 import ackclock_papers
-from ackclock import StorageError, comparison, engine, sweep
+from ackclock import StorageError, comparison, engine, sweep, sweeps
 from ackclock.engine import difference, integrity, storage
 from ackclock.evaluation import earlier
 from ackclock.reproduction import tried
 from ackclock.runs import Case, Job, Store, each, recorded
-from ackclock.sweep import exports, picture
-from ackclock.sweep.exports import Exports
+from ackclock.sweeps import exports, picture
+from ackclock.sweeps.exports import Exports
 from conftest import BOTTLENECK, Finished
 from torture import Failing, torture
 
@@ -112,7 +112,7 @@ def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     """What is taken for whole is as it was written; all else is named and made again."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     output = tmp_path / "out"
-    outcome = sweep.run(file, output)
+    outcome = sweep(file, output)
     with Store(output / ".cache").opened() as store:
         answers = _rows(store)
     whole = _contents(output)
@@ -120,7 +120,7 @@ def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     assert set(whole) == names
     places = [(name, bit) for name, content in whole.items() for bit in range(8 * len(content))]
     draw = random.Random(1)  # noqa: S311
-    plan = sweep.read(file)
+    plan = sweeps.read(file)
     silent = 0
     for count, (name, bit) in enumerate(draw.choices(places, k=1000)):
         _write(output, whole | {name: _flipped(whole[name], bit)})
@@ -141,14 +141,14 @@ def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
         else:
             assert "runs.sqlite" in said, (name, bit)
         if count % 50 == 0:
-            again = sweep.run(file, output)
+            again = sweep(file, output)
             assert (again.runs, again.failed) == (12, 0)
             assert again.made <= 12 - len(kept)
             assert _contents(outcome.directory) == _contents(output / "experiment=loss")
             capsys.readouterr()
     assert 0 < silent < 1000
     _write(output, whole)
-    fresh = sweep.run(file, tmp_path / "fresh").directory
+    fresh = sweep(file, tmp_path / "fresh").directory
     assert _contents(outcome.directory) == _contents(fresh)
 
 
@@ -169,13 +169,13 @@ def _cut(path: Path) -> None:
 def test_a_lost_part_is_written_again(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None]
 ) -> None:
-    dataset = sweep.run(file, tmp_path / "out").directory
+    dataset = sweep(file, tmp_path / "out").directory
     whole = _contents(dataset)
     change(dataset / "part-00001.parquet")
     with pytest.raises(ValueError, match=r"part-00001.parquet is .*; run the sweep again"):
         picture.refuse_damaged(tmp_path / "out")
     # The store has its runs: nothing is simulated again.
-    again = sweep.run(file, tmp_path / "out")
+    again = sweep(file, tmp_path / "out")
     assert (again.made, again.runs) == (0, 12)
     assert "part-00001.parquet" in (said := capsys.readouterr().err)
     assert "; it is written again" in said
@@ -199,10 +199,10 @@ def test_an_emptied_part_is_told_by_both_verbs(
 
 
 def test_what_no_sweep_wrote_is_no_result(file: Path, tmp_path: Path) -> None:
-    dataset = sweep.run(file, tmp_path / "out").directory
+    dataset = sweep(file, tmp_path / "out").directory
     (dataset / "part-00077.parquet").write_bytes((dataset / "part-00000.parquet").read_bytes())
     with pytest.raises(StorageError, match=r"part-00077.parquet is not part of this sweep"):
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
 
 
 def test_a_dataset_that_is_not_the_plan_fails(
@@ -212,26 +212,26 @@ def test_a_dataset_that_is_not_the_plan_fails(
     write = Exports.write
     monkeypatch.setattr(Exports, "write", lambda exports, part, done: write(exports, part, done[:-1]))
     with pytest.raises(StorageError, match=r"holds 10 runs of 2 whole points, .* has 4 points"):
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
 
 
 def test_a_lost_store_is_told_and_its_files_are_nobodys(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sweep.run(file, tmp_path / "out")
+    sweep(file, tmp_path / "out")
     database = tmp_path / "out" / ".cache" / "runs.sqlite"
     with Store(database.parent).opened() as store:
         store._execute("DELETE FROM rows WHERE name = 'sweep/loss'")
     # The parts tell that they are of this sweep.
-    assert sweep.run(file, tmp_path / "out").made == 0
+    assert sweep(file, tmp_path / "out").made == 0
     database.write_bytes(b"")
     with pytest.raises(StorageError, match=r"holds another sweep .* --force replaces it"):
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
     database.write_bytes(b"SQLite it is not" * 1000)
     with pytest.raises(StorageError, match=r"holds another sweep .* --force replaces it"):
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
     assert "0 rows of it are kept" in capsys.readouterr().err
-    assert sweep.run(file, tmp_path / "out", force=True).made == 12
+    assert sweep(file, tmp_path / "out", force=True).made == 12
 
 
 def test_a_sweep_on_a_failing_disk_is_whole_or_told(
@@ -240,18 +240,18 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
     # Every answer is a transaction, and every statement of SQLite fails once, too.
     monkeypatch.setattr("ackclock.runs.store.COMMIT_S", 0.0)
     failing.databases(monkeypatch)
-    whole = _contents(sweep.run(file, tmp_path / "whole").directory)
+    whole = _contents(sweep(file, tmp_path / "whole").directory)
     output = tmp_path / "out"
 
     def check() -> None:
         # What is there now is whole, or made again by the same command.
         for part in output.glob("experiment=loss/part-*.parquet"):
             assert part.read_bytes() == whole[part.name]
-        outcome = sweep.run(file, output, jobs=1)
+        outcome = sweep(file, output, jobs=1)
         assert _contents(outcome.directory) == whole
-        assert sweep.run(file, output, jobs=1).made == 0
+        assert sweep(file, output, jobs=1).made == 0
 
-    steps = torture(failing, output, lambda: sweep.run(file, output, jobs=1), check)
+    steps = torture(failing, output, lambda: sweep(file, output, jobs=1), check)
     # At least: the files of both parts with their syncs and names, and twelve answers, each with the
     # beginning, the row and the end of a transaction.
     assert steps > 2 * 4 + 12 * 3
@@ -272,10 +272,10 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     assert "cannot write" in done.stderr
     with Store(tmp_path / "out" / ".cache").read_only() as store:
         kept = len(_rows(store))
-    again = sweep.run(file, tmp_path / "out")
+    again = sweep(file, tmp_path / "out")
     assert 0 < kept < 2400
     assert (again.runs, again.made) == (2400, 2400 - kept)
-    whole = sweep.run(file, tmp_path / "whole").directory
+    whole = sweep(file, tmp_path / "whole").directory
     assert _contents(again.directory) == _contents(whole)
 
 

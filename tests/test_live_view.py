@@ -15,12 +15,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ackclock import StorageError, sweep
+from ackclock import StorageError, sweep, sweeps
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.evaluation.suites import chosen
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown
-from ackclock.sweep import exports, page
+from ackclock.sweeps import exports, page
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
@@ -207,7 +207,7 @@ def test_a_sweep_shows_the_means_of_what_there_is(
 
     monkeypatch.setattr(Live, "_ask", noted)
     with Live(place, "sweep loss") as seen:
-        outcome = sweep.run(file, tmp_path / "out", live=seen)
+        outcome = sweep(file, tmp_path / "out", live=seen)
     assert not [note for note in notes if "cannot be shown" in note]
     text = place.read_text("utf-8")
     # 2 x 3 x 2 points with 4 runs each.
@@ -227,8 +227,8 @@ def test_a_sweep_shows_the_means_of_what_there_is(
 
 
 def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> None:
-    plan = sweep.read(file)
-    rows = pl.read_parquet(sweep.run(plan, tmp_path / "out").directory)
+    plan = sweeps.read(file)
+    rows = pl.read_parquet(sweep(plan, tmp_path / "out").directory)
     # What there is after the first two runs of the first half of the points.
     some = rows.filter(pl.col("point") < 6, pl.col("run") < 2)
     shown = page.so_far(plan, some.lazy())
@@ -242,12 +242,12 @@ def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> N
 
 
 def test_the_usual_page_shows_numbers_along_and_names_as_curves(file: Path) -> None:
-    assert page.usual(sweep.read(file)) == ("p", "goodput_mbps", "control")
+    assert page.usual(sweeps.read(file)) == ("p", "goodput_mbps", "control")
     text = SWEEP.replace("count = 4", 'within = 0.1\nmetric = "mean_window"')
     file.write_text(re.sub("(?m)^(p|control) = .*\n", "", text))
-    assert page.usual(sweep.read(file)) == ("buffer", "mean_window", None)
+    assert page.usual(sweeps.read(file)) == ("buffer", "mean_window", None)
     file.write_text('scenario = "path.toml"\n')
-    assert page.usual(sweep.read(file)) == ("point", "goodput_mbps", None)
+    assert page.usual(sweeps.read(file)) == ("point", "goodput_mbps", None)
 
 
 def test_a_killed_sweep_leaves_a_page_that_is_old(file: Path, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from ackclock import ScenarioError, StorageError, simulate, sweep
+from ackclock import ScenarioError, StorageError, simulate, sweep, sweeps
 from ackclock.runs import Store
-from ackclock.sweep import estimate, picture
+from ackclock.sweeps import estimate, picture
 from conftest import BOTTLENECK, Finished, wait_until
 
 PATH = f"""
@@ -57,7 +57,7 @@ def _contents(dataset: Path) -> dict[str, bytes]:
 
 
 def test_rows_are_what_single_runs_give(file: Path, tmp_path: Path) -> None:
-    outcome = sweep.run(file, tmp_path / "out")
+    outcome = sweep(file, tmp_path / "out")
     # 3 x 2 x 2 points, 4 runs each, two flows in each.
     assert (outcome.runs, outcome.made, outcome.failed) == (48, 48, 0)
     table = pl.read_parquet(outcome.directory)
@@ -74,11 +74,11 @@ def test_rows_are_what_single_runs_give(file: Path, tmp_path: Path) -> None:
 
 def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    sweep.run(file, tmp_path / "one", jobs=1)
-    sweep.run(file, tmp_path / "threads", jobs=4)
-    sweep.run(file, tmp_path / "processes", jobs=2, processes=True)
+    sweep(file, tmp_path / "one", jobs=1)
+    sweep(file, tmp_path / "threads", jobs=4)
+    sweep(file, tmp_path / "processes", jobs=2, processes=True)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        sweep.run(file, tmp_path / "dask", cluster=cluster.scheduler_address)
+        sweep(file, tmp_path / "dask", cluster=cluster.scheduler_address)
     first, *others = (
         _contents(tmp_path / name / "experiment=loss") for name in ("one", "threads", "processes", "dask")
     )
@@ -88,9 +88,9 @@ def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: P
 
 KILLED = """
 import os, signal, sys
-from ackclock import sweep
+from ackclock import sweep, sweeps
 from ackclock.runs.store import Store
-from ackclock.sweep.exports import Exports
+from ackclock.sweeps.exports import Exports
 
 method, when, left = sys.argv[3], sys.argv[4], int(sys.argv[5])
 owner = Exports if method == "write" else Store
@@ -106,13 +106,13 @@ def deadly(*arguments, **options):
         os.kill(os.getpid(), signal.SIGKILL)
 
 setattr(owner, method, deadly)
-sweep.run(sys.argv[1], sys.argv[2], shown=False)
+sweep(sys.argv[1], sys.argv[2], shown=False)
 """
 
 
 def test_nothing_is_lost_or_repeated_by_kills(file: Path, tmp_path: Path) -> None:
     file.write_text(SWEEP.replace("count = 4", "count = 120"))
-    whole = sweep.run(file, tmp_path / "whole").directory
+    whole = sweep(file, tmp_path / "whole").directory
     seed = int(os.environ.get("ACKCLOCK_TEST_SEED", random.randrange(2**32)))  # noqa: S311
     print(f"ACKCLOCK_TEST_SEED={seed}")
     draw = random.Random(seed)  # noqa: S311
@@ -130,11 +130,11 @@ def test_nothing_is_lost_or_repeated_by_kills(file: Path, tmp_path: Path) -> Non
         for part in target.glob("part-*.parquet"):
             pl.read_parquet(part)
     assert kills > 0
-    sweep.run(file, tmp_path / "killed")
+    sweep(file, tmp_path / "killed")
     assert _contents(target) == _contents(whole)
     keys = pl.read_parquet(target).select("point", "run", "flow")
     assert keys.height == keys.n_unique() == 12 * 120 * 2
-    assert sweep.run(file, tmp_path / "killed").made == 0
+    assert sweep(file, tmp_path / "killed").made == 0
 
 
 def test_a_failing_run_is_recorded_and_stops_nothing(
@@ -166,9 +166,9 @@ def test_a_failing_run_is_recorded_and_stops_nothing(
 def test_replications_stop_when_the_interval_is_narrow(file: Path, tmp_path: Path) -> None:
     runs = "[runs]\nwithin = 0.03\nleast = 3\nmost = 30\nmetric = 'goodput_mbps'\n"
     file.write_text(SWEEP.split("[runs]")[0] + runs)
-    plan = sweep.read(file)
+    plan = sweeps.read(file)
     assert (plan.least_runs, plan.most_runs) == (36, 360)
-    table = pl.read_parquet(sweep.run(plan, tmp_path / "a", jobs=1).directory)
+    table = pl.read_parquet(sweep(plan, tmp_path / "a", jobs=1).directory)
     counts = []
     for _, point in table.group_by("point", maintain_order=True):
         means = point.group_by("run", maintain_order=True).agg(pl.col("goodput_mbps").mean())
@@ -184,23 +184,23 @@ def test_replications_stop_when_the_interval_is_narrow(file: Path, tmp_path: Pat
         assert len(values) == narrow[0]
         counts.append(len(values))
     assert len(set(counts)) > 1
-    other = sweep.run(plan, tmp_path / "b", jobs=4)
+    other = sweep(plan, tmp_path / "b", jobs=4)
     assert _contents(other.directory) == _contents(tmp_path / "a" / "experiment=loss")
 
 
 def test_another_sweep_of_the_name_is_not_overwritten(file: Path, tmp_path: Path) -> None:
-    sweep.run(file, tmp_path / "out")
+    sweep(file, tmp_path / "out")
     file.write_text(SWEEP.replace("count = 4", "count = 1"))
     with pytest.raises(StorageError, match=r"holds another sweep .*--force"):
-        sweep.run(file, tmp_path / "out")
-    assert sweep.run(file, tmp_path / "out", force=True).runs == 12
+        sweep(file, tmp_path / "out")
+    assert sweep(file, tmp_path / "out", force=True).runs == 12
     file.write_text('name = "other"\n' + SWEEP)
-    assert sweep.run(file, tmp_path / "out").runs == 48
+    assert sweep(file, tmp_path / "out").runs == 48
 
 
 def test_two_processes_do_not_share_a_sweep(file: Path, tmp_path: Path) -> None:
     with Store(tmp_path / "out" / ".cache").opened(), pytest.raises(StorageError, match="another process"):
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
 
 
 Change = Callable[[str], str]
@@ -237,7 +237,7 @@ Change = Callable[[str], str]
 def test_a_wrong_file_is_one_line(file: Path, tmp_path: Path, change: Change, message: str) -> None:
     file.write_text(change(SWEEP))
     with pytest.raises(ScenarioError, match=message) as caught:
-        sweep.run(file, tmp_path / "out")
+        sweep(file, tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
@@ -248,7 +248,7 @@ def test_an_unreachable_cluster_is_one_line(
     pytest.importorskip("distributed")
     monkeypatch.setattr("ackclock.runs.places.CONNECT_S", 0.5)
     with pytest.raises(ScenarioError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
-        sweep.run(file, tmp_path / "out", cluster="tcp://127.0.0.1:9")
+        sweep(file, tmp_path / "out", cluster="tcp://127.0.0.1:9")
 
 
 def test_listed_points_and_ranges(file: Path) -> None:
@@ -258,14 +258,14 @@ def test_listed_points_and_ranges(file: Path) -> None:
     points = [{ p = 0.001, rtt = 20 }, { p = 0.01, rtt = 40.5 }]
     """
     file.write_text(listed)
-    points = sweep.read(file).points
+    points = sweeps.read(file).points
     assert points[1].settings == ("dumbbell.loss.rate=0.01", "flow.0.rtt=40.5 ms")
     file.write_text(listed.replace(", rtt = 40.5", ""))
     with pytest.raises(ScenarioError, match=r"points.1.rtt: missing"):
-        sweep.read(file)
+        sweeps.read(file)
     spaced = "{ from = 0.0001, through = 0.1, count = 4, log = true }"
     file.write_text(SWEEP.replace("[0.001, 0.01, 0.05]", spaced))
-    assert sweep.read(file).parameters[0].values == (0.0001, 0.001, 0.01, 0.1)
+    assert sweeps.read(file).parameters[0].values == (0.0001, 0.001, 0.01, 0.1)
 
 
 def test_a_dry_run_counts_and_runs_nothing(
@@ -280,7 +280,7 @@ def test_a_dry_run_counts_and_runs_nothing(
 
 
 def test_an_estimate_counts_runs_and_jobs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = sweep.read(file)
+    plan = sweeps.read(file)
     monkeypatch.setattr(estimate, "_trial", lambda _plan, _index: 0.5)
     # 48 runs of half a second, one or two at once.
     assert estimate.seconds(plan, jobs=1) == 24.0
@@ -294,7 +294,7 @@ def test_a_trial_that_is_broken_off_counts_for_the_whole_run(
     monkeypatch.setattr(estimate.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(estimate.engine, "summary", lambda _scenario, progress: progress(0.5, 1000))
     # Half a second of the two took 0.4 s until it was broken off.
-    assert estimate._trial(sweep.read(file), 0) == pytest.approx(0.4 * 2.0 / 0.5)
+    assert estimate._trial(sweeps.read(file), 0) == pytest.approx(0.4 * 2.0 / 0.5)
 
 
 def test_workers_do_not_outlive_a_killed_sweep(file: Path, tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_intervals_of_pictures_hold_nothing_impossible():
 def test_pictures_show_the_means_of_the_runs(
     file: Path, tmp_path: Path, ackclock_here: Callable[..., Finished]
 ) -> None:
-    directory = sweep.run(file, tmp_path / "out").directory
+    directory = sweep(file, tmp_path / "out").directory
     table = picture.scan(tmp_path / "out")
     assert picture.averaged_over(table, ["p", "control"]) == ["buffer"]
     # The picture says it, too, for those who never saw the command.
@@ -409,7 +409,7 @@ def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
 def test_a_wrong_picture_is_one_line(
     file: Path, tmp_path: Path, ackclock_here: Callable[..., Finished], arguments: list[str], message: str
 ) -> None:
-    sweep.run(file, tmp_path / "out")
+    sweep(file, tmp_path / "out")
     done = ackclock_here("plot", tmp_path / "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

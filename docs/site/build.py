@@ -35,7 +35,7 @@ MODULES = (
     "ackclock.models",
     "ackclock.predictions",
     "ackclock.comparison",
-    "ackclock.sweep",
+    "ackclock.sweeps",
     "ackclock.runs",
     "ackclock.gym",
     "ackclock.gym.environment",

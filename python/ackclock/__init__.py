@@ -14,9 +14,9 @@
 ['time_s', 'flow', 'window', 'ssthresh']
 >>> figure = run.plot.window()
 
-What the command line does is here as functions, too: `compare`, `sweep`, `plot`, `predict`,
+What the command line does is here as functions, too: `compare`, `evaluate`, `sweep`, `plot`, `predict`,
 `reproduce`, `diff`. Everything is imported when it is first used, `metrics`, `models`,
-`predictions`, `comparison`, `runs`, `sweep` and `gym` too:
+`predictions`, `comparison`, `runs`, `sweeps` and `gym` too:
 
 >>> float(ackclock.metrics.jain([1.0, 1.0]))
 1.0
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ackclock import models as models
     from ackclock import predictions as predictions
     from ackclock import runs as runs
-    from ackclock import sweep as sweep
+    from ackclock import sweeps as sweeps
     from ackclock.engine import (
         Run,
         Scenario,
@@ -49,13 +49,14 @@ if TYPE_CHECKING:
     from ackclock.engine.build import dumbbell, flow, scenario
     from ackclock.engine.controls import Ack, Control, Loss, Lost, RateSample, Start, Timeout, register
     from ackclock.engine.storage import StorageError
-    from ackclock.verbs import Difference, compare, diff, plot, predict, reproduce
+    from ackclock.sweeps import sweep
+    from ackclock.verbs import Difference, compare, diff, evaluate, plot, predict, reproduce
 else:
     from ackclock._lazy import on_demand
 
     __getattr__, __dir__ = on_demand(
         __name__,
-        ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweep"),
+        ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweeps"),
         {
             "ackclock.engine": (
                 "Run",
@@ -82,6 +83,7 @@ else:
                 "register",
             ),
             "ackclock.engine.storage": ("StorageError",),
+            "ackclock.sweeps": ("sweep",),
             "ackclock.verbs": ("Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"),
         },
     )
@@ -117,4 +119,5 @@ __all__ = [
     "scenario",
     "schema",
     "simulate",
+    "sweep",
 ]

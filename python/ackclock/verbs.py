@@ -228,7 +228,7 @@ def plot(
     ValueError
         When there are no results, or a column or value is not in them.
     """
-    from ackclock.sweep import picture
+    from ackclock.sweeps import picture
 
     picture.refuse_damaged(results)
     table = picture.scan(results)

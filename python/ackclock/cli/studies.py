@@ -64,9 +64,9 @@ def sweep(
       ackclock sweep loss.toml --cluster tcp://10.0.0.1:8786
       ackclock plot results/experiment=loss --x p --y goodput --hue controller
     """
-    from ackclock import sweep as sweeps
-    from ackclock.sweep import estimate, picture
-    from ackclock.sweep import page as pages
+    from ackclock import sweeps
+    from ackclock.sweeps import estimate, picture
+    from ackclock.sweeps import page as pages
 
     limits = options.limits(limit, memory)
     plan = sweeps.read(file)
@@ -89,7 +89,7 @@ def sweep(
     home = output / f"experiment={plan.name}"
     whole = home.with_name(f"{home.name}.html")
     with options.watched(live, home, f"Sweep {plan.name}", whole if page else home) as seen:
-        outcome = sweeps.run(
+        outcome = sweeps.sweep(
             plan,
             output,
             jobs=jobs,
@@ -152,7 +152,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
       ackclock plot results/experiment=loss --x p --y goodput --hue controller -o loss.html
     """
     from ackclock.engine import storage
-    from ackclock.sweep import page, picture
+    from ackclock.sweeps import page, picture
 
     target = output or Path(f"{y}-{x}.png")
     kinds = ("pdf", "png", "svg", "html")

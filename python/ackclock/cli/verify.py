@@ -13,7 +13,7 @@ import click
 from ackclock.cli import options
 from ackclock.engine import integrity
 from ackclock.runs import database, store
-from ackclock.sweep import exports
+from ackclock.sweeps import exports
 
 MARKERS = ("summary.json", "verdicts.json", "answers.parquet", "artefact.json", "setting.json")
 """Files by which a result is known that has lost its checksums."""

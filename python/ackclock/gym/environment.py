@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ackclock import engine
 from ackclock.engine.episodes import QUANTITIES, Episodes
-from ackclock.sweep import Plan
+from ackclock.sweeps import Plan
 
 Observation = NDArray[np.float32]
 Action = NDArray[np.float32]
@@ -152,7 +152,7 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
     Parameters
     ----------
     scenario : scenario, sequence of them, or Plan
-        What episodes are chosen from: as for `ackclock.simulate`, or `ackclock.sweep.read`'s plan.
+        What episodes are chosen from: as for `ackclock.simulate`, or `ackclock.sweeps.read`'s plan.
     flow : int
         Index of the flow; its own control is left out.
     step : str

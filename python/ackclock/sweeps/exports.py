@@ -20,7 +20,7 @@ from ackclock import engine
 from ackclock.engine import controls, integrity, storage
 from ackclock.runs import progress, rows
 from ackclock.runs.store import CACHE, Store
-from ackclock.sweep.plan import Plan, Point
+from ackclock.sweeps.plan import Plan, Point
 
 if TYPE_CHECKING:
     import polars as pl

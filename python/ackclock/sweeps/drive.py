@@ -13,8 +13,8 @@ from ackclock import engine
 from ackclock.runs import Answer, Job, Limits, Store, drive, places, progress, rows
 from ackclock.runs.live import OFF, Live, Shown
 from ackclock.runs.store import CACHE
-from ackclock.sweep.exports import Done, Exports
-from ackclock.sweep.plan import Plan, Point, read
+from ackclock.sweeps.exports import Done, Exports
+from ackclock.sweeps.plan import Plan, Point, read
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Sweep:
 
     def so_far(self) -> Shown:
         """Give the usual chart of what there is; another thread may ask."""
-        from ackclock.sweep import page
+        from ackclock.sweeps import page
 
         with self._lock:
             done = [one for part in self._whole.values() for one in part]
@@ -188,7 +188,7 @@ def _has_all(at_work: _Repeated, runs: int) -> bool:
     return len(done) >= runs and all(run in done for run in range(runs))
 
 
-def run(
+def sweep(
     plan: Plan | Path | str,
     output: Path | str = "results",
     *,
@@ -250,9 +250,9 @@ def run(
         )
         left = sum(len(points) for _, points in exports.parts()) * plan.replication.most
         bar = stack.enter_context(progress.Count(left, "runs", shown=shown, live=live))
-        sweep = _Sweep(plan, exports, store, bar, again=force)
-        live.shows(sweep.so_far)
-        for job, answer in drive.drive(sweep.next_jobs, place, look=store.settle):
-            sweep.take(job, answer)
+        state = _Sweep(plan, exports, store, bar, again=force)
+        live.shows(state.so_far)
+        for job, answer in drive.drive(state.next_jobs, place, look=store.settle):
+            state.take(job, answer)
     runs, failed, at_most, first_error = exports.counts()
-    return Outcome(exports.dataset, sweep.made, runs, failed, at_most, first_error)
+    return Outcome(exports.dataset, state.made, runs, failed, at_most, first_error)

@@ -13,7 +13,7 @@ from ackclock.draw import plots
 from ackclock.metrics import over_runs, within
 from ackclock.runs import progress, rows
 from ackclock.runs.store import BusyError
-from ackclock.sweep import exports
+from ackclock.sweeps import exports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from ackclock import engine
-from ackclock.sweep.plan import Plan
+from ackclock.sweeps.plan import Plan
 
 TRIALS = 8
 TRIAL_S = 0.25

@@ -11,8 +11,8 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.runs.live import Shown
-from ackclock.sweep.picture import averaged_over, draw, estimates, is_log, label
-from ackclock.sweep.plan import Plan
+from ackclock.sweeps.picture import averaged_over, draw, estimates, is_log, label
+from ackclock.sweeps.plan import Plan
 
 METRICS = (
     "goodput_mbps",
