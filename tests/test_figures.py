@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
+from matplotlib.transforms import Bbox
 
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, limits, resolved, ticks
@@ -86,6 +87,29 @@ def test_print_and_page_agree(name: str) -> None:
                 )
                 del in_print[place]
         assert not bars_of
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_words_do_not_lie_on_each_other(name: str) -> None:
+    """Titles, legends and panels in print: names stood on titles in three figures of a quick reproduction."""
+    with plots.in_style():
+        figure = printed.draw(FIGURES[name])
+        figure.draw_without_rendering()
+        panels = [panel for panel in figure.axes if panel.axison]
+        boxes = []
+        for panel in panels:
+            titles = (panel.title, *(getattr(panel, f"_{side}_title") for side in ("left", "right")))
+            boxes += [title.get_window_extent() for title in titles if title.get_text()]
+            legend = panel.get_legend()
+            boxes += [legend.get_window_extent()] if legend else []
+        boxes += [legend.get_window_extent() for legend in figure.legends]
+        boxes += [panel.get_window_extent() for panel in panels]
+    for place, box in enumerate(boxes):
+        for other in boxes[place + 1 :]:
+            shared = Bbox.intersection(box, other)
+            # Edges may touch: two points.
+            edge = 2 / 72 * figure.dpi
+            assert shared is None or min(shared.width, shared.height) <= edge, (box, other)
 
 
 def test_every_value_lies_within_the_ends() -> None:

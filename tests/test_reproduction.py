@@ -19,6 +19,7 @@ import pytest
 
 from ackclock import StorageError, engine
 from ackclock.draw import plots
+from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, page
@@ -197,6 +198,13 @@ def test_failures_do_not_stop_the_others(tmp_path):
     assert "no such column" in records[2]["error"]
     assert "ZeroDivisionError" in records[3]["error"]
     assert (tmp_path / "tiny" / "good" / "good.pdf").exists()
+
+
+def test_a_picture_without_a_single_value_is_a_failure(tmp_path):
+    empty = Group([Chart("a", "a", Axis("x"), Axis("y"), [Series("a", 0, [], [])])])
+    (record,) = reproduce(tmp_path, artefact("empty", {"one": Case(tiny(), 1)}, draw=lambda *_: empty))
+    assert record["verdict"] == "failed"
+    assert "the picture is empty" in record["error"]
 
 
 def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ INCHES_OF_KEY = 0.55
 """Of a legend, before each name."""
 INCHES_OF_LABELS = 0.5
 """Left of a panel."""
+MOST_ROWS = 2
+"""Rows of names above a panel that is not as wide as the figure: more names stand above the figure."""
+POINTS_OF_ROW, POINTS_OF_EDGE = 12.0, 8.0
+"""Height of a row of names, and of what is around them."""
 STEEP = 45
 
 
@@ -41,12 +46,13 @@ def draw(group: Group) -> plots.Picture:
     rows = -(-len(group.charts) // group.columns)
     height = max(map(_height, group.charts))
     figure, panels = plots.panels(rows, height=height, columns=group.columns)
+    above = group.columns > 1 and any(_rows(chart, group.columns) > MOST_ROWS for chart in group.charts)
     legend: list[str] = []
     for place, (chart, panel) in enumerate(zip(group.charts, panels, strict=False)):
         shown = resolved(chart)
-        names = list(dict.fromkeys(one.name for one in shown.series))
+        names = _names(shown)
         # A legend that stands above another panel already is not repeated.
-        has_legend = len(names) > 1 and not set(names) <= set(legend)
+        has_legend = len(names) > 1 and not set(names) <= set(legend) and not above
         if has_legend:
             legend = names
         _panel(panel, shown, has_legend=has_legend, columns=group.columns)
@@ -55,7 +61,41 @@ def draw(group: Group) -> plots.Picture:
             panel.set_xlabel("")
     for panel in panels[len(group.charts) :]:
         panel.set_axis_off()
+    if above:
+        _above(figure, panels)
     return figure
+
+
+def _names(chart: Chart) -> list[str]:
+    return list(dict.fromkeys(one.name for one in chart.series))
+
+
+def _inches(names: Sequence[str]) -> float:
+    """Return the width of a column of a legend."""
+    return INCHES_OF_KEY + INCHES_PER_LETTER * max(map(len, names), default=0)
+
+
+def _side_by_side(names: Sequence[str], columns: int) -> int:
+    """Return how many names stand side by side above a panel."""
+    width = plots.WIDTH / columns - INCHES_OF_LABELS
+    return min(len(names), MOST_NAMES, max(1, int(width / _inches(names))))
+
+
+def _rows(chart: Chart, columns: int) -> int:
+    names = _names(chart)
+    return -(-len(names) // _side_by_side(names, columns)) if len(names) > 1 else 0
+
+
+def _above(figure: plots.Picture, panels: Sequence[Axes]) -> None:
+    """Put the names of all panels above the figure, each once."""
+    handles: dict[str, Any] = {}
+    for panel in panels:
+        for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    count = _side_by_side(list(handles), 1)
+    rows = -(-len(handles) // count)
+    figure.set_figheight(figure.get_figheight() + (rows * POINTS_OF_ROW + POINTS_OF_EDGE) / 72)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=count, handlelength=3)
 
 
 def _height(chart: Chart) -> float:
@@ -77,12 +117,22 @@ def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None
     _axis(panel, "y", chart.y, 0.0)
     if chart.has_numbers:
         _numbers(panel, chart)
+    names = _names(chart)
     if has_legend:
-        width = plots.WIDTH / columns - INCHES_OF_LABELS
-        longest = INCHES_OF_KEY + INCHES_PER_LETTER * max(map(len, named))
-        plots.legend(panel, min(len(named), MOST_NAMES, max(1, int(width / longest))))
-    if chart.heading:
-        panel.set_title(chart.heading, loc="right" if has_legend else "left")
+        plots.legend(panel, _side_by_side(names, columns))
+    if not chart.heading:
+        return
+    if not has_legend:
+        panel.set_title(chart.heading, loc="left")
+        return
+    width = plots.WIDTH / columns - INCHES_OF_LABELS
+    taken = _side_by_side(names, columns) * _inches(names)
+    if taken + INCHES_PER_LETTER * len(chart.heading) < width:
+        panel.set_title(chart.heading, loc="right")
+    else:
+        # No room beside the names: above them.
+        pad = _rows(chart, columns) * POINTS_OF_ROW + POINTS_OF_EDGE
+        panel.set_title(chart.heading, loc="left", pad=pad)
 
 
 def _axis(panel: Axes, which: str, axis: Axis, width: float) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ackclock import engine
@@ -293,6 +294,8 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
     drawn = artefact.draw(judgement.numbers, judgement.traces)
     with plots.in_style():
         if isinstance(drawn, Group):
+            if not any(np.size(series.x) for chart in drawn.charts for series in chart.series):
+                raise ValueError("the picture is empty: its runs end before it begins")
             drawn = with_paper(drawn, artefact.claims)
             plots.save(printed.draw(drawn), directory, artefact.name)
             (directory / page.CHARTS).write_text(charts.dump(drawn), encoding="utf-8")
