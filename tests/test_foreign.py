@@ -216,7 +216,7 @@ def test_a_control_that_ends_its_process_on_a_cluster_costs_its_run(
 def test_a_script_needs_no_guard(place: Path) -> None:
     # A process for runs does not begin with the script itself.
     (place / "sweep.toml").write_text(SWEEP.replace("bad:Bad", "fit"))
-    (place / "script.py").write_text("from ackclock import sweep\nsweep.run('sweep.toml', processes=True)\n")
+    (place / "script.py").write_text("from ackclock import sweep\nsweep('sweep.toml', processes=True)\n")
     done = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, timeout=120, check=False
     )

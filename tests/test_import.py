@@ -7,7 +7,7 @@ import pytest
 
 import ackclock
 
-LAZY = ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweep")
+LAZY = ("comparison", "engine", "gym", "metrics", "models", "predictions", "runs", "sweeps")
 HEAVY = ("click", "jinja2", "matplotlib", "numpy", "polars", "rich", "scipy")
 
 
