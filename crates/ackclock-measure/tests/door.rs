@@ -46,7 +46,7 @@ fn who_has_proved_keeps_its_place() {
     drop((first, second));
     assert!(enter(&door, 3).is_some() && enter(&door, 1).is_some());
     // Whoever has an IPv6 network has 2^64 addresses in it.
-    let sixes = [0x1_u128, 0x2, 0x1_0000_0000_0000_0001]
+    let sixes = [0x1_u128, 0x1000_0000_0000_0001, 0x1_0000_0000_0000_0001]
         .map(|low| IpAddr::V6(Ipv6Addr::from_bits(0x2001_u128 << 112 | low)));
     let door = Door::new(4);
     let neighbours = [door.enter(sixes[0]).unwrap(), door.enter(sixes[1]).unwrap()];
@@ -165,6 +165,48 @@ fn a_host_is_known_for_an_hour() {
     prove(&door, 1);
     assert_eq!(turned_away_at(3599), 0);
     assert_eq!(turned_away_at(3600), 1, "at the cost of a stranger");
+}
+
+/// Each proof counts from its own moment.
+#[test]
+fn a_host_that_proves_again_is_known_for_another_hour() {
+    let (door, seconds) = clocked(4);
+    prove(&door, 1);
+    seconds.store(3000, Ordering::Relaxed);
+    prove(&door, 1);
+    seconds.store(3000 + 3599, Ordering::Relaxed);
+    let _strangers: Vec<_> = (2..5).map(|last| enter(&door, last).unwrap()).collect();
+    drop(enter(&door, 1).unwrap());
+    assert_eq!(door.take_turned_away(), 0, "the quarter is for the known");
+}
+
+/// Two connections of a known host hold its share. When it is forgotten, a third would be a stranger in the place of a
+/// known one, and strangers could hold every place.
+#[test]
+fn a_forgotten_host_does_not_take_the_places_of_its_known_connections() {
+    let (door, seconds) = clocked(4);
+    prove(&door, 1);
+    let held = [watched(&door, 1).unwrap(), watched(&door, 1).unwrap()];
+    let third = enter(&door, 1);
+    assert!(third.is_some(), "a known host takes the place of its own connection");
+    drop((held, third));
+    let _held = [watched(&door, 1).unwrap(), watched(&door, 1).unwrap()];
+    seconds.store(3600, Ordering::Relaxed);
+    assert!(enter(&door, 1).is_none());
+}
+
+/// A connection that was ended for another was counted then; what it did is not a fault besides.
+#[test]
+fn who_lost_its_place_has_no_fault() {
+    let door = Door::new(4);
+    let held = [watched(&door, 1).unwrap(), watched(&door, 1).unwrap()];
+    let _third = enter(&door, 1).unwrap();
+    assert_eq!(door.take_turned_away(), 1);
+    for (permit, gone) in &held {
+        assert_eq!(permit.note_fault(), !gone.load(Ordering::Relaxed));
+    }
+    assert_eq!(door.take_turned_away(), 0);
+    assert_eq!(held.iter().filter(|(_, gone)| gone.load(Ordering::Relaxed)).count(), 1);
 }
 
 /// 30 hosts that say nothing take each other's places, and nobody else's.
