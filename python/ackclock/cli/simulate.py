@@ -124,7 +124,7 @@ def simulate(
 
         every = [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)]
         limits = options.limits(limit, memory)
-        made = each(
+        answers = each(
             every,
             keep,
             at_once=jobs,
@@ -133,7 +133,7 @@ def simulate(
             apart=_apart(every, limits),
             shown=not quiet,
         )
-        done = stack.enter_context(contextlib.closing(_numbers(made, every, limits)))
+        done = stack.enter_context(contextlib.closing(_numbers(answers, every, limits)))
         summaries, measured = [], []
         for run in done:
             result = results.pop(run)
@@ -162,10 +162,10 @@ def _apart(jobs: Sequence[Job], limits: Limits | None) -> bool | None:
 
 
 def _numbers(
-    made: Generator[tuple[Job, Answer], None, None], jobs: Sequence[Job], limits: Limits | None
+    answers: Generator[tuple[Job, Answer], None, None], jobs: Sequence[Job], limits: Limits | None
 ) -> Generator[int, None, None]:
     """Yield the numbers of runs in their order; the first that fails ends all."""
-    with contextlib.closing(made) as answers:
+    with contextlib.closing(answers):
         while True:
             with _aside(jobs[0], wanted=_apart(jobs, limits) is False):
                 job, answer = next(answers, (None, None))

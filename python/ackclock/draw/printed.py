@@ -67,7 +67,7 @@ def draw(group: Group) -> plots.Picture:
 
 
 def _names(chart: Chart) -> list[str]:
-    return list(dict.fromkeys(one.name for one in chart.series))
+    return list(dict.fromkeys(series.name for series in chart.series))
 
 
 def _inches(names: Sequence[str]) -> float:
@@ -130,7 +130,7 @@ def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None
     if taken + INCHES_PER_LETTER * len(chart.heading) < width:
         panel.set_title(chart.heading, loc="right")
     else:
-        # No room beside the names: above them.
+        # The names leave no room next to them, so the title stands above them.
         pad = _rows(chart, columns) * POINTS_OF_ROW + POINTS_OF_EDGE
         panel.set_title(chart.heading, loc="left", pad=pad)
 

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import recorded
-from ackclock.runs.jobs import Answer, Job, perform
+from ackclock.runs.jobs import Answer, Job, failed, perform
 
 LOOK_S = 0.5
 """Longest wait: that nobody wants the run any more is seen between waits."""
@@ -97,6 +97,9 @@ class Child:
             The value, or what went wrong.
         """
         try:
+            if self._process is not None and self._process.poll() is not None:
+                # It has ended between two runs.
+                self._end()
             if self._process is None and (changed := controls.changed(job.names)):
                 error = f"{', '.join(changed)} has changed since runs began; run the command again"
                 return Answer(error=error, passing=True)
@@ -180,7 +183,7 @@ class Child:
         with self._lock:
             if self._closed:
                 raise engine.SimulationError("the work was called off")
-            if self._process is None or self._process.poll() is not None:
+            if self._process is None:
                 here = str(Path.cwd())
                 path = [*(entry or here for entry in sys.path), here]
                 self._folder = tempfile.TemporaryDirectory(prefix="ackclock-")
@@ -301,8 +304,7 @@ def _record(content: bytes, answers: BinaryIO, memory_bytes: int) -> dict[str, A
             files = recorded.files_of(job, answer.value)
             value = {name: base64.b64encode(part).decode() for name, part in files.items()}
     except (Exception, SystemExit) as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        answer, value, is_run = Answer(error=text), None, False
+        answer, value, is_run = failed(error), None, False
     if answer.error.startswith("MemoryError"):
         answer = replace(answer, error=f"MemoryError: needs more than {memory_bytes / 1e9:.3g} GB")
     return {

@@ -25,8 +25,8 @@ TABLE = (
     "CREATE TABLE rows (kind TEXT NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, "
     "PRIMARY KEY (kind, name))"
 )
-EVERY = "SELECT kind, name, content, digest FROM rows"
 """Rows are appended, and only the index is written here and there: names are digests, in no order."""
+EVERY = "SELECT kind, name, content, digest FROM rows"
 
 
 def digest_of(kind: str, name: str, content: bytes) -> bytes:

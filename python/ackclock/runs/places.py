@@ -72,8 +72,8 @@ class Place:
         Returns
         -------
         Future
-            Its result are the answers in the order of the jobs: of all of them, or of the first ones when
-            they take longer than `CHUNK_S`.
+            Its result is the list of answers in the order of the jobs: all of them, or the first ones when
+            these take longer than `CHUNK_S`.
         """
         return self._submitted(self._all, jobs, make, tell)
 

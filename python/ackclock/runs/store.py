@@ -90,7 +90,7 @@ class Store:
         Yields
         ------
         Store
-            Itself; empty when there is no database.
+            Itself; empty without a database.
 
         Raises
         ------

@@ -120,7 +120,7 @@ class _Sweep:
             self.bar.advance(1, failed=int(bool(answer.error)))
 
     def _wanted(self, at_work: _Repeated) -> int:
-        """Give how many runs a point needs as far as its first ones tell, however made."""
+        """Return how many runs a point needs as far as its first ones show."""
         replication = self.plan.replication
         wanted = replication.least
         while wanted < replication.most and _has_all(at_work, wanted):
@@ -169,12 +169,12 @@ class _Sweep:
             self._settle(at_work)
 
     def so_far(self) -> Shown:
-        """Give the usual chart of what there is; another thread may ask."""
+        """Return the usual chart of the runs that are done; another thread may ask."""
         from ackclock.sweeps import page
 
         with self._lock:
-            done = [one for part in self._whole.values() for one in part]
-            done += [one for at_work in self._points.values() for one in at_work.done.values()]
+            done = [run for part in self._whole.values() for run in part]
+            done += [run for at_work in self._points.values() for run in at_work.done.values()]
             table = self.exports.so_far(done)
         return Shown() if table is None else page.so_far(self.plan, table)
 

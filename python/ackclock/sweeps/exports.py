@@ -249,7 +249,7 @@ class Exports:
         return -(-len(self.plan.points) // self._points)
 
     def parts(self) -> Iterator[tuple[int, tuple[Point, ...]]]:
-        """Give what is still to be done.
+        """Yield the parts that are still to be done.
 
         Yields
         ------
@@ -270,7 +270,7 @@ class Exports:
         done : sequence of Done
             All its runs.
         """
-        kinds = {one.name: one.kind for one in self.plan.parameters}
+        kinds = {parameter.name: parameter.kind for parameter in self.plan.parameters}
         content = io.BytesIO()
         rows.frame(self._rows(done), kinds).write_parquet(content, compression="zstd", compression_level=3)
         with storage.new_file(self._file(part)) as file:
@@ -278,7 +278,7 @@ class Exports:
         record = Part(
             number=part,
             runs=len(done),
-            failed=sum(one.error is not None for one in done),
+            failed=sum(run.error is not None for run in done),
             sha256=hashlib.sha256(content.getvalue()).hexdigest(),
             sweep=self._sign,
         )
@@ -340,7 +340,7 @@ class Exports:
         return total, failed, at_most if plan.replication.within else 0, first.item() if failed else ""
 
     def so_far(self, done: Sequence[Done]) -> pl.LazyFrame | None:
-        """Give the results of whole parts, and of some runs besides.
+        """Return the results of whole parts and of some other runs.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class Exports:
         """
         import polars as pl
 
-        kinds = {one.name: one.kind for one in self.plan.parameters}
+        kinds = {parameter.name: parameter.kind for parameter in self.plan.parameters}
         found = [pl.scan_parquet(self._file(number), glob=False) for number in self._whole]
         if done:
             found.append(rows.frame(self._rows(done), kinds).lazy())
