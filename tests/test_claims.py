@@ -67,24 +67,24 @@ def tiny(*claimed):
         draw=None,
         compute=lambda _effort: ({}, {}),
         numbers={"one": ("x",)},
-        claims=tuple(between(words, mean("one", "x"), 0, 1, why="w") for words in claimed),
+        claims=tuple(between(name, f"sentence {name}", mean("one", "x"), 0, 1, why="w") for name in claimed),
     )
     return Paper("tiny", "Tiny (A. N. Author, 2001)", (), (artefact,))
 
 
 def test_a_star_stands_for_any_text_and_nothing_else_does():
-    paper = tiny("a at 1 %", "b at 1 %", "b at 1.5 %", "b (c)")
+    paper = tiny("a-at-1", "b-at-1", "b-at-1.5", "b-c")
 
     def names(*patterns):
         said = [Sentence("1", "so", {"figure-1": patterns})]
-        ours = [claim.sentence for _, claim in sentences.unstated(paper, said)]
+        ours = [claim.name for _, claim in sentences.unstated(paper, said)]
         return sentences.unknown(paper, said), ours
 
     assert names("*") == ([], [])
-    assert names("* at 1 %") == ([], ["b at 1.5 %", "b (c)"])
-    assert names("b (c)") == ([], ["a at 1 %", "b at 1 %", "b at 1.5 %"])
+    assert names("*-at-1") == ([], ["b-at-1.5", "b-c"])
+    assert names("b-c") == ([], ["a-at-1", "b-at-1", "b-at-1.5"])
     # A dot is a dot, and a part is not the whole.
-    for wrong in ("b at 1.%", "b at 1", ""):
+    for wrong in ("b-at-1x5", "b-at", ""):
         assert len(names(wrong)[0]) == 1
     said = [Sentence("1", "so", {"figure-2": ["*"]})]
     assert sentences.unknown(paper, said) == ["figure-2: * (section 1: so)"]
@@ -104,12 +104,12 @@ def test_a_page_counts_and_names():
     lines = sentences.markdown([(paper, said)]).splitlines()
     # Six sentences: two with claims, one elsewhere, one not yet, two with nothing to run.
     assert lines[2] == "| Tiny | 6 | 2 | 1 | 1 | 2 | 3 | 0 |"
-    assert f"| 1 | one | {link}: a |" in lines
+    assert f"| 1 | one | {link}: sentence a |" in lines
     assert f"| 2 | two | {link}: all 3 |" in lines
     assert "| 3 | three | elsewhere: there |" in lines
     assert "| 4 | four | gap: somehow |" in lines
     without = sentences.markdown([(paper, said[:1])]).splitlines()
-    assert without[-2:] == [f"- {link}: b", f"- {link}: c"]
+    assert without[-2:] == [f"- {link}: sentence b", f"- {link}: sentence c"]
 
 
 @pytest.mark.parametrize("more", [{}, {"claims": {"figure-1": ["*"]}, "not_tested": "why"}])

@@ -121,7 +121,7 @@ def reproduce(_control: str, _run: Callable[..., Finished]) -> str:
     }
 
     def artefact(name: str) -> Simulated:
-        claim = claims.between("rate", claims.mean(name, "rate"), 0.0, 1000.0, why="it sends")
+        claim = claims.between("rate", "rate", claims.mean(name, "rate"), 0.0, 1000.0, why="it sends")
         return Simulated(name=name, cases=lambda _: {name: cases[name]}, claims=(claim,), **parts)
 
     chosen = [(Paper("tiny", "Tiny", (), ()), artefact(name)) for name in cases]

@@ -155,7 +155,7 @@ def test_what_the_paper_states_is_a_grey_mark_at_our_bar() -> None:
     # The paper says 5 of the second number; of the first it says nothing.
     numbers = Numbers({"a": [{"rate": 3.0}] * 2, "b": [{"rate": 4.0}] * 2}, {})
     group = bars(numbers, [("A", "a", "rate"), ("B", "b", "rate")], "rate (Mbit/s)")
-    claim = near("b is 5", mean("b", "rate"), 5, within=0.1, why="a test", unit="Mbit/s")
+    claim = near("b", "b is 5", mean("b", "rate"), 5, within=0.1, why="a test", unit="Mbit/s")
     (chart,) = with_paper(group, [claim]).charts
     measured, paper = chart.series
     assert (paper.name, paper.is_paper, list(paper.x), list(paper.y)) == (PAPER, True, [1], [5])

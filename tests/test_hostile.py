@@ -222,6 +222,43 @@ def test_ctrl_c_is_noticed_while_flows_are_read_and_built(
     assert done.stdout == "interrupted, 1 at work\n", done.stderr
 
 
+MEMORY_ENDS = """
+import os, resource, sys
+from pathlib import Path
+import numpy
+from ackclock import simulate
+small, many = sys.argv[1:]
+simulate(small, record=False)
+outcomes = set()
+for more_mib in range(5, 200, 5):
+    child = os.fork()
+    if child == 0:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + (more_mib << 20),) * 2)
+        try:
+            simulate(many, record=True)
+        except MemoryError:
+            os._exit(1)
+        os._exit(0)
+    outcomes.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(sorted(outcomes))
+"""
+"""Runs with a little more memory each time, so that it ends in every phase of a run."""
+
+
+@pytest.mark.parametrize(("count", "tables"), [(8000, 1), (1, 4000)])
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_memory_that_ends_anywhere_fails_the_run_and_not_the_process(
+    tmp_path: Path, count: int, tables: int
+) -> None:
+    head, flow = PATH.split("[[flow]]")
+    (tmp_path / "small.toml").write_text(PATH)
+    (tmp_path / "many.toml").write_text(head + f"[[flow]]\ncount = {count}{flow}" * tables)
+    program = [sys.executable, "-c", MEMORY_ENDS, tmp_path / "small.toml", tmp_path / "many.toml"]
+    done = subprocess.run(program, check=True, capture_output=True, text=True)
+    assert done.stdout == "[0, 1]\n", done.stderr
+
+
 def test_a_run_without_memory_fails_alone(tmp_path: Path) -> None:
     files = {"hungry.toml": HUNGRY, "other.toml": PATH.replace('"1 s"', '"60 s"')}
     for name, text in files.items():

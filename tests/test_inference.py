@@ -102,7 +102,7 @@ def artificial(items, truth):
                 numbers=("goodput", "queue"),
                 cases=lambda effort, path=path: {"one": Case(scenario(effort.setting, *path), effort.runs)},
                 claims=tuple(
-                    times(one, mean("one", one), value, factor=1.15, why="one run")
+                    times(one, one, mean("one", one), value, factor=1.15, why="one run")
                     for one, value in numbers.items()
                 ),
             )
@@ -265,7 +265,7 @@ def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
         name="conditions",
         numbers=("most",),
         measure=lambda _case, run: {"most": run.summary["links"][0]["max_queue_packets"]},
-        claims=(between("at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
+        claims=(between("queue", "at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
     )
     found = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)
     assert dict(found.setting) != HIDDEN
@@ -313,8 +313,8 @@ def test_an_order_says_how_far_it_is_from_holding():
     numbers = Numbers({})
     three, two = (lambda _, value=value: Estimate(value, value, value, 1) for value in (3.0, 2.0))
     # 3 above 2 by a third of 3; the other way round the same below.
-    assert ordered("s", [("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)
-    wrong = ordered("s", [("b", two), ("a", three)]).judge(numbers)
+    assert ordered("s", "s", [("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)
+    wrong = ordered("s", "s", [("b", two), ("a", three)]).judge(numbers)
     assert (wrong.holds, wrong.value) == (False, pytest.approx(-1 / 3))
 
 
@@ -328,9 +328,9 @@ def test_a_ratio_is_of_the_runs_that_both_cases_have():
 def test_the_error_of_a_number_is_that_of_its_mean():
     # 1 and 3: deviation sqrt(2), error of the mean 1; an interval of Student's has 12.7 times that.
     numbers = Numbers({"one": [{"x": 1.0}, {"x": 3.0}]})
-    judged = near("s", mean("one", "x"), 2, within=0.1, why="w").judge(numbers)
+    judged = near("s", "s", mean("one", "x"), 2, within=0.1, why="w").judge(numbers)
     assert (judged.value, judged.error) == (2, pytest.approx(1))
-    relative = times("s", mean("one", "x"), 2, factor=2, why="w").judge(numbers)
+    relative = times("s", "s", mean("one", "x"), 2, factor=2, why="w").judge(numbers)
     assert relative.error == pytest.approx(0.5)
 
 
@@ -398,7 +398,7 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
 
 @pytest.mark.parametrize("paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name)
 def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
-    known = {(one.name, claim.sentence) for one in paper.artefacts for claim in one.claims}
+    known = {(one.name, claim.name) for one in paper.artefacts for claim in one.claims}
     trials = paper.trials
     assert {one.stage for one in trials} >= {"test", "refinement"}
     for one in trials:

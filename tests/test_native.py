@@ -37,7 +37,7 @@ def test_a_scenario_says_what_it_is():
     assert scenario.controls == ["reno", "cubic"]
     assert scenario.file == "two.toml"
     assert repr(scenario) == "<Scenario two.toml: reno, cubic; 3 s>"
-    assert len(scenario.digest) == 32
+    assert re.fullmatch("s1:[0-9a-f]{32}", scenario.digest)
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

@@ -410,10 +410,10 @@ def test_the_finding_on_round_trips_has_the_numbers_of_ns_2():
     rtts_ms = (60, 80, 100, 120)
     products = [mean * rtt for mean, rtt in zip(means, rtts_ms, strict=True)]
     said = next(
-        claim.finding
+        claim.finding.text
         for artefact in PAPERS["illinois"].artefacts
         for claim in artefact.claims
-        if "TCP-Linux with these RTTs" in claim.finding
+        if claim.finding and claim.finding.name == "ns-2-illinois-four-rtts"
     )
     *first, last = (f"{mean:.1f}" for mean in means)
     assert f"have {', '.join(first)} and {last} Mbit/s" in said

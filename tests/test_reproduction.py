@@ -135,15 +135,15 @@ def test_claims_hold_or_do_not():
         return claim.judge(numbers).holds
 
     a, b = claims.mean("a", "x"), claims.mean("b", "x")
-    assert holds(claims.near("s", a, 2.1, within=0.05, why="w"))
-    assert not holds(claims.near("s", a, 2.2, within=0.05, why="w"))
-    assert holds(claims.near("s", a, 2.2, within=0.3, absolute=True, why="w"))
-    assert not holds(claims.near("s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why=""))
-    assert holds(claims.between("s", a, 1, 2, why="w"))
-    assert not holds(claims.between("s", a, 2.01, 3, why="w"))
-    assert not holds(claims.ordered("s", [("a", a), ("b", b)]))
-    assert holds(claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)]))
-    assert not holds(claims.ordered("s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
+    assert holds(claims.near("s", "s", a, 2.1, within=0.05, why="w"))
+    assert not holds(claims.near("s", "s", a, 2.2, within=0.05, why="w"))
+    assert holds(claims.near("s", "s", a, 2.2, within=0.3, absolute=True, why="w"))
+    assert not holds(claims.near("s", "s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why=""))
+    assert holds(claims.between("s", "s", a, 1, 2, why="w"))
+    assert not holds(claims.between("s", "s", a, 2.01, 3, why="w"))
+    assert not holds(claims.ordered("s", "s", [("a", a), ("b", b)]))
+    assert holds(claims.ordered("s", "s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)]))
+    assert not holds(claims.ordered("s", "s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
 
 
 def tiny(duration="2 s", **changes):
@@ -172,7 +172,7 @@ def artefact(name, cases, measure=None, **more):
         cases=lambda _effort: cases,
         measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
         numbers=("rate",),
-        claims=(claims.between("rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
+        claims=(claims.between("rate", "rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
     )
     return replace(made, **more)
 
@@ -539,9 +539,9 @@ def test_effort():
 
 
 def test_findings_are_for_claims_that_exist():
-    one, proof = artefact("figure-1", {"one": Case(tiny())}), Finding("by arithmetic", True)
+    one, proof = artefact("figure-1", {"one": Case(tiny())}), Finding("sums", "by arithmetic", True)
     (known,) = with_findings([one], {"figure-1": {"*": proof}})
-    assert (known.claims[0].finding, known.claims[0].contradicted) == proof
+    assert known.claims[0].finding == proof
     for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": proof}}):
         with pytest.raises(KeyError):
             with_findings([one], wrong)
@@ -551,10 +551,10 @@ MODULE = """
 from ackclock.reproduction.artefact import Computed
 from ackclock.reproduction.claims import between, mean
 
-def made(name, compute=lambda effort: ({}, {})):
+def made(name, compute=lambda effort: ({}, {}), names=("low", "high")):
     return Computed(
         name=name, caption="what", about="", draw=None, compute=compute, numbers={"one": ("x",)},
-        claims=tuple(between(words, mean("one", "x"), 0, 2, why="w") for words in ("low", "high")),
+        claims=tuple(between(words, words, mean("one", "x"), 0, 2, why="w") for words in names),
     )
 
 """
@@ -569,10 +569,12 @@ basis = "open"
 evidence = "nothing says it"
 
 [[finding]]
+name = "by-chance"
 text = "chance"
 claims.figure-10 = ["low"]
 claims.table-ii = ["*"]
 """
+AGAIN = "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']\n"
 
 
 @pytest.fixture
@@ -601,10 +603,11 @@ def test_a_paper_is_what_its_files_have(written):
     assert paper.setting == {}
     names = ["figure-9", "figure-10", "table-i", "table-ii"]
     assert [one.name for one in paper.artefacts] == names
+    chance = Finding("by-chance", "chance")
     findings = {one.name: [claim.finding for claim in one.claims] for one in paper.artefacts}
-    assert findings == {name: ["", ""] for name in names} | {
-        "figure-10": ["chance", ""],
-        "table-ii": ["chance", "chance"],
+    assert findings == {name: [None, None] for name in names} | {
+        "figure-10": [chance, None],
+        "table-ii": [chance, chance],
     }
 
 
@@ -615,7 +618,21 @@ def test_a_paper_is_what_its_files_have(written):
         ("A = made('figure-10')", DATA, KeyError, "table-ii"),
         ("", DATA.replace("evidence", "reason"), KeyError, "evidence"),
         ("", DATA.replace("changes", "changed"), TypeError, "changed"),
-        ("", DATA + "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']", ValueError, "two findings"),
+        ("", DATA + AGAIN + "name = 'other'", ValueError, "two findings"),
+        ("", DATA + AGAIN + "name = 'by-chance'", ValueError, "names no finding, or two"),
+        ("", DATA + AGAIN + "name = 'By chance'", ValueError, "names no finding, or two"),
+        (
+            "T, A = made('table-ii'), made('figure-10', names=('low', 'low'))",
+            DATA,
+            LookupError,
+            "two claims are named 'low'",
+        ),
+        (
+            "T, A = made('table-ii'), made('figure-10', names=('low', 'High'))",
+            DATA,
+            LookupError,
+            "'High' is not a name",
+        ),
     ],
 )
 def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error, words):
@@ -628,8 +645,8 @@ def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"claims": (claims.between("s", claims.mean("two", "rate"), 0, 1, why="w"),)}, "two"),
-        ({"claims": (claims.between("s", claims.mean("one", "queue"), 0, 1, why="w"),)}, "queue"),
+        ({"claims": (claims.between("s", "s", claims.mean("two", "rate"), 0, 1, why="w"),)}, "two"),
+        ({"claims": (claims.between("s", "s", claims.mean("one", "queue"), 0, 1, why="w"),)}, "queue"),
         ({"cases": lambda effort: {} if effort.quick else {"one": Case(tiny())}}, "quick"),
     ],
 )

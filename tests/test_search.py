@@ -448,6 +448,12 @@ def test_the_saved_findings_are_a_suite():
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
+def test_a_saved_finding_names_its_digest(file):
+    written = re.search(r"; digest (\S+)\.$", file.read_text(), re.MULTILINE)[1]
+    assert engine.read(file).digest == written
+
+
+@pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
 def test_a_saved_finding_is_still_what_it_says(file):
     # The file says what its ten runs gave: the mean of each control after the name and a colon.
     text = file.read_text()

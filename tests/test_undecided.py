@@ -28,7 +28,7 @@ def number(value, half):
     ],
 )
 def test_a_number_beside_its_target(value, half, holds, undecided):
-    claim = claims.near("a", number(value, half), 1.0, within=0.1, why="round")
+    claim = claims.near("a", "a", number(value, half), 1.0, within=0.1, why="round")
     found = said(claim)
     assert (found.holds, found.undecided) == (holds, undecided)
 
@@ -36,7 +36,7 @@ def test_a_number_beside_its_target(value, half, holds, undecided):
 def test_an_order():
     def order(*numbers):
         named = [(str(place), one) for place, one in enumerate(numbers)]
-        found = said(claims.ordered("falls", named))
+        found = said(claims.ordered("falls", "falls", named))
         return found.holds, found.undecided
 
     # 3 +- 0.5 and 1 +- 0.5 differ by 2 +- 0.71; 2 and 1.5 by 0.5 +- 0.71.
@@ -51,7 +51,7 @@ def test_an_order():
 
 def test_numbers_without_an_interval_are_decided():
     nan = float("nan")
-    claim = claims.near("a", lambda _: Estimate(1.0, nan, nan, 1), 1.0, within=0.1, why="round")
+    claim = claims.near("a", "a", lambda _: Estimate(1.0, nan, nan, 1), 1.0, within=0.1, why="round")
     assert (said(claim).holds, said(claim).undecided) == (True, False)
 
 

@@ -34,7 +34,7 @@ def test_every_headline_holds_but_for_those_that_are_listed():
             paper, artefact = chosen[index]
             assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
             found[index] = [
-                f"{paper.name}/{artefact.name} | {verdict(judged)} | {claim.sentence}"
+                f"{paper.name}/{artefact.name}/{claim.name} | {verdict(judged)}"
                 for claim, judged in judgement.claims
                 if judged.undecided or not judged.holds
             ]

@@ -283,9 +283,10 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """Fingerprint of what is to be run: 32 hexadecimal digits.
+        """Fingerprint of what is to be run: a version such as ``s1:`` and 32 hexadecimal digits.
 
-        It is the same however the scenario is written. Files that it names count by content.
+        It is the same however the scenario is written, and in later versions, whose new keys have
+        defaults. Files that it names count by content.
         """
 
     @property

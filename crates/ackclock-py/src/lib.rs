@@ -4,6 +4,7 @@ mod catalogue;
 mod episodes;
 mod library;
 mod own;
+mod reserve;
 mod scenario;
 mod told;
 

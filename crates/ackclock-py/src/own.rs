@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given, check};
 use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value};
-use ackclock_sim::OutOfMemory;
+use ackclock_sim::memory::OutOfMemory;
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::intern;

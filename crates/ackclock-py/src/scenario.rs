@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{Checked, Draft};
+use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_sim::{Makers, Simulation};
 use ackclock_trace::{Column, Table};
 use numpy::PyArray1;
@@ -22,6 +23,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::catalogue::{self, Everything};
 use crate::own::caught;
+use crate::reserve::Kept;
 use crate::{ScenarioError, SimulationError};
 
 /// Events between two looks at Ctrl-C and the progress: a few hundredths of a second.
@@ -40,6 +42,8 @@ pub struct Scenario {
 /// somebody who presses Ctrl-C does.
 const LONG_TEXT: usize = 200_000;
 const MANY_FLOWS: usize = 5_000;
+/// About what a scenario takes that was read and checked, per byte of its text.
+const BYTES_PER_BYTE: usize = 128;
 /// How often Ctrl-C is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 /// Stack of a thread that is waited for, bytes: that of a main thread.
@@ -104,6 +108,8 @@ impl Scenario {
         is_json: bool,
         prepare: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let _kept = Kept::new();
+        caught(|| look_for(text.len() * BYTES_PER_BYTE))?;
         let is_long = text.len() > LONG_TEXT;
         let read = move || {
             let draft = if is_json { Draft::from_json(&text, &file) } else { Draft::from_toml(&text, &file) };
@@ -121,6 +127,7 @@ impl Scenario {
         settings: Vec<String>,
         prepare: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let _kept = Kept::new();
         Scenario::check(py, self.checked.draft().clone().set(&settings).map_err(refused)?, prepare)
     }
 
@@ -163,7 +170,7 @@ impl Scenario {
         self.checked.draft().flow_table_count()
     }
 
-    /// Fingerprint of what is to be run: 32 hexadecimal digits.
+    /// Fingerprint of what is to be run: a version such as `s1:` and 32 hexadecimal digits.
     #[getter]
     fn digest(&self) -> String {
         self.checked.digest()
@@ -196,6 +203,7 @@ impl Scenario {
         pcap: Option<String>,
         qlog: Option<PathBuf>,
     ) -> PyResult<Finished<'py>> {
+        let _kept = Kept::new();
         let catalogue = Everything::now();
         let scenario = self.checked.scenario.clone();
         // Controls in Python are made by Python, which notices Ctrl-C itself.
@@ -214,6 +222,7 @@ impl Scenario {
             simulation.capture(Box::new(BufWriter::new(file))).map_err(failed)?;
         }
         while !caught(|| py.detach(|| simulation.advance(EVENTS_AT_ONCE)))? {
+            caught(unwind_if_short)?;
             py.check_signals()?;
             if let Some(progress) = &progress {
                 progress.call1((simulation.now().as_seconds(), simulation.packets()))?;

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod allowed;
+mod canonical;
 mod check;
 mod complete;
 mod describe;
@@ -38,7 +39,6 @@ mod tree;
 mod value;
 mod words;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ackclock_cc::registry::Catalogue;
@@ -206,8 +206,10 @@ impl Checked {
         once(controls.filter(|control| !control.is_empty()))
     }
 
-    /// A fingerprint of what is to be run, 32 hexadecimal digits. Two texts that mean the same have the same one,
-    /// however they write it; the content of files that they name counts, their names do not.
+    /// A fingerprint of what is to be run: the version of its rules and 32 hexadecimal digits, such as
+    /// `s1:0f5a...`. Two texts that mean the same have the same one, however they write it; the content of files that
+    /// they name counts, their names do not. It is taken from what the scenario says beyond its defaults, so a key that
+    /// is new in a later version and has a default changes none.
     #[must_use]
     pub fn digest(&self) -> String {
         struct Hash(Sha256);
@@ -218,9 +220,19 @@ impl Checked {
             }
         }
         let mut hash = Hash(Sha256::new());
-        // Debug writes every field, and numbers so that no two of them look alike; a hash takes in everything.
-        let _ = write!(hash, "{:?}", self.scenario);
-        hash.0.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        // A hash takes in everything.
+        let _ = canonical::write(&self.scenario, &mut hash);
+        let digits: String = hash.0.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        format!("{}:{digits}", canonical::VERSION)
+    }
+
+    /// The text of which [`Checked::digest`] is taken: what the scenario says beyond its defaults, one value a line.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        // A text takes in everything.
+        let _ = canonical::write(&self.scenario, &mut text);
+        text
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings of a TCP sender and receiver, each declared once: its key, its default, its field and its reading.
 
 use ackclock_units::{Bytes, Packets, Span, Window};
+use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::fill;
@@ -93,7 +94,7 @@ macro_rules! settings {
     ($($name:ident: $type:ty = $form:expr, $default:literal $(linux $linux:literal)?,
         $meaning:literal $(, $tcp_only:ident)?;)*) => {
         /// Settings of a TCP sender and receiver.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize)]
         pub struct Tcp {
             $(#[doc = concat!("Key `", stringify!($name), "`: ", $meaning, ".")] pub $name: $type,)*
         }

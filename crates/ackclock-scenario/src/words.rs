@@ -19,6 +19,12 @@ macro_rules! words {
             }
         }
 
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
         impl $crate::value::Value for $name {
             fn read(content: &$crate::tree::Content, form: $crate::keys::Form) -> Result<Self, String> {
                 match <&'static str as $crate::value::Value>::read(content, form)? {

@@ -2,6 +2,7 @@
 
 mod common;
 mod complete;
+mod digests;
 mod files;
 mod paths;
 mod reading;

@@ -15,7 +15,7 @@ pub mod endpoint;
 pub mod link;
 pub mod loss;
 pub mod media;
-mod memory;
+pub mod memory;
 pub mod meter;
 mod network;
 mod observe;
@@ -35,6 +35,5 @@ pub mod tcp;
 pub mod wire;
 
 pub use assemble::{Makers, Placement, Transport, make_link};
-pub use memory::OutOfMemory;
 pub use rate::BuiltIn;
 pub use simulation::Simulation;

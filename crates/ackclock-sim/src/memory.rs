@@ -3,17 +3,45 @@
 
 use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The payload with which a run unwinds that needs more memory than there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
-/// Unwinds with [`OutOfMemory`] if there was no memory to reserve.
+/// Whether the system has refused memory to a small allocation, which the program's allocator then served from a reserve.
+static SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Says that memory is short, or that it is not any more. While it is, every run that asks for more unwinds with
+/// [`OutOfMemory`]. An allocator with a reserve calls it: small allocations of the standard library cannot fail, so that
+/// it has to serve them until a run reaches a place where it can.
+pub fn set_short(short: bool) {
+    SHORT.store(short, Relaxed);
+}
+
+/// Whether memory is short; see [`set_short`].
+#[must_use]
+pub fn is_short() -> bool {
+    SHORT.load(Relaxed)
+}
+
+/// Unwinds with [`OutOfMemory`] if memory is short.
+pub fn unwind_if_short() {
+    or_unwind(Ok(()));
+}
+
+/// Unwinds with [`OutOfMemory`] if there was no memory to reserve, or memory is short.
 pub fn or_unwind(reserved: Result<(), TryReserveError>) {
-    if reserved.is_err() {
-        // Neither the box of a type without size nor this way to unwind allocates.
+    if reserved.is_err() || is_short() {
+        // The box of a type without size does not allocate.
         resume_unwind(Box::new(OutOfMemory));
     }
+}
+
+/// Unwinds with [`OutOfMemory`] unless there is room for about `bytes` bytes: what is about to be made from many small
+/// parts, or by a library that cannot fail.
+pub fn look_for(bytes: usize) {
+    or_unwind(Vec::<u8>::new().try_reserve_exact(bytes));
 }
 
 /// `length` default values.

@@ -11,12 +11,16 @@ use crate::arrivals::expand;
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
+use crate::memory::look_for;
 use crate::network::{Component, Occurrence};
 use crate::observe::Observer;
 use crate::packet::{EndId, Kind, Packet, Slab};
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
 use crate::summary::{requests, summarise};
+
+/// About what a flow takes before a run begins, bytes.
+const BYTES_PER_FLOW: usize = 5_000;
 
 /// One run of a scenario.
 pub struct Simulation {
@@ -52,6 +56,7 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn with(mut scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
         expand(&mut scenario, run)?;
+        look_for(scenario.flows.len() * BYTES_PER_FLOW);
         let Parts { network, ends, measured } = assemble(&scenario, makers, run)?;
         let mut schedule = Schedule::new(network.director() as usize + 1);
         let director = Director::new(

@@ -8,8 +8,12 @@ use ackclock_trace::{
 use ackclock_units::{Bytes, Span, Time};
 
 use crate::endpoint::Ends;
+use crate::memory::{look_for, unwind_if_short};
 use crate::network::Network;
 use crate::observe::{Observer, mark};
+
+/// About what the summary of a flow takes with its text, bytes.
+const BYTES_PER_FLOW: usize = 8_000;
 
 /// Summarises a run that has ended.
 pub fn summarise(
@@ -21,8 +25,10 @@ pub fn summarise(
     catalogue: &dyn Catalogue,
 ) -> Summary {
     let end = Time::ZERO + scenario.run.duration;
+    look_for(scenario.flows.len() * BYTES_PER_FLOW);
     let mut flows: Vec<FlowSummary> = Vec::with_capacity(scenario.flows.len());
     for _ in 0..scenario.flows.len() {
+        unwind_if_short();
         flows.push(summarise_flow(scenario, &flows, network, ends, observer, catalogue));
     }
     let warnings = warn_of_windows(scenario, &flows)

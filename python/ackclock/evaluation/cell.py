@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.evaluation.setting import Mode, Subject, Table
 from ackclock.evaluation.verdicts import Limit, Margin
 
@@ -150,7 +151,7 @@ class Cell:
     Attributes
     ----------
     name : str
-        In a few words, with units; unique within its criterion.
+        In a few words, with units; unique within its criterion. A label, which may be reworded.
     parts : callable
         The scenarios for a control in the judged place, by name; the first is the one that is
         linked and drawn.
@@ -168,6 +169,9 @@ class Cell:
         Further numbers that the page has, each with its unit: they are not judged.
     decisive : bool
         Whether it counts for the verdict of its criterion.
+    id : str
+        What data and files call it, unique within its criterion; by default what its name gives. A cell
+        whose name is reworded says the id that it had.
     """
 
     name: str
@@ -179,6 +183,10 @@ class Cell:
     drawn: bool = False
     shown: tuple[tuple[str, str], ...] = ()
     decisive: bool = True
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or slug(self.name))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ackclock.draw.charts import picture as picture_of
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
+from ackclock.engine.names import slug
 from ackclock.evaluation import earlier, pictures, report, tables
 from ackclock.evaluation import found as of_search
 from ackclock.evaluation.cell import words
@@ -54,7 +55,7 @@ def folder(output: Path, name: str) -> Path:
     Path
         ``evaluation=NAME`` in it.
     """
-    return output / f"evaluation={tables.slug(name)}"
+    return output / f"evaluation={slug(name)}"
 
 
 def sentence(evaluation: Evaluation) -> str:
@@ -132,7 +133,7 @@ def _address(cell: CellResult) -> str:
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for cell in result.cells:
-        place = tables.scenario_name(result.criterion.id, cell.cell.name)
+        place = tables.scenario_name(result.criterion.id, cell.cell.id)
         links = {
             "scenario": place,
             "lab": _address(cell),
@@ -170,7 +171,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
     if result.worst:
         cell, found = result.worst
         shown["worst"] = _row(cell, found, result.verdict) | {
-            "scenario": tables.scenario_name(result.criterion.id, cell.cell.name),
+            "scenario": tables.scenario_name(result.criterion.id, cell.cell.id),
             "files": _files(cell, result.criterion.id),
         }
     return shown
@@ -178,7 +179,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
 
 def _files(cell: CellResult, criterion: str) -> dict[str, str]:
     """Give the scenario of each control in the judged place."""
-    return {who: tables.scenario_name(criterion, cell.cell.name, who) for who in cell.measured}
+    return {who: tables.scenario_name(criterion, cell.cell.id, who) for who in cell.measured}
 
 
 def write(

@@ -82,6 +82,7 @@ def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str,
     }
     return {
         "cell": cell.cell.name,
+        "cell_id": f"{criterion}/{cell.cell.id}",
         "metric": metric,
         "unit": unit,
         "value": _finite(mine.value),
@@ -90,7 +91,7 @@ def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str,
         "runs": mine.samples,
         "baseline": theirs,
         "margin": margin_words(found),
-        "scenario": scenario_name(criterion, cell.cell.name),
+        "scenario": scenario_name(criterion, cell.cell.id),
     }
 
 

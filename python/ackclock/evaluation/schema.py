@@ -36,6 +36,7 @@ def schema() -> dict[str, Any]:
     worst = _object(
         {
             "cell": _TEXT,
+            "cell_id": _TEXT,
             "metric": _TEXT,
             "unit": _TEXT,
             "value": _NUMBER,

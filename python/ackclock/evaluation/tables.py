@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
+from ackclock.engine.names import slug
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation
 from ackclock.evaluation.setting import BASELINES
 from ackclock.runs import rows
 
 _LAST = ("point", "run", "error", "experiment")
 """Columns of a sweep that an evaluation has otherwise."""
-
-
-def slug(text: str) -> str:
-    """Turn words into the name of a file.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"6 flows, buffer 1 BDP"``.
-
-    Returns
-    -------
-    str
-        Letters, digits, points and hyphens.
-    """
-    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
 
 
 def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "") -> str:
@@ -40,7 +24,7 @@ def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "
     criterion : str
         Its id.
     cell : str
-        The cell's name.
+        The cell's id.
     who : str
         In the judged place, as `CellResult.measured` names it.
     part : str
@@ -52,7 +36,7 @@ def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "
         Relative to the page.
     """
     folder = "" if who == CANDIDATE else f"{slug(who)}/"
-    return f"scenarios/{folder}{slug(f'{criterion} {cell} {part}')}.toml"
+    return f"scenarios/{folder}{slug(criterion, cell, part)}.toml"
 
 
 def scenarios(criterion: str, cell: CellResult, who: str) -> dict[str, str]:
@@ -73,7 +57,7 @@ def scenarios(criterion: str, cell: CellResult, who: str) -> dict[str, str]:
         Files by part.
     """
     return {
-        part: scenario_name(criterion, cell.cell.name, who, part if index else "")
+        part: scenario_name(criterion, cell.cell.id, who, part if index else "")
         for index, part in enumerate(cell.measured[who].scenarios)
     }
 
@@ -118,7 +102,7 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
                             "high": found.high,
                             "runs": found.samples,
                             "verdict": judged.get(metric) if mine else None,
-                            "scenario": scenario_name(result.criterion.id, cell.cell.name, who),
+                            "scenario": scenario_name(result.criterion.id, cell.cell.id, who),
                             **{
                                 name: str(cell.cell.parameters[name])
                                 if name in cell.cell.parameters

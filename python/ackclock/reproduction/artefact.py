@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from ackclock.engine.names import NAME
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
@@ -73,14 +75,35 @@ class Target(NamedTuple):
     logarithmic: bool = False
 
 
+class Finding(NamedTuple):
+    """What else is known of claims; see `ackclock.reproduction.paper`.
+
+    Attributes
+    ----------
+    name : str
+        What data calls it, unique within its paper.
+    text : str
+        What is known.
+    contradiction : bool
+        Whether it proves that they cannot hold together with the rest of the paper.
+    """
+
+    name: str
+    text: str
+    contradiction: bool = False
+
+
 @dataclass(frozen=True)
 class Claim:
     """A checkable sentence of a paper.
 
     Attributes
     ----------
+    name : str
+        What data calls it, unique within its artefact, such as ``reno-recovers-slowly``: trials,
+        findings and verdicts belong to it, whatever the sentence.
     sentence : str
-        What must be seen.
+        What must be seen: a label, which may be reworded.
     paper : str
         The paper's value, or what its text says.
     tolerance : str
@@ -89,22 +112,20 @@ class Claim:
         From the numbers.
     target : Target, optional
         Where its number must be; none where the claim is not about one number.
-    finding : str
+    finding : Finding, optional
         What else is known of it, such as what another simulator gives; shown if it differs.
-    contradicted : bool
-        Whether the finding proves that it cannot hold together with the rest of the paper.
     number : tuple of hashable, optional
         Case and key of the number that it is about, where that is a mean over the runs: a picture
         of that number shows the paper's value.
     """
 
+    name: str
     sentence: str
     paper: str
     tolerance: str
     judge: Callable[[Numbers], Judged]
     target: Target | None = None
-    finding: str = ""
-    contradicted: bool = False
+    finding: Finding | None = None
     number: tuple[Key, Key] | None = None
 
 
@@ -168,9 +189,15 @@ class Artefact:
         Raises
         ------
         LookupError
-            When a claim asks for a case or a number that is not there, or two cases have the same
-            label.
+            When two claims have the same name, a claim asks for a case or a number that is not
+            there, or two cases have the same label.
         """
+        names = [claim.name for claim in self.claims]
+        for name, count in Counter(names).items():
+            if not NAME.fullmatch(name):
+                raise LookupError(f"{self.name}: {name!r} is not a name: words in lower case with hyphens")
+            if count > 1:
+                raise LookupError(f"{self.name}: two claims are named {name!r}")
         for effort in (FULL.at(setting), QUICK.at(setting)):
             supplied = dict(self.supplied(effort))
             if len({str(case) for case in supplied}) < len(supplied):
@@ -188,7 +215,7 @@ class Artefact:
                 except KeyError as error:
                     effort_name = "quick" if effort.quick else "full"
                     raise LookupError(
-                        f"{self.name}, {effort_name}: the claim {claim.sentence!r} asks for "
+                        f"{self.name}, {effort_name}: the claim {claim.name} asks for "
                         f"{error}, which is not measured"
                     ) from error
 

@@ -35,6 +35,7 @@ def text(estimate: Estimate, unit: str = "") -> str:
 
 
 def near(
+    name: str,
     sentence: str,
     number: Callable[[Numbers], Estimate],
     expected: float,
@@ -44,13 +45,12 @@ def near(
     unit: str = "",
     absolute: bool = False,
     paper: str | None = None,
-    finding: str = "",
 ) -> Claim:
     """Claim that a number is near the paper's.
 
     Parameters
     ----------
-    sentence, paper, finding : str
+    name, sentence, paper : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
         The estimate.
@@ -76,10 +76,11 @@ def near(
     target = Target(expected - limit, expected + limit, expected)
     said = paper or f"{expected:g} {unit}".strip()
     judge = _judge(number, unit, target)
-    return Claim(sentence, said, f"{words}: {why}", judge, target, finding, number=_named(number))
+    return Claim(name, sentence, said, f"{words}: {why}", judge, target, number=_named(number))
 
 
 def times(
+    name: str,
     sentence: str,
     number: Callable[[Numbers], Estimate],
     expected: float,
@@ -88,13 +89,12 @@ def times(
     why: str,
     unit: str = "",
     paper: str | None = None,
-    finding: str = "",
 ) -> Claim:
     """Claim that a number is the paper's up to a factor either way.
 
     Parameters
     ----------
-    sentence, paper, finding : str
+    name, sentence, paper : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
         The estimate.
@@ -116,7 +116,7 @@ def times(
     said = paper or f"{expected:g} {unit}".strip()
     words = f"a factor of {factor:g} either way: {why}"
     judge = _judge(number, unit, target)
-    return Claim(sentence, said, words, judge, target, finding, number=_named(number))
+    return Claim(name, sentence, said, words, judge, target, number=_named(number))
 
 
 def _named(number: Callable[[Numbers], Estimate]) -> tuple[Key, Key] | None:
@@ -195,6 +195,7 @@ def likelihood(target: Target | None, judged: Judged) -> float:
 
 
 def ordered(
+    name: str,
     sentence: str,
     numbers: Sequence[tuple[str, Callable[[Numbers], Estimate]]],
     *,
@@ -202,13 +203,12 @@ def ordered(
     unit: str = "",
     paper: str = "in this order, falling",
     margin: float = 0.0,
-    finding: str = "",
 ) -> Claim:
     """Claim that numbers fall from the first to the last.
 
     Parameters
     ----------
-    sentence, paper, finding : str
+    name, sentence, paper : str
         As in `Claim`.
     numbers : sequence of (str, callable)
         Their names and estimates.
@@ -245,7 +245,7 @@ def ordered(
         good = all(gap > 0 for *_, gap in pairs)
         return Judged(f"{words} {unit}".strip(), good, relative[closest], error, undecided)
 
-    return Claim(sentence, paper, why, judge, GAP, finding)
+    return Claim(name, sentence, paper, why, judge, GAP)
 
 
 def _scaled(estimate: Estimate, factor: float) -> Estimate:
@@ -258,13 +258,13 @@ GAP = Target(0.0, math.inf)
 
 
 def holds(
-    sentence: str, paper: str, judge: Callable[[Numbers], tuple[str, bool]], *, why: str, finding: str = ""
+    name: str, sentence: str, paper: str, judge: Callable[[Numbers], tuple[str, bool]], *, why: str
 ) -> Claim:
     """Claim anything else.
 
     Parameters
     ----------
-    sentence, paper, finding : str
+    name, sentence, paper : str
         As in `Claim`.
     judge : callable
         What was measured, in words, and whether the claim holds.
@@ -281,10 +281,11 @@ def holds(
         words, good = judge(numbers)
         return Judged(words, bool(good))
 
-    return Claim(sentence, paper, why, judged, finding=finding)
+    return Claim(name, sentence, paper, why, judged)
 
 
 def between(
+    name: str,
     sentence: str,
     number: Callable[[Numbers], Estimate],
     low: float,
@@ -293,13 +294,12 @@ def between(
     why: str,
     unit: str = "",
     paper: str | None = None,
-    finding: str = "",
 ) -> Claim:
     """Claim that a number lies in a range.
 
     Parameters
     ----------
-    sentence, paper, finding : str
+    name, sentence, paper : str
         As in `Claim`; `paper` is the range with its unit unless it is given.
     number : callable
         The estimate.
@@ -323,7 +323,7 @@ def between(
     else:
         said = f"{low:g} to {high:g}"
     words = paper or f"{said} {unit}".strip()
-    return Claim(sentence, words, why, _judge(number, unit, target), target, finding)
+    return Claim(name, sentence, words, why, _judge(number, unit, target), target)
 
 
 @dataclass(frozen=True)

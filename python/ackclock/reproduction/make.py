@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from ackclock import engine
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import page, strips, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
@@ -217,7 +217,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
         "fingerprint": fingerprint(asked, f"ackclock_papers.{paper.name}"),
         "quick": asked.effort.quick,
         "cases": {
-            str(key): {"file": f"scenarios/{_slug(str(key))}.toml", "runs": len(jobs)}
+            str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()
         },
         "claims": [_claim(paper, artefact, claim, judged) for claim, judged in judgement.claims],
@@ -244,14 +244,16 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
 def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> dict[str, Any]:
     """Record a claim, what was measured, and what is known of it from other settings."""
     verdict = tried.judge(
-        (artefact.name, claim.sentence),
+        (artefact.name, claim.name),
         judged.holds,
         paper.trials,
         paper.relevant(artefact),
-        claim.contradicted,
+        bool(claim.finding and claim.finding.contradiction),
         judged.undecided,
     )
+    finding = None if judged.holds or judged.undecided else claim.finding
     return {
+        "id": f"{paper.name}/{artefact.name}/{claim.name}",
         "claim": claim.sentence,
         "paper": claim.paper,
         "tolerance": claim.tolerance,
@@ -262,7 +264,8 @@ def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> di
         "holding_settings": verdict.holding,
         "tried_settings": verdict.tried,
         "depends_on": verdict.why,
-        "finding": "" if judged.holds or judged.undecided else claim.finding,
+        "finding": finding.text if finding else "",
+        "finding_id": f"{paper.name}/{finding.name}" if finding else "",
     }
 
 
@@ -313,7 +316,3 @@ def _flat(row: Row) -> dict[str, Any]:
         else:
             flat[str(key)] = value
     return flat
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")

@@ -6,8 +6,8 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason;
-- ``[[finding]]``: what else is known of claims that differ, as ``text``; ``contradiction = true``
-  if it proves that they cannot hold; and ``claims``, which are lists of sentences by artefact,
+- ``[[finding]]``: what else is known of claims that differ: its ``name``; ``text``; ``contradiction = true``
+  if it proves that they cannot hold; and ``claims``, which are lists of their names by artefact,
   where ``*`` is every claim of the artefact without a finding of its own;
 - ``[inference]``: ``fit`` and ``held_out``, claims by artefact in the same way, written down before
   any setting is tried: the first choose the setting, the others test it; and ``left_out``,
@@ -31,8 +31,9 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ackclock.engine.names import NAME
 from ackclock.reproduction import tried
-from ackclock.reproduction.artefact import Artefact, Simulated
+from ackclock.reproduction.artefact import Artefact, Finding, Simulated
 from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
@@ -48,7 +49,7 @@ class Inference:
     Attributes
     ----------
     fit, held_out : mapping
-        Sentences of claims by artefact.
+        Names of claims by artefact.
     left_out : sequence of str
         Artefacts that cost too much to be judged at every setting drawn.
     """
@@ -260,22 +261,22 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
     return kind, int(number) if number.isdecimal() else 0, number
 
 
-class Finding(NamedTuple):
-    """What else is known of claims; see the module's text."""
-
-    text: str
-    contradiction: bool
-
-
 def _by_claim(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Finding]]:
     found: dict[str, dict[str, Finding]] = {}
+    seen: set[str] = set()
     for one in findings:
-        for artefact, sentences in one["claims"].items():
+        finding = Finding(one["name"], one["text"], one.get("contradiction", False))
+        if finding.name in seen or not NAME.fullmatch(finding.name):
+            raise ValueError(
+                f"{finding.name!r} names no finding, or two; names are words with hyphens, once each"
+            )
+        seen.add(finding.name)
+        for artefact, names in one["claims"].items():
             known = found.setdefault(artefact, {})
-            for sentence in sentences:
-                if sentence in known:
-                    raise ValueError(f"{artefact}: {sentence!r} has two findings")
-                known[sentence] = Finding(one["text"], one.get("contradiction", False))
+            for name in names:
+                if name in known:
+                    raise ValueError(f"{artefact}: {name} has two findings")
+                known[name] = finding
     return found
 
 
@@ -305,13 +306,11 @@ def with_findings(
     result = []
     for one in artefacts:
         known = findings.get(one.name, {})
-        unknown |= set(known) - {claim.sentence for claim in one.claims} - {"*"}
+        unknown |= set(known) - {claim.name for claim in one.claims} - {"*"}
         claims = []
         for claim in one.claims:
-            found = known.get(claim.sentence, known.get("*"))
-            if found is not None and not claim.finding:
-                claim = replace(claim, finding=found.text, contradicted=found.contradiction)
-            claims.append(claim)
+            found = known.get(claim.name, known.get("*"))
+            claims.append(claim if found is None else replace(claim, finding=found))
         result.append(replace(one, claims=tuple(claims)))
     if unknown:
         raise KeyError(f"findings for what is not there: {sorted(unknown)}")

@@ -215,21 +215,21 @@ class Seen(NamedTuple):
         for claim, said in judgement.claims:
             chances = [likelihood(claim.target, claim.judge(one)) for one in numbers]
             holds, value = bool(said.holds), float(said.value)
-            claims[claim.sentence] = SeenClaim(holds, value, list(map(math.log, chances)))
+            claims[claim.name] = SeenClaim(holds, value, list(map(math.log, chances)))
         return cls(judgement.error, claims)
 
 
 def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
     found = set()
-    for name, sentences in wanted.items():
+    for name, claims in wanted.items():
         known = [one for one in paper.artefacts if one.name == name]
         if not known:
             raise LookupError(f"{paper.name} has no {name}, which [inference] names")
-        every = {claim.sentence for claim in known[0].claims}
-        unknown = set(sentences) - every - {"*"}
+        every = {claim.name for claim in known[0].claims}
+        unknown = set(claims) - every - {"*"}
         if unknown:
             raise LookupError(f"{paper.name}/{name} has no claim {sorted(unknown)[0]!r}")
-        found |= {(name, one) for one in (every if "*" in sentences else sentences)}
+        found |= {(name, one) for one in (every if "*" in claims else claims)}
     return found
 
 
@@ -237,12 +237,12 @@ def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
     """Give the mean log-likelihood of claims, artefacts weighing alike; of all runs, or of one."""
     by_artefact = []
     for name, one in seen.items():
-        wanted = [sentence for artefact, sentence in keys if artefact == name]
+        wanted = [claim for artefact, claim in keys if artefact == name]
         if wanted and one.error:
             by_artefact.append(math.log(LEAST_LIKELIHOOD))
         elif wanted:
             # Sums of numbers depend on their order, which that of a set is not.
-            found = [one.claims[sentence].likelihoods[index] for sentence in sorted(wanted)]
+            found = [one.claims[claim].likelihoods[index] for claim in sorted(wanted)]
             by_artefact.append(math.fsum(found) / len(found))
     return math.fsum(by_artefact) / len(by_artefact) if by_artefact else math.nan
 

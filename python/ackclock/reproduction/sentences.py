@@ -5,8 +5,8 @@ or an order that could be checked:
 
 - ``section``: as the paper prints it;
 - ``says``: what it says, in our words;
-- either ``claims``: by artefact, a list of the claims that check it, in which ``*`` stands for any
-  text, so that ``["*"]`` is every claim of the artefact;
+- either ``claims``: by artefact, the names of the claims that check it, in which ``*`` stands for
+  any text, so that ``["*"]`` is every claim of the artefact;
 - or ``not_tested``: why no claim does. ``elsewhere: `` begins what a test or a study checks that is
   no claim, ``not yet: `` what a claim should.
 """
@@ -42,7 +42,7 @@ class Sentence:
     says : str
         What it says, in our words.
     claims : mapping
-        By artefact, patterns of the claims that check it.
+        By artefact, the names of the claims that check it, or patterns of names.
     not_tested : str
         Why no claim does.
 
@@ -94,7 +94,7 @@ def matching(artefact: Artefact, pattern: str) -> list[Claim]:
     artefact : Artefact
         Whose claims.
     pattern : str
-        The sentence of a claim, in which ``*`` stands for any text.
+        The name of a claim, in which ``*`` stands for any text.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def matching(artefact: Artefact, pattern: str) -> list[Claim]:
         None when there is no such claim.
     """
     wanted = ".*".join(map(re.escape, pattern.split("*")))
-    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.sentence)]
+    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.name)]
 
 
 def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:
@@ -147,8 +147,8 @@ def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Arte
     """
     for artefact in paper.artefacts:
         patterns = {pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())}
-        stated = {claim.sentence for one in patterns for claim in matching(artefact, one)}
-        yield from ((artefact, claim) for claim in artefact.claims if claim.sentence not in stated)
+        stated = {claim.name for one in patterns for claim in matching(artefact, one)}
+        yield from ((artefact, claim) for claim in artefact.claims if claim.name not in stated)
 
 
 def markdown(papers: Sequence[tuple[Paper, Sequence[Sentence]]]) -> str:

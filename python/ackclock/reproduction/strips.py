@@ -50,7 +50,7 @@ def shown(artefact: Artefact, paper: Paper) -> list[Claim]:
 
 def _values(artefact: Artefact, claim: Claim, paper: Paper) -> list[tuple[float, bool, bool]]:
     """Give the number at each plausible setting, whether the claim held, and which is chosen."""
-    key = (artefact.name, claim.sentence)
+    key = (artefact.name, claim.name)
     found = []
     for one in tried.plausible(paper.trials, key):
         value, holds = one.outcomes[key].value, one.outcomes[key].holds

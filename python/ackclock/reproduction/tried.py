@@ -26,7 +26,7 @@ ROBUST = 0.8
 """Share of the plausible settings at which a robust claim holds."""
 
 ClaimKey = tuple[str, str]
-"""Name of an artefact and sentence of a claim."""
+"""Names of an artefact and of a claim of it."""
 
 
 class Outcome(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.engine.names import slug
 from ackclock.models import periods
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near, ordered
@@ -81,6 +82,7 @@ def _draw_1(_numbers: Numbers, traces: Traces) -> Group:
 
 def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> Claim:
     return near(
+        slug(curve, "period-at", LARGE.window, "packets"),
         f"{curve}: period at {LARGE.window} packets",
         mean(curve, LARGE),
         expected,
@@ -105,6 +107,7 @@ FIGURE_1 = Computed(
         _at(EARLY, 8303, 0.001, "its formula"),
         _at(LATE, 4158, 0.001, "its formula"),
         ordered(
+            "order-at-83000-reno-africa-hstcp-scalable",
             "order at 83000: Reno, Africa, HSTCP, Scalable",
             [
                 (RENO, mean(RENO, LARGE)),

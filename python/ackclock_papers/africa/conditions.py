@@ -52,6 +52,7 @@ CONDITIONS = Simulated(
     draw=_draw,
     claims=(
         near(
+            "rtt-from-to-b-30-ms",
             "the RTT from A to B is 30 ms",
             mean(TABLES, "first_ms"),
             30,
@@ -60,6 +61,7 @@ CONDITIONS = Simulated(
             why="without a queue; a transmission and the delay before it come on top",
         ),
         near(
+            "rtt-from-c-to-d-multiple",
             "the RTT from C to D is a multiple of it",
             mean(TABLES, "second_ms"),
             180,
@@ -69,6 +71,7 @@ CONDITIONS = Simulated(
             paper="6 times 30 ms",
         ),
         near(
+            "poisson-datagrams",
             "Poisson datagrams",
             mean(TABLES, "noise"),
             NOISE_SHARE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from ackclock.engine.names import slug
 from ackclock.models import laws, responses
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
@@ -93,6 +94,7 @@ def _most_aggressive(window: int) -> Claim:
         return max(found, key=lambda one: one.value)
 
     return ordered(
+        slug("stcp-most-aggressive-at", window, "packets"),
         f"STCP is the most aggressive at {window} packets",
         [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],
         why="what a window regains in an epoch, per round trip",
@@ -103,6 +105,7 @@ def _most_aggressive(window: int) -> Claim:
 
 def _grows_most(name: str) -> Claim:
     return between(
+        slug(name, "most-aggressive-at-capacity"),
         f"{name} is most aggressive at capacity",
         _of(f"end over begin, {name}"),
         1.001,
@@ -130,6 +133,7 @@ SECTION_2_C = Computed(
     headline=True,
     claims=(
         between(
+            "reno-needs-unreasonably-low-drop-probability-at-83-000",
             "Reno needs an unreasonably low drop probability at 83 000 packets",
             _of("p of Reno"),
             0,
@@ -139,6 +143,7 @@ SECTION_2_C = Computed(
         ),
         *map(_most_aggressive, WINDOWS),
         near(
+            "hypothetical-protocol-at-g-maximum-in-constant-time",
             "the hypothetical protocol is at G of the maximum in constant time",
             _of("constant time"),
             1,

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, ordered
@@ -154,23 +155,25 @@ SECTION_3_B = Simulated(
     about="Modes of the flows of table I and of figure 4, from their traces.",
     cases=_cases_3, measure=_measure_3, numbers=_numbers_3, draw=draw, headline=True,
     claims=(
-        *(between(f"the faster flow turns slow first (RTT ratio {one})",
+        *(between(slug("faster-flow-turns-slow-first-rtt", one),
+                  f"the faster flow turns slow first (RTT ratio {one})",
                   mean(RttRatio(one), "faster"), 0.5, 1, paper="'the first to switch'",
                   why="of the time in which only one flow is slow, more than half")
           for one in UNEQUAL),
-        *(ordered(f"the short flow is slow more of the time than the long one (RTT ratio {one})",
+        *(ordered(slug("short-flow-slow-more-time", one),
+                  f"the short flow is slow more of the time than the long one (RTT ratio {one})",
                   [(key, mean(RttRatio(one), key)) for key in ("short", "long")],
                   why="shares of the time after 30 s",
                   paper="'allowed to continue to use the higher increase rate'")
           for one in UNEQUAL),
-        between("figure 4: it is slow before its losses",
+        between("figure-4-slow-before-losses", "figure 4: it is slow before its losses",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
                 why="before more than half of its losses"),
-        between("figure 4: it is slow while the link is full",
+        between("figure-4-slow-while-link-full", "figure 4: it is slow while the link is full",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[1]), 0.5, 1,
                 paper="'much more conservative ... in networks that are being sufficiently used'",
                 why="more than half of the time with a utilisation of 0.95, the upper end of G"),
-        between("figure 4: it is fast while the link is underused",
+        between("figure-4-fast-while-link-underused", "figure 4: it is fast while the link is underused",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[2]), 0.5, 1,
                 paper="'to run indeed in the scalable, aggressive \"fast\" mode in underutilized "
                 "networks'",

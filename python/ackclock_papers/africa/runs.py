@@ -10,6 +10,7 @@ import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
@@ -126,6 +127,7 @@ PRINTED = "one run of the paper, in a ratio that losses decide"
 
 def _ratio(control: Control, expected: float) -> Claim:
     return times(
+        slug(control, "to-reno-about", expected, "1"),
         f"{control} to Reno about {expected:g}:1",
         mean(control, "ratio"),
         expected,
@@ -137,6 +139,7 @@ def _ratio(control: Control, expected: float) -> Claim:
 
 def _losses(control: Control, expected: float, paper: str) -> Claim:
     return times(
+        slug(control, "losses-at-bottleneck"),
         f"{control}: losses at the bottleneck",
         mean(control, "losses"),
         expected,
@@ -148,11 +151,13 @@ def _losses(control: Control, expected: float, paper: str) -> Claim:
 
 
 LESS = ordered(
+    "africa-leaves-reno-more-than-hstcp",
     "Africa leaves Reno more than HSTCP",
     [("HSTCP's ratio", mean(HSTCP, "ratio")), ("Africa's", mean(AFRICA, "ratio"))],
     paper="25:1 against 6:1",
 )
 FEWER = ordered(
+    "africa-loses-tenth-hstcp-packets-at-most",
     "Africa loses a tenth of HSTCP's packets at most",
     [(one, mean(one, "losses")) for one in (HSTCP, AFRICA)],
     margin=9.0,
@@ -182,10 +187,12 @@ FIGURE_2 = Simulated(
     ),
     claims=(
         near(
+            "round-trip",
             "the round trip", mean(AFRICA, "rtt_ms"), 164, within=0.005, unit="ms",
             why="2 (1 + 80 + 1) ms and a transmission", paper="80 ms and 1 ms each way",
         ),
         near(
+            "poisson-datagrams",
             "Poisson datagrams", mean(AFRICA, "noise"), NOISE_SHARE, within=0.1,
             paper="roughly 3 %", why="'roughly'",
         ),
@@ -250,11 +257,13 @@ FIGURE_4 = _beside_reno(
     SLOW_ACCESS,
     FEWER,
     ordered(
+        "africa-total-utilisation-slightly-higher",
         "Africa's total utilisation is slightly higher",
         [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)],
         paper="slightly higher",
     ),
     between(
+        "beside-africa-reno-limited-own-access-link",
         "beside Africa Reno is limited by its own access link",
         mean(AFRICA, "reno_mbps"),
         70,
@@ -270,13 +279,14 @@ FIGURE_4 = _beside_reno(
 )
 FIGURE_5 = _beside_reno(
     5, "fairness, Africa beside Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
-    ordered("Africa leaves Reno more than in figure 4",
+    ordered("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
             [(one, mean(one, "ratio")) for one in (FIGURE_4.name, AFRICA)],
             paper="'the ratio of TCP-Africa traffic to TCP-Reno traffic improves', 6:1 to 4:1"),
-    ordered("Africa has fewer congestion events than HSTCP",
+    ordered("africa-fewer-congestion-events-than-hstcp", "Africa has fewer congestion events than HSTCP",
             [(one, mean(one, "loss_events")) for one in (HSTCP, AFRICA)],
             paper="'the decreased number of congestion incidents'"),
-    ordered("Africa loses fewer packets in each congestion event",
+    ordered("africa-loses-fewer-packets-in-each-congestion-event",
+            "Africa loses fewer packets in each congestion event",
             [(one, ratio((one, "losses"), (one, "loss_events"))) for one in (HSTCP, AFRICA)],
             unit="packets", why="the order of the means of losses over those of loss events",
             paper="'an improvement in ... the number of packets lost in each event'"),
@@ -289,6 +299,7 @@ FIGURE_6 = _beside_reno(
     ACCESS,
     LESS,
     times(
+        "reno-not-significantly-more-than-in-figure-3",
         "Reno has not significantly more than in figure 3",
         ratio((HSTCP, "reno_mbps"), (FIGURE_3.name, "reno_mbps")),
         25 / 17,
@@ -376,15 +387,18 @@ FIGURE_7 = Simulated(
     ),
     claims=(
         between(
+            "quick-reduction",
             "quick reduction", mean(AFRICA, "down_s"), 0, 10, unit="s", paper="quickly",
             why="time until its rate fits beside the datagrams, 120 round trips at most",
         ),
         between(
+            "fast-recovery-after-320-s",
             "fast recovery after 320 s", mean(AFRICA, "up_s"), 0, 20, unit="s",
             paper="quickly utilizes",
             why="time to 90 % of the link; Reno would need some 3000 round trips, 250 s",
         ),
         between(
+            "comes-near-what-datagrams-leave",
             "it comes near what the datagrams leave", mean(AFRICA, "during"),
             0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
             why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -96,9 +97,17 @@ def _table(
         return pictures.grid(heads, rows)
 
     ratios = (
-        near(f"{key}: throughput ratio", mean(key, "ratio"), value, within=0.1, why="equal flows")
+        near(
+            slug(key, "throughput-ratio"),
+            f"{key}: throughput ratio",
+            mean(key, "ratio"),
+            value,
+            within=0.1,
+            why="equal flows",
+        )
         if key.times == 1
         else times(
+            slug(key, "throughput-ratio"),
             f"{key}: throughput ratio",
             mean(key, "ratio"),
             value,
@@ -109,6 +118,7 @@ def _table(
     )
     losses = (
         times(
+            slug(key, "packets-lost"),
             f"{key}: packets lost",
             mean(key, "losses"),
             lost,
@@ -159,6 +169,7 @@ TABLE_1 = _table(
     AFRICA,
     {1: (1.0132, 440), 2: (2.3552, 581), 3: (3.6106, 529), 6: (8.4616, 336)},
     near(
+        "ratio-roughly-proportional-to-rtts",
         "the ratio is roughly proportional to that of the RTTs",
         exponent,
         1.19,
@@ -168,6 +179,7 @@ TABLE_1 = _table(
         why="power of the RTT ratio; at 1.5 a ratio of 6 is 15",
     ),
     between(
+        "improvement-over-reno-which-quadratic",
         "an improvement over Reno, which is quadratic",
         exponent,
         -np.inf,
@@ -176,6 +188,7 @@ TABLE_1 = _table(
         why="power of the RTT ratio; 1.9 is hardly one",
     ),
     between(
+        "ratio-grows-far-slower-than-hstcp-rtt-ratio-6",
         "the ratio grows far slower than HSTCP's (RTT ratio 6)",
         ratio((HSTCP_6, "ratio"), (RttRatio(6), "ratio")),
         5,
@@ -185,6 +198,7 @@ TABLE_1 = _table(
     ),
     *(
         ordered(
+            slug("packets-lost", words, "from-rtt-ratio", low, "to", high),
             f"packets lost {words} from RTT ratio {low} to {high}",
             [(str(RttRatio(one)), mean(RttRatio(one), "losses")) for one in order],
             unit="packets",

@@ -11,6 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run, build, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
 from ackclock.reproduction import pictures
@@ -109,6 +110,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 def _fewer(other: Alone, name: str) -> Claim:
     return ordered(
+        slug("binary-search-loses-less-than", name),
         f"binary search loses less than {name}",
         [(name, mean(other, "drops")), ("BI-TCP", mean(BIC, "drops"))],
         unit="packets per loss event",
@@ -131,6 +133,7 @@ SECTION_VI_A = Simulated(
     claims=(
         *(
             times(
+                slug("lost-packets-proportional-to-increment", more.increase, "for", less.increase),
                 f"lost packets are proportional to the increment: {more.increase} for {less.increase}",
                 ratio((more, "drops"), (less, "drops")),
                 more.increase / less.increase,
@@ -143,6 +146,7 @@ SECTION_VI_A = Simulated(
         _fewer(AIMD[0], "AIMD(32, 0.125)"),
         _fewer(HSTCP, "HSTCP"),
         near(
+            "below-low-window-bi-tcp-cuts-tcp",
             "below low_window BI-TCP cuts as TCP does",
             mean(SLOW[0], "kept"),
             0.5,
@@ -151,6 +155,7 @@ SECTION_VI_A = Simulated(
             paper="TCP",
         ),
         near(
+            "below-low-window-bi-tcp-grows-tcp",
             "below low_window BI-TCP grows as TCP does",
             ratio((SLOW[0], "window"), (SLOW[1], "window")),
             1,
@@ -287,6 +292,7 @@ SECTION_IV = Simulated(
     claims=(
         *(
             ordered(
+                slug("simulated-unfairness-less-than-predicted", one),
                 f"the simulated unfairness is less than predicted: {one}",
                 [("by the analysis", _by_analysis(one)), ("simulated", mean(one, "ratio"))],
                 why="ratio of the throughputs against (RTT2/RTT1)^(1/(1 - d))",
@@ -295,6 +301,7 @@ SECTION_IV = Simulated(
             for one in UNEQUAL
         ),
         ordered(
+            "below-windows-500-packets-synchronised-loss-becomes-rare",
             "below windows of 500 packets synchronised loss becomes rare",
             [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
             why="share of HSTCP's congestion events in which both flows lose, by the window of "
@@ -303,6 +310,7 @@ SECTION_IV = Simulated(
         ),
         *(
             ordered(
+                slug("losses-less-synchronised-at-100-mbit", name),
                 f"losses are less synchronised at 100 Mbit/s: {name}",
                 [
                     (f"{rate:g} Mbit/s", mean(Both(name, rate), "together"))
@@ -314,6 +322,7 @@ SECTION_IV = Simulated(
             for name in EQUAL_RTT
         ),
         ordered(
+            "high-speed-flows-take-forward-bandwidth-from-background",
             "high-speed flows take the forward bandwidth from the background",
             [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],
             unit="of the link",

@@ -12,6 +12,7 @@ import scipy
 
 from ackclock.draw import figure
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import responses
 from ackclock.reproduction import figures, pictures
@@ -148,8 +149,16 @@ FIGURE_1 = Simulated(
         ],
     ),
     claims=(
-        near("25 small TCP flows each way", mean(SETUP, "small_flows"), 25, within=0, why="counted"),
+        near(
+            "25-small-tcp-flows-each-way",
+            "25 small TCP flows each way",
+            mean(SETUP, "small_flows"),
+            25,
+            within=0,
+            why="counted",
+        ),
         between(
+            "their-windows-stay-under-64",
             "their windows stay under 64",
             mean(SETUP, "largest_small_window"),
             1,
@@ -159,6 +168,7 @@ FIGURE_1 = Simulated(
             paper="under 64",
         ),
         between(
+            "background-uses-at-least-20-percent-backward-bandwidth",
             "background uses at least 20 % of the backward bandwidth",
             mean(SETUP, "backward_share"),
             0.2,
@@ -192,6 +202,7 @@ FIGURE_4 = Computed(
     draw=_draw(1e-7, 1e-2),
     claims=(
         near(
+            "hstcp-leaves-reno-at-window-31",
             "HSTCP leaves Reno at a window of 31",
             mean(CROSSINGS, "hstcp"),
             31,
@@ -200,12 +211,14 @@ FIGURE_4 = Computed(
             unit="packets",
         ),
         ordered(
+            "order-at-1e-7-scalable-hstcp-aimd-reno",
             "order at 1e-7: Scalable, HSTCP, AIMD, Reno",
             [(name, mean(name, LossRate(1e-7))) for name in ("Scalable", "HSTCP", AIMD, "Reno")],
             unit="packets per RTT",
             paper="as drawn",
         ),
         near(
+            "hstcp-10-gbit-s-at-p-1e-7",
             "HSTCP: 10 Gbit/s at p = 1e-7",
             mean("HSTCP", LossRate(1e-7)),
             83_333,
@@ -255,6 +268,7 @@ FIGURE_5 = Simulated(
     ),
     claims=(
         between(
+            "binary-search-seen",
             "binary search is seen",
             mean(TWO, "binary"),
             0.3,
@@ -263,6 +277,7 @@ FIGURE_5 = Simulated(
             paper="marked",
         ),
         between(
+            "growth-never-exceeds-s-max-more-than-round-trip",
             "growth never exceeds S_max by more than a round trip's queueing",
             mean(TWO, "largest_growth"),
             0,
@@ -272,6 +287,7 @@ FIGURE_5 = Simulated(
             paper="S_max = 32",
         ),
         between(
+            "flows-share-fairly",
             "the flows share fairly",
             mean(TWO, "jain"),
             0.95,
@@ -299,12 +315,14 @@ FIGURE_6 = Computed(
     headline=True,
     claims=(
         ordered(
+            "larger-s-max-gives-more-at-1e-8",
             "a larger S_max gives more at 1e-8",
             [(str(one), mean(one, LossRate(1e-8))) for one in reversed(S_MAX)],
             unit="packets per RTT",
             paper="as drawn",
         ),
         holds(
+            "s-max-matters-only-below-p-about-1e-4",
             "S_max matters only below p about 1e-4",
             "only below 1e-4",
             lambda n: (
@@ -324,12 +342,14 @@ FIGURE_7 = Computed(
     draw=_draw(1e-8, 1e-1),
     claims=(
         ordered(
+            "larger-s-min-gives-more-at-1e-4",
             "a larger S_min gives more at 1e-4",
             [(str(one), mean(one, LossRate(1e-4))) for one in S_MIN],
             unit="packets per RTT",
             paper="as drawn",
         ),
         holds(
+            "s-min-not-matter-at-very-low-loss",
             "S_min does not matter at very low loss",
             "curves meet",
             lambda n: (f"{_apart(n, 1e-8, S_MIN):.1%} apart at 1e-8", _apart(n, 1e-8, S_MIN) < 0.05),
@@ -365,24 +385,32 @@ FIGURE_8 = Computed(
     about="Closed forms; tested against the simulation in docs/theory.md.",
     compute=_compute_8, numbers=_numbers(WITH_BIC, "reno"), draw=_draw(1e-7, 1e-2), headline=True,
     claims=(
-        near("BI-TCP leaves Reno at a window of 14", mean(CROSSINGS, "reno"), 14, within=0.03,
+        near("bi-tcp-leaves-reno-at-window-14",
+             "BI-TCP leaves Reno at a window of 14", mean(CROSSINGS, "reno"), 14, within=0.03,
              why="14.28 from the closed forms", unit="packets"),
-        near("BI-TCP over AIMD at 1e-5", _over_aimd(1e-5), 0.74, within=0.01, why="26 % less"),
-        near("BI-TCP over AIMD at 1e-6", _over_aimd(1e-6), 0.91, within=0.01, why="9 % less"),
-        near("BI-TCP over AIMD at 1e-7", _over_aimd(1e-7), 0.97, within=0.01, why="3 % less"),
-        near("from 1e-5 on BI-TCP runs in parallel with TCP", _slope, 0.5, within=0.1,
+        near("bi-tcp-over-aimd-at-1e-5",
+             "BI-TCP over AIMD at 1e-5", _over_aimd(1e-5), 0.74, within=0.01, why="26 % less"),
+        near("bi-tcp-over-aimd-at-1e-6",
+             "BI-TCP over AIMD at 1e-6", _over_aimd(1e-6), 0.91, within=0.01, why="9 % less"),
+        near("bi-tcp-over-aimd-at-1e-7",
+             "BI-TCP over AIMD at 1e-7", _over_aimd(1e-7), 0.97, within=0.01, why="3 % less"),
+        near("from-1e-5-on-bi-tcp-runs-in-parallel",
+             "from 1e-5 on BI-TCP runs in parallel with TCP", _slope, 0.5, within=0.1,
              absolute=True, paper="'run in parallel after some point (at p=1e-5)'",
              why="slope from 1e-5 to 1e-8 in the log-log plot; HSTCP has 0.82, STCP 1"),
-        times("at high loss rates BI-TCP is as friendly to TCP as STCP", ratio(
+        times("at-high-loss-rates-bi-tcp-friendly-to-tcp",
+              "at high loss rates BI-TCP is as friendly to TCP as STCP", ratio(
             ("BI-TCP", LossRate(1e-3)), ("Scalable", LossRate(1e-3))), 1.0, factor=1.25,
               why="rates at 1e-3", paper="'comparable to STCP'"),
-        ordered("at high loss rates BI-TCP is less friendly to TCP than HSTCP",
+        ordered("at-high-loss-rates-bi-tcp-less-friendly",
+                "at high loss rates BI-TCP is less friendly to TCP than HSTCP",
                 [(name, mean(name, LossRate(1e-3))) for name in ("BI-TCP", "HSTCP")],
                 why="the rates at 1e-3", unit="packets per RTT", paper="'less TCP friendly'"),
-        ordered("at 1e-8 BI-TCP lies below HSTCP and Scalable",
+        ordered("at-1e-8-bi-tcp-lies-below-hstcp", "at 1e-8 BI-TCP lies below HSTCP and Scalable",
                 [(name, mean(name, LossRate(1e-8))) for name in ("Scalable", "HSTCP", "BI-TCP")],
                 unit="packets per RTT"),
-        *(near(f"R at {at}", mean("BI-TCP", at), value, within=0.001, why="equations 1.3 and 1.5",
+        *(near(slug("r-at", at),
+               f"R at {at}", mean("BI-TCP", at), value, within=0.001, why="equations 1.3 and 1.5",
                unit="packets per RTT")
           for at, value in PACKETS_PER_RTT.items()),
     ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean
@@ -64,6 +65,7 @@ CONDITIONS = Simulated(
     claims=(
         *(
             between(
+                slug("web-traffic-alone-takes-20", direction),
                 f"web traffic alone takes 20 to 50 % of the link, {direction}",
                 mean(ALONE, direction),
                 0.15,
@@ -74,6 +76,7 @@ CONDITIONS = Simulated(
             for direction in DIRECTIONS
         ),
         between(
+            "background-takes-at-least-20-percent-backward-bandwidth",
             "background takes at least 20 % of the backward bandwidth",
             mean(TABLE_3, "reverse"),
             0.2,
@@ -82,6 +85,7 @@ CONDITIONS = Simulated(
             why="as printed",
         ),
         between(
+            "rtt-flow-1-40-ms",
             "the RTT of flow 1 is 40 ms",
             mean(TABLE_3, "rtt_ms"),
             40,

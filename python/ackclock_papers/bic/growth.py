@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engine.names import slug
 from ackclock.models import convergence, fluid, laws, unfairness
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -127,34 +128,40 @@ SECTION_IX = Computed(
     },
     draw=_draw, headline=True,
     claims=(
-        ordered("synchronised loss prolongs convergence",
+        ordered("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
                 [(one, _of(f"HSTCP, {one}")) for one in ("together", "one by one")],
                 unit="round trips", why="until two HSTCP flows from 2 to 1 are within a tenth, "
                 "means of 10 events in which both lose and of 20 in which one does",
                 paper="'can prolong convergence'"),
-        between("binary search with a common decrease converges to a fair share",
+        between("binary-search-with-common-decrease-converges-to-fair-share",
+                "binary search with a common decrease converges to a fair share",
                 _of("last ratio"), 1, 1.999, why="windows of two flows from 2 to 1 after "
                 f"{EVENTS} synchronised loss events; nearer to 1 than at first",
                 paper="'converges to a fair share', in a time that 'can be very long'"),
-        ordered("fast convergence makes it faster",
+        ordered("fast-convergence-makes-faster", "fast convergence makes it faster",
                 [(one, _of(f"fair, {one}")) for one in ("plain", "fast convergence")],
                 unit="round trips", why="until two flows from 2 to 1 are within a tenth",
                 paper="'converge faster than pure binary increase'"),
-        ordered("the unfairness grows with the bandwidth up to beta W = 2 S_max",
+        ordered("unfairness-grows-with-bandwidth-up-to-beta-w-2",
+                "the unfairness grows with the bandwidth up to beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"search, {t:g} s")) for t in reversed(SHORT_S)],
                 why="ratio of the windows by the approximation for small windows, longer epochs "
                 "first", paper="'first exponentially increases'"),
-        ordered("the unfairness falls with the bandwidth from there on",
+        ordered("unfairness-falls-with-bandwidth-from-there-on",
+                "the unfairness falls with the bandwidth from there on",
                 [(f"{t:g} s", _of(f"additive, {t:g} s")) for t in LONG_S],
                 why="ratio of the windows by the approximation for large windows, shorter epochs "
                 "first", paper="'reaching its peak when' beta W = 2 S_max"),
-        near("TCP uses 10 Gbit/s well with a large buffer", _of("used with a buffer"), 1,
+        near("tcp-uses-10-gbit-s-well-with-large-buffer",
+             "TCP uses 10 Gbit/s well with a large buffer", _of("used with a buffer"), 1,
              within=0.05, paper="'good utilization even under 10Gbps'",
              why="by the fluid cycle with a buffer of the bandwidth-delay product"),
-        *(near(f"{name}: utilisation by its decrease", _of(f"used, {name}"), value, within=0.01,
+        *(near(slug(name, "utilisation-decrease"),
+               f"{name}: utilisation by its decrease", _of(f"used, {name}"), value, within=0.01,
                absolute=True, why="mean over largest window of 10 000 packets without a buffer, "
                "two digits") for name, value in PRINTED.items()),
-        ordered("a less aggressive protocol takes longer to use free bandwidth",
+        ordered("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
+                "a less aggressive protocol takes longer to use free bandwidth",
                 [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",
                 why="from a window of 10 to one of 100 Gbit/s, the lowest slope of the response "
                 "function first", paper="'less responsive to available bandwidth'"),

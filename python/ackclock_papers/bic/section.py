@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, ordered, ratio, times
@@ -104,31 +105,39 @@ SECTION_VII = Simulated(
     ),
     cases=_cases, measure=_measure, numbers=NUMBERS, draw=_draw,
     claims=(
-        times("BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), 7000, factor=1.25,
+        times("bi-tcp-window-at-2.5-gbit-s",
+              "BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), 7000, factor=1.25,
               why="'about', two flows of 40 ms", unit="packets", paper="about 7000 packets"),
-        times("BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), 300, factor=1.25,
+        times("bi-tcp-window-at-100-mbit-s",
+              "BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), 300, factor=1.25,
               why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
-        times("BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
+        times("bi-tcp-loss-rate-at-2.5-gbit-s",
+              "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
               why="of packets, one digit; loss events are rarer than this at such windows"),
-        times("BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
+        times("bi-tcp-loss-rate-at-100-mbit-s",
+              "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
               why="of packets, one digit; loss events are rarer than this at such windows"),
-        *(times(f"RED: {key.flows.control}'s windows are as the inverse RTTs (ratio "
+        *(times(slug("red", key.flows.control, "windows-inverse-rtts-ratio", key.flows.ratio),
+                f"RED: {key.flows.control}'s windows are as the inverse RTTs (ratio "
                 f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
                 why="'close'", paper=f"close to {key.flows.ratio}")
           for key in WITH_RED),
-        *(ordered(f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
+        *(ordered(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
+                  f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
                   [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
                    for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
                   paper=f"{PAPER_2[name][place]:g} against {PAPER_3[name][place]:g}; 'have "
                   "improved RTT unfairness'")
           for name in ("HSTCP", "STCP") for place, multiple in enumerate(RATIOS) if place),
-        *(between(f"BI-TCP does not deteriorate much at 100 Mbit/s (ratio {multiple})",
+        *(between(slug("bi-tcp-not-deteriorate-much", multiple),
+                  f"BI-TCP does not deteriorate much at 100 Mbit/s (ratio {multiple})",
                   ratio(*((_pair("BI-TCP", multiple, rate_mbps), "ratio")
                           for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS))), 0, 2,
                   why="ratio of the throughput ratios; less than twice, and the paper has 1.4 and "
                   "0.95", paper="'does not deteriorate much'")
           for multiple in (3, 6)),
-        ordered("BI-TCP is more RTT-unfair around small windows (ratio 3)",
+        ordered("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
+                "BI-TCP is more RTT-unfair around small windows (ratio 3)",
                 [(f"{rate_mbps:g} Mbit/s", mean(_pair("BI-TCP", 3, rate_mbps), "ratio"))
                  for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS)],
                 paper="13.06 against 9.18; 'around small window sizes, BI-TCP shows the worst "

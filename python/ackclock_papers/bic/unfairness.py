@@ -11,6 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Judged, Simulated, Traces
@@ -78,15 +79,19 @@ FIGURE_2 = Simulated(
         x_label="at least this many flows lose", height=3.0,
     ),
     claims=(
-        near("droptail: at least half of the flows in about 70 % of epochs",
+        near("droptail-at-least-half-flows-in-about-70-percent",
+             "droptail: at least half of the flows in about 70 % of epochs",
              mean(DROPTAIL, "half"), 0.7, within=0.15, absolute=True, why="'around', from a plot; "
              "the text says 'more than half' once and 'at least half' once"),
-        near("RED: more than a quarter in about 30 %", mean(RED, "quarter"), 0.3, within=0.15,
+        near("red-more-than-quarter-in-about-30-percent",
+             "RED: more than a quarter in about 30 %", mean(RED, "quarter"), 0.3, within=0.15,
              absolute=True, why="'around', from a plot"),
-        ordered("losses are much more synchronised with droptail",
+        ordered("losses-much-more-synchronised-with-droptail",
+                "losses are much more synchronised with droptail",
                 [(DROPTAIL, mean(DROPTAIL, "quarter")), (RED, mean(RED, "quarter"))],
                 paper="RED does not incur as much"),
-        *(times(f"background has about {share:.0%} of the {words} path",
+        *(times(slug("background-about", share, words, "path"),
+                f"background has about {share:.0%} of the {words} path",
                 mean(DROPTAIL, direction), share, factor=2,
                 why="'about', and what web traffic there was is open", paper=f"about {share:.0%}")
           for direction, words, share in
@@ -144,6 +149,7 @@ FIGURE_3 = Simulated(
     ),
     claims=(
         between(
+            "long-rtt-flows-fall-to-almost-zero",
             "the long-RTT flows fall to almost zero",
             mean(DROPTAIL, "long_share"),
             0,
@@ -152,6 +158,7 @@ FIGURE_3 = Simulated(
             paper="down to almost zero",
         ),
         ordered(
+            "equal-ones-converge",
             "the equal ones converge",
             [("last quarter", mean(DROPTAIL, "jain_last")), ("first quarter", mean(DROPTAIL, "jain_first"))],
             why="Jain's index of the eight after all have begun",
@@ -233,7 +240,13 @@ def _equal(name: str, expected: float) -> Claim:
     low, high = OWN_RANGE
     number = mean(RttPair(name, 1), "ratio")
     within_two = times(
-        f"{name}: equal RTTs share equally", number, expected, factor=2, why="", paper=f"{expected:g}"
+        slug(name, "equal-rtts-share-equally"),
+        f"{name}: equal RTTs share equally",
+        number,
+        expected,
+        factor=2,
+        why="",
+        paper=f"{expected:g}",
     )
 
     def judge(numbers: Numbers) -> Judged:
@@ -253,6 +266,7 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
         yield _equal(name, equal)
         for multiple, value in zip(RATIOS[1:], expected, strict=True):
             yield times(
+                slug(name, "rtt-ratio", multiple),
                 f"{name}: RTT ratio {multiple}",
                 mean(RttPair(name, multiple), "ratio"),
                 value,
@@ -262,6 +276,7 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
     if set(names) == set(CONTROLS):
         (bic, aimd), others = (values[name][-1] for name in ("BI-TCP", "AIMD")), ("HSTCP", "STCP")
         yield times(
+            "bi-tcp-relatively-comparable-to-aimd-ratio-6",
             "BI-TCP is relatively comparable to AIMD (ratio 6)",
             ratio((RttPair("BI-TCP", 6), "ratio"), (RttPair("AIMD", 6), "ratio")),
             bic / aimd,
@@ -271,6 +286,7 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
         )
         for name in others:
             yield ordered(
+                slug("bi-tcp-much-better-than", name, "ratio-6"),
                 f"BI-TCP is much better than {name} (ratio 6)",
                 [(one, mean(RttPair(one, 6), "ratio")) for one in (name, "BI-TCP")],
                 paper=f"{values[name][-1]:.3g} against {bic:.3g}",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ackclock.draw.figure import Axis, Group
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
@@ -34,12 +35,19 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     fast = "FAST", mean(cases["FAST"], "FAST")
     return (
         ordered(
+            slug("fit-above-other-tcps-at", where),
             f"FIT is above the other TCPs at {where}",
             [own, ("the best of them", _best(others))],
             unit="Mbit/s",
             paper="higher",
         ),
-        ordered(f"FIT is above FAST at {where}", [own, fast], unit="Mbit/s", paper="higher"),
+        ordered(
+            slug("fit-above-fast-at", where),
+            f"FIT is above FAST at {where}",
+            [own, fast],
+            unit="Mbit/s",
+            paper="higher",
+        ),
     )
 
 
@@ -163,6 +171,7 @@ FIGURE_4 = Simulated(
     claims=(
         *(
             near(
+                slug("1-gbit-s-loss", p, "fit-about-fast"),
                 f"1 Gbit/s, loss {p:g}: FIT about as FAST",
                 ratio((_with_loss("FIT", p), "FIT"), (_with_loss("FAST", p), "FAST")),
                 1,
@@ -174,6 +183,7 @@ FIGURE_4 = Simulated(
         ),
         *(
             ordered(
+                slug("1-gbit-s-loss", p, "fit-much-higher-than", other),
                 f"1 Gbit/s, loss {p:g}: FIT much higher than {other}",
                 [("FIT", mean(_with_loss("FIT", p), "FIT")), (other, mean(_with_loss(other, p), other))],
                 unit="Mbit/s",
@@ -264,6 +274,7 @@ FIGURE_5 = Simulated(
             for claim in _above(f"{ms} ms, {p:.0%}", _noisy(ms, p))
         ),
         between(
+            "fit-much-more-than-best-other-tcp",
             "FIT has much more than the best other TCP",
             _ahead,
             1 + MUCH,

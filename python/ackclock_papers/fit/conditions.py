@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, times
@@ -96,6 +97,7 @@ CONDITIONS = Simulated(
     claims=(
         *(
             times(
+                slug(path, "mean-rtt-stated-delay"),
                 f"{path}: the mean RTT is the stated delay",
                 mean(path, "rtt_ms"),
                 path.rtt_ms,
@@ -107,6 +109,7 @@ CONDITIONS = Simulated(
         ),
         *(
             near(
+                slug(path, "packets-lost-at-stated-rate"),
                 f"{path}: packets are lost at the stated rate",
                 mean(path, "lost"),
                 path.loss,

@@ -13,6 +13,7 @@ import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, goodput
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -148,6 +149,7 @@ def _highest(name: str) -> Claim:
     # Where several fill the emulated path none can be seen to be ahead.
     margin, words = (-0.05, "highest or within 5 % of it") if name == "LA wired" else (0, "highest")
     return ordered(
+        slug(name, "fit", words),
         f"{name}: FIT is {words}",
         [("FIT", mean(name, "FIT")), ("the best other", best)],
         margin=margin,
@@ -171,6 +173,7 @@ FIGURE_8 = Simulated(
     claims=(
         *(_highest(name) for name in IN_TABLE_5),
         between(
+            "bangalore-i-no-obvious-advantage-fit",
             "Bangalore (i): no obvious advantage of FIT",
             mean("Bangalore ADSL", "speed_up"),
             0.7,
@@ -206,6 +209,7 @@ TABLE_4 = Simulated(
     ),
     claims=tuple(
         near(
+            slug(name, "reno-in-table-v"),
             f"{name}: Reno as in table V",
             mean(name, "Reno"),
             place.paper["Reno"],
@@ -243,13 +247,15 @@ TABLE_5 = Simulated(
     about="Means of the turns of figure 8 without their first tenth.",
     cases=_cases, measure=_measure, numbers=_numbers, draw=_draw_5, headline=True,
     claims=(
-        *(times(f"{name}: FIT's speed-up", mean(name, "speed_up"), place.speed_up, factor=2,
+        *(times(slug(name, "fit-speed-up"),
+                f"{name}: FIT's speed-up", mean(name, "speed_up"), place.speed_up, factor=2,
                 why="live paths, one set of days")
           for name, place in IN_TABLE_5.items()),
-        *(times(f"{name}: FIT", mean(name, "FIT"), place.paper["FIT"], factor=2, unit="Mbit/s",
+        *(times(slug(name, "fit"),
+                f"{name}: FIT", mean(name, "FIT"), place.paper["FIT"], factor=2, unit="Mbit/s",
                 why="as its speed-up")
           for name, place in IN_TABLE_5.items()),
-        *(times(f"{name}: {one} over Reno", ratio((name, one), (name, "Reno")),
+        *(times(slug(name, one, "over-reno"), f"{name}: {one} over Reno", ratio((name, one), (name, "Reno")),
                 place.paper[one] / place.paper["Reno"], factor=2, why="as FIT's speed-up",
                 paper=f"{place.paper[one]:g} against {place.paper['Reno']:g} Mbit/s")
           for name, place in IN_TABLE_5.items()
@@ -311,6 +317,7 @@ FIGURE_9 = Simulated(
     ),
     claims=(
         near(
+            "fit-about-27-percent-more-on-average",
             "FIT has about 27 % more on average",
             ratio(("FIT", "mbps"), ("E-MulTCP", "mbps")),
             1.27,

@@ -10,6 +10,7 @@ import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs, throughput_degradation
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction import figures, pictures
@@ -100,13 +101,15 @@ FIGURE_1 = Simulated(
     cases=_cases_1, measure=_measure_1,
     numbers=("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), draw=_draw_1, headline=True,
     claims=(
-        between("large N uses the whole link", mean(MOST, "utilisation"), 0.95, 1.001,
+        between("large-n-uses-whole-link",
+                "large N uses the whole link", mean(MOST, "utilisation"), 0.95, 1.001,
                 why=f"at {MOST}", paper="full"),
-        between("large N takes more than half of Reno's throughput",
+        between("large-n-takes-more-than-half-reno-throughput",
+                "large N takes more than half of Reno's throughput",
                 lambda n: over_runs([throughput_degradation(x, y) for x, y in zip(
                     n.each(ALONE, "reno_mbps"), n.each(MOST, "reno_mbps"), strict=True)]),
                 0.5, 1.0, why=f"1 - shared/alone at {MOST}", paper="above 50 %"),
-        between("delay and degradation correlate", _correlation, 0.8, 1.0,
+        between("delay-and-degradation-correlate", "delay and degradation correlate", _correlation, 0.8, 1.0,
                 why="a correlation over N", paper="correlate"),
     ),
 )  # fmt: skip
@@ -175,6 +178,7 @@ FIGURE_2 = Simulated(
     ),
     claims=(
         near(
+            "between-losses-window-grows-n-per-round-trip-equation",
             "between losses the window grows by N per round trip (equation 8)",
             mean(THREE, "growth"),
             1,
@@ -209,8 +213,16 @@ TABLE_1 = Simulated(
         ],
     ),
     claims=(
-        near("beta = 2/(3N + 1) (equation 1)", mean(THREE, "beta"), 0.2, within=1e-6, why="exact"),
         near(
+            "beta-2-3n-1-equation-1",
+            "beta = 2/(3N + 1) (equation 1)",
+            mean(THREE, "beta"),
+            0.2,
+            within=1e-6,
+            why="exact",
+        ),
+        near(
+            "e-x-e-beta-e-w-e-n",
             "E[X] = E[beta] E[W]/E[N], and one round trip of recovery (equations 10 and 13)",
             _rounds,
             1,
@@ -262,9 +274,11 @@ FIGURE_3 = Simulated(
          ("out", "1", ""), ("out", "n", "")],
     ),
     claims=(
-        near("packets are lost with the probability P", mean(SESSIONS_3, "lost"), 0.001,
+        near("packets-lost-with-probability-p",
+             "packets are lost with the probability P", mean(SESSIONS_3, "lost"), 0.001,
              within=0.1, why="some 500 losses"),
-        between("with a FIT session the bottleneck is full (Theorem 1)",
+        between("with-fit-session-bottleneck-full-theorem-1",
+                "with a FIT session the bottleneck is full (Theorem 1)",
                 mean(SESSIONS_3, "utilisation"), 0.9, 1.001, why="state (b)",
                 paper="fully utilised"),
     ),
@@ -345,6 +359,7 @@ TABLE_2 = Computed(
     draw=_draw_2,
     claims=(
         near(
+            "fit-t-e-n-times-reno-equation-18",
             "FIT's T is E[N] times Reno's (equation 18)",
             mean(CHECKS, "fit_over_reno"),
             1.75,
@@ -354,6 +369,7 @@ TABLE_2 = Computed(
         ),
         *(
             between(
+                slug(name, "stays-below-bound"),
                 f"{name} stays below its bound",
                 ratio((name, "rate"), (name, "bound")),
                 0,
@@ -364,10 +380,12 @@ TABLE_2 = Computed(
             for name in ("Reno", "CTCP", "Veno", "Westwood")
         ),
         ordered(
+            "rtt-unfairness-ctcp-above-reno-above-fit",
             "RTT unfairness: CTCP above Reno above FIT",
             [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")],
         ),
         near(
+            "fit-eta-1-when-e-n-1",
             "FIT's eta is 1 when E[N] > 1",
             mean("FIT", "eta"),
             1,

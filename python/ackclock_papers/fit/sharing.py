@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
@@ -96,22 +97,26 @@ FIGURE_6 = Simulated(
     cases=_cases_6, measure=_measure_6, numbers=("share", "reno_each", "used"), draw=_draw_6,
     headline=True,
     claims=(
-        *(near(f"(a) {name} occupies about 20 %", mean(AmongRenos("a", name), "share"), 0.2,
+        *(near(slug(name, "occupies-about-20-percent"),
+               f"(a) {name} occupies about 20 %", mean(AmongRenos("a", name), "share"), 0.2,
                within=0.06, absolute=True, why="'about', a fifth Reno's share")
           for name in ("FIT", "CTCP")),
-        *(between(f"(a) {name} takes more than its share", mean(AmongRenos("a", name), "share"),
+        *(between(slug(name, "takes-more-than-share"),
+                  f"(a) {name} takes more than its share", mean(AmongRenos("a", name), "share"),
                   0.24, 0.45, why="'up to 35 %'", paper="up to 35 %")
           for name in ("CUBIC", "FAST")),
-        *(between(f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
+        *(between(slug("b-under-40-percent-used-with", name),
+                  f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
                   0.4, why="as printed", paper="less than 40 %")
           for name in SHARING),
-        ordered("(b) FIT takes what Reno leaves",
+        ordered("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
                 [(name, mean(AmongRenos("b", name), "share")) for name in ("FIT", "Reno")],
                 unit="of the link", paper="picks up capacity"),
-        between("(b) each Reno beside FIT keeps 5 to 10 %",
+        between("b-each-reno-beside-fit-keeps-5-to-10", "(b) each Reno beside FIT keeps 5 to 10 %",
                 mean(AmongRenos("b", "FIT"), "reno_each"), 0.045, 0.105,
                 why="as printed, give or take half a per cent", paper="5 to 10 %"),
-        near("(b) each Reno beside FIT has what it has beside four of its kind",
+        near("b-each-reno-beside-fit-what-beside-four-kind",
+             "(b) each Reno beside FIT has what it has beside four of its kind",
              ratio((AmongRenos("b", "FIT"), "reno_each"), (AmongRenos("b", "Reno"), "reno_each")),
              1, within=0.2, why="'still comparable'", paper="comparable"),
     ),
@@ -223,11 +228,13 @@ FIGURE_7 = Simulated(
     draw=_draw_7,
     claims=(
         ordered(
+            "fit-steals-much-less-than-cubic",
             "FIT steals much less than CUBIC",
             [(name, stolen(Replacement(name))) for name in ("CUBIC", "FIT")],
             margin=0.3,
         ),
         between(
+            "fit-steals-little-more-than-ctcp",
             "FIT steals a little more than CTCP",
             _more(Replacement("FIT"), Replacement("CTCP")),
             0.0,
@@ -236,6 +243,7 @@ FIGURE_7 = Simulated(
             paper="a little higher",
         ),
         between(
+            "ctcp-steals-next-to-nothing",
             "CTCP steals next to nothing",
             stolen(Replacement("CTCP")),
             -0.1,
@@ -244,6 +252,7 @@ FIGURE_7 = Simulated(
             paper="extremely good inter-fairness; ideal is 0",
         ),
         between(
+            "fast-rate-depends-on-alpha",
             "FAST's rate depends on alpha",
             _more(FASTS[-1], FASTS[0]),
             0.1,
@@ -332,6 +341,7 @@ TABLE_3 = Simulated(
     claims=(
         *(
             near(
+                slug(name, "rtt-ratio-1", ms // SHORT_MS),
                 f"{name}, RTT ratio 1/{ms // SHORT_MS}",
                 mean(ShortAndLong(name, ms), "ratio"),
                 value,
@@ -343,6 +353,7 @@ TABLE_3 = Simulated(
         ),
         *(
             ordered(
+                slug("at-1-8-fit-fairer-than", other),
                 f"at 1/8 FIT is fairer than {other}",
                 [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
                 paper="better",
@@ -351,6 +362,7 @@ TABLE_3 = Simulated(
         ),
         *(
             times(
+                slug("at-1-8-fit-about-fair", other),
                 f"at 1/8 FIT is about as fair as {other}",
                 ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(other, 400), "ratio")),
                 1,

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
@@ -111,18 +112,21 @@ SECTION_2 = Simulated(
     headline=True,
     claims=(
         ordered(
+            "figure-1-b-degradation-grows-with-n",
             "figure 1(b): degradation grows with N",
             [(str(key), _degradation(key)) for key in reversed(model.SESSIONS)],
             why="1 - shared/alone, the order of the means",
             paper="'more and more severe'",
         ),
         ordered(
+            "adapted-n-uses-link-more-than-one-session",
             "an adapted N uses the link more than one session does",
             [(words, mean(key, "utilisation")) for words, key in (("FIT", FIT_1), ("N = 1", ONE))],
             why="utilisation beside one Reno",
             paper="'can be more utilized'",
         ),
         ordered(
+            "adapted-n-keeps-queueing-delay-acceptable",
             "an adapted N keeps the queueing delay acceptable",
             [
                 (words, mean(key, "delay_ms"))
@@ -133,6 +137,7 @@ SECTION_2 = Simulated(
             paper="'kept at an acceptable level'",
         ),
         near(
+            "turns-long-enough-to-come-close-to-steady-state",
             "turns are long enough to come close to a steady state",
             _halves,
             1,
@@ -292,32 +297,41 @@ SECTION_6 = Simulated(
     ),
     cases=_cases_6, measure=_measure_6, numbers=_numbers_6, draw=_draw,
     claims=(
-        *(between(f"{name} starves beside Reno", mean(f"{name} beside Reno", "share"), 0, 0.25,
+        *(between(slug(name, "starves-beside-reno"),
+                  f"{name} starves beside Reno", mean(f"{name} beside Reno", "share"), 0, 0.25,
                   why=f"its share beside one Reno with a buffer of {DEEP_RTTS} round trips; half "
                   "of its fair half", paper="'bandwidth starvation'") for name in STARVING),
-        near("in state (b) the bottleneck is full", mean(STATE_B, "utilisation"), 1, within=0.001,
+        near("in-state-b-bottleneck-full",
+             "in state (b) the bottleneck is full", mean(STATE_B, "utilisation"), 1, within=0.001,
              why="while there is always a packet in figure 3's queue", paper="'fully utilized'"),
-        *(between(f"{name} fills figure 3's link, too", mean(f"{name} alone", "utilisation"), 0.9,
+        *(between(slug(name, "fills-figure-3-link-too"),
+                  f"{name} fills figure 3's link, too", mean(f"{name} alone", "utilisation"), 0.9,
                   1.001, why="as FIT in figure 3", paper="'except for TCP-FIT and Vegas/FAST'")
           for name in ALONE_3[:2]),
-        between("Reno does not fill figure 3's link", mean("Reno alone", "utilisation"), 0, 0.9,
+        between("reno-not-fill-figure-3-link",
+                "Reno does not fill figure 3's link", mean("Reno alone", "utilisation"), 0, 0.9,
                 why="less than FIT must have", paper="an upper bound"),
-        between("for a high P or a large B the sum of the sessions is below B",
+        between("for-high-p-or-large-b-sum-sessions-below",
+                "for a high P or a large B the sum of the sessions is below B",
                 mean(RENOS, "utilisation"), 0, 0.9, why="ten Renos on 1 Gbit/s with 0.1 % loss; a "
                 "tenth at least is left", paper="'lower than the total bottleneck bandwidth'"),
-        near("figure 6(a): a fifth Reno has 20 %", mean(FIFTH, "share"), 0.2, within=0.1,
+        near("figure-6-fifth-reno-20-percent",
+             "figure 6(a): a fifth Reno has 20 %", mean(FIFTH, "share"), 0.2, within=0.1,
              why="'about'; 0.02 of the link", paper="'the theoretical fair share'"),
-        between("FIT queues no more packets than Reno does",
+        between("fit-queues-no-more-packets-than-reno", "FIT queues no more packets than Reno does",
                 ratio((sharing.Replacement("FIT"), "queue"), (sharing.NOTHING_REPLACED, "queue")),
                 0, 1.25, why="mean queue of figure 7 with ten FIT over that with twenty Renos; a "
                 "quarter more is not significant", paper="'not ... significantly higher'"),
-        ordered("figure 7(a): FIT steals no more than the larger of Veno and Illinois",
+        ordered("figure-7-fit-steals-no-more-than-larger-veno",
+                "figure 7(a): FIT steals no more than the larger of Veno and Illinois",
                 [("the larger of Veno and Illinois", _larger_of_others),
                  ("FIT", sharing.stolen(sharing.Replacement("FIT")))],
                 paper="'at a reasonable level'"),
-        *(near(f"{name}: FIT's bandwidth stolen rate", stolen(name), value, within=0.15,
+        *(near(slug(name, "fit-bandwidth-stolen-rate"),
+               f"{name}: FIT's bandwidth stolen rate", stolen(name), value, within=0.15,
                absolute=True, why="live paths, one set of days") for name, value in BSR.items()),
-        *(between(f"{name}: FIT's bandwidth stolen rate is low", stolen(name), -np.inf, 0.2,
+        *(between(slug(name, "fit-bandwidth-stolen-rate-low"),
+                  f"{name}: FIT's bandwidth stolen rate is low", stolen(name), -np.inf, 0.2,
                   why="the largest of table V", paper="'remained low'") for name in BSR),
     ),
 )  # fmt: skip

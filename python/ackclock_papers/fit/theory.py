@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import scipy
 
+from ackclock.engine.names import slug
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -76,19 +77,21 @@ SECTION_5 = Computed(
     },
     draw=_draw, headline=True,
     claims=(
-        *(between(f"{name} fills 10 Gbit/s with a loss rate in the order of 1e-7 or lower",
+        *(between(slug(name, "fills-10-gbit-s-with-loss"),
+                  f"{name} fills 10 Gbit/s with a loss rate in the order of 1e-7 or lower",
                   mean(TEXT, f"p of {name}"), 0, 3.2e-7, why="half of a decade above 1e-7",
                   paper="'in the order 1e-7 or lower'") for name in ("Reno", "HSTCP")),
-        *(near(f"{name} has no upper bound",
+        *(near(slug(name, "no-upper-bound"), f"{name} has no upper bound",
                ratio((TEXT, f"{name}, shorter"), (TEXT, f"{name}, short")), 10, within=0.01,
                paper="none", why="a tenth of the queueing delay gives ten times the throughput; "
                "the delays are a thousandth of D and less") for name in ("FIT", "Vegas")),
-        ordered("in theory FIT can have more than all variants with an upper bound",
+        ordered("in-theory-fit-can-more-than-all-variants",
+                "in theory FIT can have more than all variants with an upper bound",
                 [("FIT", mean(TEXT, "FIT, short")), ("the largest bound",
                                                      mean(TEXT, "largest bound"))],
                 unit="packets/s", why="FIT with a queueing delay of 0.1 ms",
                 paper="'capability of achieving higher throughputs'"),
-        near("with E[N] = 1 FIT is as RTT-fair as Reno",
+        near("with-e-n-1-fit-rtt-fair-reno", "with E[N] = 1 FIT is as RTT-fair as Reno",
              ratio((TEXT, "eta of FIT"), (TEXT, "eta of Reno")), 1, within=1e-9,
              why="equation 19 over equation 21", paper="'same RTT-fairness property'"),
     ),

@@ -58,6 +58,7 @@ CONDITIONS = Simulated(
     draw=_draw,
     claims=(
         between(
+            "propagation-delay-100-ms",
             "the propagation delay is 100 ms",
             mean(ALONE, "smallest_rtt_ms"),
             1000 * RTT_S,
@@ -67,6 +68,7 @@ CONDITIONS = Simulated(
             paper="100 ms",
         ),
         between(
+            "largest-queueing-delay-40-ms-with-50-packets",
             "the largest queueing delay is 40 ms with 50 packets at 10 Mbit/s",
             mean(NOISELESS, "queueing_ms"),
             38,
@@ -76,6 +78,7 @@ CONDITIONS = Simulated(
             paper="40 ms",
         ),
         between(
+            "lossy-link-under-used",
             "the lossy link is under-used",
             mean(LOSSY, "utilisation"),
             0,
@@ -84,6 +87,7 @@ CONDITIONS = Simulated(
             paper="under-utilized",
         ),
         between(
+            "lossy-link-no-loss-from-congestion",
             "the lossy link has no loss from congestion",
             mean(LOSSY, "queue_drops"),
             0,

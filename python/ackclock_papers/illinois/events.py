@@ -11,6 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -147,6 +148,7 @@ def _pair(first: int, control: str) -> Claim:
         return numbers.ratio(*((BESIDE, OfFlow("window", first + one)) for one in (0, 1)))
 
     return times(
+        slug("both", control, "flows-same-mean-window"),
         f"both {control} flows have the same mean window",
         ratio,
         1,
@@ -169,31 +171,40 @@ SECTION_4_5 = Simulated(
     ),
     cases=_cases, measure=_measure, numbers=_numbers, draw=_draw, headline=True,
     claims=(
-        holds("with bursts the sum of the rates is above or below C",
+        holds("with-bursts-sum-rates-above-or-below-c",
+              "with bursts the sum of the rates is above or below C",
               "'either greater than or less than C'", _around_capacity,
               why="Illinois' windows at its congestion events over what link and buffer hold: "
               "both occur"),
-        between("alpha is the same for all Illinois users", mean(ILLINOIS, "apart"), 1, 1.5,
+        between("alpha-same-for-all-illinois-users",
+                "alpha is the same for all Illinois users", mean(ILLINOIS, "apart"), 1, 1.5,
                 why="largest over least at a time, in the median; feedback delays are ignored in "
                 "the text", paper="the same for all"),
-        between("beta is beta_max at every congestion event", mean(ILLINOIS, "halved"), 0.95, 1,
+        between("beta-beta-max-at-every-congestion-event",
+                "beta is beta_max at every congestion event", mean(ILLINOIS, "halved"), 0.95, 1,
                 why="share of the loss events with a cut of half; a twentieth for losses of "
                 "retransmissions", paper="for all i and k"),
-        near("the integral of alpha follows from the backoffs", mean(ILLINOIS, "balance"), 1,
+        near("integral-alpha-follows-from-backoffs",
+             "the integral of alpha follows from the backoffs", mean(ILLINOIS, "balance"), 1,
              within=0.1, paper="(14)", why="the sum of alpha/RTT over the sum of the cuts; a tenth "
              "for the round trips of recoveries, which do not grow"),
-        between("four Reno flows lose from 1 to 4 packets at an event", mean(RENO, "few"), 0.9, 1,
+        between("four-reno-flows-lose-from-1-to-4-packets",
+                "four Reno flows lose from 1 to 4 packets at an event", mean(RENO, "few"), 0.9, 1,
                 why="share of the events; nine in ten", paper="'anywhere from 1 to' 4"),
-        times("four Reno flows lose 2.5 packets per event", mean(RENO, "drops"), 2.5, factor=1.25,
+        times("four-reno-flows-lose-2.5-packets-per-event",
+              "four Reno flows lose 2.5 packets per event", mean(RENO, "drops"), 2.5, factor=1.25,
               why="(1 + 4)/2, 'approximately'", unit="packets"),
-        times("four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
+        times("four-illinois-flows-lose-1-packet-per-event",
+              "four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
               factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
               unit="packets"),
-        ordered("congestion is heavier when the growth before it is larger",
+        ordered("congestion-heavier-when-growth-before-larger",
+                "congestion is heavier when the growth before it is larger",
                 [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],
                 why="packets dropped per event", unit="packets",
                 paper="'heavier if the increment before congestion is larger'"),
-        *(between(f"{case.control}: the time mean lies between a half and all of that at events",
+        *(between(slug(case.control, "time-mean-lies-between-half"),
+                  f"{case.control}: the time mean lies between a half and all of that at events",
                   mean(case, "time mean"), 0.5, 1, why="Remark 1 with beta_max = 1/2",
                   paper="Remark 1") for case in ALIKE),
         *(_pair(first, control) for first, control in ((0, "Reno"), (2, "Illinois"))),

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.engine.names import slug
 from ackclock.models import illinois, matrix
 from ackclock.predictions.matrix import study
 from ackclock.reproduction.artefact import Claim, Computed, Traces
@@ -84,7 +85,7 @@ FIGURE_1 = Computed(
     headline=True,
     claims=(
         *(
-            near(sentence, mean(STANDARD, key), value, within=1e-9, why="exact")
+            near(slug(key), sentence, mean(STANDARD, key), value, within=1e-9, why="exact")
             for sentence, key, value in (
                 ("alpha begins at alpha_max", "alpha_start", 10.0),
                 ("alpha ends at alpha_min", "alpha_end", 0.1),
@@ -93,6 +94,7 @@ FIGURE_1 = Computed(
             )
         ),
         holds(
+            "alpha-falls-beta-rises-both-without-jump",
             "alpha falls, beta rises, both without a jump",
             "continuous",
             _judge_curves,
@@ -182,6 +184,7 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
 def _claims(level: str) -> tuple[Claim, ...]:
     found = [
         between(
+            "log-x-falls-with-log-t-with-slope",
             "log x falls with log T with a slope from -2 to -1",
             mean(level, "mu"),
             0,
@@ -190,6 +193,7 @@ def _claims(level: str) -> tuple[Claim, ...]:
             paper="0 <= mu <= 1",
         ),
         between(
+            "line-explains-log-x",
             "a line explains log x",
             mean(level, "linearity"),
             0.9,
@@ -198,6 +202,7 @@ def _claims(level: str) -> tuple[Claim, ...]:
             paper="linear",
         ),
         between(
+            "std-x-over-mean-x-much-smaller-than-1",
             "Std(x) over mean x is much smaller than 1",
             mean(level, "largest_std_over_mean"),
             0,
@@ -209,6 +214,7 @@ def _claims(level: str) -> tuple[Claim, ...]:
     if level == "light":
         found.append(
             between(
+                "x-x-near-1-for-light-congestion",
                 "x/x* is near 1 for light congestion",
                 mean(level, "range"),
                 0,
@@ -221,11 +227,18 @@ def _claims(level: str) -> tuple[Claim, ...]:
         wider = LEVELS[: LEVELS.index(level) + 1][::-1]
         found.append(
             ordered(
+                "range-x-x-wider-than-with-lighter-congestion",
                 "the range of x/x* is wider than with lighter congestion",
                 [(one, mean(one, "range")) for one in wider],
             )
         )
-        found.append(ordered("mu grows with congestion", [(one, mean(one, "mu")) for one in wider]))
+        found.append(
+            ordered(
+                "mu-grows-with-congestion",
+                "mu grows with congestion",
+                [(one, mean(one, "mu")) for one in wider],
+            )
+        )
     return tuple(found)
 
 

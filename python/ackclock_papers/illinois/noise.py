@@ -12,6 +12,7 @@ import numpy as np
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine import Run, build, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_batches, over_runs
 from ackclock.models import illinois
 from ackclock.reproduction import pictures
@@ -162,6 +163,7 @@ FIGURE_14 = Simulated(
     headline=True,
     claims=(
         times(
+            "in-most-cases-window-illinois-about-4-times-reno",
             "in most cases the window of Illinois is about 4 times Reno's",
             _median_gain("window"), 4, factor=1.25,
             why="the median of the seven loss rates, which is near 4 if most are; the curve is not "
@@ -169,16 +171,19 @@ FIGURE_14 = Simulated(
             paper="about 4 in most cases",
         ),
         between(
+            slug("illinois-times-out-often-at-p", SHOWN),
             f"Illinois times out often at p = {SHOWN:g}",
             mean(Lossy("Illinois", SHOWN), "timeout_share"), 0.1, np.inf,
             why="a tenth of the loss events, as in figure 8", paper="frequently",
         ),
         between(
+            "illinois-much-better-throughput-than-reno",
             "Illinois has a much better throughput than Reno",
             _median_gain("goodput_mbps"), 2, np.inf,
             why="twice, in the median of the seven loss rates", paper="much better",
         ),
         between(
+            "in-many-cases-there-no-congestion-loss-at-all",
             "in many cases there is no congestion loss at all", _without_drops, 0.5, 1,
             why="share of the fourteen cases in which the queue drops nothing in any run",
             paper="'no congestion loss at all in many cases'",
@@ -325,6 +330,7 @@ def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
 def _thresholds() -> Iterator[Claim]:
     for more, less in itertools.pairwise(reversed(GAMMAS)):
         yield times(
+            slug("threshold-on-sigma-grows-with-gamma", more, "for", less),
             f"the threshold on sigma grows with gamma: {more} for {less}",
             partial(_ratio_of_thresholds, more, less),
             more / less,
@@ -346,17 +352,20 @@ def _beyond(gamma: int) -> tuple[Claim, ...]:
     below, beyond = Noisy(gamma, True, below_ms), Noisy(gamma, True, beyond_ms)
     return (
         between(
+            slug(below.control, "link-full-up-to-threshold", limit_ms, "ms"),
             f"{below.control}: the link is full up to the threshold of {limit_ms:g} ms",
             mean(below, "sum_mbps"), 9.5, 10.1,
             why=f"at sigma = {below_ms} ms", unit="Mbit/s", paper="full",
         ),
         between(
+            slug(beyond.control, "link-under-used-beyond"),
             f"{beyond.control}: the link is under-used beyond it",
             mean(beyond, "sum_mbps"), 0, 9,
             why=f"at sigma = {beyond_ms} ms, both noisy; a tenth at least is lost", unit="Mbit/s",
             paper="under-used",
         ),
         between(
+            slug(beyond.control, "one-noisy-flow-starves-beyond"),
             f"{beyond.control}: one noisy flow starves beyond it",
             mean(beyond._replace(both=False), "noisy_mbps"), 0, RATE_MBPS / 3,
             why="a third of the link where a half is fair", unit="Mbit/s",
@@ -376,6 +385,7 @@ FIGURE_15 = Simulated(
     claims=(
         *(
             between(
+                slug("illinois-robust-link-stays-full", sigma_ms, "ms"),
                 f"Illinois is robust: the link stays full at sigma = {sigma_ms} ms",
                 mean(Noisy(None, True, sigma_ms), "sum_mbps"), 9, 10.1,
                 why="nine tenths of the link and more", unit="Mbit/s", paper="very robust",
@@ -383,6 +393,7 @@ FIGURE_15 = Simulated(
             for sigma_ms in (8, 16, 32)
         ),
         between(
+            "illinois-noisy-flow-keeps-share",
             "Illinois: a noisy flow keeps its share",
             _noisy_mbps, RATE_MBPS / 3, np.inf,
             why="mean over the noises above 0; a third of the link and more where a half is fair",

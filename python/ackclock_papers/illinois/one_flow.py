@@ -11,6 +11,7 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -139,9 +140,16 @@ HOW = (
 def _concave(case: Alone) -> tuple[Claim, Claim]:
     return (
         between(
-            f"{case}: concave for the most part", mean(case, "concave"), 0.5, np.inf, why=HOW, paper="concave"
+            slug(case, "concave-for-most-part"),
+            f"{case}: concave for the most part",
+            mean(case, "concave"),
+            0.5,
+            np.inf,
+            why=HOW,
+            paper="concave",
         ),
         between(
+            slug(case, "nowhere-convex-in-epoch"),
             f"{case}: nowhere convex in an epoch",
             mean(case, "convex"),
             0,
@@ -155,6 +163,7 @@ def _concave(case: Alone) -> tuple[Claim, Claim]:
 
 def _convex(case: Alone, paper: str) -> Claim:
     return between(
+        slug(case, "part-convex"),
         f"{case}: a part is convex",
         mean(case, "convex"),
         0.1,
@@ -169,6 +178,7 @@ NO_SACK = "'the SACK support is not needed'"
 
 def _times_out(case: Alone) -> Claim:
     return between(
+        slug(case, "times-out-often"),
         f"{case}: times out often",
         ratio((case, "timeouts"), (case, "epochs")),
         0.1,
@@ -201,6 +211,7 @@ FIGURE_8 = Simulated(
         *(claim for case in (HALF, MILD) for claim in _concave(case)),
         *(
             ordered(
+                slug(case, "larger-mean-window-than-reno"),
                 f"{case}: a larger mean window than Reno's",
                 [(one.control, mean(one, "mean_window")) for one in (case, RENO)],
                 unit="packets", paper="larger",
@@ -208,6 +219,7 @@ FIGURE_8 = Simulated(
             for case in (HALF, MILD)
         ),
         between(
+            slug(HALF, "epoch-long-reno-or-shorter"),
             f"{HALF}: an epoch is as long as Reno's, or shorter",
             ratio((HALF, "epoch_s"), (RENO, "epoch_s")), -np.inf, 1.2,
             why="a fifth more is similar", paper="similar or smaller",
@@ -216,6 +228,7 @@ FIGURE_8 = Simulated(
         _times_out(ON_NEWRENO),
         *(
             between(
+                slug(case, "times-out-seldom-if-ever"),
                 f"{case}: times out seldom, if ever",
                 ratio((case, "timeouts"), (case, "epochs")), 0, 0.01,
                 why="a timeout in every hundredth congestion event", paper=paper,
@@ -226,6 +239,7 @@ FIGURE_8 = Simulated(
         ),
         *(
             between(
+                slug(case, "increases-to-near-full-utilisation-quickly"),
                 f"{case}: increases to near full utilisation quickly and stays there",
                 mean(case, "used_share"), 0.95, np.inf,
                 why="time mean of the smaller of window and bandwidth-delay product, as a share of "
@@ -236,6 +250,7 @@ FIGURE_8 = Simulated(
         ),
         *(
             ordered(
+                slug(case, "stays-at-full-utilisation-for-longer"),
                 f"{case}: stays at full utilisation for longer than Reno",
                 [(one.control, mean(one, "full_share")) for one in (case, RENO)],
                 unit="of the time", paper="'stays around full utilization longer'",
@@ -243,15 +258,18 @@ FIGURE_8 = Simulated(
             for case in (HALF, MILD)
         ),
         between(
+            slug(ON_SACK, "not-concave"),
             f"{ON_SACK}: not concave", mean(ON_SACK, "concave"), -np.inf, 0.5,
             why="less than Illinois must have", paper="Illinois alone is concave throughout",
         ),
         between(
+            "bic-part-concave",
             "BIC: a part is concave", mean(BIC, "concave"), 0.1, np.inf,
             why=HOW, paper="concave-convex",
         ),
         _convex(BIC, "concave-convex"),
         ordered(
+            "bic-concave-part-comes-first",
             "BIC: the concave part comes first",
             [("convex at", mean(BIC, "convex_at")), ("concave at", mean(BIC, "concave_at"))],
             unit="of an epoch", why="centres of the parts", paper="concave-convex",
@@ -348,9 +366,9 @@ def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
     )
 
 
-def _growing(sentence: str, key: str, unit: str, why: str = "any difference counts") -> Claim:
+def _growing(name: str, sentence: str, key: str, unit: str, why: str = "any difference counts") -> Claim:
     numbers = [(str(case), mean(case, key)) for case in reversed(BUFFERS)]
-    return ordered(sentence, numbers, unit=unit, why=why)
+    return ordered(name, sentence, numbers, unit=unit, why=why)
 
 
 def _least_gain(numbers: Numbers) -> Estimate:
@@ -376,17 +394,20 @@ FIGURE_10 = Simulated(
     ),
     draw=_draw_10,
     claims=(
-        _growing("the mean window grows with B", "mean_window", "packets"),
+        _growing("mean-window-grows-with-b", "the mean window grows with B", "mean_window", "packets"),
         _growing(
+            "time-at-full-utilisation-per-epoch-grows-with-b",
             "the time at full utilisation per epoch grows with B", "full_s", "s",
             why="a window of the bandwidth-delay product or more; any difference counts",
         ),
-        _growing("the throughput grows with B", "goodput_mbps", "Mbit/s"),
+        _growing("throughput-grows-with-b", "the throughput grows with B", "goodput_mbps", "Mbit/s"),
         between(
+            "better-throughput-than-reno-at-any-b",
             "a better throughput than Reno's at any B", _least_gain, 1, np.inf,
             why="the least ratio of the five", paper="better",
         ),
         near(
+            slug(LARGEST, "near-parabola-queue-square-grows-0.2"),
             f"{LARGEST}: near a parabola: the queue's square grows by 0.2 B per round trip",
             mean(LARGEST, "parabola"), 0.2 * LARGEST.packets, within=0.03,
             unit="packets² per round trip",

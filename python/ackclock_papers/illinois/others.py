@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.draw.figure import Group
+from ackclock.engine.names import slug
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
@@ -79,22 +80,24 @@ SECTION_2 = Simulated(
     ),
     draw=_draw,
     claims=(
-        *(between(f"{one} is convex between losses", mean(one, "convex"), 0.5, 1,
+        *(between(slug(one, "convex-between-losses"),
+                  f"{one} is convex between losses", mean(one, "convex"), 0.5, 1,
                   why="share of the epochs, as the concave curves are judged in figure 8",
                   paper="'convex'") for one in (SCALABLE, HTCP)),
-        between("CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
+        between("cubic-part-concave", "CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
                 why="as of BIC in figure 8", paper="'first concave then convex'"),
-        between("CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
+        between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
                 why="as of BIC in figure 8", paper="'first concave then convex'"),
-        ordered("CUBIC: the concave part comes first",
+        ordered("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
                 [("convex at", mean(CUBIC, "convex_at")),
                  ("concave at", mean(CUBIC, "concave_at"))],
                 unit="of an epoch", why="centres of the parts",
                 paper="'first concave then convex'"),
-        ordered("CUBIC is better than convex algorithms",
+        ordered("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
                 [(str(one), mean(one, "goodput_mbps")) for one in (CUBIC, one_flow.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
-        near("the adaptation of beta does not matter without other losses",
+        near("adaptation-beta-not-matter-without-other-losses",
+             "the adaptation of beta does not matter without other losses",
              ratio((ADAPTIVE, "goodput_mbps"), (one_flow.HALF, "goodput_mbps")), 1, within=0.02,
              why="goodput over that with beta = 1/2 on figure 8's link, whose curves leave 3 % at "
              "most", paper="'only relevant in networks where there are non-congestion-related "

@@ -10,6 +10,7 @@ import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -113,6 +114,7 @@ def _highest(ours: Counted) -> Claim:
         return min(unused, key=lambda one: one.value)
 
     return ordered(
+        slug(ours, "highest-goodput"),
         f"{ours} has a higher goodput than {', '.join(other.control for other in others)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
         why="the order of what is left unused, whose differences are seen where goodputs are alike",
@@ -188,6 +190,7 @@ NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under
 def _favours_short(other: str) -> Claim:
     numbers = [(one, mean(mixed_rtts(one), "mu")) for one in (other, "Illinois")]
     return ordered(
+        slug(other, "favours-short-rtts-more-than-illinois"),
         f"{other} favours short RTTs more than Illinois does",
         numbers,
         unit="(mu)",
@@ -195,12 +198,12 @@ def _favours_short(other: str) -> Claim:
     )
 
 
-def _leaves_less(other: str, sentence: str, paper: str) -> Claim:
+def _leaves_less(other: str, name: str, sentence: str, paper: str) -> Claim:
     numbers = [
         ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
         (f"beside {other}", mean(beside_reno(other), "reno_share")),
     ]
-    return ordered(sentence, numbers, unit="of the goodput", paper=paper)
+    return ordered(name, sentence, numbers, unit="of the goodput", paper=paper)
 
 
 def _of_two_renos(numbers: Numbers) -> Estimate:
@@ -227,10 +230,16 @@ FIGURE_11 = Simulated(
     headline=True,
     claims=(
         *(
-            _leaves_less(other, f"Illinois leaves Reno more than {other} does", "more fair to Reno")
+            _leaves_less(
+                other,
+                slug("illinois-leaves-reno-more-than", other),
+                f"Illinois leaves Reno more than {other} does",
+                "more fair to Reno",
+            )
             for other in RIVALS
         ),
         between(
+            "illinois-larger-windows-beside-reno-but-only-slightly",
             "Illinois has the larger windows beside Reno, but only slightly",
             mean(beside_reno("Illinois"), "window_ratio"),
             1,
@@ -239,6 +248,7 @@ FIGURE_11 = Simulated(
             paper="slightly larger",
         ),
         between(
+            "reno-not-suffer-significantly-beside-illinois",
             "Reno does not suffer significantly beside Illinois",
             _of_two_renos,
             0.8,
@@ -248,6 +258,7 @@ FIGURE_11 = Simulated(
             paper="'will not suffer a significant degradation'",
         ),
         between(
+            "illinois-beside-reno-alpha-slightly-larger-than-1",
             "Illinois beside Reno: alpha is slightly larger than 1",
             mean(beside_reno("Illinois"), ALPHA),
             1,
@@ -257,6 +268,7 @@ FIGURE_11 = Simulated(
             paper="slightly larger than 1",
         ),
         between(
+            "vegas-gets-very-little-beside-reno",
             "Vegas gets very little beside Reno",
             mean(beside_reno("Vegas"), "reno_share"),
             0.75,
@@ -265,6 +277,7 @@ FIGURE_11 = Simulated(
             paper="very small rates",
         ),
         between(
+            "illinois-nearly-equal-windows-whatever-rtt",
             "Illinois: nearly equal windows whatever the RTT",
             mean(mixed_rtts("Illinois"), "mu"),
             -0.35,
@@ -273,6 +286,7 @@ FIGURE_11 = Simulated(
             paper="approximately the same",
         ),
         between(
+            "reno-nearly-equal-windows-whatever-rtt",
             "Reno: nearly equal windows whatever the RTT",
             mean(mixed_rtts("Reno"), "mu"),
             -0.35,
@@ -317,6 +331,7 @@ FIGURE_12 = Simulated(
     draw=_draw_windows,
     claims=(
         between(
+            "illinois-backs-off-unsynchronised",
             "Illinois backs off unsynchronised",
             mean(Four("Illinois"), "losing_flows"),
             1,
@@ -325,6 +340,7 @@ FIGURE_12 = Simulated(
             paper="unsynchronised",
         ),
         between(
+            "hs-tcp-backs-off-synchronised",
             "HS-TCP backs off synchronised",
             mean(Four("HS-TCP"), "losing_flows"),
             2,
@@ -332,7 +348,12 @@ FIGURE_12 = Simulated(
             why="flows that lose per congestion event, of four; 4 is always together",
             paper="synchronised frequently",
         ),
-        _leaves_less("HS-TCP", "HS-TCP leaves Reno less than Illinois does", "more unfair to TCP-Reno"),
+        _leaves_less(
+            "HS-TCP",
+            "hs-tcp-leaves-reno-less-than-illinois",
+            "HS-TCP leaves Reno less than Illinois does",
+            "more unfair to TCP-Reno",
+        ),
     ),
 )
 
@@ -347,6 +368,7 @@ FIGURE_13 = Simulated(
     draw=_draw_windows,
     claims=(
         near(
+            "illinois-fair-to-large-rtts-equal-windows",
             "Illinois is fair to large RTTs: equal windows",
             mean(mixed_rtts("Illinois"), "mu"),
             0,
@@ -357,6 +379,7 @@ FIGURE_13 = Simulated(
         ),
         *(
             between(
+                slug(other, "not-fair-to-large-rtts"),
                 f"{other} is not fair to large RTTs",
                 mean(mixed_rtts(other), "mu"),
                 0.5,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.engine.names import slug
 from ackclock.models import illinois, laws
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -100,6 +101,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 def _less_than_linear(name: str) -> Any:
     return ordered(
+        slug("convex-curve-less-throughput-than-linear", name),
         f"a convex curve has less throughput than linear growth: {name}",
         [(one, _of(CURVES, one)) for one in ("linear", name)],
         why=f"mean window over the largest of {TOP} packets, if half is cut",
@@ -130,29 +132,34 @@ SECTION_4 = Computed(
     draw=_draw, headline=True,
     claims=(
         *map(_less_than_linear, ("HS-TCP", "Scalable TCP")),
-        between("the curve is linear at first", _of(CURVES, "first"), 0, 0.01,
+        between("curve-linear-at-first", "the curve is linear at first", _of(CURVES, "first"), 0, 0.01,
                 why="by what share the growth changes up to d1", paper="'at first linear'"),
-        between("the curve is linear again at the end", _of(CURVES, "last"), 0, 0.1,
+        between("curve-linear-again-at-end",
+                "the curve is linear again at the end", _of(CURVES, "last"), 0, 0.1,
                 why="by what share the growth changes in the last tenth of the epoch",
                 paper="'finally linear again'"),
-        between("the curve bends between them", _of(CURVES, "middle"), 0.5, 1,
+        between("curve-bends-between-them", "the curve bends between them", _of(CURVES, "middle"), 0.5, 1,
                 why="the same from d1 to a tenth of the epoch; more than half",
                 paper="'close to a parabola'"),
-        between("N = 5 to 9: mu is at least 0", _of(CHAIN, "least mu"), 0, 1, paper=SIMILAR,
+        between("n-5-to-9-mu-at-least-0",
+                "N = 5 to 9: mu is at least 0", _of(CHAIN, "least mu"), 0, 1, paper=SIMILAR,
                 why="0 <= mu <= 1 of figures 2 to 7"),
-        between("N = 5 to 9: mu is at most 1", _of(CHAIN, "largest mu"), 0, 1, paper=SIMILAR,
+        between("n-5-to-9-mu-at-most-1",
+                "N = 5 to 9: mu is at most 1", _of(CHAIN, "largest mu"), 0, 1, paper=SIMILAR,
                 why="0 <= mu <= 1 of figures 2 to 7"),
-        between("N = 5 to 9: a line explains log x", _of(CHAIN, "least linearity"), 0.9, 1,
+        between("n-5-to-9-line-explains-log-x",
+                "N = 5 to 9: a line explains log x", _of(CHAIN, "least linearity"), 0.9, 1,
                 paper=SIMILAR, why="as in figures 2 to 7"),
-        between("N = 5 to 9: Std(x) over mean x is much smaller than 1",
+        between("n-5-to-9-std-x-over-mean-x", "N = 5 to 9: Std(x) over mean x is much smaller than 1",
                 _of(CHAIN, "largest std over mean"), 0, 0.5, paper=SIMILAR,
                 why="as in figures 2 to 7"),
-        between("N = 5 to 9: x/x* is near 1 for light congestion",
+        between("n-5-to-9-x-x-near-1", "N = 5 to 9: x/x* is near 1 for light congestion",
                 _of(CHAIN, "widest light range"), 0, 0.4, paper=SIMILAR,
                 why="range of all flows and runs, as in figures 2 and 5"),
-        between("N = 5 to 9: mu grows with congestion", _of(CHAIN, "least growth of mu"), 1e-9,
+        between("n-5-to-9-mu-grows-with-congestion",
+                "N = 5 to 9: mu grows with congestion", _of(CHAIN, "least growth of mu"), 1e-9,
                 np.inf, paper=SIMILAR, why="least difference of neighbouring levels"),
-        between("N = 5 to 9: the range of x/x* is wider with heavier congestion",
+        between("n-5-to-9-range-x-x-wider", "N = 5 to 9: the range of x/x* is wider with heavier congestion",
                 _of(CHAIN, "least growth of range"), 1e-9, np.inf, paper=SIMILAR,
                 why="least difference of neighbouring levels"),
     ),

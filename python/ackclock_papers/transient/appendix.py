@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -45,6 +46,7 @@ APPENDIX = Computed(
     claims=(
         *(
             near(
+                slug("rate-p", one, "cov-before-smoothing"),
                 f"rate as p^-{one:g}: CoV before smoothing",
                 mean(TEXT, f"CoV[R'] for p^-{one:g}"),
                 value,
@@ -54,6 +56,7 @@ APPENDIX = Computed(
             for one, value in EXPONENTS.items()
         ),
         near(
+            "with-slow-start-in-chain-timeouts-cov-similar",
             "with slow start in the chain of timeouts the CoV is similar",
             mean(TEXT, SLOW_START),
             1.7,

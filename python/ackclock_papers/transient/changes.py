@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import transients
 from ackclock.reproduction import pictures
@@ -167,30 +168,34 @@ SECTION_4 = Simulated(
     cases=_cases, measure=_measure, numbers=(*measure.Response._fields, *Text._fields),
     draw=_draw, headline=True,
     claims=(
-        ordered("TCP overshoots with newly available bandwidth",
+        ordered("tcp-overshoots-with-newly-available-bandwidth",
+                "TCP overshoots with newly available bandwidth",
                 [(TCP, mean(Step(TCP, RISE), "peak")),
                  ("the most of the others", extreme(max, [Step(one, RISE) for one in OTHERS],
                                                     "peak"))],
                 why="highest rate in the next 60 round trips over the new one",
                 paper="'again TCP overshoots'"),
-        ordered("GAIMD decreases faster than in figure 20",
+        ordered("gaimd-decreases-faster-than-in-figure-20", "GAIMD decreases faster than in figure 20",
                 [("by the recursion", _by_recursion),
                  ("in figure 21", mean(Step(GAIMD, FALL), "half_way"))],
                 why="round trips to half of the change", unit="RTTs",
                 paper="'decreases faster than shown in this figure'"),
-        times("TCP takes as long as the others to its new stable state", _as_long, 1, factor=2,
+        times("tcp-takes-long-others-to-new-stable-state",
+              "TCP takes as long as the others to its new stable state", _as_long, 1, factor=2,
               why="round trips until within a tenth of the new mean, over the median of the "
               "others; curves that look alike", paper="'as long'"),
-        *(ordered(f"the queue is overloaded for longer with {slow} than with TCP",
+        *(ordered(slug("queue-overloaded-for-longer-with", slow, "than-with-tcp"),
+                  f"the queue is overloaded for longer with {slow} than with TCP",
                   [(one, mean(Step(one, JOIN), "full")) for one in (slow, TCP)],
                   unit="of 100 round trips", why="share with nine tenths of the buffer",
                   paper="'for a longer period of time for a less responsive protocol'")
           for slow in (TFRC, TEAR)),
-        *(ordered(f"the loss rate of {one} rises with sixteen flows",
+        *(ordered(slug("loss-rate", one, "rises-with-sixteen-flows"),
+                  f"the loss rate of {one} rises with sixteen flows",
                   [("16", mean(Step(one, JOIN), "loss_after")),
                    ("8", mean(Step(one, JOIN), "loss_before"))],
                   paper="'a result of increased loss rate'") for one in (TCP, GAIMD)),
-        near("figure 31: TFRC does not discount its history",
+        near("figure-31-tfrc-not-discount-history", "figure 31: TFRC does not discount its history",
              ratio((WITHOUT, "half_way"), (Step(TFRC, SMALL_RISE), "half_way")), 1, within=0.05,
              why="round trips to half of the change over those with discounting",
              paper="'not activated'"),

@@ -64,6 +64,7 @@ CONDITIONS = Simulated(
     draw=_draw,
     claims=(
         between(
+            "round-trip-without-queue-100-ms",
             "a round trip without a queue has 100 ms",
             mean(diagrams.ONE_FLOW, "rtt_ms"),
             100,
@@ -73,6 +74,7 @@ CONDITIONS = Simulated(
             paper="2 (10 + 30 + 10) ms",
         ),
         near(
+            "buffer-holds-50-packets",
             "the buffer holds 50 packets",
             mean(diagrams.ONE_FLOW, "longest_queue"),
             BUFFER_PACKETS,
@@ -81,6 +83,7 @@ CONDITIONS = Simulated(
             unit="packets",
         ),
         between(
+            "packets-dropped-at-bottleneck-only",
             "packets are dropped at the bottleneck only",
             mean(diagrams.ONE_FLOW, "access_drops"),
             0,
@@ -89,6 +92,7 @@ CONDITIONS = Simulated(
             paper="'only at the bottleneck link'",
         ),
         times(
+            "on-off-sources-offer-third-2.5-mbit-s",
             "the ON/OFF sources offer a third of 2.5 Mbit/s",
             mean(SOURCES, "load"),
             2.5 / 3,
@@ -98,6 +102,7 @@ CONDITIONS = Simulated(
             paper="five of 500 kbit/s, 1 s of 3",
         ),
         near(
+            "packet-in-hundred-lost",
             "a packet in a hundred is lost",
             mean(ONE_PER_CENT, "lost"),
             0.01,

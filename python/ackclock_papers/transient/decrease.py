@@ -10,6 +10,7 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -34,12 +35,14 @@ FIGURE_20 = steps.analytic(
     end=50,
     claims=(
         ordered(
+            "tcp-fastest-one",
             "TCP is the fastest one",
             [(TCP, mean(TCP, "after_10")), ("the fastest other", measure.extreme(max, OTHERS, "after_10"))],
             why="share of the change that is made after 10 round trips",
             paper="the fastest one",
         ),
         between(
+            "other-three-look-similar-up-to-10-round-trips",
             "the other three look similar up to 10 round trips",
             _spread_at_10,
             0,
@@ -48,6 +51,7 @@ FIGURE_20 = steps.analytic(
             paper="look similar",
         ),
         ordered(
+            "gaimd-becomes-slower-after-10-round-trips",
             "GAIMD becomes slower after 10 round trips",
             [
                 ("the slower of TFRC and TEAR", measure.extreme(min, (TFRC, TEAR), "after_20")),
@@ -66,11 +70,18 @@ FIGURE_21 = STEP.figure(
     about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
     cases=steps.loss_step("periodic", 0.01, 0.04),
     claims=(
-        steps.faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
-        steps.faster("GAIMD is faster than TFRC", (GAIMD, TFRC), "slower than GAIMD"),
-        steps.faster("GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"),
-        steps.similar("TFRC and TEAR respond about as fast"),
+        steps.faster(
+            "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
+        ),
+        steps.faster(
+            "gaimd-faster-than-tfrc", "GAIMD is faster than TFRC", (GAIMD, TFRC), "slower than GAIMD"
+        ),
+        steps.faster(
+            "gaimd-faster-than-tear", "GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"
+        ),
+        steps.similar("tfrc-and-tear-respond-about-fast", "TFRC and TEAR respond about as fast"),
         between(
+            "tcp-drops-to-almost-0-at-first",
             "TCP drops to almost 0 at first",
             mean(TCP, "lowest_share"),
             0,
@@ -100,11 +111,17 @@ FIGURE_22 = STEP.figure(
     about=f"{steps.ALIKE} flows of each protocol; TEAR also without its timeout.",
     cases=_cases_22,
     claims=(
-        steps.faster("TCP is the fastest, GAIMD the second", (TCP, GAIMD), "the highest speed"),
-        steps.faster("TFRC is the third", (GAIMD, TFRC), "the third"),
-        steps.faster("TEAR is the slowest", (TFRC, TEAR), "very slow"),
+        steps.faster(
+            "tcp-fastest-gaimd-second",
+            "TCP is the fastest, GAIMD the second",
+            (TCP, GAIMD),
+            "the highest speed",
+        ),
+        steps.faster("tfrc-third", "TFRC is the third", (GAIMD, TFRC), "the third"),
+        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "very slow"),
         *(
             between(
+                slug(one, "reduces-rate-to-almost-0"),
                 f"{one} reduces its rate to almost 0",
                 mean(one, "end_share"),
                 0,
@@ -115,6 +132,7 @@ FIGURE_22 = STEP.figure(
             for one in (TCP, GAIMD)
         ),
         between(
+            "tear-without-timeout-not-slow-down",
             "TEAR without timeout does not slow down",
             mean(WITHOUT_TIMEOUT, "end_share"),
             0.8,
@@ -133,10 +151,16 @@ FIGURE_23 = STEP.figure(
     cases=steps.loss_step("bernoulli", 0.01, 0.04),
     headline=True,
     claims=(
-        steps.faster("TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"),
-        *(steps.faster(f"{one} is slower than TCP", (TCP, one), "slower") for one in (TFRC, TEAR)),
+        steps.faster(
+            "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
+        ),
+        *(
+            steps.faster(slug(one, "slower-than-tcp"), f"{one} is slower than TCP", (TCP, one), "slower")
+            for one in (TFRC, TEAR)
+        ),
         *(
             near(
+                slug(one, "halves-rate"),
                 f"{one} halves its rate",
                 mean(one, "end_share"),
                 0.5,
@@ -148,6 +172,7 @@ FIGURE_23 = STEP.figure(
             for one in Protocol
         ),
         ordered(
+            "tcp-falls-below-new-rate-more-than-others",
             "TCP falls below its new rate more than the others",
             [
                 ("the least of the others", measure.extreme(min, OTHERS, "lowest_share")),
@@ -238,6 +263,7 @@ FIGURE_24 = JOINS.figure(
     cases=steps.eight_others(same=False, when="start"),
     claims=tuple(
         near(
+            slug(one, "old-flows-go-down"),
             f"{one}: the old flows go down to about half",
             mean(one, "end_share"),
             0.5,
@@ -268,6 +294,7 @@ FIGURE_25 = JOINS.figure(
     cases=steps.eight_others(same=False, when="start"),
     claims=(
         between(
+            "queue-dips-lower-than-usually-with-three-protocols",
             "the queue dips lower than it usually does, with three protocols at least",
             _third_dip,
             0,
@@ -277,6 +304,7 @@ FIGURE_25 = JOINS.figure(
             paper="'for all four protocols exhibit large dips', in a run each",
         ),
         times(
+            "dips-near-round-trip-1025",
             "the dips are near round trip 1025",
             _dips_at,
             25,
@@ -297,12 +325,18 @@ FIGURE_26 = JOINS.figure(
     headline=True,
     claims=(
         *(
-            steps.faster(f"{fast} responds faster than {one}", (fast, one), "slower")
+            steps.faster(
+                slug(fast, "responds-faster-than", one),
+                f"{fast} responds faster than {one}",
+                (fast, one),
+                "slower",
+            )
             for one in (TFRC, TEAR)
             for fast in (TCP, GAIMD)
         ),
         *(
             between(
+                slug(one, "overshoots-to-0"),
                 f"{one} overshoots to 0",
                 mean(one, "zero_share"),
                 0.3,
@@ -314,6 +348,7 @@ FIGURE_26 = JOINS.figure(
         ),
         *(
             between(
+                slug(one, "goes-down-gradually"),
                 f"{one} goes down gradually",
                 mean(one, "zero_share"),
                 0,
@@ -334,6 +369,7 @@ FIGURE_27 = JOINS.figure(
     cases=steps.eight_others(same=True, when="start"),
     claims=(
         between(
+            "tear-large-dip-queue",
             "TEAR: a large dip of the queue",
             mean(TEAR, "queue_low_share"),
             0,
@@ -342,6 +378,7 @@ FIGURE_27 = JOINS.figure(
             paper="large dip",
         ),
         times(
+            "tear-dip-comes-late",
             "TEAR's dip comes late",
             measure.in_round_trips(TEAR, "dip_s"),
             50,
@@ -360,6 +397,7 @@ FIGURE_28 = JOINS.figure(
     claims=(
         *(
             near(
+                slug("f", one, "drops-to-about-0.5"),
                 f"F of {one} drops to about 0.5", mean(one, "fairness_at_once"), 0.5,
                 within=0.15, absolute=True, why="eight of sixteen flows send", paper="0.5",
             )
@@ -367,18 +405,21 @@ FIGURE_28 = JOINS.figure(
         ),
         *(
             between(
+                slug("f", one, "comes-back-close-to-1"),
                 f"F of {one} comes back close to 1", mean(one, "fairness_after"), 0.9, 1,
                 why="mean of the last 300 round trips", paper="close to 1",
             )
             for one in (TFRC, TEAR)
         ),
         between(
+            "f-tear-comes-back-slowly",
             "F of TEAR comes back slowly", measure.in_round_trips(TEAR, "fair_again_s"), 50, np.inf,
             why="until the mean of F over ten round trips is 0.85; figure 27, which shows it, too, "
             "has TEAR's dip after 50", unit="RTTs", paper="slow increase of TEAR's index",
         ),
         *(
             ordered(
+                slug("f", one, "lower-with-sixteen-flows"),
                 f"F of {one} is lower with sixteen flows",
                 [("8", mean(one, "fairness_before")), ("16", mean(one, "fairness_after"))],
                 paper="reduces",

@@ -11,6 +11,7 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
@@ -67,6 +68,7 @@ FIGURE_1 = Simulated(
     draw=_draw_1,
     claims=(
         near(
+            "shortest-round-trip-propagation-and-one-transmission",
             "the shortest round trip is the propagation and one transmission",
             mean(ONE_FLOW, "rtt_ms"),
             103.3,
@@ -76,6 +78,7 @@ FIGURE_1 = Simulated(
             why="100 ms, 3.2 ms for a packet, 0.13 ms for an ACK; one packet may have waited",
         ),
         between(
+            "no-packet-lost-at-access-links",
             "no packet is lost at access links",
             mean(ONE_FLOW, "access_drops"),
             0,
@@ -84,6 +87,7 @@ FIGURE_1 = Simulated(
             paper="never the bottleneck",
         ),
         near(
+            "buffer-holds-50-packets",
             "the buffer holds 50 packets",
             mean(ONE_FLOW, "longest_queue"),
             50,
@@ -169,6 +173,7 @@ FIGURE_2 = Simulated(
     draw=_draw_2,
     claims=(
         near(
+            "cov-over-time-equals-cov-over-flows-equation-1",
             "CoV over time equals CoV over flows (equation 1)",
             mean(SIXTEEN_FLOWS, "difference"),
             0,
@@ -178,6 +183,7 @@ FIGURE_2 = Simulated(
             why="the CoV of sixteen samples lies a few per cent below that of all",
         ),
         near(
+            "f-1-1-cov-2-equation-3",
             "F = 1/(1 + CoV^2) (equation 3)",
             mean(SIXTEEN_FLOWS, "jain_difference"),
             0,
@@ -225,8 +231,16 @@ FIGURE_37 = Computed(
     numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
     draw=_draw_37,
     claims=(
-        near("state probabilities add up to 1", mean(CHAIN, "sum"), 1, within=1e-12, why="exact"),
         near(
+            "state-probabilities-add-up-to-1",
+            "state probabilities add up to 1",
+            mean(CHAIN, "sum"),
+            1,
+            within=1e-12,
+            why="exact",
+        ),
+        near(
+            "equation-41-printed",
             "equation 41 as printed",
             mean(CHAIN, "printed"),
             1.7,
@@ -234,6 +248,7 @@ FIGURE_37 = Computed(
             why="rounding of the paper's two digits",
         ),
         near(
+            "chain-cov-solved-and-simulated",
             "the chain's CoV, solved and simulated",
             mean(CHAIN, "simulated"),
             timeouts.cov(0.2, 4),
@@ -293,7 +308,7 @@ FIGURE_38 = Computed(
     numbers={CHAIN: CHAIN_TFRC.keys()},
     draw=_draw_38,
     claims=tuple(
-        near(sentence, mean(CHAIN, number), expected, within=within, why=why)
+        near(slug(number), sentence, mean(CHAIN, number), expected, within=within, why=why)
         for number, (sentence, expected, within, why) in CHAIN_TFRC.items()
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Claim, Simulated
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Key, Row
@@ -25,6 +26,7 @@ FIGURE_29 = steps.analytic(
     end=100,
     claims=(
         ordered(
+            "tcp-gaimd-tfrc-tear-at-first",
             "TCP, GAIMD, TFRC, TEAR at first",
             [(one, mean(one, "after_10")) for one in Protocol],
             why="share of the change that is made after 10 round trips; the last three cross later",
@@ -54,9 +56,14 @@ FIGURE_30 = _rise(
     0.04,
     0.01,
     (
-        steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
-        steps.faster("GAIMD is slightly faster than TFRC", (GAIMD, TFRC), "slightly faster"),
-        steps.faster("TEAR is the slowest", (TFRC, TEAR), "slowest"),
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster(
+            "gaimd-slightly-faster-than-tfrc",
+            "GAIMD is slightly faster than TFRC",
+            (GAIMD, TFRC),
+            "slightly faster",
+        ),
+        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "slowest"),
     ),
     headline=True,
 )
@@ -67,7 +74,10 @@ FIGURE_31 = _rise(
     "periodic",
     0.03,
     0.02,
-    (steps.similar("TEAR and TFRC are similar"), steps.faster("TCP is the fastest", (TCP, TFRC), "fastest")),
+    (
+        steps.similar("tear-and-tfrc-similar", "TEAR and TFRC are similar"),
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, TFRC), "fastest"),
+    ),
 )
 
 
@@ -88,12 +98,14 @@ FIGURE_32 = ENDLESS.figure(
     cases=steps.loss_step("bernoulli", 0.1, 0.0),
     claims=(
         ordered(
+            "tcp-fastest-then-gaimd-tfrc-tear",
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
             [(one, mean(one, "rise")) for one in Protocol],
             why="packets per round trip gained in 50 round trips",
             paper="in this order",
         ),
         between(
+            "tfrc-increases-rate-faster-than-usual",
             "TFRC increases its rate faster than usual",
             mean(TFRC, "rise"),
             50 * 0.12,
@@ -111,9 +123,9 @@ FIGURE_33 = _rise(
     0.04,
     0.01,
     (
-        steps.faster("TCP is the fastest", (TCP, GAIMD), "fastest"),
-        steps.faster("TFRC follows TCP", (TCP, TFRC), "follow"),
-        steps.faster("TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster("tfrc-follows-tcp", "TFRC follows TCP", (TCP, TFRC), "follow"),
+        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
     ),
 )
 
@@ -192,6 +204,7 @@ FIGURE_34 = LEAVES.figure(
     claims=(
         *(
             ordered(
+                slug(slow, "takes-much-longer-than", fast),
                 f"{slow} takes much longer than {fast}",
                 [(one, mean(one, "half_way")) for one in (slow, fast)],
                 why=f"round trips to half of the change ({steps.SCHEDULED})",
@@ -203,6 +216,7 @@ FIGURE_34 = LEAVES.figure(
         ),
         *(
             near(
+                slug(one, "rate-doubles"),
                 f"{one}'s rate doubles",
                 mean(one, "end_share"),
                 2,
@@ -225,6 +239,7 @@ FIGURE_35 = LEAVES.figure(
     claims=(
         *(
             near(
+                slug("f", one, "not-change"),
                 f"F of {one} does not change",
                 mean(one, "fairness_change"),
                 0,
@@ -237,6 +252,7 @@ FIGURE_35 = LEAVES.figure(
         ),
         *(
             ordered(
+                slug("f", one, "goes-up"),
                 f"F of {one} goes up",
                 [("8", mean(one, "fairness_after")), ("16", mean(one, "fairness_before"))],
                 paper="increases almost at once",
@@ -257,6 +273,7 @@ FIGURE_36 = LEAVES.figure(
     claims=(
         *(
             between(
+                slug(one, "queue-drops-to-0"),
                 f"{one}: the queue drops to 0",
                 mean(one, "least_queue"),
                 0,
@@ -269,6 +286,7 @@ FIGURE_36 = LEAVES.figure(
         ),
         *(
             near(
+                slug(one, "fills-queue-again"),
                 f"{one} fills the queue again",
                 measure.in_round_trips(one, "refill_s"),
                 value,
@@ -279,6 +297,7 @@ FIGURE_36 = LEAVES.figure(
             for one, value in REFILL.items()
         ),
         between(
+            "tear-takes-more-than-200-round-trips",
             "TEAR takes more than 200 round trips",
             measure.in_round_trips(TEAR, "refill_s"),
             200,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Claim
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
@@ -56,6 +57,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
         return metrics.over_runs(np.interp(own, lost, cov))
 
     return ordered(
+        slug(protocol, "little-less-smooth-than-under-bernoulli"),
         f"{protocol} is a little less smooth than under Bernoulli loss",
         [("ON/OFF", mean(protocol, "cov")), ("Bernoulli", bernoulli)],
         why="Bernoulli loss at the rate that the flow has beside the ON/OFF sources",
@@ -81,6 +83,7 @@ FIGURE_8 = STEADY.figure(
     cases=_cases_on_off,
     claims=tuple(
         between(
+            slug(one, "large-fluctuations-queue"),
             f"{one}: large fluctuations of the queue",
             mean(one, "queue_std"),
             8,
@@ -107,6 +110,7 @@ FIGURE_9 = STEADY.figure(
     headline=True,
     claims=tuple(
         between(
+            slug(one, "sends-at-link-speed-most-time"),
             f"{one} sends at link speed most of the time",
             mean(one, "steady"),
             0.6,
@@ -126,6 +130,7 @@ FIGURE_10 = STEADY.figure(
     cases=lambda effort: {one: alone(effort, one) for one in (TCP, GAIMD)},
     claims=tuple(
         near(
+            slug(one, "at-most-about-80-packets-outstanding"),
             f"{one}: at most about 80 packets outstanding",
             mean(one, "largest_window"),
             80,
@@ -142,26 +147,31 @@ FIGURE_11 = STEADY.figure(
     cases=_cases_one,
     claims=(
         ordered(
+            "gaimd-queue-swings-much-less-than-tcp",
             "GAIMD's queue swings much less than TCP's",
             [(one, mean(one, "queue_std")) for one in (TCP, GAIMD)],
             unit="packets", paper="much smaller", margin=0.3,
         ),
         ordered(
+            "tfrc-queue-swings-less-than-tcp",
             "TFRC's queue swings less than TCP's",
             [(one, mean(one, "queue_std")) for one in (TCP, TFRC)],
             unit="packets", paper="its queue length fluctuations are smaller",
         ),
         between(
+            "tcp-empties-queue",
             "TCP empties the queue", mean(TCP, "queue_low"), 0, 3,
             why="its lowest twentieth", unit="packets", paper="empty",
         ),
         between(
+            "tcp-queue-varies-much",
             "TCP's queue varies much", mean(TCP, "queue_std"), 8, np.inf,
             why="standard deviation of at least a sixth of the buffer", unit="packets",
             paper="large variations",
         ),
         *(
             between(
+                slug(one, "not-empty-queue"),
                 f"{one} does not empty the queue", mean(one, "queue_low"), 5, np.inf,
                 why="its lowest twentieth, a tenth of the buffer and more", unit="packets",
                 paper=words,
@@ -169,16 +179,19 @@ FIGURE_11 = STEADY.figure(
             for one, words in ((TFRC, "does not drain"), (GAIMD, "does not: TFRC is 'similar'"))
         ),
         between(
+            "tear-queue-almost-empty-half-cycle",
             "TEAR's queue is almost empty half of the cycle", mean(TEAR, "queue_empty"), 0.3, 0.7,
             why="share of round trips with at most 2 packets, half give or take 0.2",
             paper="half of the cycle",
         ),
         near(
+            "tear-cycle-about-twice-tcp",
             "TEAR's cycle is about twice TCP's",
             ratio((TEAR, "queue_period"), (TCP, "queue_period")), 2, within=0.4,
             why="'about two times', from a plot", paper="about two times",
         ),
         ordered(
+            "tfrc-cycle-much-longer-than-tcp-and-gaimd",
             "TFRC's cycle is much longer than TCP's and GAIMD's",
             [(one, mean(one, "queue_period")) for one in (TFRC, GAIMD)],
             unit="round trips", paper="much longer",
@@ -229,6 +242,7 @@ FIGURE_13 = STEADY.figure(
     claims=(
         *(
             near(
+                slug("f-fluctuates-around-0.7-with", one),
                 f"F fluctuates around 0.7 with {one}",
                 mean(one, "fairness"),
                 0.7,
@@ -240,6 +254,7 @@ FIGURE_13 = STEADY.figure(
         ),
         *(
             near(
+                slug("f-with", one, "similar-on-red-link"),
                 f"F with {one} is similar on a RED link",
                 _change((Compared(one, Reference.BESIDE_TCP_RED), "fairness"), (one, "fairness")),
                 0,
@@ -268,6 +283,7 @@ FIGURE_14 = STEADY.figure(
     cases=_cases_14,
     claims=tuple(
         ordered(
+            slug(one, "shorter-cycles-than-lone-tcp"),
             f"{one}: shorter cycles than a lone TCP's",
             [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, one)],
             unit="round trips",
@@ -300,6 +316,7 @@ FIGURE_15 = STEADY.figure(
     cases=_cases_15,
     claims=tuple(
         rougher(
+            slug(one, "smoother-than-beside-tcp"),
             f"{one} is smoother than beside TCP",
             ("beside TCP", Compared(one, Reference.BESIDE_TCP)),
             ("alike", one),
@@ -319,6 +336,7 @@ FIGURE_16 = STEADY.figure(
     claims=(
         *(
             between(
+                slug("f", one, "close-to-1"),
                 f"F of {one} is close to 1",
                 mean(one, "fairness"),
                 0.9,
@@ -330,6 +348,7 @@ FIGURE_16 = STEADY.figure(
         ),
         *(
             ordered(
+                slug("f", one, "not-vary-much"),
                 f"F of {one} does not vary much",
                 [(each, mean(each, "fairness_std")) for each in (TCP, one)],
                 unit="(standard deviation)",
@@ -338,6 +357,7 @@ FIGURE_16 = STEADY.figure(
             for one in (TFRC, TEAR)
         ),
         ordered(
+            "tfrc-and-tear-fairer-than-tcp",
             "TFRC and TEAR are fairer than TCP",
             [
                 ("the less fair of TFRC and TEAR", extreme(min, (TFRC, TEAR), "fairness")),
@@ -347,6 +367,7 @@ FIGURE_16 = STEADY.figure(
             paper="better short-term fairness performance than that of TCP",
         ),
         near(
+            "f-gaimd-slightly-below-0.93",
             "F of GAIMD is slightly below 0.93",
             mean(GAIMD, "fairness"),
             0.9,
@@ -374,6 +395,7 @@ FIGURE_17 = STEADY.figure(
     claims=(
         *(
             ordered(
+                slug(one, "higher-queue-than-tcp"),
                 f"{one}: a higher queue than TCP's",
                 [(each, mean(each, "queue")) for each in (one, TCP)],
                 unit="packets",
@@ -383,6 +405,7 @@ FIGURE_17 = STEADY.figure(
         ),
         *(
             ordered(
+                slug(one, "steadier-queue-than-tcp"),
                 f"{one}: a steadier queue than TCP's",
                 [(each, mean(each, "queue_std")) for each in (TCP, one)],
                 unit="packets",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio
@@ -94,12 +95,14 @@ FIGURE_18 = Simulated(
     draw=_draw(15),
     claims=(
         ordered(
+            "order-at-1-percent-in-figure-6-tcp-gaimd",
             "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
             [(one, mean(Long(one, 0.01, 15), "cov")) for one in (TCP, GAIMD, TFRC)],
             paper="very similar to figure 6",
         ),
         *(
             ordered(
+                slug(one, "cov-grows-with-loss-rate"),
                 f"{one}: CoV grows with the loss rate",
                 [("17 %", mean(Long(one, 0.17, 15), "cov")), ("0.5 %", mean(Long(one, 0.005, 15), "cov"))],
                 paper="as in figure 6",
@@ -107,6 +110,7 @@ FIGURE_18 = Simulated(
             for one in (TCP, GAIMD, TFRC)
         ),
         ordered(
+            "tear-cov-lowest-at-17-percent-in-figure-6",
             "TEAR's CoV is the lowest at 17 %, as in figure 6",
             [
                 ("the least of the others", extreme(min, OTHERS, "cov")),
@@ -127,6 +131,7 @@ FIGURE_19 = Simulated(
     draw=_draw(60),
     claims=tuple(
         near(
+            slug(one, "at", loss, "about-half-over-15-s"),
             f"{one} at {loss:.1%}: about half of that over 15 s",
             ratio((Long(one, loss, 60), "cov"), (Long(one, loss, 15), "cov")),
             0.5,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ackclock.draw.figure import Group
+from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
@@ -60,6 +61,7 @@ def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Cla
     """
     smooth, rough = " and ".join(names), " and ".join(than)
     return ordered(
+        slug(smooth, "smoother-than", rough),
         f"{smooth} smoother than {rough}",
         [
             (f"the smoother of {rough}", extreme(min, than, "cov")),
@@ -71,7 +73,7 @@ def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Cla
     )
 
 
-def rougher(sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: str) -> Claim:
+def rougher(name: str, sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: str) -> Claim:
     """Claim that a protocol is less smooth under one condition than under another.
 
     Parameters
@@ -87,7 +89,7 @@ def rougher(sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: 
         Holds when the CoV of the first flow's rate is higher under the first.
     """
     numbers = [(words, mean(case, "cov")) for words, case in (more, less)]
-    return ordered(sentence, numbers, unit="(CoV)", paper=paper)
+    return ordered(name, sentence, numbers, unit="(CoV)", paper=paper)
 
 
 def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case]]:
@@ -122,6 +124,7 @@ FIGURE_4 = STEADY.figure(
         smoother(TFRC, TEAR),
         *(
             rougher(
+                slug(one, "fluctuates-much-more-than-under-periodic"),
                 f"{one} fluctuates much more than under periodic loss",
                 ("Bernoulli", one),
                 ("periodic", Compared(one, Reference.PERIODIC)),
@@ -141,6 +144,7 @@ FIGURE_5 = STEADY.figure(
     cases=_under(setting.bernoulli(0.2)),
     claims=(
         between(
+            "tfrc-drops-to-almost-0",
             "TFRC drops to almost 0",
             ratio((TFRC, "rate"), (TCP, "rate")),
             0,
@@ -150,6 +154,7 @@ FIGURE_5 = STEADY.figure(
             unit="of TCP's rate",
         ),
         between(
+            "tear-much-higher-than-tcp",
             "TEAR is much higher than TCP",
             ratio((TEAR, "rate"), (TCP, "rate")),
             1.5,
@@ -159,6 +164,7 @@ FIGURE_5 = STEADY.figure(
             unit="of TCP's rate",
         ),
         between(
+            "tear-much-higher-than-gaimd",
             "TEAR is much higher than GAIMD",
             ratio((TEAR, "rate"), (GAIMD, "rate")),
             1.5,
@@ -186,16 +192,19 @@ def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
 
 def _cov(protocol: Protocol, loss: float, expected: float) -> Claim:
     number = mean(Lossy(protocol, loss), "cov")
-    return near(f"{protocol} at {loss:.0%}", number, expected, within=0.25, why=READ)
+    return near(
+        slug(protocol, "at", loss), f"{protocol} at {loss:.0%}", number, expected, within=0.25, why=READ
+    )
 
 
 def _others(protocol: Protocol, loss: float) -> list[Lossy]:
     return [Lossy(one, loss) for one in Protocol if one is not protocol]
 
 
-def _roughest(protocol: Protocol, loss: float, sentence: str, paper: str) -> Claim:
+def _roughest(protocol: Protocol, loss: float, name: str, sentence: str, paper: str) -> Claim:
     others = _others(protocol, loss)
     return ordered(
+        name,
         sentence,
         [
             (protocol, mean(Lossy(protocol, loss), "cov")),
@@ -222,6 +231,7 @@ FIGURE_6 = Simulated(
         _cov(TEAR, 0.01, 0.22),
         *(
             near(
+                slug(one, "at-1-percent-near-prediction"),
                 f"{one} at 1 %: near the prediction",
                 mean(Lossy(one, 0.01), "cov"),
                 value,
@@ -232,10 +242,12 @@ FIGURE_6 = Simulated(
             for one, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
         ),
         ordered(
+            "order-at-1-percent-tcp-gaimd-tfrc",
             "order at 1 %: TCP, GAIMD, TFRC",
             [(one, mean(Lossy(one, 0.01), "cov")) for one in (TCP, GAIMD, TFRC)],
         ),
         near(
+            "gaimd-tcp-at-8-percent",
             "GAIMD is as TCP at 8 %",
             ratio((Lossy(GAIMD, 0.08), "cov"), (Lossy(TCP, 0.08), "cov")),
             1,
@@ -244,6 +256,7 @@ FIGURE_6 = Simulated(
             paper="the same",
         ),
         near(
+            "tfrc-stays-low-up-to-4-percent",
             "TFRC stays low up to 4 %",
             ratio((Lossy(TFRC, 0.04), "cov"), (Lossy(TFRC, 0.01), "cov")),
             1,
@@ -251,11 +264,20 @@ FIGURE_6 = Simulated(
             why="against 1 %; the curve is called flat",
             paper="low",
         ),
-        _roughest(TFRC, 0.15, "TFRC passes TCP and GAIMD at 15 %", "exceeds TCP and GAIMD"),
-        _roughest(TFRC, 0.2, "TFRC is the least smooth at 20 %", "the highest"),
+        _roughest(
+            TFRC,
+            0.15,
+            "tfrc-passes-tcp-and-gaimd-at-15-percent",
+            "TFRC passes TCP and GAIMD at 15 %",
+            "exceeds TCP and GAIMD",
+        ),
+        _roughest(
+            TFRC, 0.2, "tfrc-least-smooth-at-20-percent", "TFRC is the least smooth at 20 %", "the highest"
+        ),
         _cov(TCP, 0.2, 1.6),
         _cov(TFRC, 0.2, 2.0),
         between(
+            "tear-cov-stays-low-at-every-loss-rate",
             "TEAR's CoV stays low at every loss rate",
             extreme(max, [Lossy(TEAR, loss) for loss in LOSSES], "cov"),
             0,
@@ -264,6 +286,7 @@ FIGURE_6 = Simulated(
             paper="0.2 to 0.4 across the range",
         ),
         ordered(
+            "tear-smoothest-at-20-percent",
             "TEAR is the smoothest at 20 %",
             [
                 ("the least of the others", extreme(min, _others(TEAR, 0.2), "cov")),
@@ -274,6 +297,7 @@ FIGURE_6 = Simulated(
         ),
         *(
             ordered(
+                slug(one, "cov-grows-with-loss-rate"),
                 f"{one}: CoV grows with the loss rate",
                 [
                     ("20 %", mean(Lossy(one, LOSSES[-1]), "cov")),

@@ -178,7 +178,7 @@ def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protoco
     return lambda effort: {one: one_case(effort, one) for one in Protocol}
 
 
-def similar(sentence: str) -> Claim:
+def similar(name: str, sentence: str) -> Claim:
     """Claim that TFRC and TEAR respond about as fast.
 
     Parameters
@@ -192,6 +192,7 @@ def similar(sentence: str) -> Claim:
         About the ratio of their times to half of the change.
     """
     return times(
+        name,
         sentence,
         ratio((TFRC, "half_way"), (TEAR, "half_way")),
         1,
@@ -201,7 +202,7 @@ def similar(sentence: str) -> Claim:
     )
 
 
-def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
+def faster(name: str, sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
     """Claim an order of protocols by the time to half of the change.
 
     Parameters
@@ -217,6 +218,7 @@ def faster(sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
         Holds when each is slower than the one before it.
     """
     return ordered(
+        name,
         sentence,
         [(name, mean(name, "half_way")) for name in names[::-1]],
         why=f"round trips to half of the change ({SCHEDULED}), the slowest first",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ackclock.engine import Run, build
+from ackclock.engine.names import slug
 from ackclock.metrics import over_runs
 from ackclock.models import smoothness, timeouts, transients
 from ackclock.reproduction import pictures
@@ -137,7 +138,7 @@ class Formula(NamedTuple):
 
     Attributes
     ----------
-    sentence : str
+    name, sentence : str
         Of the claim about it.
     value : float
         By the formula.
@@ -149,6 +150,7 @@ class Formula(NamedTuple):
         Reason of the tolerance.
     """
 
+    name: str
     sentence: str
     value: float
     paper: float
@@ -159,14 +161,28 @@ class Formula(NamedTuple):
         """Claim that the formula gives what is printed."""
         exact = over_runs([self.value])
         return near(
-            self.sentence, lambda _: exact, self.paper, within=self.within, absolute=True, why=self.why
+            self.name,
+            self.sentence,
+            lambda _: exact,
+            self.paper,
+            within=self.within,
+            absolute=True,
+            why=self.why,
         )
 
 
 TWO_DIGITS = "rounded to two digits"
 FORMULAS = (
-    Formula("CoV of TCP at 2%, formula (5)", smoothness.aimd_poisson(1, 1, 0.5).cov, 0.58, 0.005, TWO_DIGITS),
     Formula(
+        "cov-tcp-at-2-percent-formula-5",
+        "CoV of TCP at 2%, formula (5)",
+        smoothness.aimd_poisson(1, 1, 0.5).cov,
+        0.58,
+        0.005,
+        TWO_DIGITS,
+    ),
+    Formula(
+        "cov-gaimd-at-2-percent-formula-6",
         "CoV of GAIMD at 2%, formula (6)",
         smoothness.aimd_poisson(1, 0.31, 7 / 8).cov,
         0.26,
@@ -174,6 +190,7 @@ FORMULAS = (
         TWO_DIGITS,
     ),
     Formula(
+        "cov-tfrc-at-2-percent-formula-9",
         "CoV of TFRC at 2%, formula (9)",
         float(smoothness.tfrc(0.02)[1]),
         0.22,
@@ -181,32 +198,49 @@ FORMULAS = (
         "the study quotes 0.22 of 0.25 to 0.21, for 0.5 to 9 % of loss",
     ),
     Formula(
+        "cov-tear-at-2-percent-formula-8",
         "CoV of TEAR at 2%, formula (8)",
         smoothness.tear_factor() / math.sqrt(3),
         0.2,
         0.015,
         "0.21 in the text, one digit in the table",
     ),
-    Formula("CoV of TCP and GAIMD at 20%, formula (7)", timeouts.printed_cov(0.2, 4), 1.7, 0.05, TWO_DIGITS),
-    Formula("D of TCP", transients.aimd_halving(0.5), 1, 0, "whole round trips"),
     Formula(
+        "cov-tcp-and-gaimd-at-20-percent-formula-7",
+        "CoV of TCP and GAIMD at 20%, formula (7)",
+        timeouts.printed_cov(0.2, 4),
+        1.7,
+        0.05,
+        TWO_DIGITS,
+    ),
+    Formula("d-tcp", "D of TCP", transients.aimd_halving(0.5), 1, 0, "whole round trips"),
+    Formula(
+        "d-gaimd",
         "D of GAIMD",
         math.log(0.5) / math.log(7 / 8),
         5,
         0.5,
         "5.2 in the text's formula, rounded; six whole round trips",
     ),
-    Formula("D of TFRC", transients.tfrc_halving(), 5.5, 0.5, "the table has 5 to 6"),
-    Formula("D of TEAR", transients.tear_halving(), 5.5, 0.5, "the table has 5 to 6"),
-    Formula("I of TFRC without discounting, formula", transients.tfrc_increase(), 0.12, 0.005, TWO_DIGITS),
+    Formula("d-tfrc", "D of TFRC", transients.tfrc_halving(), 5.5, 0.5, "the table has 5 to 6"),
+    Formula("d-tear", "D of TEAR", transients.tear_halving(), 5.5, 0.5, "the table has 5 to 6"),
     Formula(
+        "i-tfrc-without-discounting-formula",
+        "I of TFRC without discounting, formula",
+        transients.tfrc_increase(),
+        0.12,
+        0.005,
+        TWO_DIGITS,
+    ),
+    Formula(
+        "i-tfrc-formula",
         "I of TFRC, formula",
         transients.tfrc_increase(0.5),
         0.22,
         0.01,
         "0.21 with the floor of discounting that ns-2 has",
     ),
-    Formula("I of TEAR, formula", transients.tear_increase(), 0.08, 0.005, TWO_DIGITS),
+    Formula("i-tear-formula", "I of TEAR, formula", transients.tear_increase(), 0.08, 0.005, TWO_DIGITS),
 )
 
 TABLE_1 = Simulated(
@@ -225,6 +259,7 @@ TABLE_1 = Simulated(
     claims=(
         *(
             near(
+                slug("f", one),
                 f"F of {one}",
                 mean(EightFlows(one), "fairness"),
                 value,
@@ -235,12 +270,20 @@ TABLE_1 = Simulated(
             for one, value in FAIRNESS.items()
         ),
         *(
-            near(f"CoV of {one} at 20%", mean(Lossy(one, 0.2), "cov"), value, within=0.25, why=READ)
+            near(
+                slug("cov", one, "at-20-percent"),
+                f"CoV of {one} at 20%",
+                mean(Lossy(one, 0.2), "cov"),
+                value,
+                within=0.25,
+                why=READ,
+            )
             for one, value in COV.items()
         ),
         *(one.claim() for one in FORMULAS),
         *(
             between(
+                slug("i", one, "at-most-bound"),
                 f"I of {one} is at most its bound",
                 mean(Growing(one), INCREASE),
                 0,
@@ -252,6 +295,7 @@ TABLE_1 = Simulated(
             for one, value in BOUND.items()
         ),
         ordered(
+            "i-falls-from-tcp-to-gaimd-tfrc-and-tear",
             "I falls from TCP to GAIMD, TFRC and TEAR",
             [(one, mean(Growing(one), INCREASE)) for one in Protocol],
             unit="per RTT",

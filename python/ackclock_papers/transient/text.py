@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -190,6 +191,7 @@ def _third_change(numbers: Numbers) -> Estimate:
 
 def _without_timeout(words: str, case: Callable[[bool], Under], key: str) -> Claim:
     return near(
+        slug("tear-without-timeout-differs-little", words),
         f"TEAR without its timeout differs little: {words}",
         ratio((case(False), key), (case(True), key)),
         1,
@@ -201,6 +203,7 @@ def _without_timeout(words: str, case: Callable[[bool], Under], key: str) -> Cla
 
 def _like_tcp(key: str, words: str) -> Claim:
     return times(
+        slug("tear-queue", words, "tcp"),
         f"TEAR's queue {words} as TCP's",
         ratio((Under(TEAR, ALONE), key), (Under(TCP, ALONE), key)),
         1,
@@ -219,43 +222,50 @@ SECTION_3 = Simulated(
     cases=_cases, measure=_measure, numbers=(*measure.Steadiness._fields, *Text._fields),
     draw=_draw, headline=True,
     claims=(
-        times("GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,
+        times("gaimd-tcp-friendly-at-every-loss-rate-figure-6",
+              "GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,
               factor=2, why="its rate over TCP's where it is farthest; RFC 5348 calls a factor of "
               "two reasonably fair", paper="'TCP-friendly'"),
-        between("results with RED are mostly similar: F of eight flows", _third_change, 0, 0.1,
+        between("results-with-red-mostly-similar-f-eight-flows",
+                "results with RED are mostly similar: F of eight flows", _third_change, 0, 0.1,
                 why="the third of the four changes of F, a tenth as in figure 13",
                 paper="'for most cases ... similar'"),
         _without_timeout("CoV at 1 %", lambda timeout: _at(TEAR, LOW, timeout), "cov"),
         _without_timeout("CoV beside TCP", lambda timeout: Under(TEAR, BESIDE, timeout), "cov"),
         _without_timeout("F of eight flows", lambda timeout: Under(TEAR, ALIKE, timeout),
                          "fairness"),
-        *(between(f"{one} is in timeout most of the time at 20 %", mean(_at(one, HIGH), "silent"),
+        *(between(slug(one, "in-timeout-most-time-at-20"),
+                  f"{one} is in timeout most of the time at 20 %", mean(_at(one, HIGH), "silent"),
                   0.5, 1, why="share of round trips among three or more without a packet",
                   paper="'in timeout states most of the time'") for one in (TCP, GAIMD)),
-        *(near(f"{one} loses where its window exceeds 80 packets",
+        *(near(slug(one, "loses-where-window-exceeds-80-packets"),
+               f"{one} loses where its window exceeds 80 packets",
                mean(Under(one, ALONE), "window_at_loss"), 80, within=0.05, unit="packets",
                why="31 on the path, 50 in the buffer, and one in transmission",
                paper="'exceeds 80 packets'") for one in (TCP, GAIMD)),
-        *(between(f"{one}'s window allows more than the link's rate most of the time",
+        *(between(slug(one, "window-allows-more-than-link-rate"),
+                  f"{one}'s window allows more than the link's rate most of the time",
                   mean(Under(one, ALONE), "allowed"), 0.5, 1,
                   why=f"share of the time with more than {FILLING:.0f} packets",
                   paper="'most of the time'") for one in (TCP, GAIMD)),
         _like_tcp("up", "fills as fast"), _like_tcp("down", "drains as quickly"),
-        ordered("TEAR's cycle is much longer than GAIMD's",
+        ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
                 [(one, mean(Under(one, ALONE), "queue_period")) for one in (TEAR, GAIMD)],
                 unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
-        times("figure 14: the queue swings as that of a single TCP",
+        times("figure-14-queue-swings-single-tcp", "figure 14: the queue swings as that of a single TCP",
               ratio((Under(TCP, BESIDE), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
               factor=2, why="standard deviations; curves that look alike", paper="'similar'"),
-        *(ordered(f"{one} fluctuates more beside seven TCP flows than alone",
+        *(ordered(slug(one, "fluctuates-more-beside-seven-tcp-flows"),
+                  f"{one} fluctuates more beside seven TCP flows than alone",
                   [(words, mean(Under(one, words), "cov")) for words in (BESIDE, ALONE)],
                   unit="(CoV)", paper="'higher fluctuations in sending rates'")
           for one in Protocol),
-        *(ordered(f"eight flows: {one} is smoother than TCP",
+        *(ordered(slug("eight-flows", one, "smoother-than-tcp"), f"eight flows: {one} is smoother than TCP",
                   [(each, mean(Under(each, ALIKE), "cov")) for each in (TCP, one)],
                   unit="(CoV)", paper="'smoother sending rates than those of TCP'")
           for one in (GAIMD, TFRC, TEAR)),
-        ordered("F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
+        ordered("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
+                "F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
                 [(words, extreme(pick, [Under(one, ALIKE) for one in some], "fairness_std"))
                  for words, pick, some in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),
                                            ("the less steady of TFRC and TEAR", max,

@@ -2,13 +2,14 @@
 
 use ackclock_cc::Value;
 use ackclock_units::{Bytes, Rate, Span};
+use serde::Serialize;
 
 use super::{Noise, Shared};
 use crate::tcp::Tcp;
 use crate::words::words;
 
 /// One flow. What has no fixed size is shared with the other flows of its `[[flow]]`, but for the name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
     /// Its name, unique in the scenario.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct Flow {
 }
 
 /// Short flows that arrive as a Poisson process. Which ones do is drawn in each run anew.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
     /// What they have in common; its name is followed by their numbers.
     pub flow: Flow,
@@ -75,7 +76,7 @@ impl Arrivals {
 }
 
 /// How a receiver lies to a sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Lies {
     /// Acknowledgements in place of one that acknowledges something new.
     pub split: u64,
@@ -91,7 +92,7 @@ impl Lies {
 }
 
 /// A parameter's value, owned.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum ParamValue {
     /// A number.
     Number(f64),
@@ -124,7 +125,7 @@ words! {
 }
 
 /// What a flow sends and when.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Traffic {
     /// All that its control lets out.
     Bulk,
@@ -141,7 +142,7 @@ pub enum Traffic {
 }
 
 /// A web session: think, fetch a page, think.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Web {
     /// Mean think time, exponential.
     pub think: Span,
@@ -154,7 +155,7 @@ pub struct Web {
 }
 
 /// Requests over one connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requests {
     /// How large they are.
     pub sizes: Sizes,
@@ -167,7 +168,7 @@ pub struct Requests {
 }
 
 /// When the next request comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Pause {
     /// This long after the start of the one before, whether that is complete or not.
     Every(Span),
@@ -186,7 +187,7 @@ words! {
 }
 
 /// Sizes with their shares, which add up to 1.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes(pub Vec<(Bytes, f64)>);
 
 impl Sizes {
@@ -209,7 +210,7 @@ impl Sizes {
 }
 
 /// E-MulTCP (Chen, Zakhor).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Emultcp {
     /// The group that the connection belongs to: flows of one `[[flow]]`.
     pub group: usize,
@@ -220,7 +221,7 @@ pub struct Emultcp {
 }
 
 /// Datagrams that nothing changes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Datagrams {
     /// Rate while on.
     pub rate: Rate,
@@ -237,7 +238,7 @@ pub struct Datagrams {
 }
 
 /// Pulses of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Pulse {
     /// How long one lasts.
     pub on: Span,
@@ -246,7 +247,7 @@ pub struct Pulse {
 }
 
 /// Frames of audio or video that nothing slows down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Media {
     /// Rate on average.
     pub rate: Rate,
@@ -285,7 +286,7 @@ words! {
 }
 
 /// On and off times.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cycle {
     /// Mean time on.
     pub on: Span,
@@ -296,7 +297,7 @@ pub struct Cycle {
 }
 
 /// A time, given or random.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Moment {
     /// This time.
     At(Span),

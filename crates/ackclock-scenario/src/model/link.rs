@@ -1,11 +1,12 @@
 //! Links: rates, queues, losses and delay noise.
 
 use ackclock_units::{Bytes, Packets, Rate, Span};
+use serde::Serialize;
 
 use crate::words::words;
 
 /// One direction of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// Its name, unique in the scenario.
     pub name: String,
@@ -42,7 +43,7 @@ words! {
 }
 
 /// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Policer {
     /// Rate at which the bucket fills.
     pub rate: Rate,
@@ -51,7 +52,7 @@ pub struct Policer {
 }
 
 /// Packets that arrive in groups, as over radio and cable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Aggregation {
     /// Packets reach the far end at multiples of this time only.
     pub every: Span,
@@ -60,14 +61,14 @@ pub struct Aggregation {
 }
 
 /// Opportunities to send up to 1500 bytes each, over and over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RateTrace {
     /// When they come, milliseconds, in order; the last one is the length of the trace.
     pub milliseconds: Vec<u64>,
 }
 
 /// Random changes of a propagation delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Noise {
     /// How it is distributed.
     pub kind: NoiseKind,
@@ -79,7 +80,7 @@ pub struct Noise {
 }
 
 /// How delay noise is distributed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum NoiseKind {
     /// Uniform from zero to this.
     Uniform(Span),
@@ -91,7 +92,7 @@ pub enum NoiseKind {
 }
 
 /// A queue discipline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     Droptail {
@@ -167,7 +168,7 @@ impl Queue {
 }
 
 /// The thresholds and probabilities of RED.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Red {
     /// Average queue from which packets are dropped, packets.
     pub min_threshold: f64,
@@ -202,7 +203,7 @@ words! {
 }
 
 /// What the queue must exceed for packets to be marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Threshold {
     /// Packets that a packet finds when it arrives, the one in transmission included.
     Packets(Packets),
@@ -211,7 +212,7 @@ pub enum Threshold {
 }
 
 /// The law of CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Codel {
     /// Delay that may stand.
     pub target: Span,
@@ -222,7 +223,7 @@ pub struct Codel {
 }
 
 /// Settings of DualPI2 under the RFC's names: L is the queue of low latency, C the classic one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DualPi2 {
     /// Delay that the controller keeps.
     pub target: Span,
@@ -271,7 +272,7 @@ words! {
 }
 
 /// The size of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Limit {
     /// In packets.
     Packets(Packets),
@@ -280,7 +281,7 @@ pub enum Limit {
 }
 
 /// A loss model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Nothing is lost at random.
     None,

@@ -9,9 +9,10 @@ pub use link::*;
 pub use shared::Shared;
 
 use ackclock_units::{Bytes, Packets, Rate, Span};
+use serde::Serialize;
 
 /// What is to be run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// Duration, seed and sampling.
     pub run: Run,
@@ -27,7 +28,7 @@ pub struct Scenario {
 }
 
 /// Duration, seed and sampling of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Simulated time.
     pub duration: Span,
@@ -40,7 +41,7 @@ pub struct Run {
 }
 
 /// When the trace is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Sample {
     /// At every multiple of this span.
     Every(Span),
@@ -49,7 +50,7 @@ pub enum Sample {
 }
 
 /// A change during the run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
     /// When.
     pub when: When,
@@ -60,7 +61,7 @@ pub struct Event {
 }
 
 /// When an event happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum When {
     /// At this time.
     At(Span),
@@ -83,7 +84,7 @@ pub enum When {
 }
 
 /// What an event changes at a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Change {
     /// Its rate; the packet in transmission keeps its finish time.
     Rate(Rate),

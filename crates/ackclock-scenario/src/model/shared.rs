@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
+
 /// A value that copies share until one of them is changed: a hundred thousand flows of one `[[flow]]` have their settings
 /// once.
 #[derive(Clone, Default)]
@@ -33,6 +35,12 @@ impl<T: Clone> DerefMut for Shared<T> {
 impl<T: PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -9,6 +9,7 @@ use ackclock_units::{Span, Time};
 use crate::endpoint::Ends;
 use crate::link::Link;
 use crate::loss::LossModel;
+use crate::memory::unwind_if_short;
 use crate::network::{Network, Tally};
 use crate::pace::Pace;
 use crate::packet::{EndId, Slab};
@@ -51,6 +52,7 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
     let mut measured = Vec::new();
     let mut groups = BTreeMap::new();
     for (id, flow) in scenario.flows.iter().enumerate() {
+        unwind_if_short();
         let id = id as u32;
         let draw = |moment, earliest: Span, purpose| match moment {
             Moment::At(time) => time,

@@ -1,0 +1,33 @@
+"""Names in data and of files: words with hyphens, which stay the same when a sentence is reworded."""
+
+from __future__ import annotations
+
+import re
+
+NAME = re.compile(r"[a-z0-9.]+(-[a-z0-9.]+)*")
+"""Words in lower case with hyphens between them."""
+
+
+def slug(*parts: object) -> str:
+    """Make a name from parts.
+
+    Parameters
+    ----------
+    *parts : object
+        Texts, numbers, and keys of cases, whose fields are parts of their own; None is left out. A
+        label that is shown is not a good part: the name would change with it.
+
+    Returns
+    -------
+    str
+        As in ``illinois-0.5-concave``.
+    """
+    words: list[str] = []
+    for part in parts:
+        if isinstance(part, tuple):
+            words.append(slug(*part))
+        elif isinstance(part, float):
+            words.append(f"{part:g}".replace("-", "m").replace("+", ""))
+        elif part is not None:
+            words.append(re.sub(r"[^a-z0-9.]+", "-", str(part).lower()).strip("-."))
+    return "-".join(word for word in words if word)

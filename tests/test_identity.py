@@ -1,0 +1,126 @@
+"""Claims and findings are named in data: a sentence can be reworded."""
+
+import os
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import NamedTuple
+
+import pytest
+
+from ackclock.engine.names import NAME, slug
+from ackclock.evaluation import criteria, suites
+from ackclock.evaluation.cell import Cell, Criterion
+from ackclock.reproduction import make, sentences, strips
+from ackclock.reproduction.artefact import Judged
+from ackclock_papers import PAPERS
+
+UNTRIED = Path(__file__).with_name("untried.txt")
+HEADER = """\
+# Claims whose outcome at other settings is not known: `make inference` has not judged them. The list may only
+# become shorter; UPDATE_UNTRIED=1 pytest tests/test_identity.py takes off it what has been tried.
+"""
+
+
+class Key(NamedTuple):
+    """A key of a case with a label of its own."""
+
+    control: str
+    beta: float | None = None
+
+    def __str__(self) -> str:
+        return "a label"
+
+
+def test_a_name_is_made_of_data_and_not_of_labels():
+    assert slug("HS-TCP", "at", 1e-5, "of Reno's") == "hs-tcp-at-1em05-of-reno-s"
+    assert slug(Key("Illinois", 0.5), "nowhere convex") == "illinois-0.5-nowhere-convex"
+    assert slug(Key("Reno"), 83000) == "reno-83000"
+    assert all(map(NAME.fullmatch, ("a", "a-0.5", "a-1em05-b")))
+    assert not any(map(NAME.fullmatch, ("", "A", "a b", "-a", "a-", "a--b", "a/b")))
+
+
+def every_claim():
+    for paper in PAPERS.values():
+        for artefact in paper.artefacts:
+            for claim in artefact.claims:
+                yield paper, artefact, claim
+
+
+def test_claims_without_a_trial_become_fewer():
+    tried = {
+        (paper.name, *key) for paper in PAPERS.values() for trial in paper.trials for key in trial.outcomes
+    }
+    untried = [
+        f"{paper.name}/{artefact.name}/{claim.name}"
+        for paper, artefact, claim in every_claim()
+        if (paper.name, artefact.name, claim.name) not in tried
+    ]
+    if os.environ.get("UPDATE_UNTRIED"):
+        UNTRIED.write_text(HEADER + "".join(f"{name}\n" for name in untried), encoding="utf-8")
+    listed = UNTRIED.read_text(encoding="utf-8").splitlines()[2:]
+    assert [name for name in untried if name not in listed] == [], (
+        "these have lost their trials, or never had any"
+    )
+    assert [name for name in listed if name not in untried] == [], "take these off tests/untried.txt"
+
+
+def reworded(artefact):
+    claims = [replace(claim, sentence=f"said otherwise, {n}") for n, claim in enumerate(artefact.claims)]
+    return replace(artefact, claims=tuple(claims))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_reworded_claim_keeps_its_trials_its_finding_and_its_verdict(name):
+    paper = PAPERS[name]
+    other = replace(paper, artefacts=[reworded(one) for one in paper.artefacts])
+    tried = found = 0
+    for artefact, changed in zip(paper.artefacts, other.artefacts, strict=True):
+        for claim, twin in zip(artefact.claims, changed.claims, strict=True):
+            for judged in (Judged("1", True), Judged("1", False), Judged("1", False, undecided=True)):
+                record = make._claim(paper, artefact, claim, judged)
+                assert make._claim(other, changed, twin, judged) == record | {"claim": twin.sentence}
+                tried += record["tried_settings"] > 0
+                found += bool(record["finding_id"])
+        assert [claim.name for claim in strips.shown(changed, other)] == [
+            claim.name for claim in strips.shown(artefact, paper)
+        ]
+    assert tried
+    assert bool(found) == (name != "africa"), "the paper of Africa has no finding"
+    assert sentences.unknown(other, sentences.load(f"ackclock_papers.{name}")) == []
+
+
+CELLS = Path(__file__).with_name("cell-ids.txt")
+
+
+def every_criterion():
+    for package in (criteria, suites):
+        for module in iter_modules(package.__path__):
+            for value in vars(import_module(f"{package.__name__}.{module.name}")).values():
+                some = value if isinstance(value, list | tuple) else [value]
+                yield from (one for one in some if isinstance(one, Criterion))
+
+
+def test_the_ids_of_cells_never_change():
+    # A cell whose name is reworded says its old id; UPDATE_CELLS=1 adds the ids of new ones.
+    known = dict.fromkeys(CELLS.read_text(encoding="utf-8").splitlines()) if CELLS.exists() else {}
+    ids = {}
+    for criterion in {one.id: one for one in every_criterion()}.values():
+        for mode in ("quick", "full"):
+            cells = list(criterion.cells(mode)) if criterion.cells else []
+            names = [f"{criterion.id}/{cell.id}" for cell in cells]
+            assert len(set(names)) == len(names)
+            assert all(NAME.fullmatch(cell.id) for cell in cells), names
+            ids |= dict.fromkeys(names)
+    if os.environ.get("UPDATE_CELLS"):
+        CELLS.write_text("".join(f"{name}\n" for name in sorted(known | ids)), encoding="utf-8")
+        known = known | ids
+    assert sorted(set(known) - set(ids)) == [], "these have another id now"
+    assert sorted(set(ids) - set(known)) == [], "UPDATE_CELLS=1 adds these"
+
+
+def test_a_reworded_cell_keeps_its_id():
+    cell = Cell("6 flows, buffer 1 BDP", lambda _: {})
+    assert cell.id == "6-flows-buffer-1-bdp"
+    assert replace(cell, name="six flows").id == cell.id
