@@ -13,7 +13,13 @@ fn kept(name: &str) -> ackclock_scenario::Checked {
 /// meaning: give them back, or raise the version of the rules, which changes every digest that was ever written down.
 #[test]
 fn five_digests_never_change() {
-    let digests = [("dumbbell", "s1:b673cf24f2dd86bc9b4a2e8cb5a1eced"), ("queues", "s1:537915c8c05a397e57e1ffd2ce1fa615"), ("sources", "s1:805d0d9058dc0ffa133f4d9ed421f9fa"), ("events", "s1:64287c119d63f742fa8a8e48eeb6b849"), ("quic", "s1:e291d11b3b74752f8a2737c9397de7b7")];
+    let digests = [
+        ("dumbbell", "s1:b673cf24f2dd86bc9b4a2e8cb5a1eced"),
+        ("queues", "s1:537915c8c05a397e57e1ffd2ce1fa615"),
+        ("sources", "s1:805d0d9058dc0ffa133f4d9ed421f9fa"),
+        ("events", "s1:64287c119d63f742fa8a8e48eeb6b849"),
+        ("quic", "s1:e291d11b3b74752f8a2737c9397de7b7"),
+    ];
     for (name, digest) in digests {
         assert_eq!(kept(name).digest(), digest, "{name}:\n{}", kept(name).canonical());
     }
