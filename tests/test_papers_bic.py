@@ -11,7 +11,7 @@ from ackclock.engine import Run
 from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.bic import analysis, conditions, section, shapes, shares, unfairness
+from ackclock_papers.bic import analysis, conditions, fairness, section, setup, shapes, shares, unfairness
 from ackclock_papers.bic.setting import GROUPS, Group, background, background_flows, background_mbps, case
 
 SETTING = declared(PAPERS["bic"].items)
@@ -133,7 +133,7 @@ def test_figure_1_counts_the_background():
     flows[-3]["mean_window"] = 63.0
     flows[-1]["mean_window"] = 500.0
     run = run_of(**delivering([{"name": "bic"}, *flows], [50.0, *mbps]))
-    row = analysis.FIGURE_1.measure(analysis.SETUP, run)
+    row = setup.FIGURE_1.measure(setup.SETUP, run)
     assert row == {
         "web": pytest.approx(4.0),
         "small": pytest.approx(2.5),
@@ -428,40 +428,40 @@ def test_fairness_at_several_time_scales():
     # 5 s. In 25 s the pairs have 3 and 2 turns: 10^2/(4 * 26) in the only interval that counts, a
     # fifth of six. In 75 s the first half-minute gives each 15 s and the rest 45 s: all the same.
     run = fairness_run(150.0, 300.0, 30.0)
-    row = shares.FIGURE_10.measure("AIMD", run)
+    row = fairness.FIGURE_10.measure("AIMD", run)
     assert row == {
-        shares.Scale(1): pytest.approx(0.5),
-        shares.Scale(5): pytest.approx(0.5),
-        shares.Scale(25): pytest.approx(100 / 104),
-        shares.Scale(75): pytest.approx(1.0),
-        shares.Scale(150): pytest.approx(1.0),
+        fairness.Scale(1): pytest.approx(0.5),
+        fairness.Scale(5): pytest.approx(0.5),
+        fairness.Scale(25): pytest.approx(100 / 104),
+        fairness.Scale(75): pytest.approx(1.0),
+        fairness.Scale(150): pytest.approx(1.0),
     }
 
 
 def test_fairness_with_red_counts_the_worst_hundredth():
     # 5 s of 100 s are unfair: five intervals of 1 s, of which a hundredth, one, counts. In 25 s the
     # first pair has 25 s and the second 20 s: 90^2/(4 * 2 * (625 + 400)).
-    row = shares.FIGURE_11.measure("AIMD", fairness_run(100.0, 200.0, 5.0))
+    row = fairness.FIGURE_11.measure("AIMD", fairness_run(100.0, 200.0, 5.0))
     assert row == {
-        shares.Scale(1): pytest.approx(0.5),
-        shares.Scale(5): pytest.approx(0.5),
-        shares.Scale(25): pytest.approx(8100 / 8200),
+        fairness.Scale(1): pytest.approx(0.5),
+        fairness.Scale(5): pytest.approx(0.5),
+        fairness.Scale(25): pytest.approx(8100 / 8200),
     }
 
 
 def test_fairness_is_measured_after_the_last_start():
     # A minute after the 70 s within which the last flows begin; in full the second half of 600 s.
-    quick = shares.FIGURE_10.cases(QUICK.at(SETTING))["STCP"].scenario["run"]
+    quick = fairness.FIGURE_10.cases(QUICK.at(SETTING))["STCP"].scenario["run"]
     assert (quick["duration"], quick["warmup"]) == ("160 s", "130 s")
-    full = shares.FIGURE_10.cases(FULL.at(SETTING))["STCP"].scenario["run"]
+    full = fairness.FIGURE_10.cases(FULL.at(SETTING))["STCP"].scenario["run"]
     assert (full["duration"], full["warmup"]) == ("600 s", "300 s")
     # What is measured in a quick run of 30 s.
-    row = shares.FIGURE_10.measure("AIMD", fairness_run(130.0, 160.0, 30.0))
-    assert set(row) == shares.FIGURE_10.keys("AIMD", QUICK)
-    assert shares.FIGURE_10.keys("AIMD", FULL) == set(shares.DROPTAIL.scales)
+    row = fairness.FIGURE_10.measure("AIMD", fairness_run(130.0, 160.0, 30.0))
+    assert set(row) == fairness.FIGURE_10.keys("AIMD", QUICK)
+    assert fairness.FIGURE_10.keys("AIMD", FULL) == set(fairness.DROPTAIL.scales)
     # 300 s count in full, whatever the shorter scales have.
-    (claim,) = (one for one in shares.FIGURE_10.claims if "STCP stays" in one.sentence)
-    rows = {"STCP": [dict.fromkeys(shares.DROPTAIL.scales, 0.5) | {shares.Scale(300): 0.9}]}
+    (claim,) = (one for one in fairness.FIGURE_10.claims if "STCP stays" in one.sentence)
+    rows = {"STCP": [dict.fromkeys(fairness.DROPTAIL.scales, 0.5) | {fairness.Scale(300): 0.9}]}
     assert not claim.judge(Numbers(rows)).holds
 
 

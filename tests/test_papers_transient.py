@@ -10,13 +10,14 @@ from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
     conditions,
     curves,
-    decrease,
     diagrams,
     increase,
+    joins,
     link,
     long_term,
     lossy,
     measure,
+    several,
     summary,
 )
 from ackclock_papers.transient.setting import (
@@ -65,12 +66,12 @@ def test_the_setting_reaches_the_scenarios():
     tcp = scenario["tcp"]
     assert (tcp["recovery"], tcp["min_rto"], tcp["limited_transmit"]) == ("newreno", "500 ms", True)
     assert tcp["rtt_sampling"] == "every_ack"
-    beside = link.FIGURE_13.cases(effort)
+    beside = several.FIGURE_13.cases(effort)
     assert [flow["overhead"] for flow in beside[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
     red = beside[Compared(TFRC, Reference.BESIDE_TCP_RED)].scenario
     assert (red["dumbbell"]["queue"]["kind"], red["flow"][0]["overhead"]) == ("red", "1 ms")
     # Unless it is stated otherwise TFRC has what TCP has; TEAR has none, and figure 18 has SACK.
-    alike = link.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
+    alike = several.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
     flow = alike[TFRC].scenario["flow"][0]
     assert (flow["controller"], flow["overhead"]) == ("tfrc-2000", "5 ms")
     assert alike[GAIMD].scenario["flow"][0]["params"] == {"whole_windows": False}
@@ -101,7 +102,7 @@ def test_dips_of_three_protocols_at_least():
             one: {"queue_dip": dip, "dip_s": time_s, "round_trip_s": 0.25}
             for one, dip, time_s in zip(Protocol, dips, at_s, strict=True)
         }
-        return list(measured(decrease.FIGURE_25, rows, axis=axis).values())
+        return list(measured(joins.FIGURE_25, rows, axis=axis).values())
 
     # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
     assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, True]
@@ -321,7 +322,7 @@ def test_eight_flows_join():
     queue = np.full(1500, 40.0)
     queue[500:1000:25] = 20
     queue[1020] = 10
-    found = decrease.FIGURE_26.measure(TCP, made(packets, queue=queue))
+    found = joins.FIGURE_26.measure(TCP, made(packets, queue=queue))
     assert found["end_share"] == pytest.approx(0.5)
     # 40 - 20/25 = 39.2 on average.
     assert (found["queue_before"], found["queue_low"]) == pytest.approx((39.2, 10))
@@ -398,7 +399,7 @@ def test_tcp_in_place_of_every_protocol_turns_verdicts():
 
 
 def test_all_that_is_compared_is_measured_but_not_shown():
-    shown = {key for key in link.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
+    shown = {key for key in several.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
     assert shown == set(Protocol)
 
 

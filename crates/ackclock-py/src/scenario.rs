@@ -43,7 +43,7 @@ pub struct Scenario {
 const LONG_TEXT: usize = 200_000;
 const MANY_FLOWS: usize = 5_000;
 /// About what a scenario takes that was read and checked, per byte of its text.
-const BYTES_PER_BYTE: usize = 128;
+const BYTES_PER_BYTE: usize = 200;
 /// How often Ctrl-C is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 /// Stack of a thread that is waited for, bytes: that of a main thread.

@@ -7,7 +7,7 @@ use ackclock_units::{Span, Time};
 use crate::context::JournalEntry;
 use crate::endpoint::{Ends, ReceiverView};
 use crate::link::LinkCounters;
-use crate::memory::{Grow as _, collected};
+use crate::memory::{Grow as _, collected, slots};
 use crate::network::Network;
 use crate::packet::EndId;
 
@@ -189,7 +189,7 @@ impl Samples {
             by_round_trip,
             end: Time::ZERO + scenario.run.duration,
             packet_bytes: scenario.flows.iter().map(|flow| flow.tcp.packet.0).collect(),
-            last: vec![Last::default(); scenario.flows.len()],
+            last: slots(scenario.flows.len()),
             last_links: vec![LinkCounters::default(); scenario.links.len()],
             last_time: Time::ZERO,
             windows: Windows::default(),

@@ -20,7 +20,7 @@ use crate::stage::{PacketCapture, Stage};
 use crate::summary::{requests, summarise};
 
 /// About what a flow takes before a run begins, bytes.
-const BYTES_PER_FLOW: usize = 5_000;
+const BYTES_PER_FLOW: usize = 16_000;
 
 /// One run of a scenario.
 pub struct Simulation {

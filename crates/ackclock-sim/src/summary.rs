@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::observe::{Observer, mark};
 
 /// About what the summary of a flow takes with its text, bytes.
-const BYTES_PER_FLOW: usize = 8_000;
+const BYTES_PER_FLOW: usize = 12_000;
 
 /// Summarises a run that has ended.
 pub fn summarise(

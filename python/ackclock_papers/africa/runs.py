@@ -83,18 +83,7 @@ class Pair(NamedTuple):
 
 
 def measure_pair(_case: Key, run: Run) -> Row:
-    """Measure two flows.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run whose first flows they are.
-
-    Returns
-    -------
-    mapping
-        As in `Pair`.
-    """
+    """Measure the first two flows of a recorded run, as `Pair` says."""
     later = pl.col("time_s") > LEFT_OUT_S
     longer = (LENGTH_S - LEFT_OUT_S) / (run.summary["duration_s"] - LEFT_OUT_S)
 

@@ -49,22 +49,7 @@ class Lossy(NamedTuple):
 
 
 def lossy(case: Lossy, setting: Setting, duration_s: float) -> dict[str, Any]:
-    """Make a scenario of figure 14.
-
-    Parameters
-    ----------
-    case : Lossy
-        The flow and the link's loss.
-    setting : mapping
-        Values of the named items.
-    duration_s : float
-        Length of the run, of which 50 s are left out, s.
-
-    Returns
-    -------
-    dict
-        The scenario.
-    """
+    """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
     one = flow(case.control, setting)
     if case.control == "Illinois":
         one["params"] = {"eta1": 0.2}
@@ -224,18 +209,7 @@ class Noisy(NamedTuple):
         return f"{self.control}, {'both' if self.both else 'one'}, sigma = {self.sigma_ms} ms"
 
     def flows(self, setting: Setting) -> list[dict[str, Any]]:
-        """Make both entries of ``[[flow]]``.
-
-        Parameters
-        ----------
-        setting : mapping
-            Values of the named items.
-
-        Returns
-        -------
-        list of dict
-            The one with noise first.
-        """
+        """Make both entries of ``[[flow]]``, the one with noise first."""
         one = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
         one |= random_start(setting)
         noise = {"rtt_noise": build.milliseconds(self.sigma_ms)}
@@ -243,22 +217,7 @@ class Noisy(NamedTuple):
 
 
 def noisy(case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
-    """Make a scenario of figure 15.
-
-    Parameters
-    ----------
-    case : Noisy
-        The flows.
-    setting : mapping
-        Values of the named items.
-    duration_s, sample_s : float
-        Length of the run, of which 100 s are left out, and the sampling interval, s.
-
-    Returns
-    -------
-    dict
-        The scenario.
-    """
+    """Make a scenario of figure 15, `duration_s` seconds long, of which 100 s are left out."""
     return scenario(
         case.flows(setting),
         setting,

@@ -60,18 +60,7 @@ class Alone(NamedTuple):
         return f"{self.control}{agent}{beta}"
 
     def flow(self, setting: Setting) -> dict[str, Any]:
-        """Make the entry of ``[[flow]]``.
-
-        Parameters
-        ----------
-        setting : mapping
-            Values of the named items.
-
-        Returns
-        -------
-        dict
-            The flow.
-        """
+        """Make the entry of ``[[flow]]``."""
         return flow(self.control, setting, recovery=self.recovery, beta=self.beta)
 
 
@@ -89,18 +78,7 @@ PANELS = {
 
 
 def cases(effort: Effort) -> Mapping[Alone, Case]:
-    """Declare the runs of figure 8.
-
-    Parameters
-    ----------
-    effort : Effort
-        A quick run is half as long.
-
-    Returns
-    -------
-    mapping
-        One case for each curve.
-    """
+    """Declare the runs of figure 8, one case for each curve; a quick run is half as long."""
     end_s = effort.pick(1200.0, 600.0)
     return {
         one: Case(
@@ -111,20 +89,7 @@ def cases(effort: Effort) -> Mapping[Alone, Case]:
 
 
 def numbers_of(_case: Alone, run: Run) -> Row:
-    """Measure a run of figure 8.
-
-    Parameters
-    ----------
-    _case : Alone
-        Its flow; every flow is measured alike.
-    run : Run
-        The run.
-
-    Returns
-    -------
-    mapping
-        What `measure.one_flow` gives.
-    """
+    """Measure a run of figure 8 with `measure.one_flow`, whichever flow it has."""
     product = capacity(RATE_MBPS, packet_bytes(run)) * RTT_S
     return measure.one_flow(run, bandwidth_delay_product=product, rtt_s=RTT_S)
 

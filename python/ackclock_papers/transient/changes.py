@@ -17,7 +17,7 @@ from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient import decrease, increase, measure, setting, steps
+from ackclock_papers.transient import decrease, increase, joins, measure, setting, steps
 from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import BUFFER_PACKETS, CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
 
@@ -56,7 +56,7 @@ WITHOUT = Step(TFRC, SMALL_RISE, discounting=False)
 
 
 def _cases(effort: Effort) -> Mapping[Step, Case]:
-    some = {JOIN: decrease.FIGURE_26, FALL: decrease.FIGURE_21, RISE: increase.FIGURE_30}
+    some = {JOIN: joins.FIGURE_26, FALL: decrease.FIGURE_21, RISE: increase.FIGURE_30}
     found = {
         Step(one, words): figure.cases(effort)[one] for words, figure in some.items() for one in Protocol
     }

@@ -17,7 +17,7 @@ from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient import link, measure, setting
+from ackclock_papers.transient import link, measure, setting, several
 from ackclock_papers.transient.lossy import LOSSES, alone
 from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, TCP, TEAR, TFRC, Protocol
@@ -62,7 +62,8 @@ LOW, HIGH = 0.01, 0.2
 
 def _cases(effort: Effort) -> Mapping[Under, Case]:
     found: dict[Under, Case] = {}
-    some: dict[str, Simulated[Any]] = {ALONE: link.FIGURE_9, BESIDE: link.FIGURE_13, ALIKE: link.FIGURE_16}
+    figures = (link.FIGURE_9, several.FIGURE_13, several.FIGURE_16)
+    some: dict[str, Simulated[Any]] = dict(zip((ALONE, BESIDE, ALIKE), figures, strict=True))
     for words, figure in some.items():
         cases = figure.cases(effort)
         found |= {Under(one, words): cases[one] for one in Protocol}

@@ -9,8 +9,8 @@ use ackclock_units::{Span, Time};
 use crate::endpoint::Ends;
 use crate::link::Link;
 use crate::loss::LossModel;
-use crate::memory::unwind_if_short;
-use crate::network::{Network, Tally};
+use crate::memory::{Grow as _, slots, unwind_if_short};
+use crate::network::Network;
 use crate::pace::Pace;
 use crate::packet::{EndId, Slab};
 use crate::queue::Discipline;
@@ -66,7 +66,7 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         let start = Time::ZERO + start;
         let end = Time::ZERO + scenario.run.duration;
         let window = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
-        measured.push(window);
+        measured.add(window);
         let (data_route, ack_route) = topology.routes(
             flow,
             &scenario.links,
@@ -76,13 +76,13 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
             ],
         );
         let placement = Placement { id, seed, run, data_route, ack_route, start, stop, measured: window };
-        ends.push(make_ends(flow, &placement, makers, &mut groups)?);
+        ends.add(make_ends(flow, &placement, makers, &mut groups)?);
     }
     let network = Network {
         links: topology.links,
         hops: topology.hops,
         payloads: Slab::default(),
-        tallies: vec![Tally::default(); EndId::count(scenario.flows.len())],
+        tallies: slots(EndId::count(scenario.flows.len())),
         digest: Digest::default(),
         changes: 0,
     };
