@@ -4,8 +4,6 @@ use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 use core::str::FromStr;
 
-use serde::Serialize;
-
 use crate::decimal::{Dimension, UnitError, parse, write};
 
 /// Picoseconds in one second.
@@ -15,13 +13,13 @@ const UNITS: &[(&str, u64)] =
     &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", PICOSECONDS_PER_SECOND)];
 
 /// An instant: picoseconds since the start of the run. Half a year fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
 pub struct Time(pub u64);
 
 /// A span of time in picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
 pub struct Span(pub u64);
 
 impl Time {
