@@ -230,7 +230,7 @@ from ackclock import simulate
 small, many = sys.argv[1:]
 simulate(small, record=False)
 outcomes = set()
-for more_mib in range(5, 200, 5):
+for more_mib in range(10, 500, 10):
     child = os.fork()
     if child == 0:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

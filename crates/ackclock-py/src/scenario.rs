@@ -42,8 +42,12 @@ pub struct Scenario {
 /// somebody who presses Ctrl-C does.
 const LONG_TEXT: usize = 200_000;
 const MANY_FLOWS: usize = 5_000;
-/// About what a scenario takes that was read and checked, per byte of its text.
+/// About what reading takes per byte of a text, and checking per `[[flow]]`, with room to spare: threads have memory of
+/// their own, so that not all that is free can be had.
 const BYTES_PER_BYTE: usize = 200;
+const BYTES_PER_TABLE: usize = 16_000;
+/// About what a copy of a flow takes that was checked, bytes.
+const BYTES_PER_COPY: usize = 2_000;
 /// How often Ctrl-C is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 /// Stack of a thread that is waited for, bytes: that of a main thread.
@@ -80,7 +84,9 @@ impl Scenario {
         if let Some(prepare) = prepare {
             prepare.call1((draft.controls(),))?;
         }
-        let is_long = draft.flow_table_count() > MANY_FLOWS;
+        let tables = draft.flow_table_count();
+        caught(|| look_for(tables * BYTES_PER_TABLE))?;
+        let is_long = tables > MANY_FLOWS;
         let check = move || draft.check(&Everything::now());
         let checked = if is_long { waited_for(py, check)? } else { check() };
         Ok(Scenario { checked: checked.map_err(refused)? })
@@ -205,6 +211,7 @@ impl Scenario {
     ) -> PyResult<Finished<'py>> {
         let _kept = Kept::new();
         let catalogue = Everything::now();
+        caught(|| look_for(self.checked.scenario.flows.len() * BYTES_PER_COPY))?;
         let scenario = self.checked.scenario.clone();
         // Controls in Python are made by Python, which notices Ctrl-C itself.
         let is_long = scenario.flows.len() > MANY_FLOWS
