@@ -42,9 +42,9 @@ pub struct Scenario {
 /// somebody who presses Ctrl-C does.
 const LONG_TEXT: usize = 200_000;
 const MANY_FLOWS: usize = 5_000;
-/// About what reading takes per byte of a text, and checking per `[[flow]]`, with room to spare: threads have memory of
-/// their own, so that not all that is free can be had.
-const BYTES_PER_BYTE: usize = 200;
+/// Address space that reading takes per byte of a text at most, while lists of the parser grow: five times what is used in
+/// the end. And about what checking takes per `[[flow]]`.
+const BYTES_PER_BYTE: usize = 500;
 const BYTES_PER_TABLE: usize = 16_000;
 /// About what a copy of a flow takes that was checked, bytes.
 const BYTES_PER_COPY: usize = 2_000;
