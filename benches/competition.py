@@ -24,8 +24,8 @@ from scipy.stats import ttest_ind
 from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, loaded, path, put
 
 import ackclock
+from ackclock.decision.intervals import over_runs
 from ackclock.draw import markdown
-from ackclock.metrics.intervals import over_runs
 
 DATA = ROOT / "benches" / "data" / "competition.csv"
 

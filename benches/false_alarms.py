@@ -11,10 +11,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from ackclock.decision.paired import Limit
 from ackclock.evaluation.evaluate import Asked, evaluate
 from ackclock.evaluation.setting import BASELINES, Subject
 from ackclock.evaluation.suites import SUITES
-from ackclock.evaluation.verdicts import Limit
 
 ALARMS = ("worse", "fails", "failed")
 MOST = 0.05

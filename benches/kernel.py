@@ -18,9 +18,9 @@ import numpy as np
 from shared import COMMAND, KERNEL_PAGE, ROOT, SERVER, campaign, loaded, path, put, run
 
 import ackclock
+from ackclock.decision.intervals import bootstrap
 from ackclock.draw import markdown, plots
 from ackclock.engine import Run
-from ackclock.metrics.intervals import bootstrap
 
 CONTROLS = {"Illinois": "illinois", "FIT": "fit", "Africa": "africa", "BIC": "bic"}
 # As the reference measurements of Linux 6.12; 948 bytes of 1000 are the application's.

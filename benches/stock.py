@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from shared import COMMAND, ROOT, SERVER, path, put
 
 import ackclock
+from ackclock.decision.intervals import over_runs
 from ackclock.draw import markdown
-from ackclock.metrics.intervals import over_runs
 
 DATA = ROOT / "benches" / "data" / "stock.csv"
 PAGE = ROOT / "docs" / "controllers" / "bbr-linux.md"

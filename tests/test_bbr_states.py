@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from ackclock import engine
+from ackclock.decision.paired import Limit
 from ackclock.evaluation import pictures
 from ackclock.evaluation.evaluate import evaluate
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.setting import Subject
 from ackclock.evaluation.suites import SUITES, bbr_states
 from ackclock.evaluation.suites.bbr_states import PATH, STATES, Told, cells, told
-from ackclock.evaluation.verdicts import Limit
 
 (STATES_OF_BBR,) = [one for one in SUITES["bbr-draft"] if one.id == "bbr-states"]
 

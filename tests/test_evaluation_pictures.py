@@ -2,11 +2,11 @@
 
 import pytest
 
+from ackclock.decision.paired import Margin
 from ackclock.draw.figure import Chart
 from ackclock.evaluation import pictures
 from ackclock.evaluation.cell import Cell, Criterion
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Measured
-from ackclock.evaluation.verdicts import Margin
 
 
 def result(cells: dict[str, tuple[dict, dict]], shown: str) -> CriterionResult:

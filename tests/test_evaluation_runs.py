@@ -6,11 +6,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from ackclock.decision.paired import Margin, compare
 from ackclock.evaluation import timelines, work
 from ackclock.evaluation.cell import LOSS, Cell, Criterion, one_part
 from ackclock.evaluation.results import Asked
 from ackclock.evaluation.setting import Bottleneck, Subject
-from ackclock.evaluation.verdicts import Margin, compare
 from ackclock.runs import Answer
 
 ALIKE = [0.0, 0.1, 0.0, 0.1, 0.0]
@@ -26,7 +26,7 @@ def test_the_runs_that_are_needed_on_two_scales() -> None:
     assert compare([9.0, 11.0, 10.0, 9.5, 12.0], [1.0] * 5, delay).runs_needed == 12
     # With 1.4 more each the mean is as far past the margin: to be worse both must be past theirs.
     found = compare([10.4, 12.4, 11.4, 10.9, 13.4], [1.0] * 5, delay)
-    assert (found.verdict, found.runs_needed) == ("unclear", 12)
+    assert (found.verdict, found.runs_needed) == ("undecided", 12)
 
 
 def test_the_chance_of_a_decision_by_hand() -> None:

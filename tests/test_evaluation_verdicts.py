@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ackclock.evaluation.verdicts import (
+from ackclock.decision.paired import (
     ORDER,
     Compared,
     Limit,
@@ -31,9 +31,9 @@ CANDIDATE = [0.01, 0.02, 0.03, 0.02, 0.02]
     [
         # Like: 0.02 + 2.132 x 0.0031623 = 0.02674 must not exceed the margin.
         (0.0268, "like"),
-        (0.0267, "unclear"),
+        (0.0267, "undecided"),
         # Worse: 0.02 - 2.776 x 0.0031623 = 0.01122 must exceed it.
-        (0.0113, "unclear"),
+        (0.0113, "undecided"),
         (0.0112, "worse"),
     ],
 )
@@ -58,7 +58,7 @@ def test_a_ratio_is_of_logarithms() -> None:
     # log(10/8) = 0.223 and log(10/9) = 0.105: 0.164 on average, past log(1.1) = 0.095. Two runs
     # do not show it (standard error 0.059, t 12.7), twenty do (0.0135, t 2.09: 0.136 at least).
     goodput = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=1.1)
-    assert compare([8.0, 9.0], [10.0, 10.0], goodput).verdict == "unclear"
+    assert compare([8.0, 9.0], [10.0, 10.0], goodput).verdict == "undecided"
     assert compare([8.0, 9.0] * 10, [10.0] * 20, goodput).verdict == "worse"
     assert compare([10.0] * 20, [8.0, 9.0] * 10, goodput).verdict == "better"
     # Half and twice are as far from one: their mean is not a difference.
@@ -83,7 +83,7 @@ def test_what_is_not_known_decides_nothing() -> None:
     nan = float("nan")
     for candidate in ([], [1.0], [nan, nan, 1.0]):
         found = compare(candidate, [0.0] * len(candidate), LOSS)
-        assert (found.verdict, found.p, found.runs_needed) == ("unclear", 1.0, None)
+        assert (found.verdict, found.p, found.runs_needed) == ("undecided", 1.0, None)
     # A pair with a NaN does not count; the others do.
     assert compare([nan, *CANDIDATE], [0.0, *BASELINE], replace(LOSS, difference=0.0112)) == (
         compare(CANDIDATE, BASELINE, replace(LOSS, difference=0.0112))
@@ -127,7 +127,7 @@ def test_holm_lies_between_nothing_and_bonferroni(p: list[float]) -> None:
 def test_a_criterion_is_as_good_as_its_worst_cell_after_correction() -> None:
     # 2 x 0.02 is below 5 %, 3 x 0.02 is not.
     assert of_criterion(["worse", "like"], [0.02, 1.0]) == ("worse", 0, pytest.approx(0.04))
-    assert of_criterion(["worse", "like", "better"], [0.02, 1.0, 1.0])[0] == "unclear"
+    assert of_criterion(["worse", "like", "better"], [0.02, 1.0, 1.0])[0] == "undecided"
     assert of_criterion(["like", "better"], [1.0, 1.0])[0] == "like"
     assert of_criterion(["worse", "worse"], [0.01, 0.001])[:2] == ("worse", 1)
 
@@ -277,4 +277,4 @@ def test_a_criterion_without_differences_raises_no_alarm(cells: int) -> None:
 
 
 def test_verdicts_are_ordered() -> None:
-    assert ORDER == ("better", "like", "unclear", "worse")
+    assert ORDER == ("better", "like", "undecided", "worse")

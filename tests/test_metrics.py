@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock import metrics
-from ackclock.metrics import Epoch, congestion, intervals
+from ackclock.decision import intervals
+from ackclock.metrics import Epoch, congestion
 
 
 def test_epochs_merge_close_events_and_leave_out_slow_start():

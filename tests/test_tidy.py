@@ -57,6 +57,18 @@ def test_only_the_engine_calls_the_extension() -> None:
     assert all(file.startswith("python/ackclock/engine/") for file in found), found
 
 
+STATISTICS = ("scipy.stats", "scipy.special.stdtr", "scipy.special.stdtrit")
+"""Tests, intervals and their distributions. Import-linter takes no part of a foreign package."""
+DRAWN = {"python/ackclock/reproduction/infer.py": "draws settings evenly (scipy.stats.qmc)"}
+
+
+def test_only_decisions_have_statistics() -> None:
+    allowed = {name(file) for file in (ROOT / "python/ackclock/decision").glob("*.py")}
+    found = {file for module in STATISTICS for file in importers(module)}
+    assert found & allowed, "nothing was looked at"
+    assert found - allowed == set(DRAWN)
+
+
 def test_files_are_short() -> None:
     lengths = {}
     for file in CODE:

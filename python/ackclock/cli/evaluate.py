@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ackclock.evaluation.results import Asked
 
 WORSE = ("worse", "fails", "failed")
-CONDITIONS = {"worse": WORSE, "unclear": (*WORSE, "unclear")}
+CONDITIONS = {"worse": WORSE, "undecided": (*WORSE, "undecided")}
 
 
 @click.command()

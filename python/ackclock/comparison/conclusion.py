@@ -99,12 +99,12 @@ def _best(comparison: Comparison, question: Question) -> str:
     best, others = ranked[0], ranked[1:]
     verb, verb_of_several, text, subject = SENTENCES[question.key]
     equal = [name for name in others if verdict(question, answers[best], answers[name]) == 0]
-    unclear = [name for name in others if verdict(question, answers[best], answers[name]) is None]
-    rest = [name for name in others if name not in equal and name not in unclear]
-    if equal and not unclear and not rest:
+    undecided = [name for name in others if verdict(question, answers[best], answers[name]) is None]
+    rest = [name for name in others if name not in equal and name not in undecided]
+    if equal and not undecided and not rest:
         return f"All are equal in {subject}."
-    if unclear:
-        between = " and ".join([", ".join([best, *equal, *unclear[:-1]]), unclear[-1]])
+    if undecided:
+        between = " and ".join([", ".join([best, *equal, *undecided[:-1]]), undecided[-1]])
         tail = f"; {_list(rest, answers)} behind" if rest else ""
         return f"Undecided in {subject}: between {between}{tail}."
     leaders = " and ".join(filter(None, [", ".join([best, *equal[:-1]]), *equal[-1:]]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock.decision import unpaired_difference
 from ackclock.engine import integrity
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import ScenarioError, parse
@@ -205,10 +207,7 @@ def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[s
 def _change(a: list[float], b: list[float]) -> dict[str, float | None]:
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
     found: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": mean_b - mean_a}
-    spread = len({*a}) > 1 or len({*b}) > 1
-    if len(a) > 1 and len(b) > 1 and spread:
-        from scipy.stats import ttest_ind
-
-        interval = ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-        found |= {"low": float(interval.low), "high": float(interval.high)}
+    change = unpaired_difference(b, a)
+    if not math.isnan(change.low):
+        found |= {"low": change.low, "high": change.high}
     return found

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.evaluation.setting import Mode, Subject, Table
-from ackclock.evaluation.verdicts import Limit, Margin
 
 Numbers = dict[str, float]
 Curves = dict[str, list[float]]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
+from ackclock.decision.paired import Limit
 from ackclock.draw import lab, plots, printed
 from ackclock.draw.charts import picture as picture_of
 from ackclock.draw.figure import Group
@@ -20,7 +21,6 @@ from ackclock.evaluation.cell import words
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
 from ackclock.evaluation.search import as_json
 from ackclock.evaluation.setting import BASELINES
-from ackclock.evaluation.verdicts import Limit
 
 MARKER = "verdicts.json"
 EMBEDDED_DPI = 80
@@ -88,7 +88,7 @@ def sentence(evaluation: Evaluation) -> str:
         f"worse than both {' and '.join(BASELINES)} in {count('worse')} of {len(tested)} criteria",
         f"breaks a limit in {count('fails')}",
         f"starves others in {len(starved)} situations" if starved else "starves nobody",
-        f"{count('unclear')} unclear",
+        f"{count('undecided')} undecided",
     ]
     if count("failed"):
         parts.append(f"{count('failed')} in which a run failed")

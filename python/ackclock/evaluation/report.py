@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine
+from ackclock.decision.paired import Limit
 from ackclock.engine import controls, storage
 from ackclock.evaluation import earlier
 from ackclock.evaluation.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
@@ -17,7 +18,6 @@ from ackclock.evaluation.runs import as_json as as_finite
 from ackclock.evaluation.schema import SCHEMA
 from ackclock.evaluation.setting import BASELINES
 from ackclock.evaluation.tables import cells, numbers, runs, scenario_name, scenarios
-from ackclock.evaluation.verdicts import Limit
 
 
 def margin_words(found: Judged | Limit) -> str:
@@ -104,7 +104,7 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
         "holm_p": None if result.holm_p is None else _finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
-        "unclear": sum(cell.verdict == "unclear" for cell in result.cells if cell.cell.decisive),
+        "undecided": sum(cell.verdict == "undecided" for cell in result.cells if cell.cell.decisive),
         "errors": result.errors,
         "suite": result.criterion.suite,
         "command": command,

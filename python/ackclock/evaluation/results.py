@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock import engine, metrics
-from ackclock.evaluation import verdicts
+from ackclock.decision import paired
+from ackclock.decision.paired import Compared, Limit, Margin
 from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers
 from ackclock.evaluation.setting import BASELINES, Mode, Subject
-from ackclock.evaluation.verdicts import Compared, Limit, Margin
 from ackclock.metrics import Estimate
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ STEADY_EPOCHS = 3
 """With fewer loss events of Reno alone a cell says nothing about the long run."""
 
 
-SEVERITY = ("not applicable", "holds", "better", "like", "unclear", "worse", "fails", "failed")
+SEVERITY = ("not applicable", "holds", "better", "like", "undecided", "worse", "fails", "failed")
 """Verdicts of a criterion, from the most to the least favourable."""
 
 
@@ -307,7 +307,7 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     if failed:
         return CriterionResult(criterion, cells, "fails", failed[0], None)
     if compared:
-        verdict, place, p = verdicts.of_criterion(
+        verdict, place, p = paired.of_criterion(
             [one.compared.verdict for _, one in compared], [one.compared.p for _, one in compared]
         )
         return CriterionResult(criterion, cells, verdict, compared[place], p)

@@ -7,7 +7,17 @@ from typing import Any
 SCHEMA = 1
 
 
-VERDICTS = ("better", "like", "unclear", "worse", "holds", "fails", "failed", "not applicable", "not tested")
+VERDICTS = (
+    "better",
+    "like",
+    "undecided",
+    "worse",
+    "holds",
+    "fails",
+    "failed",
+    "not applicable",
+    "not tested",
+)
 
 
 _NUMBER = {"type": ["number", "null"]}
@@ -57,7 +67,7 @@ def schema() -> dict[str, Any]:
             "holm_p": _NUMBER,
             "worst": {"anyOf": [worst, {"type": "null"}]},
             "cells": {"type": "integer"},
-            "unclear": {"type": "integer"},
+            "undecided": {"type": "integer"},
             "errors": {"type": "array", "items": _TEXT},
             "suite": _TEXT,
             "command": _TEXT,
@@ -77,7 +87,7 @@ def schema() -> dict[str, Any]:
             "baseline": {"type": "object", "additionalProperties": _NUMBER},
             "intervals": {"type": "object", "additionalProperties": {"type": "array", "items": _NUMBER}},
             "regret": regret,
-            "verdict": {"enum": ["better", "like", "unclear", "worse"]},
+            "verdict": {"enum": ["better", "like", "undecided", "worse"]},
         }
     )
     control = _object(

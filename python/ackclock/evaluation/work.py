@@ -10,12 +10,12 @@ from statistics import NormalDist
 import numpy as np
 
 from ackclock import engine
-from ackclock.evaluation import verdicts
+from ackclock.decision import paired
+from ackclock.decision.paired import Compared
 from ackclock.evaluation.cell import Cell, Criterion, Numbers, Parts
 from ackclock.evaluation.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
 from ackclock.evaluation.runs import Wanted
 from ackclock.evaluation.setting import BASELINES, Table
-from ackclock.evaluation.verdicts import Compared
 from ackclock.runs import Job, Store
 
 FIRST_RUNS = {"quick": 5, "full": 10}
@@ -23,7 +23,7 @@ MORE_RUNS = 5
 MOST_RUNS = 30
 """An undecided cell gets more runs, up to this number, as long as they are likely enough to do."""
 LEAST_CHANCE = 0.25
-"""How likely: below it the runs would be better spent elsewhere, and the cell stays unclear."""
+"""How likely: below it the runs would be better spent elsewhere, and the cell stays undecided."""
 UNPAIRED = 1000
 """Number of the candidate's first run when its chance is to be another than the baselines'."""
 
@@ -199,12 +199,12 @@ class Work:
         judged = []
         for margin in described.judged:
             compared = {
-                name: verdicts.compare(
+                name: paired.compare(
                     candidate.values(margin.metric), beside[name].values(margin.metric), margin
                 )
                 for name in BASELINES
             }
-            judged.append(Judged(margin, *verdicts.most_permissive(compared)))
+            judged.append(Judged(margin, *paired.most_permissive(compared)))
         limits = [
             (
                 limit,
@@ -230,11 +230,11 @@ class Work:
         for result in self.of_criteria(0):
             decisive = [cell for cell in result.cells if cell.cell.decisive]
             compared = [one.compared for cell in decisive for one in cell.judged]
-            adjusted = verdicts.holm([one.p for one in compared])
+            adjusted = paired.holm([one.p for one in compared])
             # One comparison that stays worse after the correction settles the criterion: the others
             # need not be confirmed as well.
             settled = any(
-                one.verdict == "worse" and holm_p < 1 - verdicts.LEVEL
+                one.verdict == "worse" and holm_p < 1 - paired.LEVEL
                 for one, holm_p in zip(compared, adjusted, strict=True)
             )
             for cell in decisive:

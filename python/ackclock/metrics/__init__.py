@@ -3,6 +3,17 @@
 Times are in seconds, windows in packets. `overview` asks all the standard ones at once.
 """
 
+from ackclock.decision.intervals import (
+    Estimate,
+    bootstrap,
+    difference,
+    of_batches,
+    of_ratios,
+    over_batches,
+    over_runs,
+    sign,
+    within,
+)
 from ackclock.metrics.comparison import (
     bandwidth_stolen_rate,
     rtt_unfairness_exponent,
@@ -19,17 +30,6 @@ from ackclock.metrics.congestion import (
     round_trips,
     synchronisation,
     used_share,
-)
-from ackclock.metrics.intervals import (
-    Estimate,
-    bootstrap,
-    difference,
-    of_batches,
-    of_ratios,
-    over_batches,
-    over_runs,
-    sign,
-    within,
 )
 from ackclock.metrics.overview import overview
 from ackclock.metrics.rates import (

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from ackclock.metrics import congestion, intervals, rates
-from ackclock.metrics.intervals import Estimate
+from ackclock.decision import intervals
+from ackclock.decision.intervals import Estimate
+from ackclock.metrics import congestion, rates
 
 DATAGRAMS = "datagrams"
 """Kind of a flow that nothing slows down."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock.decision.intervals import over_runs, within
 from ackclock.engine import integrity
 from ackclock.metrics import bandwidth_stolen_rate, throughput_ratio
-from ackclock.metrics.intervals import over_runs, within
 
 if TYPE_CHECKING:
     import polars as pl

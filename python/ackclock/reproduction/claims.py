@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import stdtrit
 
-from ackclock import metrics
+from ackclock.decision import difference, sign, standard_error
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
@@ -143,13 +142,9 @@ def _straddles(found: Estimate, target: Target) -> bool:
 
 
 def _error(estimate: Estimate, relative: bool) -> float:
-    """Give the standard error of an estimate, 0 where it has no interval."""
-    if estimate.samples < 2:
-        return 0.0
-    half = (estimate.high - estimate.low) / 2 / stdtrit(estimate.samples - 1, 0.975)
-    if relative and estimate.value:
-        half /= abs(estimate.value)
-    return float(half) if math.isfinite(half) else 0.0
+    """Return the standard error of an estimate, 0 where it has no interval."""
+    error = standard_error(estimate)
+    return error / abs(estimate.value) if relative and estimate.value else error
 
 
 LEAST_LIKELIHOOD = 0.01
@@ -236,7 +231,7 @@ def ordered(
         more, less, _ = pairs[closest]
         error = math.hypot(_error(more, False), _error(less, False)) / (sizes[closest] or 1.0)
         signs = [
-            metrics.sign(metrics.difference(more, _scaled(less, 1 + margin)))
+            sign(difference(more, _scaled(less, 1 + margin)))
             for more, less, _ in pairs
             if not (math.isnan(more.low) or math.isnan(less.low))
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from ackclock.decision.paired import Margin
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import (
@@ -20,7 +21,6 @@ from ackclock.evaluation.cell import (
 )
 from ackclock.evaluation.criteria.sharing import harm_cell
 from ackclock.evaluation.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
-from ackclock.evaluation.verdicts import Margin
 
 
 def pulses(path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1) -> list[Table]:

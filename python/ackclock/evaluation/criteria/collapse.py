@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
 
+from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import (
@@ -20,7 +21,6 @@ from ackclock.evaluation.cell import (
     time_margin,
 )
 from ackclock.evaluation.setting import CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
-from ackclock.evaluation.verdicts import Limit, Margin
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
 CHANCE_PACKETS_PER_RTT = 0.1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import (
@@ -24,7 +25,6 @@ from ackclock.evaluation.cell import (
 from ackclock.evaluation.criteria.queueing import alone
 from ackclock.evaluation.criteria.sharing import general_grid, parameters_of
 from ackclock.evaluation.setting import LONG_S, STANDARD, Bottleneck, Mode, Subject, Table, change
-from ackclock.evaluation.verdicts import Limit, Margin
 
 
 def _wired_cells(mode: Mode) -> list[Cell]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ackclock.decision.paired import Margin
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, Numbers, Part, Parts, one_part
 from ackclock.evaluation.criteria.sharing import harm_cell
 from ackclock.evaluation.setting import BASELINES, Bottleneck, Mode, Subject, Table
-from ackclock.evaluation.verdicts import Margin
 
 DISCIPLINES: dict[str, Table] = {
     "CoDel": {"kind": "codel"},

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import (
@@ -23,7 +24,6 @@ from ackclock.evaluation.cell import (
     time_margin,
 )
 from ackclock.evaluation.setting import BASELINES, LONG_S, STANDARD, Bottleneck, Mode, Subject, Table
-from ackclock.evaluation.verdicts import Limit
 
 GRID = {
     "standard path": STANDARD,

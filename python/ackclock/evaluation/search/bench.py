@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ackclock import engine
+from ackclock.decision.paired import Margin
 from ackclock.evaluation.cell import Cell, Curves, Numbers
 from ackclock.evaluation.runs import Wanted
 from ackclock.evaluation.setting import BASELINES, Subject
-from ackclock.evaluation.verdicts import Margin
 from ackclock.runs import Job, Store, drive, progress
 from ackclock.runs.places import Place
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from ackclock.decision.paired import Margin
 from ackclock.engine import Run
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import (
@@ -29,7 +30,6 @@ from ackclock.evaluation.cell import (
 from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.search.genome import Cast, Genome, Pattern
 from ackclock.evaluation.setting import CUBIC, Subject, Table
-from ackclock.evaluation.verdicts import Margin
 
 VICTIM = Subject(CUBIC)
 """Beside whom a control is put where harm to others is looked for."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine, metrics
+from ackclock.decision import paired
 from ackclock.engine import controls
-from ackclock.evaluation import verdicts
 from ackclock.evaluation.search import optimise
 from ackclock.evaluation.search.bench import CANDIDATE, Bench, Measured
 from ackclock.evaluation.search.genome import Genome, Pattern, Vector
@@ -345,8 +345,8 @@ class _Search:
             return None
         margin = self.objective.margin
         values = {name: measured.values(name, margin) for name in (CANDIDATE, *BASELINES)}
-        baseline, compared = verdicts.most_permissive(
-            {name: verdicts.compare(values[CANDIDATE], values[name], margin) for name in BASELINES}
+        baseline, compared = paired.most_permissive(
+            {name: paired.compare(values[CANDIDATE], values[name], margin) for name in BASELINES}
         )
         scale = self.objective.scale(self.genome, pattern)
         beside = zip(values[CANDIDATE], values[baseline], strict=True)

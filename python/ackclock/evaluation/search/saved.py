@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
+from ackclock.decision.paired import Verdict
 from ackclock.engine import storage
 from ackclock.evaluation.cell import Cell, Criterion, Curves
 from ackclock.evaluation.criteria.sharing import harm_of
 from ackclock.evaluation.search.objectives import HALF, OBJECTIVES, Objective
 from ackclock.evaluation.setting import Mode, Subject, Table
-from ackclock.evaluation.verdicts import Verdict
 from ackclock.metrics import Estimate
 
 MARK = "# objective: "

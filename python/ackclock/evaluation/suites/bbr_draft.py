@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from ackclock.decision.paired import Margin
 from ackclock.engine import build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, one_part, time_margin
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.suites import bbr_states
 from ackclock.evaluation.suites.adversaries import bunched, policed
-from ackclock.evaluation.verdicts import Margin
 
 PATH = Bottleneck(20, 100, 2)
 """The draft's authors propose it; the draft itself has ranges."""

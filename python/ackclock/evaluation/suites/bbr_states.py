@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import Cell, Numbers, one_part
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table, change
 from ackclock.evaluation.suites.adversaries import bunched
-from ackclock.evaluation.verdicts import Limit
 
 STATES = ("Startup", "Drain", "Down", "Cruise", "Refill", "Up", "ProbeRTT")
 """By their numbers; those of ProbeBW have no states of their own in other sources."""

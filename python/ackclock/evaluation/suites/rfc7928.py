@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from ackclock.decision.paired import Margin
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures
 from ackclock.evaluation.cell import (
@@ -22,7 +23,6 @@ from ackclock.evaluation.cell import (
 )
 from ackclock.evaluation.criteria.queueing import DISCIPLINES
 from ackclock.evaluation.setting import Bottleneck, Mode, Subject, Table
-from ackclock.evaluation.verdicts import Margin
 
 RTT_MS = 100.0
 CONGESTION = {"mild": 0.036, "medium": 0.081, "heavy": 0.114}

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from ackclock import engine
+from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
 from ackclock.evaluation import measures, timelines
 from ackclock.evaluation.cell import GOODPUT, SHARE, Cell, Numbers, Part, Parts, one_part
 from ackclock.evaluation.setting import STANDARD, Bottleneck, Mode, Subject, Table, change
-from ackclock.evaluation.verdicts import Limit
 
 LENGTH_S = 120.0
 ACCESS_MS = 5.0

@@ -83,6 +83,56 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, float(low), float(high), min(first.samples, second.samples))
 
 
+def standard_error(estimate: Estimate) -> float:
+    """Return the standard error of a mean over runs.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        As `over_runs` gives it.
+
+    Returns
+    -------
+    float
+        In the estimate's unit; 0 when it has no interval.
+    """
+    if estimate.samples < 2:
+        return 0.0
+    from scipy.special import stdtrit
+
+    error = (estimate.high - estimate.low) / 2 / stdtrit(estimate.samples - 1, 0.975)
+    return float(error) if np.isfinite(error) else 0.0
+
+
+def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Estimate:
+    """Estimate by how much the mean of one set of runs is larger than that of another.
+
+    Parameters
+    ----------
+    first, second : array_like
+        One number per run, of any two lengths.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        The first mean less the second, and Welch's interval; none when a set has one run, or no two
+        runs of a set differ.
+    """
+    ours, theirs = np.asarray(first, float), np.asarray(second, float)
+    value = float(ours.mean() - theirs.mean())
+    samples = min(ours.size, theirs.size)
+    spread = np.ptp(ours) > 0 or np.ptp(theirs) > 0
+    if samples < 2 or not spread:
+        return Estimate(value, np.nan, np.nan, samples, ONE_RUN if samples < 2 else NOT_RANDOM)
+    # Most of scipy.stats is for others; it takes half a second to import.
+    from scipy.stats import ttest_ind
+
+    interval = ttest_ind(ours, theirs, equal_var=False).confidence_interval(level)
+    return Estimate(value, float(interval.low), float(interval.high), samples)
+
+
 def sign(estimate: Estimate) -> int | None:
     """Tell on which side of 0 a number is, if its interval says so.
 

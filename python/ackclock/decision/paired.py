@@ -1,4 +1,4 @@
-"""What paired runs say: better, like, worse, or unclear, and what remains after many comparisons.
+"""What paired runs say: better, like, worse, or undecided, and what remains after many comparisons.
 
 Pure functions of numbers. A difference counts only when it is past a margin that was stated before,
 and being alike is shown by two one-sided tests, not assumed.
@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Verdict = Literal["better", "like", "unclear", "worse"]
-ORDER: tuple[Verdict, ...] = ("better", "like", "unclear", "worse")
+Verdict = Literal["better", "like", "undecided", "worse"]
+ORDER: tuple[Verdict, ...] = ("better", "like", "undecided", "worse")
 """From the most to the least favourable."""
 LEVEL = 0.95
 """Of the intervals; the one-sided tests of being alike are each at 5 %."""
@@ -107,11 +107,11 @@ class Compared:
     Attributes
     ----------
     verdict : str
-        ``better``, ``like``, ``unclear`` or ``worse``.
+        ``better``, ``like``, ``undecided`` or ``worse``.
     p : float
         Probability of as large a difference, were the candidate just at the margin; two-sided.
     runs_needed : int, optional
-        About how many runs would decide, when it is unclear and more runs can.
+        About how many runs would decide, when it is undecided and more runs can.
     identical : bool
         Whether the differences of all runs are the same, so that nothing is random.
     """
@@ -149,7 +149,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     known = ~(np.isnan(mine) | np.isnan(theirs))
     mine, theirs = mine[known], theirs[known]
     if mine.size < 2:
-        return Compared("unclear", 1.0, None, identical=False)
+        return Compared("undecided", 1.0, None, identical=False)
     scales = _harm(mine, theirs, margin)
     tests = [_Test(harm, bound) for harm, bound in scales]
     p = max(test.p_worse for test in tests)
@@ -160,7 +160,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
         return Compared("better", p, None, identical)
     if any(test.is_like for test in tests):
         return Compared("like", p, None, identical)
-    return Compared("unclear", p, _runs_needed(tests), identical)
+    return Compared("undecided", p, _runs_needed(tests), identical)
 
 
 def _harm(mine: Values, theirs: Values, margin: Margin) -> list[tuple[Values, float]]:
@@ -296,7 +296,7 @@ def of_criterion(verdicts: Sequence[Verdict], p: Sequence[float]) -> tuple[Verdi
     """
     adjusted = holm(p)
     kept: list[Verdict] = [
-        "unclear" if verdict == "worse" and one >= 1 - LEVEL else verdict
+        "undecided" if verdict == "worse" and one >= 1 - LEVEL else verdict
         for verdict, one in zip(verdicts, adjusted, strict=True)
     ]
     place = max(range(len(kept)), key=lambda index: (ORDER.index(kept[index]), -p[index]))
