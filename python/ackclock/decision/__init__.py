@@ -12,8 +12,8 @@ from ackclock.decision.intervals import (
     of_ratios,
     over_batches,
     over_runs,
+    quotient,
     sign,
-    standard_error,
     unpaired_difference,
     within,
 )
@@ -44,8 +44,8 @@ __all__ = [
     "of_ratios",
     "over_batches",
     "over_runs",
+    "quotient",
     "sign",
-    "standard_error",
     "unpaired_difference",
     "within",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,9 @@ class Estimate:
         Runs or batches that it comes from.
     warning : str
         What to know before trusting the interval; empty when there is nothing.
+    error : float
+        Standard error, in the unit of the value, before an interval was kept within bounds; 0 when
+        there is none.
     """
 
     value: float
@@ -39,6 +43,7 @@ class Estimate:
     high: float
     samples: int
     warning: str = ""
+    error: float = 0.0
 
     def __str__(self) -> str:
         if np.isnan(self.low):
@@ -46,13 +51,15 @@ class Estimate:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-def _half(values: NDArray[np.float64], level: float) -> float:
-    """Give half of Student's interval for the mean."""
-    error = values.std(ddof=1) / np.sqrt(values.size)
+def _student(values: NDArray[np.float64], level: float, warning: str = "") -> Estimate:
+    """Return the mean of several values and Student's interval for it."""
+    mean = float(values.mean())
+    error = float(values.std(ddof=1) / np.sqrt(values.size))
     # Loaded where it is used: a process that only measures runs starts in half the time without it.
     from scipy.special import stdtrit
 
-    return float(stdtrit(values.size - 1, (1 + level) / 2) * error)
+    half = float(stdtrit(values.size - 1, (1 + level) / 2)) * error
+    return Estimate(mean, mean - half, mean + half, int(values.size), warning, error)
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
@@ -83,27 +90,6 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(value, float(low), float(high), min(first.samples, second.samples))
 
 
-def standard_error(estimate: Estimate) -> float:
-    """Return the standard error of a mean over runs.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        As `over_runs` gives it.
-
-    Returns
-    -------
-    float
-        In the estimate's unit; 0 when it has no interval.
-    """
-    if estimate.samples < 2:
-        return 0.0
-    from scipy.special import stdtrit
-
-    error = (estimate.high - estimate.low) / 2 / stdtrit(estimate.samples - 1, 0.975)
-    return float(error) if np.isfinite(error) else 0.0
-
-
 def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Estimate:
     """Estimate by how much the mean of one set of runs is larger than that of another.
 
@@ -131,6 +117,37 @@ def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95
 
     interval = ttest_ind(ours, theirs, equal_var=False).confidence_interval(level)
     return Estimate(value, float(interval.low), float(interval.high), samples)
+
+
+def quotient(above: Estimate, below: Estimate) -> Estimate:
+    """Estimate how many times as large as another positive number a number is, measured independently.
+
+    Parameters
+    ----------
+    above, below : Estimate
+        With intervals.
+
+    Returns
+    -------
+    Estimate
+        The quotient of the values, infinite when `below` is 0. Relative errors add up in squares, and
+        the interval does not reach below 0; there is none when either value is 0.
+
+    Examples
+    --------
+    Of 6 and 2 with 30 and 40 % to either side, half of the quotient lies to either side:
+
+    >>> print(quotient(Estimate(6.0, 4.2, 7.8, 9), Estimate(2.0, 1.2, 2.8, 9)))
+    3 [1.5, 4.5]
+    """
+    if not above.value or not below.value:
+        value = above.value / below.value if below.value else np.inf
+        return Estimate(value, np.nan, np.nan, above.samples)
+    value = above.value / below.value
+    width = math.hypot(*((one.high - one.low) / 2 / one.value for one in (above, below)))
+    error = math.hypot(*(one.error / one.value for one in (above, below)))
+    ends = value * (1 - width), value * (1 + width)
+    return within(Estimate(value, *ends, above.samples, error=value * error), least=0.0)
 
 
 def sign(estimate: Estimate) -> int | None:
@@ -227,7 +244,9 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     return replace(logarithms, value=value, low=low, high=high)
 
 
-def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
+def over_runs(
+    values: ArrayLike, level: float = 0.95, *, least: float = -np.inf, most: float = np.inf
+) -> Estimate:
     """Estimate the mean over independent runs.
 
     Parameters
@@ -236,12 +255,14 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
         One number per run; NaN does not count.
     level : float
         Confidence level.
+    least, most : float
+        Smallest and largest possible number, such as 0 for a rate.
 
     Returns
     -------
     Estimate
-        Mean and Student's interval, which knows no bounds (`within` does). It warns when all runs
-        are the same. A mean that is infinite, such as of a time until something that did not
+        Mean and Student's interval, kept within the bounds (`within`). It warns when all runs are
+        the same. A mean that is infinite, such as of a time until something that did not
         happen in one run, has no interval.
 
     Examples
@@ -250,6 +271,11 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
 
     >>> print(over_runs([9.0, 10.0, 11.0, 9.0, 11.0]))
     10 [8.758, 11.24]
+
+    A rate is not negative: of 1, 1 and 4 the interval would reach 2 - 4.303:
+
+    >>> print(over_runs([1.0, 1.0, 4.0], least=0.0))
+    2 [0, 6.303]
     """
     sample = np.asarray(values, float)
     sample = sample[~np.isnan(sample)]
@@ -263,8 +289,7 @@ def over_runs(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(mean, mean, mean, count, NOT_RANDOM)
     if not np.isfinite(mean):
         return Estimate(mean, np.nan, np.nan, count, NEVER)
-    half = _half(sample, level)
-    return Estimate(mean, mean - half, mean + half, count)
+    return within(_student(sample, level), least, most)
 
 
 LARGEST_CORRELATION = 0.5
@@ -318,13 +343,10 @@ def of_batches(means: ArrayLike, level: float = 0.95) -> Estimate:
     if values.size < 2:
         mean = float(values.mean()) if values.size else np.nan
         return Estimate(mean, np.nan, np.nan, int(values.size), TOO_SHORT)
-    mean = float(values.mean())
-    half = _half(values, level)
-    away = values - mean
+    away = values - values.mean()
     square = float(away @ away)
     correlated = square > 0 and float(away[1:] @ away[:-1]) / square > LARGEST_CORRELATION
-    warning = CORRELATED if correlated else ""
-    return Estimate(mean, mean - half, mean + half, int(values.size), warning)
+    return _student(values, level, CORRELATED if correlated else "")
 
 
 def bootstrap(values: ArrayLike, statistic: Callable[..., Any] = np.mean, level: float = 0.95) -> Estimate:

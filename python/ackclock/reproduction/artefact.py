@@ -6,13 +6,13 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ackclock.engine.names import NAME
-from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers, Row
+from ackclock.reproduction.numbers import FULL, QUICK, Bounds, Effort, Key, Numbers, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
@@ -148,6 +148,8 @@ class Artefact:
         What must be seen; none where the paper gives nothing to compare.
     headline : bool
         Whether it belongs to the quick reproduction.
+    bounds : mapping
+        As in `Numbers`; `ackclock.reproduction.paper` reads it.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Artefact:
     draw: Callable[[Numbers, Traces], Group | matplotlib.figure.Figure]
     claims: Sequence[Claim] = ()
     headline: bool = False
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

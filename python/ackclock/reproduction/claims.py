@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ackclock.decision import difference, sign, standard_error
-from ackclock.metrics import Estimate
+from ackclock.decision import Estimate, difference, sign
 from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
 
@@ -143,8 +142,7 @@ def _straddles(found: Estimate, target: Target) -> bool:
 
 def _error(estimate: Estimate, relative: bool) -> float:
     """Return the standard error of an estimate, 0 where it has no interval."""
-    error = standard_error(estimate)
-    return error / abs(estimate.value) if relative and estimate.value else error
+    return estimate.error / abs(estimate.value) if relative and estimate.value else estimate.error
 
 
 LEAST_LIKELIHOOD = 0.01
@@ -245,7 +243,9 @@ def ordered(
 
 def _scaled(estimate: Estimate, factor: float) -> Estimate:
     ends = (estimate.low * factor, estimate.high * factor)
-    return replace(estimate, value=estimate.value * factor, low=ends[0], high=ends[1])
+    return replace(
+        estimate, value=estimate.value * factor, low=ends[0], high=ends[1], error=estimate.error * factor
+    )
 
 
 GAP = Target(0.0, math.inf)

@@ -114,6 +114,7 @@ class _Work:
             return Judgement(error=self.error)
         try:
             numbers, traces = self._finish()
+            numbers.check()
             return Judgement(numbers, traces, [(one, one.judge(numbers)) for one in self.artefact.claims])
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
@@ -125,9 +126,9 @@ class _Work:
             found = {key: frozenset().union(*some) for key, some in rows.items()}
             if found != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
-            return Numbers(rows, self.effort.setting), traces
+            return Numbers(rows, self.effort.setting, self.artefact.bounds), traces
         ordered = {key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases}
-        return Numbers(ordered, self.effort.setting), {
+        return Numbers(ordered, self.effort.setting, self.artefact.bounds), {
             key: self.traces[key] for key in self.cases if key in self.traces
         }
 

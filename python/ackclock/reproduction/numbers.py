@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ackclock.metrics import Estimate, over_runs
+from ackclock.decision import Estimate, over_runs, within
 from ackclock.reproduction.settings import Setting
 
 Key = Hashable
@@ -75,6 +76,17 @@ FULL = Effort(quick=False, runs=5)
 QUICK = Effort(quick=True, runs=3)
 
 
+Bounds = tuple[float, float]
+"""Smallest and largest possible number."""
+POSITIVE: Bounds = (0.0, math.inf)
+"""Of numbers for which a paper declares nothing else: counts, times, rates, lengths."""
+SHARE: Bounds = (0.0, 1.0)
+SIGNED: Bounds = (-math.inf, math.inf)
+EDGE = 1e-3
+"""How far a measured number may be beyond a bound: a packet that is under way when the measurement
+begins or ends counts whole."""
+
+
 @dataclass(frozen=True)
 class Numbers:
     """What was measured, by case and run.
@@ -85,10 +97,29 @@ class Numbers:
         One row per run of each case.
     setting : mapping
         Where it was measured: values of the named items of the paper's setting.
+    bounds : mapping
+        What is possible, by the name of a number; `POSITIVE` for those that are not there.
     """
 
     rows: Mapping[Any, Sequence[Row]]
     setting: Setting = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse a number that its bounds say is impossible.
+
+        Raises
+        ------
+        ValueError
+            It names the case, the number and its bounds.
+        """
+        for case, rows in self.rows.items():
+            for row in rows:
+                for key, value in row.items():
+                    number = value.value if isinstance(value, Estimate) else value
+                    least, most = self.bounds.get(str(key), POSITIVE)
+                    if number < least - EDGE or number > most + EDGE:
+                        raise ValueError(f"{case}: {key} is {number:g}, not from {least:g} to {most:g}")
 
     def each(self, case: Key, key: Key) -> list[float]:
         """Give a number of every run.
@@ -117,13 +148,12 @@ class Numbers:
         Returns
         -------
         Estimate
-            Mean and 95 % interval over runs; a single run's own estimate.
+            Mean and 95 % interval over runs, or a single run's own estimate; nothing impossible is in it.
         """
         rows = self.rows[case]
-        if len(rows) == 1 and isinstance(rows[0][key], Estimate):
-            found: Estimate = rows[0][key]
-            return found
-        return over_runs(self.each(case, key))
+        alone = len(rows) == 1 and isinstance(rows[0][key], Estimate)
+        found: Estimate = rows[0][key] if alone else over_runs(self.each(case, key))
+        return within(found, *self.bounds.get(str(key), POSITIVE))
 
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
         """Estimate the ratio of two numbers, run by run.
@@ -142,4 +172,6 @@ class Numbers:
         pairs = zip(self.each(*first), self.each(*second), strict=False)
         above, below = np.array(list(pairs)).T
         with np.errstate(divide="ignore", invalid="ignore"):
-            return over_runs(above / below)
+            found = over_runs(above / below)
+        positive = all(self.bounds.get(str(key), POSITIVE)[0] >= 0 for _, key in (first, second))
+        return within(found, *(POSITIVE if positive else SIGNED))

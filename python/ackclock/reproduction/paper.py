@@ -4,6 +4,8 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
 
 - ``title``: the reference;
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
+- ``[numbers]``: what is possible: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all
+  others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason;
 - ``[[finding]]``: what else is known of claims that differ: its ``name``; ``text``; ``contradiction = true``
@@ -34,7 +36,7 @@ from typing import Any, NamedTuple
 from ackclock.engine.names import NAME
 from ackclock.reproduction import tried
 from ackclock.reproduction.artefact import Artefact, Finding, Simulated
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
 
@@ -228,6 +230,8 @@ def load(package: str) -> Paper:
     if len(set(names)) < len(names):
         raise ValueError(f"{package}: two artefacts have the same name among {names}")
     data = tomllib.loads((resources.files(found) / "paper.toml").read_text(encoding="utf-8"))
+    bounds = _bounds(data.pop("numbers", {}))
+    artefacts = [replace(one, bounds=bounds) for one in artefacts]
     explained = with_findings(artefacts, _by_claim(data.pop("finding", [])))
     inference = data.pop("inference", None)
     return Paper(
@@ -239,6 +243,14 @@ def load(package: str) -> Paper:
         inferred=_inferred(resources.files(found) / "inferred"),
         **data,
     )
+
+
+def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:
+    unknown = set(declared) - {"shares", "signed"}
+    if unknown:
+        raise TypeError(f"[numbers] has no {min(unknown)}; it has shares and signed")
+    shares, signed = declared.get("shares", ()), declared.get("signed", ())
+    return dict.fromkeys(shares, SHARE) | dict.fromkeys(signed, SIGNED)
 
 
 def _inferred(directory: Traversable) -> Chosen | None:

@@ -250,4 +250,4 @@ def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
 def _only(numbers: Numbers, run: int) -> Numbers:
     """Keep one run of each case, the last of those that have fewer."""
     rows = {case: [some[min(run, len(some) - 1)]] for case, some in numbers.rows.items()}
-    return Numbers(rows, numbers.setting)
+    return Numbers(rows, numbers.setting, numbers.bounds)

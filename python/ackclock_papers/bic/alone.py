@@ -273,7 +273,7 @@ def _of_hstcp(key: str) -> Callable[[Numbers], Estimate]:
             for value in numbers.each(one, key)
             if not np.isnan(value)
         ]
-        return over_runs(found) if found else over_runs([float("nan")])
+        return over_runs(found or [float("nan")], least=0.0)
 
     return average
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ackclock.decision import Estimate, over_runs, quotient, within
 from ackclock.draw import figure
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
-from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.figures import bar_chart
@@ -104,7 +104,7 @@ def _share(
             np.sum([numbers.each(Link(name, rate_mbps, red), kind) for kind in kinds], axis=0)
             for name in names
         ]
-        return over_runs(np.mean(per_run, axis=0))
+        return over_runs(np.mean(per_run, axis=0), least=0.0, most=1.0)
 
     return share
 
@@ -112,13 +112,15 @@ def _share(
 def _difference(
     first: Callable[[Numbers], Estimate], second: Callable[[Numbers], Estimate]
 ) -> Callable[[Numbers], Estimate]:
-    """Subtract estimates of different runs."""
+    """Subtract shares of different runs."""
 
     def difference(numbers: Numbers) -> Estimate:
         more, less = first(numbers), second(numbers)
         value = more.value - less.value
         half = float(np.hypot(more.high - more.low, less.high - less.low)) / 2
-        return Estimate(value, value - half, value + half, more.samples)
+        error = float(np.hypot(more.error, less.error))
+        found = Estimate(value, value - half, value + half, more.samples, error=error)
+        return within(found, least=-1.0, most=1.0)
 
     return difference
 
@@ -127,19 +129,7 @@ def _over(
     first: Callable[[Numbers], Estimate], second: Callable[[Numbers], Estimate]
 ) -> Callable[[Numbers], Estimate]:
     """Divide estimates of different runs."""
-
-    def quotient(numbers: Numbers) -> Estimate:
-        above, below = first(numbers), second(numbers)
-        value = above.value / below.value if below.value else np.inf
-        relative = float(
-            np.hypot(
-                (above.high - above.low) / 2 / above.value if above.value else np.nan,
-                (below.high - below.low) / 2 / below.value if below.value else np.nan,
-            )
-        )
-        return Estimate(value, value * (1 - relative), value * (1 + relative), above.samples)
-
-    return quotient
+    return lambda numbers: quotient(first(numbers), second(numbers))
 
 
 OTHERS = ("background", "long")

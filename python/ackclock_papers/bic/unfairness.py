@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
+from ackclock.decision import quotient
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.metrics import Estimate
 from ackclock.reproduction import figures, pictures
 from ackclock.reproduction.artefact import Claim, Judged, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
@@ -221,14 +221,7 @@ def case_table(effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *
 def _measure_table(_key: RttPair, run: Run) -> Row:
     """Throughput of the first flow over the second's, with its error, and utilisation."""
     first, second = rate_over_batches(run, 0), rate_over_batches(run, 1)
-    value = first.value / second.value if second.value > 0 else float("inf")
-    # Relative errors of both add up in squares.
-    relative = np.hypot(
-        (first.high - first.low) / 2 / first.value if first.value else np.nan,
-        (second.high - second.low) / 2 / second.value if second.value else np.nan,
-    )
-    estimate = Estimate(value, value * (1 - relative), value * (1 + relative), first.samples)
-    return {"ratio": estimate, "utilisation": run.summary["links"][0]["utilisation"]}
+    return {"ratio": quotient(first, second), "utilisation": run.summary["links"][0]["utilisation"]}
 
 
 OWN_RANGE = (0.92, 1.13)

@@ -92,7 +92,11 @@ def _correlation(numbers: Numbers) -> Estimate:
     degraded = 1 - np.array([numbers.each(key, "reno_mbps") for key in SESSIONS]) / np.array(
         numbers.each(ALONE, "reno_mbps")
     )
-    return over_runs([float(np.corrcoef(x, y)[0, 1]) for x, y in zip(delays.T, degraded.T, strict=True)])
+    return over_runs(
+        [float(np.corrcoef(x, y)[0, 1]) for x, y in zip(delays.T, degraded.T, strict=True)],
+        least=-1.0,
+        most=1.0,
+    )
 
 
 FIGURE_1 = Simulated(
@@ -193,7 +197,7 @@ FIGURE_2 = Simulated(
 def _rounds(numbers: Numbers) -> Estimate:
     """Compare the round trips of a period with equations 10 and 13; beta is 2/(3N + 1) = 0.2."""
     windows, rounds = numbers.each(THREE, "W"), numbers.each(THREE, "X")
-    return over_runs([x / (0.2 * w / THREE.n + 1) for w, x in zip(windows, rounds, strict=True)])
+    return over_runs([x / (0.2 * w / THREE.n + 1) for w, x in zip(windows, rounds, strict=True)], least=0.0)
 
 
 TABLE_1 = Simulated(

@@ -90,13 +90,13 @@ def _degradation(key: model.Sessions) -> Callable[[Numbers], Estimate]:
     def judge(numbers: Numbers) -> Estimate:
         alone, shared = (numbers.each(one, "reno_mbps") for one in (model.ALONE, key))
         pairs = zip(alone, shared, strict=True)
-        return over_runs([throughput_degradation(x, y) for x, y in pairs])
+        return over_runs([throughput_degradation(x, y) for x, y in pairs], most=1.0)
 
     return judge
 
 
 def _halves(numbers: Numbers) -> Estimate:
-    return over_runs(np.median([numbers.each(name, "halves") for name in PLACES], axis=0))
+    return over_runs(np.median([numbers.each(name, "halves") for name in PLACES], axis=0), least=0.0)
 
 
 ONE = model.SESSIONS[0]
@@ -275,7 +275,7 @@ def stolen(name: str) -> Callable[[Numbers], Estimate]:
 
     def judge(numbers: Numbers) -> Estimate:
         pairs = (numbers.each(f"{name}: Reno beside {one}", "first") for one in ("Reno", "FIT"))
-        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)])
+        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)], most=1.0)
 
     return judge
 

@@ -98,7 +98,7 @@ def _gains(numbers: Numbers, key: str) -> np.ndarray:
 
 def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
     """Median over the losses of the ratio of Illinois to Reno."""
-    return lambda numbers: over_runs(np.median(_gains(numbers, key), axis=0))
+    return lambda numbers: over_runs(np.median(_gains(numbers, key), axis=0), least=0.0)
 
 
 def _without_drops(numbers: Numbers) -> Estimate:
@@ -272,7 +272,8 @@ def _noisy_mbps(numbers: Numbers) -> Estimate:
     return over_runs(
         np.mean(
             [numbers.each(Noisy(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]], axis=0
-        )
+        ),
+        least=0.0,
     )
 
 
@@ -300,7 +301,7 @@ def _thresholds() -> Iterator[Claim]:
 
 
 def _ratio_of_thresholds(more: int, less: int, numbers: Numbers) -> Estimate:
-    return over_runs(_threshold_ms(more, numbers) / _threshold_ms(less, numbers))
+    return over_runs(_threshold_ms(more, numbers) / _threshold_ms(less, numbers), least=0.0)
 
 
 def _beyond(gamma: int) -> tuple[Claim, ...]:

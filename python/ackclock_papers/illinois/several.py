@@ -212,7 +212,7 @@ def _of_two_renos(numbers: Numbers) -> Estimate:
         np.sum([numbers.each(case, OfFlow("goodput", one)) for one in (0, 1)], axis=0)
         for case in (beside_reno("Illinois"), Four("Reno"))
     )
-    return over_runs(beside / among)
+    return over_runs(beside / among, least=0.0)
 
 
 FIGURE_11 = Simulated(

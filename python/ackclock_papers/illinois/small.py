@@ -103,7 +103,7 @@ def _without_timeouts(numbers: Numbers) -> Estimate:
         np.array([numbers.each(Lossy(control, p), "avoiding") for p in LOSSES])
         for control in ("Illinois", "Reno")
     )
-    return over_runs(np.median(ours / reno, axis=0))
+    return over_runs(np.median(ours / reno, axis=0), least=0.0)
 
 
 ILLINOIS_AT = Lossy("Illinois", SHOWN)

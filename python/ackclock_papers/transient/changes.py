@@ -159,7 +159,7 @@ def _median_of_others(numbers: Numbers) -> Estimate:
 
 def _as_long(numbers: Numbers) -> Estimate:
     others = _median_of_others(numbers).value
-    return over_runs([one / others for one in numbers.each(Step(TCP, FALL), "settled")])
+    return over_runs([one / others for one in numbers.each(Step(TCP, FALL), "settled")], least=0.0)
 
 
 SECTION_4 = Simulated(

@@ -52,7 +52,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
         cases = [Lossy(protocol, loss) for loss in LOSSES]
         lost, cov = ([numbers.of(case, key).value for case in cases] for key in ("loss", "cov"))
         own = numbers.each(protocol, "loss")
-        return metrics.over_runs(np.interp(own, lost, cov))
+        return metrics.over_runs(np.interp(own, lost, cov), least=0.0)
 
     return ordered(
         slug(protocol, "little-less-smooth-than-under-bernoulli"),

@@ -278,7 +278,7 @@ def in_round_trips(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
     callable
         From numbers to the estimate, in round trips: of 100 ms each, or the mean of the run.
     """
-    return lambda numbers: metrics.over_runs(each_in_round_trips(numbers, case, key))
+    return lambda numbers: metrics.over_runs(each_in_round_trips(numbers, case, key), least=0.0)
 
 
 def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> Series:

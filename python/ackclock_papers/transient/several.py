@@ -41,7 +41,9 @@ FIGURE_12 = STEADY.figure(
 
 def _change(after: tuple[Key, Key], before: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
     def change(numbers: Numbers) -> Estimate:
-        return metrics.over_runs(np.subtract(numbers.each(*after), numbers.each(*before)))
+        return metrics.over_runs(
+            np.subtract(numbers.each(*after), numbers.each(*before)), least=-1.0, most=1.0
+        )
 
     return change
 

@@ -187,7 +187,7 @@ def _third_change(numbers: Numbers) -> Estimate:
         )
         for one in Protocol
     ]
-    return sorted(map(over_runs, changes), key=lambda one: one.value)[2]
+    return sorted((over_runs(one, least=0.0, most=1.0) for one in changes), key=lambda one: one.value)[2]
 
 
 def _without_timeout(words: str, case: Callable[[bool], Under], key: str) -> Claim:

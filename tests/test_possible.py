@@ -1,0 +1,111 @@
+"""No interval of the papers holds what is impossible."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ackclock.decision import Estimate, over_runs, quotient, within
+from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
+from ackclock_papers import PAPERS
+
+INTERVAL = re.compile(r"\[(\S+), (\S+?)\]")
+# What may be negative: stolen and lost shares of a rate (negative for who gains), differences, correlations, slopes and
+# exponents.
+MAY_BE_NEGATIVE = re.compile(
+    r"fit/figure-1/(large-n-takes-more-than-half-reno-throughput|delay-and-degradation-correlate)"
+    r"|fit/figure-7/.*steal.*|fit/figure-7/fast-rate-depends-on-alpha"
+    r"|fit/section-ii/figure-1-b-degradation-grows-with-n"
+    r"|fit/section-vi/.*(stolen-rate.*|steals-no-more-than-larger-veno)"
+    r"|transient/figure-2/(cov-over-time-equals-cov-over-flows-equation-1|f-1-1-cov-2-equation-3)"
+    r"|transient/figure-13/f-with-.*-similar-on-red-link"
+    r"|bic/figure-8/from-1e-5-on-bi-tcp-runs-in-parallel"
+    r"|bic/figure-9/(2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
+    r"|africa/table-i/(ratio-roughly-proportional-to-rtts|improvement-over-reno-which-quadratic)"
+)
+DRAWS = {
+    SHARE: lambda draw: draw.beta(0.3, 0.3),
+    POSITIVE: lambda draw: 1e-6 + draw.lognormal(0, 2) * draw.integers(0, 2),
+    SIGNED: lambda draw: draw.normal(),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.filterwarnings("ignore")
+def test_no_claim_shows_what_is_impossible(name):
+    # Three runs of numbers that scatter widely, at their bounds and near them.
+    paper, draw = PAPERS[name], np.random.default_rng(1)
+    negative = set()
+    for artefact in (*paper.artefacts, *([paper.conditions] if paper.conditions else [])):
+        supplied = list(artefact.supplied(FULL.at(paper.setting)))
+        for _ in range(8):
+            rows = {
+                case: [
+                    {
+                        key: DRAWS[artefact.bounds.get(str(key), POSITIVE)](draw)
+                        for key in sorted(keys, key=str)
+                    }
+                    for _ in range(3)
+                ]
+                for case, keys in supplied
+            }
+            numbers = Numbers(rows, paper.setting, artefact.bounds)
+            numbers.check()
+            for claim in artefact.claims:
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    measured = claim.judge(numbers).measured
+                if any(float(low) < 0 for low, _ in INTERVAL.findall(measured)):
+                    negative.add(f"{name}/{artefact.name}/{claim.name}")
+    assert {one for one in negative if not MAY_BE_NEGATIVE.fullmatch(one)} == set()
+    assert bool(negative) == (name != "illinois"), "the draws reach below 0 where that is possible"
+
+
+def test_numbers_are_kept_within_their_bounds():
+    # Student's interval of 0, 0 and 0.9: 0.3 +- 4.303 * 0.3, from -0.99 to 1.59.
+    rows = {"a": [{"x": 0.0, "share": 0.0, "d": 0.0}, {"x": 0.0, "share": 0.0, "d": 0.0}]}
+    rows["a"].append({"x": 0.9, "share": 0.9, "d": 0.9})
+    numbers = Numbers(rows, {}, {"share": SHARE, "d": SIGNED})
+    assert str(numbers.of("a", "x")) == "0.3 [0, 1.591]"
+    assert str(numbers.of("a", "d")) == "0.3 [-0.9908, 1.591]"
+    share = numbers.of("a", "share")
+    assert (share.low, share.high) == (0, 1)
+    # The standard error is that of the runs: the deviation 0.5196 over the root of 3.
+    assert share.error == pytest.approx(0.3)
+
+
+def test_an_impossible_number_is_refused():
+    numbers = Numbers({"a": [{"share": 1.2}]}, {}, {"share": SHARE})
+    with pytest.raises(ValueError, match=r"a: share is 1\.2, not from 0 to 1"):
+        numbers.check()
+    with pytest.raises(ValueError, match="a: x is -1, not from 0 to inf"):
+        Numbers({"a": [{"x": -1.0}]}).check()
+    # A packet at the end of the measurement counts whole.
+    Numbers({"a": [{"share": 1.0005}]}, {}, {"share": SHARE}).check()
+
+
+NUMBERS = st.lists(st.floats(0, 1), min_size=1, max_size=9)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NUMBERS, st.sampled_from([SHARE, POSITIVE, (-1.0, 1.0)]))
+def test_an_interval_lies_within_its_bounds_and_holds_the_mean(values, bounds):
+    found = over_runs(values, least=bounds[0], most=bounds[1])
+    if not np.isnan(found.low):
+        assert bounds[0] <= found.low <= found.value <= found.high <= bounds[1]
+
+
+@settings(max_examples=300, deadline=None)
+@given(NUMBERS, NUMBERS)
+def test_a_quotient_of_positive_numbers_is_positive(above, below):
+    found = quotient(over_runs(above, least=0.0), over_runs(below, least=0.0))
+    assert not found.low < 0
+    assert np.isnan(found.low) or found.low <= found.value <= found.high
+
+
+def test_bounds_leave_the_error_alone():
+    kept = within(Estimate(0.1, -0.2, 0.4, 3, error=0.07), 0.0, 1.0)
+    assert kept.error == 0.07
