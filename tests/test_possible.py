@@ -13,8 +13,8 @@ from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
 from ackclock_papers import PAPERS
 
 INTERVAL = re.compile(r"\[(\S+), (\S+?)\]")
-# What may be negative: stolen and lost shares of a rate (negative for who gains), differences, correlations, slopes and
-# exponents.
+# What may be negative: stolen and lost shares of a rate (negative for who gains), differences,
+# correlations, slopes and exponents.
 MAY_BE_NEGATIVE = re.compile(
     r"fit/figure-1/(large-n-takes-more-than-half-reno-throughput|delay-and-degradation-correlate)"
     r"|fit/figure-7/.*steal.*|fit/figure-7/fast-rate-depends-on-alpha"

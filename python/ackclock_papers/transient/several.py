@@ -41,9 +41,8 @@ FIGURE_12 = STEADY.figure(
 
 def _change(after: tuple[Key, Key], before: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
     def change(numbers: Numbers) -> Estimate:
-        return metrics.over_runs(
-            np.subtract(numbers.each(*after), numbers.each(*before)), least=-1.0, most=1.0
-        )
+        changes = np.subtract(numbers.each(*after), numbers.each(*before))
+        return metrics.over_runs(changes, least=-1.0, most=1.0)
 
     return change
 
