@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ackclock.comparison.questions import QUESTIONS
 from ackclock.decision import Estimate, over_runs, quotient, within
+from ackclock.evaluation.cell import possible
+from ackclock.evaluation.results import Measured
 from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
 from ackclock_papers import PAPERS
 
@@ -109,3 +112,40 @@ def test_a_quotient_of_positive_numbers_is_positive(above, below):
 def test_bounds_leave_the_error_alone():
     kept = within(Estimate(0.1, -0.2, 0.4, 3, error=0.07), 0.0, 1.0)
     assert kept.error == 0.07
+
+
+METRICS = [
+    *("goodput", "utilisation", "delay_p95", "queue_mean", "loss", "victim_loss", "jain", "jain_20"),
+    *("smallest_share", "share", "starving", "useful", "late", "marked", "resent_in_vain", "worst_fifth"),
+    *(
+        "harm_goodput",
+        "harm_rtt",
+        "stolen",
+        "exponent",
+        "timeouts",
+        "marks_per_loss",
+        "fct_p95_c",
+        "recovery",
+    ),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(METRICS), NUMBERS)
+def test_no_cell_of_an_evaluation_shows_what_is_impossible(metric, values):
+    least, most = possible(metric)
+    # What may be below 0 or far above 1 is drawn so.
+    drawn = [value - 0.5 if least < 0 else value if most == 1 else 1e3 * value for value in values]
+    measured = Measured([{metric: one} for one in drawn])
+    found = measured.estimate(metric)
+    if not np.isnan(found.low):
+        assert least <= found.low <= found.value <= found.high <= most
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(QUESTIONS), st.lists(st.floats(1e-9, 1), min_size=1, max_size=9))
+def test_no_answer_of_a_comparison_shows_what_is_impossible(question, shares):
+    top = min(question.most, 1e3)
+    found = question.estimate([question.least + (top - question.least) * share for share in shares])
+    if not np.isnan(found.low):
+        assert question.least <= found.low <= found.value <= found.high <= question.most

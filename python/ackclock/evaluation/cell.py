@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.names import slug
@@ -59,6 +61,12 @@ _WORDS = {
     "victim_goodput": "goodput left to the other",
     "victim_loss": "loss of the other",
 }
+_SIGNED = {"exponent": np.inf, "harm_goodput": 1.0, "harm_rtt": 1.0, "stolen": 1.0}
+"""Numbers that may be negative, and the largest that each can be."""
+_SHARE = re.compile(
+    r"jain(_\d+)?|((cross|media|victim)_)?loss|late|lost|marked|resent_in_vain|share|smallest_share|spurious_cuts|starving"
+    r"|useful|utilisation|worst_fifth"
+)
 _GROUP = re.compile(r"fct_p(\d+)_(.+)")
 
 
@@ -80,6 +88,24 @@ def words(metric: str) -> str:
         of_what = "" if group[2] == "c" else f" of {group[2]}"
         return f"completion time{of_what}, p{group[1]}"
     return _WORDS.get(metric, metric.replace("_", " "))
+
+
+def possible(metric: str) -> tuple[float, float]:
+    """Return the smallest and the largest number that a metric can have.
+
+    Parameters
+    ----------
+    metric : str
+        Its name, as in ``cells.parquet``.
+
+    Returns
+    -------
+    tuple of two floats
+        In the unit of the metric.
+    """
+    if metric in _SIGNED:
+        return -np.inf, _SIGNED[metric]
+    return 0.0, 1.0 if _SHARE.fullmatch(metric) else np.inf
 
 
 def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -> Margin:

@@ -13,7 +13,7 @@ import numpy as np
 from ackclock import engine, metrics
 from ackclock.decision import paired
 from ackclock.decision.paired import Compared, Limit, Margin
-from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers
+from ackclock.evaluation.cell import Cell, Criterion, Curves, Numbers, possible
 from ackclock.evaluation.setting import BASELINES, Mode, Subject
 from ackclock.metrics import Estimate
 
@@ -123,9 +123,11 @@ class Measured:
         Returns
         -------
         Estimate
-            With its 95 % interval.
+            With its 95 % interval, in which nothing impossible is.
         """
-        return metrics.over_runs([one if np.isfinite(one) else np.nan for one in self.values(metric)])
+        least, most = possible(metric)
+        values = [one if np.isfinite(one) else np.nan for one in self.values(metric)]
+        return metrics.over_runs(values, least=least, most=most)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def predict(
     if simulation is not None:
         found = simulation.each(scenarios, _measure)
         for row, one, (delay, p) in zip(rows, found, product(propagation_s, loss), strict=True):
-            estimates.append(over_runs([goodput for goodput, *_ in one]))
+            estimates.append(over_runs([goodput for goodput, *_ in one], least=0.0))
             _, q_s, sessions, full = (float(np.mean(values)) for values in zip(*one, strict=True))
             row["measured_q_ms"], row["measured_sessions"], row["full"] = 1000 * q_s, sessions, full
             row["sessions_at_q"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q_s))

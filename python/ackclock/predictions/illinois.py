@@ -66,7 +66,7 @@ def predict_curves(
         for row in rows:
             key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
             near = [one[key][POSITIONS.index(row["position"])] for one in found]
-            estimates.append(over_runs(near))
+            estimates.append(over_runs(near, least=0.0))
     return Prediction(
         title="Increase and decrease of TCP-Illinois",
         points=with_simulated(rows, estimates),
@@ -127,7 +127,7 @@ def predict_gain(
         ]
         found = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
         ratios = [
-            over_runs(np.array(one) / np.array(other))
+            over_runs(np.array(one) / np.array(other), least=0.0)
             for one, other in zip(found[: len(loss)], found[len(loss) :], strict=True)
         ]
         estimates = ratios * 2

@@ -135,4 +135,4 @@ def _period(run: Run) -> Estimate:
     windows = run.windows.filter(pl.col("rtt_ms").is_not_null())
     time, rtt_s = windows["time_s"].to_numpy(), windows["rtt_ms"].to_numpy() / 1000
     found = epochs(losses, 1.5 * RTT_S, run.summary["measured_from_s"])
-    return over_runs([round_trips(time, rtt_s, epoch) for epoch in found])
+    return over_runs([round_trips(time, rtt_s, epoch) for epoch in found], least=0.0)

@@ -46,14 +46,14 @@ class Simulation:
         scenarios : sequence of mapping
             As for `each`.
         measure : callable
-            The number, from a recorded run.
+            The number, from a recorded run; it is positive or 0.
 
         Returns
         -------
         list of Estimate
             Mean over the runs with its interval.
         """
-        return [over_runs(values) for values in self.each(scenarios, measure)]
+        return [over_runs(values, least=0.0) for values in self.each(scenarios, measure)]
 
     def each(self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], Any]) -> list[list[Any]]:
         """Simulate scenarios and ask something of every run.

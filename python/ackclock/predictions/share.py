@@ -70,7 +70,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
     if simulation is not None:
         scenarios = [_scenario(delay, more) for delay, more in SETTINGS.values()]
         found = simulation.each(scenarios, _measure)
-        estimates = [over_runs([ratio for ratio, _ in one]) for one in found]
+        estimates = [over_runs([ratio for ratio, _ in one], least=0.0) for one in found]
         for row, one in zip(rows, found, strict=True):
             row["measured_alpha"] = float(np.mean([alpha for _, alpha in one]))
             row["from_measured_alpha"] = float(illinois.share_over_reno(row["measured_alpha"], 0.5, exponent))

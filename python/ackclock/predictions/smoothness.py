@@ -187,7 +187,7 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
 
         found = [value for (value,) in once.each(scenarios, measure)]
         grouped = [found[index : index + runs] for index in range(0, len(found), runs)]
-        estimates = [over_runs(values) for values in grouped]
+        estimates = [over_runs(values, least=0.0) for values in grouped]
     return Prediction(
         title="CoV of AIMD's window for several loss processes",
         points=with_simulated(rows, estimates),

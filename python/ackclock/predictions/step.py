@@ -77,7 +77,7 @@ def predict(
         found = simulation.each(scenarios, _progress)
         for row in rows:
             runs = found[list(PROTOCOLS).index(row["protocol"])]
-            estimates.append(over_runs([one[int(row["round_trip"])] for one in runs]))
+            estimates.append(over_runs([one[int(row["round_trip"])] for one in runs], least=0.0))
     return Prediction(
         title=f"Step of the loss rate from {before:.1%} to {after:.1%}",
         points=with_simulated(rows, estimates),

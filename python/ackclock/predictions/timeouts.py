@@ -42,7 +42,7 @@ def predict(
                 generator = np.random.default_rng(seed)
                 sent = timeouts.simulate_sending(p, timeout, PACKETS, generator)
                 values.append(float(sent.std() / sent.mean()))
-            estimates.append(over_runs(values))
+            estimates.append(over_runs(values, least=0.0))
     return Prediction(
         title=f"CoV where timeouts dominate, RTO = {timeout} round trips",
         points=with_simulated(rows, estimates),

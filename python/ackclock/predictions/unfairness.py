@@ -169,7 +169,7 @@ def diverge(
         (found,) = simulation.each([scenario], lambda run: _window_ratios(run, epochs + 1))
         # The flows do not reach the first loss event with the same window: start from there.
         relative = np.array(found) / np.array(found)[:, :1]
-        estimates = [over_runs(column) for column in relative.T]
+        estimates = [over_runs(column, least=0.0) for column in relative.T]
     return Prediction(
         title=f"Scalable TCP: windows drift apart, RTT {rtts[0]:g} and {rtts[1]:g} s",
         points=with_simulated(rows, estimates),

@@ -14,6 +14,7 @@ import numpy as np
 from ackclock import engine, metrics
 from ackclock.decision import paired
 from ackclock.engine import controls
+from ackclock.evaluation.cell import possible
 from ackclock.evaluation.search import optimise
 from ackclock.evaluation.search.bench import CANDIDATE, Bench, Measured
 from ackclock.evaluation.search.genome import Genome, Pattern, Vector
@@ -348,6 +349,7 @@ class _Search:
         baseline, compared = paired.most_permissive(
             {name: paired.compare(values[CANDIDATE], values[name], margin) for name in BASELINES}
         )
+        least, most = possible(margin.metric)
         scale = self.objective.scale(self.genome, pattern)
         beside = zip(values[CANDIDATE], values[baseline], strict=True)
         scenario = self.genome.scenario(pattern, self.objective.cast(candidate))
@@ -357,7 +359,9 @@ class _Search:
             candidate=candidate.name,
             scenario={**scenario, "run": {**scenario["run"], "seed": seed}},
             capacity=self.genome.capacity_mbps(pattern),
-            estimates={name: metrics.over_runs(found) for name, found in values.items()},
+            estimates={
+                name: metrics.over_runs(found, least=least, most=most) for name, found in values.items()
+            },
             baseline=baseline,
             value=metrics.over_runs([self.objective.value(one, [other], scale) for one, other in beside]),
             verdict=compared.verdict,
