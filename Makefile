@@ -262,7 +262,7 @@ adversaries: setup
 # WITH_KERNEL=1 the kernel's loader that make kernel has built, too, which needs this machine's glibc and libelf.
 # A profile that make pgo has left is used (docs/performance.md).
 GLIBC ?= 2.17
-PROGRAMS := python/ackclock/programs
+PROGRAMS := python/ackclock_paths/programs
 WITH_PROFILE := $(if $(wildcard $(PGO)/profile),RUSTFLAGS="-Cprofile-use=$(PGO)/profile")
 ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
 wheel: .venv/packaging

@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 
 from ackclock.decision.paired import Limit
-from ackclock.evaluation.evaluate import Asked, evaluate
-from ackclock.evaluation.setting import BASELINES, Subject
-from ackclock.evaluation.suites import SUITES
+from ackclock_evaluate.evaluate import Asked, evaluate
+from ackclock_evaluate.setting import BASELINES, Subject
+from ackclock_evaluate.suites import SUITES
 
 ALARMS = ("worse", "fails", "failed")
 MOST = 0.05

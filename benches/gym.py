@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import ackclock
-import ackclock.gym
+import ackclock_gym
 
 PLACES = 64
 STEPS = 2000
@@ -24,7 +24,7 @@ def scenario() -> dict[str, object]:
 
 def vector() -> float:
     """Give the steps per second of CPU time of many environments beside each other."""
-    environment = ackclock.gym.WindowVectorEnv(scenario(), PLACES, step="100 ms")
+    environment = ackclock_gym.WindowVectorEnv(scenario(), PLACES, step="100 ms")
     observation, _ = environment.reset(seed=1)
     # The window stays near what the path holds, so that every step carries what it can.
     actions = np.zeros((PLACES, 2), np.float32)
@@ -38,7 +38,7 @@ def vector() -> float:
 
 def single() -> float:
     """Give the same of one environment."""
-    environment = ackclock.gym.WindowEnv(scenario(), step="100 ms")
+    environment = ackclock_gym.WindowEnv(scenario(), step="100 ms")
     observation, _ = environment.reset(seed=1)
     action = np.array([0.0, 0.7], np.float32)
     count, before, ended = 0, time.process_time(), False

@@ -80,7 +80,7 @@ def campaign(
     dict
         Goodput by control, Mbit/s.
     """
-    from ackclock.paths import campaign
+    from ackclock_paths import campaign
 
     with tempfile.TemporaryDirectory() as folder:
         token, output = Path(folder) / "token", Path(folder) / "campaign"

@@ -16,9 +16,9 @@ from PIL import Image
 
 from ackclock import predictions
 from ackclock.draw import markdown, plots
-from ackclock.evaluation import search as adversaries
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import numbers, page, sentences
+from ackclock_evaluate import search as adversaries
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent

@@ -18,7 +18,7 @@ from typing import Any
 
 from ackclock import ScenarioError, engine, sweeps
 from ackclock.engine import integrity
-from ackclock.paths import campaign
+from ackclock_paths import campaign
 
 PATH = """\
 [run]

@@ -12,16 +12,16 @@ import pytest
 
 from ackclock import SimulationError
 from ackclock.draw import plots
-from ackclock.evaluation import work
-from ackclock.evaluation.search import optimise, search
-from ackclock.evaluation.search import run as search_run
-from ackclock.evaluation.setting import Subject
 from ackclock.predictions import Simulation
 from ackclock.reproduction import claims, make
 from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Case, Limits, places
+from ackclock_evaluate import work
+from ackclock_evaluate.search import optimise, search
+from ackclock_evaluate.search import run as search_run
+from ackclock_evaluate.setting import Subject
 from conftest import BOTTLENECK, Finished
 
 CONTROL = """

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import pytest
 
 from ackclock.engine.names import NAME, slug
-from ackclock.evaluation import criteria, suites
-from ackclock.evaluation.cell import Cell, Criterion
 from ackclock.reproduction import make, sentences, strips
 from ackclock.reproduction.artefact import Judged
+from ackclock_evaluate import criteria, suites
+from ackclock_evaluate.cell import Cell, Criterion
 from ackclock_papers import PAPERS
 
 UNTRIED = Path(__file__).with_name("untried.txt")

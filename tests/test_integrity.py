@@ -15,11 +15,11 @@ import pytest
 import ackclock_papers
 from ackclock import StorageError, comparison, engine, sweep, sweeps
 from ackclock.engine import difference, integrity, storage
-from ackclock.evaluation import earlier
 from ackclock.reproduction import tried
 from ackclock.runs import Case, Job, Store, each, recorded
 from ackclock.sweeps import exports, picture
 from ackclock.sweeps.exports import Exports
+from ackclock_evaluate import earlier
 from conftest import BOTTLENECK, Finished
 from torture import Failing, torture
 

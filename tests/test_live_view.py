@@ -17,10 +17,10 @@ import pytest
 
 from ackclock import StorageError, sweep, sweeps
 from ackclock.draw.figure import Axis, Chart, Group, Series
-from ackclock.evaluation.suites import chosen
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown
 from ackclock.sweeps import exports, page
+from ackclock_evaluate.suites import chosen
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.decision import Estimate, over_runs, quotient, within
-from ackclock.evaluation.cell import possible
-from ackclock.evaluation.results import Measured
 from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
+from ackclock_evaluate.cell import possible
+from ackclock_evaluate.results import Measured
 from ackclock_papers import PAPERS
 
 INTERVAL = re.compile(r"\[(\S+), (\S+?)\]")

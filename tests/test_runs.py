@@ -250,10 +250,8 @@ PROJECT = {
     "ackclock/other.py": "Z = 1\n",
     "ackclock/draw/__init__.py": "",
     "ackclock/draw/chart.py": "",
-    "ackclock/lazy/__init__.py": (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ackclock.lazy.one import deep\n"
-        "    from ackclock.lazy.two import flat\nelse:\n    on_demand\n"
-    ),
+    "ackclock/lazy/__init__.py": "import lazy_loader\n",
+    "ackclock/lazy/__init__.pyi": "from .one import deep as deep\nfrom .two import flat as flat\n",
     "ackclock/lazy/one.py": "from ackclock.draw import chart\ndeep = 1\n",
     "ackclock/lazy/two.py": "flat = 1\n",
 }

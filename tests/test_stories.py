@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import ackclock
-from ackclock.cli import programs
+from ackclock_paths.cli import programs
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "stories.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ackclock import Ack, Control, Loss, Start, Timeout
-from ackclock.evaluation.criteria import RFC9743
-from ackclock.evaluation.setting import Subject
+from ackclock_evaluate.criteria import RFC9743
+from ackclock_evaluate.setting import Subject
 
 SCENARIOS = Path(__file__).parents[1] / "lab" / "tests" / "criteria.json"
 LONGEST_S = 20.0

@@ -37,10 +37,10 @@ MODULES = (
     "ackclock.comparison",
     "ackclock.sweeps",
     "ackclock.runs",
-    "ackclock.gym",
-    "ackclock.gym.environment",
-    "ackclock.gym.policies",
-    "ackclock.gym.training",
+    "ackclock_gym",
+    "ackclock_gym.environment",
+    "ackclock_gym.policies",
+    "ackclock_gym.training",
     "ackclock.draw.run",
 )
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock.engine.difference import Difference, diff
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ackclock.comparison import Comparison
     from ackclock.draw.plots import Picture
-    from ackclock.evaluation.results import Evaluation
     from ackclock.predictions import Prediction
 
 __all__ = ["Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"]
@@ -41,6 +40,25 @@ SUBJECTS = {
     "step": "step.predict",
 }
 """What can be predicted: module and function of `ackclock.predictions`."""
+
+
+class Evaluated(Protocol):
+    """An evaluation, as a notebook shows it.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One row per criterion: section, criterion, verdict, the cell that decides it, and the metric
+        there with its value and the ends of its interval.
+    failed : int
+        Number of cells in which a run of the candidate failed.
+    """
+
+    @property
+    def table(self) -> pl.DataFrame: ...
+
+    @property
+    def failed(self) -> int: ...
 
 
 def compare(
@@ -142,7 +160,7 @@ def evaluate(
     output: Path | str = "results",
     jobs: int | None = None,
     cluster: str | None = None,
-) -> Evaluation:
+) -> Evaluated:
     """Judge a congestion control by what RFC 9743 asks of a new one, next to cubic-linux and Reno.
 
     Parameters
@@ -170,7 +188,7 @@ def evaluate(
 
     Returns
     -------
-    Evaluation
+    Evaluated
         Verdicts and numbers: `table` is a frame. What was asked before with the same settings and
         stands on the page, too, is in it.
 
@@ -179,27 +197,22 @@ def evaluate(
     KeyError
         When there is no such suite or criterion.
     ScenarioError, SimulationError, StorageError
-        As `evaluation.evaluate`.
+        When a run fails or the results cannot be written.
     """
-    import time
-
-    from ackclock.engine import controls
-    from ackclock.evaluation import earlier, page
-    from ackclock.evaluation import evaluate as judging
-    from ackclock.evaluation.results import Asked
-    from ackclock.evaluation.setting import Subject
-    from ackclock.evaluation.suites import chosen
-
-    begin = time.monotonic()
-    candidate = Subject(control, dict(params or {}))
-    mode: Literal["quick", "full"] = "full" if full else "quick"
-    asked = Asked(candidate, chosen(suites, only), tuple(against), mode, seed)
-    place = Path(output)
-    controls.load_missing([control])
-    asked = earlier.joined(asked, page.folder(place, control))
-    found = judging.evaluate(asked, place / ".cache", jobs=jobs, cluster=cluster)
-    page.write(found, place, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
-    return found
+    # By its name: the laboratory knows no satellite.
+    written: Evaluated = importlib.import_module("ackclock_evaluate.verb").evaluate(
+        control,
+        params=params or {},
+        against=against,
+        suites=suites,
+        only=only,
+        full=full,
+        seed=seed,
+        output=Path(output),
+        jobs=jobs,
+        cluster=cluster,
+    )
+    return written
 
 
 def plot(
@@ -305,12 +318,12 @@ def reproduce(
     """
     import polars as pl
 
-    from ackclock.reproduction import make, numbers
-    from ackclock_papers import PAPERS
+    from ackclock.reproduction import make, numbers, paper
 
-    chosen = make.select(PAPERS, targets, headlines=quick)
+    papers = paper.every()
+    chosen = make.select(papers, targets, headlines=quick)
     effort = numbers.QUICK if quick else numbers.FULL
-    records = make.reproduce(chosen, Path(output), effort, jobs, papers=PAPERS.values())
+    records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values())
     rows = [
         {
             "artefact": f"{record['paper']}/{record['name']}",

@@ -64,18 +64,11 @@ def explain(controller: str) -> None:
 
 
 @click.command()
-@click.option("--evaluation", is_flag=True, help="That of verdicts.json of `ackclock evaluate`.")
-def schema(evaluation: bool) -> None:
+def schema() -> None:
     """Print the JSON schema of scenarios.
 
     \b
-    Examples:
+    Example:
       ackclock schema > scenario.schema.json
-      ackclock schema --evaluation
     """
-    if evaluation:
-        from ackclock.evaluation.schema import schema as of_verdicts
-
-        print(json.dumps(of_verdicts(), indent=2))
-    else:
-        print(json.dumps(engine.schema(), indent=2))
+    print(json.dumps(engine.schema(), indent=2))

@@ -9,45 +9,126 @@ import signal
 import sys
 import threading
 import traceback
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
 
 import click
 
 import ackclock
 from ackclock.cli.options import Verbs
 
-VERBS = {
-    "simulate": {
-        "simulate": "Simulate a scenario packet by packet.",
-        "check": "Check a scenario without running it.",
-    },
-    "catalogue": {
-        "example": "Print a commented scenario.",
-        "controllers": "List the congestion controls and their parameters.",
-        "explain": "Explain a congestion control: equations, sources, deviations, parameters.",
-        "schema": "Print the JSON schema of scenarios.",
-    },
-    "reproduce": {"reproduce": "Reproduce figures and tables of papers, with a verdict for every claim."},
-    "evaluate": {"evaluate": "Judge a congestion control by what RFC 9743 asks of a new one."},
-    "studies": {
-        "compare": "Compare congestion controls on one path: the questions that everybody asks, on one page.",
-        "sweep": "Run a scenario for many values of its settings, on all cores or a cluster.",
-        "plot": "Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.",
-    },
-    "lab": {"lab": "Open the laboratory in a browser: the simulator in a web page, without a server."},
-    "difference": {"diff": "Say what is different between two results: scenarios, numbers, windows."},
-    "verify": {"verify": "Check whether results are as they were written, whatever verb wrote them."},
-    "programs": {
-        "link": "Set up an emulated path between two network namespaces, in real time (link --help)."
-    },
-    "predict": {"predict": "Predict by the papers' formulas; --simulate adds simulated values."},
-    "kernel": {"kernel": "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded."},
-    "measure": {
-        "measure": "Measuring campaigns over real paths: the server switches congestion control "
-        "every period, the client fetches and logs."
-    },
-}
-"""The verbs by module of `ackclock.cli`, each with the first sentence of its own --help."""
+
+class Entry(NamedTuple):
+    """A verb in the table.
+
+    Attributes
+    ----------
+    group : str
+        Heading under which ``ackclock --help`` lists it.
+    name : str
+        The verb, and the name of its command in the module.
+    module : str
+        Module with the command, imported when the verb is called.
+    about : str
+        First sentence of the verb's own ``--help``.
+    """
+
+    group: str
+    name: str
+    module: str
+    about: str
+
+
+TRY, ASK, PAPERS, JUDGE, PATHS = "Try", "Ask", "Papers", "Judge", "Real paths"
+VERBS = (
+    Entry(TRY, "simulate", "ackclock.cli.simulate", "Simulate a scenario packet by packet."),
+    Entry(TRY, "check", "ackclock.cli.simulate", "Check a scenario without running it."),
+    Entry(TRY, "example", "ackclock.cli.catalogue", "Print a commented scenario."),
+    Entry(TRY, "controllers", "ackclock.cli.catalogue", "List the congestion controls and their parameters."),
+    Entry(
+        TRY,
+        "explain",
+        "ackclock.cli.catalogue",
+        "Explain a congestion control: equations, sources, deviations, parameters.",
+    ),
+    Entry(TRY, "schema", "ackclock.cli.catalogue", "Print the JSON schema of scenarios."),
+    Entry(
+        TRY,
+        "lab",
+        "ackclock.cli.lab",
+        "Open the laboratory in a browser: the simulator in a web page, without a server.",
+    ),
+    Entry(
+        ASK,
+        "compare",
+        "ackclock.cli.studies",
+        "Compare congestion controls on one path: the questions that everybody asks, on one page.",
+    ),
+    Entry(
+        ASK,
+        "predict",
+        "ackclock.cli.predict",
+        "Predict by the papers' formulas; --simulate adds simulated values.",
+    ),
+    Entry(
+        ASK,
+        "sweep",
+        "ackclock.cli.studies",
+        "Run a scenario for many values of its settings, on all cores or a cluster.",
+    ),
+    Entry(
+        ASK,
+        "plot",
+        "ackclock.cli.studies",
+        "Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.",
+    ),
+    Entry(
+        ASK,
+        "diff",
+        "ackclock.cli.difference",
+        "Say what is different between two results: scenarios, numbers, windows.",
+    ),
+    Entry(
+        ASK,
+        "verify",
+        "ackclock.cli.verify",
+        "Check whether results are as they were written, whatever verb wrote them.",
+    ),
+    Entry(
+        PAPERS,
+        "reproduce",
+        "ackclock.cli.reproduce",
+        "Reproduce figures and tables of papers, with a verdict for every claim.",
+    ),
+    Entry(
+        JUDGE,
+        "evaluate",
+        "ackclock_evaluate.cli",
+        "Judge a congestion control by what RFC 9743 asks of a new one.",
+    ),
+    Entry(
+        PATHS,
+        "link",
+        "ackclock_paths.cli.programs",
+        "Set up an emulated path between two network namespaces, in real time (link --help).",
+    ),
+    Entry(
+        PATHS,
+        "kernel",
+        "ackclock_paths.cli.kernel",
+        "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.",
+    ),
+    Entry(
+        PATHS,
+        "measure",
+        "ackclock_paths.cli.measure",
+        "Measuring campaigns over real paths: the server switches congestion control every period, "
+        "the client fetches and logs.",
+    ),
+)
+"""The verbs in the order of ``ackclock --help``."""
+ENTRY_POINTS = "ackclock.verbs"
+"""Group of entry points by which other distributions add verbs: a name and its Click command."""
 
 
 class Verb(click.Command):
@@ -58,9 +139,9 @@ class Verb(click.Command):
     name : str
         The verb, and the name of its command in the module.
     module : str
-        Where it is, in `ackclock.cli`.
+        Module of the command.
     about : str
-        Its line.
+        First sentence of its help.
     """
 
     def __init__(self, name: str, module: str, about: str) -> None:
@@ -75,8 +156,7 @@ class Verb(click.Command):
         click.Command
             With its options; a group has its verbs.
         """
-        module = importlib.import_module(f"ackclock.cli.{self._module}")
-        command: click.Command = getattr(module, str(self.name))
+        command: click.Command = getattr(importlib.import_module(self._module), str(self.name))
         return command
 
     def make_context(
@@ -92,11 +172,32 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
         context.exit()
 
 
-app = Verbs(
+class App(Verbs):
+    """The command line: the verbs of the table, grouped, and those that other distributions add."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a verb; entry points are read only for one that the table does not have."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
+        for point in entry_points(group=ENTRY_POINTS, name=cmd_name):
+            added: click.Command = point.load()
+            return added
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the verbs under the headings of their groups."""
+        width = max(len(verb.name) for verb in VERBS)
+        for group in dict.fromkeys(verb.group for verb in VERBS):
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(verb.name.ljust(width), verb.about) for verb in VERBS if verb.group == group]
+                )
+
+
+app = App(
     no_args_is_help=False,
-    commands={
-        name: Verb(name, module, about) for module, verbs in VERBS.items() for name, about in verbs.items()
-    },
+    commands={verb.name: Verb(verb.name, verb.module, verb.about) for verb in VERBS},
     params=[
         click.Option(
             ["--version"],

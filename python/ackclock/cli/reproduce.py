@@ -80,12 +80,10 @@ def reproduce(
     """
     _refuse_unknown(targets)
     from ackclock.cli import tables
-    from ackclock.reproduction import make, numbers
+    from ackclock.reproduction import make, numbers, paper
     from ackclock.runs import progress
-    from ackclock_papers import PAPERS
 
-    tell = progress.Lines()
-
+    tell, papers = progress.Lines(), paper.every()
     if settings is not None and not infer:
         raise click.UsageError("--settings belongs to --infer", click.get_current_context())
     if infer and (runs is not None or undecided):
@@ -94,10 +92,10 @@ def reproduce(
         raise click.UsageError("--live has nothing to show of --infer", click.get_current_context())
     try:
         if infer:
-            papers = [PAPERS[one] for one in make.papers(PAPERS, targets)]
-            _infer(papers, output, jobs, tell, settings, cluster, as_json)
+            chosen_papers = [papers[name] for name in make.papers(papers, targets)]
+            _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
             return
-        chosen = make.select(PAPERS, targets, headlines=quick)
+        chosen = make.select(papers, targets, headlines=quick)
         if undecided:
             chosen = make.undecided(chosen, output)
             if not chosen:
@@ -111,7 +109,7 @@ def reproduce(
     with options.watched(
         live, output / "reproduction", "Reproduction of papers", output / "index.html"
     ) as seen:
-        records = make.reproduce(chosen, output, effort, jobs, tell, PAPERS.values(), cluster, seen)
+        records = make.reproduce(chosen, output, effort, jobs, tell, papers.values(), cluster, seen)
     if as_json:
         print(json.dumps(records, indent=2, ensure_ascii=False))
     else:
@@ -122,7 +120,9 @@ def reproduce(
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:
     """Refuse papers that do not exist, before the import of those that do, which takes seconds."""
-    found = importlib.util.find_spec("ackclock_papers")
+    from ackclock.reproduction.paper import PACKAGE
+
+    found = importlib.util.find_spec(PACKAGE)
     places = [] if found is None else found.submodule_search_locations or []
     names = sorted(file.parent.name for one in places for file in Path(one).glob("*/paper.toml"))
     for target in targets:

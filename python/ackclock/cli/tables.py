@@ -15,7 +15,6 @@ from ackclock.engine import Summary
 if TYPE_CHECKING:
     import polars as pl
 
-    from ackclock.evaluation.results import Evaluation
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
 
@@ -279,8 +278,8 @@ def print_metrics(metrics: pl.DataFrame) -> None:
             print(f"{count} of {metrics.height}: {warning}", file=sys.stderr)
 
 
-def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose first column is words and the others numbers.
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> None:
+    """Print a table whose first columns are words and the others numbers.
 
     Parameters
     ----------
@@ -288,33 +287,10 @@ def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         Over the columns.
     rows : iterable of sequence of str
         Their cells.
+    texts : int
+        Number of columns of words.
     """
-    table = _table(None, heads, texts=1)
+    table = _table(None, heads, texts)
     for row in rows:
         table.add_row(*row)
-    _print(table)
-
-
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Print the verdict of every criterion.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-    """
-    from ackclock.evaluation.cell import words
-    from ackclock.evaluation.report import number
-
-    columns = ("section", "criterion", "verdict", "decided by", evaluation.asked.candidate.name)
-    others = list(evaluation.others)
-    table = _table(None, (*columns, *others), 4)
-    for result in evaluation.results:
-        worst, values = "", ["-"] * (1 + len(others))
-        if result.worst:
-            found = number(*result.worst, result.criterion.id)
-            worst = f"{found['cell']}: {words(found['metric'])}"
-            each = [found["value"], *(found["baseline"].get(name) for name in others)]
-            values = ["-" if one is None else f"{one:.4g}" for one in each]
-        table.add_row(result.criterion.section, result.criterion.id, result.verdict, worst, *values)
     _print(table)

@@ -59,13 +59,17 @@ def from_here(place: Path) -> str:
     return whole.relative_to(here).as_posix()
 
 
-def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: object) -> str:
+def html(
+    template: str, *, package: str = "ackclock", charts: Mapping[str, Group] | None = None, **values: object
+) -> str:
     """Fill in a page.
 
     Parameters
     ----------
     template : str
-        A file of ``ackclock/templates``.
+        A file of the package's ``templates``, or of ``ackclock/templates``.
+    package : str
+        Package with the template.
     charts : mapping, optional
         Groups of charts, each shown where the template has ``data-charts`` with its name. The
         template is told in ``thinned`` what they leave out, and in ``charted`` which there are.
@@ -84,7 +88,7 @@ def html(template: str, *, charts: Mapping[str, Group] | None = None, **values: 
         When the template shows a value that was not given.
     """
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ackclock"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), jinja2.PackageLoader("ackclock")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -19,7 +19,7 @@ from typing import Any
 
 BASE = "ackclock.engine.base"
 """Where the base class is, of which a control may inherit."""
-OWN_PACKAGES = ("ackclock", "ackclock_papers")
+OWN_PACKAGES = ("ackclock", "ackclock_evaluate", "ackclock_gym", "ackclock_papers", "ackclock_paths")
 """Of the engine, which has a digest of its own."""
 OF_OTHERS = ("site-packages", "dist-packages")
 LDD_S = 30

@@ -199,6 +199,16 @@ class Paper:
         return self.inferred.trials() if self.inferred else ()
 
 
+PACKAGE = "ackclock_papers"
+"""The package of the papers, which the laboratory knows by its name alone."""
+
+
+def every() -> dict[str, Paper]:
+    """Import all papers, which takes seconds, and return them by their names."""
+    papers: dict[str, Paper] = import_module(PACKAGE).PAPERS
+    return papers
+
+
 def load(package: str) -> Paper:
     """Collect a paper.
 

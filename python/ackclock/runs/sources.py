@@ -123,7 +123,7 @@ def _is_text(node: ast.AST) -> bool:
 @functools.cache
 def _imports(name: str, file: Path) -> tuple[str, ...]:
     """Return the modules of this project that a module imports when its functions run."""
-    own = f"{followed.OWN_PACKAGES[0]}.", f"{followed.OWN_PACKAGES[1]}."
+    own = tuple(f"{package}." for package in followed.OWN_PACKAGES)
     return tuple(dict.fromkeys(module for module in _needed(name, file) if f"{module}.".startswith(own)))
 
 
@@ -143,13 +143,14 @@ def _needed(name: str, file: Path) -> Iterator[str]:
 def _on_demand(package: str) -> dict[str, list[str]]:
     """Return the modules of the names that a package imports when they are first used.
 
-    Such a package tells them to type checkers by ordinary imports.
+    Such a package has a stub next to it, from which ``lazy_loader`` takes them.
     """
     file = followed.file_of(package)
-    if file is None or file.name != "__init__.py" or b"on_demand" not in file.read_bytes():
+    stub = None if file is None else file.with_suffix(".pyi")
+    if stub is None or stub.name != "__init__.pyi" or not stub.exists():
         return {}
     names: dict[str, list[str]] = {}
-    for module, attribute in followed.imports(package, file, typing=True):
+    for module, attribute in followed.imports(package, stub, typing=True):
         if attribute is not None:
             names.setdefault(attribute, []).append(module)
     return names

@@ -1,0 +1,39 @@
+"""The verb `evaluate` as a function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ackclock.engine import controls
+from ackclock_evaluate import earlier, page
+from ackclock_evaluate import evaluate as judging
+from ackclock_evaluate.results import Asked, Evaluation
+from ackclock_evaluate.setting import Mode, Subject
+from ackclock_evaluate.suites import chosen
+
+
+def evaluate(
+    control: str,
+    *,
+    params: Mapping[str, Any],
+    against: Sequence[str],
+    suites: Sequence[str],
+    only: Sequence[str],
+    full: bool,
+    seed: int,
+    output: Path,
+    jobs: int | None,
+    cluster: str | None,
+) -> Evaluation:
+    """Evaluate a control and write its page; `ackclock.evaluate` documents the arguments."""
+    begin = time.monotonic()
+    mode: Mode = "full" if full else "quick"
+    asked = Asked(Subject(control, dict(params)), chosen(suites, only), tuple(against), mode, seed)
+    controls.load_missing([control])
+    asked = earlier.joined(asked, page.folder(output, control))
+    evaluation = judging.evaluate(asked, output / ".cache", jobs=jobs, cluster=cluster)
+    page.write(evaluation, output, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
+    return evaluation

@@ -1,0 +1,1 @@
+"""The verbs of real paths: link, kernel and measure."""

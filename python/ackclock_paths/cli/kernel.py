@@ -1,0 +1,144 @@
+"""The verb kernel: controls in the kernel's TCP, and what they do there."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, cast
+
+import click
+
+from ackclock import engine
+from ackclock.cli.options import Verbs
+from ackclock.engine import run
+from ackclock_paths.cli.programs import AS_IT_IS, become, program
+
+kernel = Verbs(
+    no_args_is_help=False,
+    help="Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.\n\n"
+    "Connections choose one as any other: iperf3 -C ack_fit. Needs root and a kernel with BTF.",
+    epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
+)
+PROGRAM = "ackclock-kernel"
+
+
+@kernel.command("list", context_settings=AS_IT_IS)
+@click.pass_context
+def list_(context: click.Context) -> None:
+    """List the available controls and say which are loaded."""
+    become(PROGRAM, ["list", *context.args])
+
+
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def load(context: click.Context) -> None:
+    """Load controls by name; they stay until they are unloaded or the machine restarts."""
+    become(PROGRAM, ["load", *context.args])
+
+
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def unload(context: click.Context) -> None:
+    """Unload controls, by default all; connections keep theirs until they end."""
+    become(PROGRAM, ["unload", *context.args])
+
+
+@kernel.command(context_settings=AS_IT_IS)
+@click.pass_context
+def status(context: click.Context) -> None:
+    """Show what is loaded, how many connections on this machine use it, and who traces."""
+    become(PROGRAM, ["status", *context.args])
+
+
+@kernel.command()
+@click.option("-o", "--output", type=Path, required=True, metavar="DIR", help="Where the result goes.")
+@click.option(
+    "--duration-s",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Stop after this many seconds; by default at Ctrl-C.",
+)
+@click.option(
+    "--sample-ms",
+    type=click.FloatRange(min=1.0),
+    default=100.0,
+    metavar="MS",
+    help="Sampling interval of the table of windows.",
+)
+@click.option(
+    "--warmup-s",
+    type=click.FloatRange(min=0.0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Leave this many seconds out of the metrics.",
+)
+@click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
+@click.option("--force", is_flag=True, help="Replace an earlier result.")
+def trace(
+    output: Path, duration_s: float | None, sample_ms: float, warmup_s: float, csv: bool, force: bool
+) -> None:
+    """Record every change of a window in the kernel, as a result like that of a simulation.
+
+    Every connection of this machine that has a control of ackclock becomes a flow. changes.parquet
+    has every change; windows.parquet and all others are those of ackclock simulate -o, for every
+    metric and picture.
+
+    \b
+    Examples:
+      sudo ackclock kernel trace -o fit --duration-s 30
+      sudo ackclock kernel trace -o fit --sample-ms 10        # until Ctrl-C
+    """
+    from ackclock_paths import kernel as traces
+
+    with run.new_result(output, force=force) as directory:
+        text, status = _record(duration_s)
+        if not text.count("\n") > 1:
+            raise engine.SimulationError("no window has changed: no connection used a control of ackclock")
+        changes = traces.read_changes(text)
+        try:
+            measured = traces.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
+        except ValueError as error:
+            raise engine.SimulationError(str(error)) from error
+        measured.write(directory, csv=csv)
+    print(f"{changes.height} changes of {len(measured.summary['flows'])} flows in {output}")
+    if status:
+        print("ackclock: what records was killed: the result ends there", file=sys.stderr)
+        raise click.exceptions.Exit(status)
+
+
+def _record(duration_s: float | None) -> tuple[str, int]:
+    """Run the program that listens, until its time is over or Ctrl-C.
+
+    Returns all that it wrote, and the status that a shell gives a killed program, else 0.
+    """
+    limit = [] if duration_s is None else ["--duration-s", str(duration_s)]
+    command = [str(program(PROGRAM)), "trace", *limit]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:  # noqa: S603
+        pipe, lines = cast("IO[str]", listener.stdout), list[str]()
+        # Ctrl-C is for the program: it writes what it has heard.
+        with contextlib.suppress(KeyboardInterrupt):
+            _read(pipe, lines)
+        listener.send_signal(signal.SIGINT)
+        _read(pipe, lines)
+    if listener.returncode > 0:
+        raise click.exceptions.Exit(listener.returncode)
+    if listener.returncode == 0:
+        return "".join(lines), 0
+    # Killed while it wrote: the last line may be the beginning of one.
+    return "".join(line for line in lines if line.endswith("\n")), 128 - listener.returncode
+
+
+def _read(pipe: IO[str], lines: list[str]) -> None:
+    began = last = time.monotonic()
+    for line in pipe:
+        lines.append(line)
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - last > 1.0:
+            last = now
+            print(f"\r{now - began:.0f} s, {len(lines)} changes ", end="", file=sys.stderr)
+    if sys.stderr.isatty() and last > began:
+        print(file=sys.stderr)

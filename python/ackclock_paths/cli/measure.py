@@ -1,0 +1,110 @@
+"""The verb measure: campaigns over real paths, and what they found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ackclock import engine
+from ackclock.cli.options import Verbs
+from ackclock.engine import storage
+from ackclock_paths.cli.programs import AS_IT_IS, become
+
+measure = Verbs(
+    no_args_is_help=False,
+    help="Measuring campaigns over real paths: the server switches congestion control every "
+    "period, the client fetches and logs.",
+    epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
+    "on the other machine ackclock measure run HOST --token secret -o campaign. "
+    "With --quic after serve and run: over QUIC in user space.",
+)
+PROGRAM = "ackclock-measure"
+REPORT = frozenset(
+    {"table.csv", "table.md", "throughput.png", "throughput.pdf", "slots.parquet", "samples.parquet"}
+)
+
+
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def token(context: click.Context) -> None:
+    """Make a token, a file that client and server share."""
+    become(PROGRAM, ["token", *context.args])
+
+
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def serve(context: click.Context) -> None:
+    """Send to every client that knows the token, until Ctrl-C."""
+    become(PROGRAM, ["serve", *context.args])
+
+
+@measure.command(context_settings=AS_IT_IS)
+@click.pass_context
+def run(context: click.Context) -> None:
+    """Fetch from a server, slot after slot, and log every second; rerun it to resume."""
+    become(PROGRAM, ["run", *context.args])
+
+
+@measure.command()
+@click.argument(
+    "directories", nargs=-1, type=Path, required=True, metavar="DIR...", help="Campaigns, one per path."
+)
+@click.option("-o", "--output", type=Path, metavar="OUT", help="Write tables and picture to OUT.")
+@click.option("--control", metavar="NAME", help="Whose speed-up to show; by default the best one's.")
+@click.option("--force", is_flag=True, help="Replace an earlier report.")
+@click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on the disk.")
+def report(
+    directories: tuple[Path, ...], output: Path | None, control: str | None, force: bool, leave_out: bool
+) -> None:
+    """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
+
+    A row per path and control, with the 95 % interval of the goodput over slots. The speed-up is a
+    control's mean over the mean of all others; the stolen bandwidth is what Reno flows lose beside
+    a control, compared with Reno in its place (run --references). OUT gets table.csv, table.md, the
+    throughput over time as PNG and PDF, and all that was noted as Parquet.
+
+    \b
+    Examples:
+      ackclock measure report campaign
+      ackclock measure report zurich beijing --control ack_fit -o report
+    """
+    from ackclock.cli import tables
+    from ackclock.draw import markdown, plots
+    from ackclock_paths import campaign
+
+    try:
+        found = [campaign.read(directory, leave_out=leave_out) for directory in directories]
+        compared = campaign.table(found, control)
+    except ValueError as error:
+        raise engine.SimulationError(str(error)) from error
+    heads = ("path", "control", "Mbit/s", "95 % interval", "slots", "speed-up", "stolen")
+    rows = [
+        (
+            row["path"],
+            row["control"],
+            f"{row['goodput_mbps']:.3g}",
+            "-" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",
+            str(row["slots"]),
+            "" if row["speed_up"] is None else f"{row['speed_up']:.2f}",
+            "" if row["stolen"] is None else f"{row['stolen']:.2f}",
+        )
+        for row in compared.iter_rows(named=True)
+    ]
+    tables.print_rows(heads, rows)
+    if output is None:
+        return
+    import polars as pl
+
+    def is_report(directory: Path) -> bool:
+        return storage.holds_only(directory, REPORT, "table.csv")
+
+    with storage.new_directory(output, force=force, is_result=is_report) as folder:
+        lines = markdown.table(heads, rows)
+        (folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        storage.write_table(compared, folder, "table", csv=True)
+        for name in ("slots", "samples"):
+            frames = [getattr(one, name).with_columns(path=pl.lit(one.name)) for one in found]
+            storage.write_table(pl.concat(frames, how="diagonal_relaxed"), folder, name)
+        with plots.in_style():
+            plots.save(campaign.picture(found), folder, "throughput")

@@ -1,0 +1,352 @@
+"""`ackclock evaluate`: exit codes, what is kept, controls that misbehave, the same bytes again."""
+
+import contextlib
+import json
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+from ackclock.metrics import Estimate
+from ackclock.runs import Store
+from ackclock_evaluate import earlier, page, schema
+from ackclock_evaluate.criteria import traffic
+from ackclock_evaluate.evaluate import evaluate
+from ackclock_evaluate.found import Search
+from ackclock_evaluate.results import Asked, Evaluation, judge
+from ackclock_evaluate.search import OBJECTIVES, Adversary
+from ackclock_evaluate.setting import STANDARD, Bottleneck, Subject
+from ackclock_evaluate.suites import criteria
+from conftest import COMMAND
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+CHEAP = "iot,datacentre"
+OWN = """
+import sys, time
+import ackclock
+
+class Gentle(ackclock.Control):
+    def on_ack(self, ack):
+        if not self.slow_start(ack):
+            self.window += ack.growth / self.window
+    def on_loss(self, loss):
+        self.window = self.ssthresh = max(2.0, self.window / 2)
+
+class Raises(Gentle):
+    def on_loss(self, loss):
+        raise ValueError("no idea")
+
+class Leaves(Gentle):
+    def on_loss(self, loss):
+        sys.exit(0)
+
+class NotANumber(Gentle):
+    def on_loss(self, loss):
+        self.window = float("nan")
+
+class Hangs(Gentle):
+    def on_loss(self, loss):
+        while True:
+            time.sleep(0.01)
+"""
+
+
+def _files(directory: Path) -> dict[str, bytes]:
+    """Give everything that an evaluation wrote, but for how long it took."""
+    found = {
+        str(file.relative_to(directory)): file.read_bytes()
+        for file in sorted(directory.rglob("*"))
+        if file.is_file()
+    }
+    # The checksums are also of how long it took.
+    found.pop("checksums.json")
+    record = json.loads(found.pop("verdicts.json"))
+    record.pop("wall_s")
+    return found | {"verdicts": json.dumps(record).encode()}
+
+
+def test_a_control_is_evaluated_and_the_page_links_what_it_says(ackclock: Run, tmp_path: Path) -> None:
+    done = ackclock("evaluate", "htcp", "--only", CHEAP, "--against", "bic", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "iot" in done.stdout
+    place = tmp_path / "out" / "evaluation=htcp"
+    record = json.loads((place / "verdicts.json").read_text())
+    jsonschema.validate(record, json.loads(ackclock("evaluate", "--schema").stdout))
+    assert [one["id"] for one in record["criteria"]] == ["iot", "datacentre"]
+    assert set(record["others"]) == {"cubic-linux", "reno", "bic"}
+    # A number on the page comes from the scenario beside it: the mean over runs 0 to 4 of the
+    # goodput that the scenario gives when it is run by itself.
+    worst = next(one["worst"] for one in record["criteria"] if one["id"] == "iot")
+    table = pl.read_parquet(place / "cells.parquet")
+    row = table.filter(criterion="iot", role="candidate", metric=worst["metric"], cell=worst["cell"]).row(
+        0, named=True
+    )
+    assert row["scenario"] == worst["scenario"]
+    goodput = table.filter(criterion="iot", role="candidate", metric="goodput", cell=worst["cell"]).row(
+        0, named=True
+    )
+    again = ackclock(
+        "simulate", place / worst["scenario"], "--runs", goodput["runs"], "--json"
+    ).stdout.splitlines()
+    rates = [json.loads(line)["flows"][0]["goodput_mbps"] for line in again]
+    assert goodput["value"] == pytest.approx(sum(rates) / len(rates), rel=1e-12)
+    # And so does every row per run and flow: the same packets, whose digest says so.
+    flows = pl.read_parquet(place / "runs.parquet").filter(
+        criterion="iot", role="candidate", cell=worst["cell"], flow=0
+    )
+    assert flows["digest"].to_list() == [json.loads(line)["digest"] for line in again]
+    assert flows["goodput_mbps"].to_list() == rates
+    for link in (worst["scenario"], "pictures/iot.pdf", "runs.parquet"):
+        assert link in (place / "index.html").read_text()
+        assert (place / link).exists()
+
+
+def test_a_control_is_like_itself(tmp_path: Path) -> None:
+    asked = Asked(Subject("reno"), criteria("rfc9743")[2:3])
+    found = evaluate(asked, tmp_path, shown=False)
+    assert [one.verdict for one in found.results] == ["like"]
+
+
+def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
+    """A window of 20 packets in 60 flows on 1 Mbit/s: nine of ten packets are lost."""
+    done = ackclock_here(
+        "evaluate",
+        "constant",
+        "--set",
+        "window=20",
+        "--only",
+        "collapse-overload",
+        "--json",
+        "--fail-on",
+        "worse",
+    )
+    assert done.returncode == 3, done.stderr
+    (criterion,) = json.loads(done.stdout)["criteria"]
+    assert criterion["verdict"] == "worse"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-such-control"], "no-such-control"),
+        (["cubic", "--only", "nothing"], "choose of collapse-loss"),
+        (["cubic", "--suite", "nothing"], "choose of rfc9743"),
+        (["cubic", "--set", "c"], "KEY=VALUE"),
+        (["cubic", "--set", "c=much", "--only", "iot"], "c"),
+        (["cubic", "--limit", "soon"], "--limit"),
+        (["cubic", "--limit", "0 s"], "--limit"),
+        (["cubic", "--memory", "3 packets"], "--memory"),
+    ],
+)
+def test_bad_input_is_one_line(ackclock_here: Run, tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = ackclock_here("evaluate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert words in done.stderr
+    assert not list((tmp_path / "results").glob("evaluation=*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Raises", "ValueError: no idea"),
+        ("Leaves", "sys.exit(0)"),
+        ("NotANumber", "window"),
+        ("Hangs", "longer than 1 s"),
+    ],
+)
+def test_a_control_that_misbehaves_is_told_and_the_rest_goes_on(
+    ackclock: Run, tmp_path: Path, name: str, words: str
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    limit = ["--limit", "1 s"] if name == "Hangs" else []
+    done = ackclock("evaluate", f"mine:{name}", "--only", CHEAP, "--json", "--jobs", 2, *limit)
+    assert done.returncode == 1, done.stderr
+    # On a slow machine lines say how far it is.
+    told = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d+ of \d+ runs.*", line)]
+    assert len(told) == 1, told
+    found = {one["id"]: one for one in json.loads(done.stdout)["criteria"]}
+    assert found["iot"]["verdict"] == "failed"
+    assert any(words in error for error in found["iot"]["errors"]), found["iot"]["errors"]
+    # Eight senders lose nothing, so nothing happens to them.
+    cells = pl.read_parquet(tmp_path / "results" / f"evaluation=mine-{name.lower()}/cells.parquet")
+    there = cells.filter(criterion="datacentre", role="candidate", cell="8 senders")
+    assert there.height > 0
+
+
+def test_an_own_control_that_is_reno_is_like_reno(ackclock: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    done = ackclock("evaluate", "mine:Gentle", "--only", "iot", "--json")
+    assert done.returncode == 0, done.stderr
+    (criterion,) = json.loads(done.stdout)["criteria"]
+    assert criterion["verdict"] == "like"
+
+
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    def start(place: Path) -> subprocess.Popen[bytes]:
+        place.mkdir(exist_ok=True)
+        # The command stands on the page, so it must be the same.
+        command = [*COMMAND, "evaluate", "bic", "--only", f"{CHEAP},collapse-overload"]
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(command, cwd=place, stdout=quiet, stderr=quiet)
+
+    assert start(tmp_path / "whole").wait() == 0
+    kills = 0
+    for seconds in (0.4, 0.9, 1.4, 2.0):
+        process = start(tmp_path / "killed")
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() != 0
+    assert start(tmp_path / "killed").wait() == 0
+    place = Path("results") / "evaluation=bic"
+    assert _files(tmp_path / "killed" / place) == _files(tmp_path / "whole" / place)
+    assert kills > 0
+
+
+def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tmp_path: Path) -> None:
+    first = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
+    assert first.returncode == 0
+    database = tmp_path / "out" / ".cache" / "runs.sqlite"
+    rows = _rows(database)
+    # 2 cells, 5 runs, 3 controls; more runs where they were undecided.
+    assert len(rows) >= 30
+    before = _files(tmp_path / "out" / "evaluation=bic")
+    content = database.read_bytes()
+    database.write_bytes(content.replace(b'"numbers"', b'"nunbers"', 1))
+    dry = json.loads(
+        ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out", "--dry-run", "--json").stdout
+    )
+    assert dry["runs"] - dry["kept"] == 1
+    again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
+    assert again.returncode == 0
+    assert "is not as it was written; its run is made again" in again.stderr
+    assert _files(tmp_path / "out" / "evaluation=bic") == before
+    assert _rows(database) == rows
+
+
+def _rows(database: Path) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT * FROM rows ORDER BY kind, name").fetchall()
+
+
+def test_a_second_evaluation_at_the_same_place_waits_for_nobody(ackclock_here: Run, tmp_path: Path) -> None:
+    with Store(tmp_path / "out" / ".cache").opened():
+        done = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
+    assert done.returncode == 1
+    assert "another process is at work in out; wait for it" in done.stderr
+
+
+def test_nothing_else_is_replaced(ackclock_here: Run, tmp_path: Path) -> None:
+    place = tmp_path / "results" / "evaluation=bic"
+    place.mkdir(parents=True)
+    (place / "thesis.tex").write_text("all of it")
+    done = ackclock_here("evaluate", "bic", "--only", "iot")
+    assert done.returncode == 1
+    assert (place / "thesis.tex").read_text() == "all of it"
+
+
+def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
+    """30 packets of 1500 B with IW 10 on 50 Mbit/s, 40 ms: two rounds, then 20 packets one way.
+
+    10 packets in the first round, 20 in the second: 40 ms + 20 ms + 20 x 0.24 ms = 64.8 ms.
+    """
+    from ackclock import engine
+
+    assert traffic.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
+    flow = Subject("reno").flow("c", 40, bytes="45 kB", start="0 s")
+    made = engine.summary(engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"})))
+    assert made["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
+    # 1000 packets at 8 Mbit/s need 1.5 s whatever the rounds.
+    thin = Bottleneck(8, 40)
+    assert traffic.ideal_s(thin, 1_500_000) >= 1.5
+
+
+def _criteria(place: Path) -> dict[str, str]:
+    record = json.loads((place / "verdicts.json").read_text())
+    return {one["id"]: one["command"] for one in record["criteria"]}
+
+
+def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Path) -> None:
+    place = tmp_path / "out" / "evaluation=bic"
+    first = ["evaluate", "bic", "--only", "iot", "-o", "out"]
+    assert ackclock_here(*first).returncode == 0
+    whole = ["evaluate", "bic", "--only", "datacentre", "-o", "out"]
+    assert ackclock_here(*whole).returncode == 0
+    # Both stand on the page, each with its command, in the order of the suite.
+    found = _criteria(place)
+    assert list(found) == ["iot", "datacentre"]
+    assert "--only iot" in found["iot"]
+    assert "--only datacentre" in found["datacentre"]
+    page = (place / "index.html").read_text()
+    assert "From an earlier command" in page
+    assert "--only iot" in page
+    # Again: nothing is lost, and nothing is put aside.
+    assert ackclock_here(*first).returncode == 0
+    assert list(_criteria(place)) == ["iot", "datacentre"]
+    assert sorted(one.name for one in (tmp_path / "out").glob("evaluation=*")) == ["evaluation=bic"]
+    # Another seed cannot stand on the same page: the old one is kept beside it.
+    before = _files(place)
+    other = ackclock_here("evaluate", "bic", "--only", "iot", "--seed", 2, "-o", "out")
+    assert other.returncode == 0
+    assert "evaluation=bic.1" in other.stderr
+    assert _files(tmp_path / "out" / "evaluation=bic.1") == before
+    assert list(_criteria(place)) == ["iot"]
+
+
+def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
+    ackclock_here: Run, tmp_path: Path
+) -> None:
+    assert ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out").returncode == 0
+    (tmp_path / "out" / ".cache" / "runs.sqlite").unlink()
+    done = ackclock_here("evaluate", "bic", "--only", "datacentre", "-o", "out")
+    assert done.returncode == 0
+    assert list(_criteria(tmp_path / "out" / "evaluation=bic")) == ["datacentre"]
+    assert list(_criteria(tmp_path / "out" / "evaluation=bic.1")) == ["iot"]
+
+
+def _adversary() -> Adversary:
+    curves = {"time": [1.0, 2.0], "queue": [0.0, 1.0], "rate c": [1.0, 2.0]}
+    return Adversary(
+        objective=OBJECTIVES["loss"],
+        genome="capacity",
+        candidate="bic",
+        scenario={},
+        capacity=10.0,
+        estimates={
+            name: Estimate(value, value - 0.01, value + 0.01, 10)
+            for name, value in (("candidate", 0.3), ("cubic-linux", 0.1), ("reno", 0.2))
+        },
+        baseline="reno",
+        value=Estimate(0.1, 0.09, 0.11, 10),
+        verdict="worse",
+        curves={"candidate": curves, "reno": curves},
+        timeline=("rate (Mbit/s)", [0.0, 1.0], [10.0, 5.0]),
+    )
+
+
+def test_what_a_search_has_found_stays_on_the_page(tmp_path: Path) -> None:
+    alone = Asked(Subject("bic"), ())
+    searched = Search("loss", [], [(tmp_path / "found" / "bic-loss-1.toml", _adversary())])
+    page.write(Evaluation(alone, [], {}, 0), tmp_path, "ackclock evaluate 1", 0.0, [searched])
+    # Then something else is asked, without a search.
+    (documents,) = [one for one in criteria("rfc9743") if one.id == "documents"]
+    asked = earlier.joined(Asked(Subject("bic"), (documents,)), tmp_path / "evaluation=bic")
+    found = Evaluation(asked, [judge(documents, [])], {}, 0)
+    place = page.write(found, tmp_path, "ackclock evaluate 2", 0.0)
+    record = json.loads((place / "verdicts.json").read_text())
+    assert [one["id"] for one in record["not_tested"]] == ["documents"]
+    assert [one["command"] for one in record["searches"]] == ["ackclock evaluate 1"]
+    assert [one["value"] for one in record["adversaries"]] == [0.3]
+    text = (place / "index.html").read_text()
+    assert 'href="../found/bic-loss-1.toml"' in text
+    assert "0.3 [0.29, 0.31]" in text
+    assert (place / "pictures" / "bic-loss-1.png").exists()
+    assert [one.name for one in tmp_path.iterdir()] == ["evaluation=bic"]
+    jsonschema.validate(record, schema.schema())

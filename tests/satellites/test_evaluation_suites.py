@@ -1,0 +1,239 @@
+"""The suites: every cell can be run, and what they measure themselves is what it says."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ackclock import engine
+from ackclock_evaluate import measures, timelines
+from ackclock_evaluate.criteria import changes, collapse, queueing
+from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
+from ackclock_evaluate.suites import SUITES, adversaries, c4, starvation, tcpeval
+from hand_made import made
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_suites_are_whole(name: str, mode: Mode) -> None:
+    seen = set()
+    for criterion in SUITES[name]:
+        assert criterion.id not in seen
+        seen.add(criterion.id)
+        assert criterion.section
+        if criterion.cells is None:
+            assert criterion.not_tested
+            continue
+        made = criterion.cells(mode)
+        assert made
+        assert len({cell.name for cell in made}) == len(made)
+        for cell in made:
+            assert cell.judged or cell.limits
+            if mode == "quick":
+                for part in cell.parts(Subject(BASELINES[1])).values():
+                    engine.read(part.scenario)
+
+
+def test_a_satellite_hands_over() -> None:
+    (leo,) = [one for one in SUITES["adversaries"] if one.id == "leo"]
+    assert leo.cells is not None
+    scenario = leo.cells("quick")[0].parts(Subject("reno"))["run"].scenario
+    # Seven handovers in 120 s, each with a rate, both delays, and the loss on and off.
+    assert len(scenario["event"]) == 7 * 5
+    assert change(15, "dumbbell.loss.rate", "100 %") in scenario["event"]
+
+
+@pytest.mark.parametrize("error_ms", [1.0, 20.0])
+def test_the_second_path_was_shorter(error_ms: float) -> None:
+    # Two packets in flight leave the path empty, so the RTT is that of the path: 40 ms and the
+    # transmission of a packet or two, 0.24 ms on the bottleneck and 0.024 ms before it.
+    subject = Subject("constant", {"window": 2.0})
+    made_of = starvation.wrong_base(subject, STANDARD, error_ms, 10.0)
+    run = engine.simulate(engine.read(made_of), record=True)
+    for flow, before_ms in ((0, 40.0), (1, 40.0 - error_ms)):
+        table = run.windows.filter(pl.col("flow") == flow).sort("time_s")
+        rtts_ms = dict(zip(table["time_s"].round(3), table["rtt_ms"], strict=True))
+        assert rtts_ms[1.0] == pytest.approx(before_ms, abs=1.5)
+        assert rtts_ms[9.0] == pytest.approx(40.0, abs=1.5)
+
+
+def test_a_bucket_is_a_time_at_its_rate() -> None:
+    # 10 Mbit/s for 0.1 s are 125 kB; nothing passes a bucket below a packet, so two are the least.
+    link = adversaries.policed(STANDARD, 10.0, 0.1).link
+    assert link["policer"] == {"rate": "10 Mbit/s", "burst": "125000 B"}
+    assert adversaries.policed(STANDARD, 10.0, 1e-6).link["policer"]["burst"] == "3000 B"
+
+
+def test_a_newcomer_is_timed_by_its_packets() -> None:
+    # Ten packets of 1000 bytes in each tenth of a second: 150 kB, 100 packets of 1500 bytes, are
+    # there after 1.5 s, 1.0 s after a start at 0.5 s; 1.5 MB never are in 5 s.
+    packets = np.full((50, 2), 10)
+    run = made(packets)
+    found = tcpeval.ramp_up(run, start_s=0.5, powers=(2, 3))
+    assert found == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
+
+
+def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
+    # 1 MB on 0.512 Mbit/s take 15.6 s; 100 kB on 50 Mbit/s some round trips of 40 ms.
+    path, size = c4.ALONE["alone_512k"]
+    short = path.scenario(
+        Subject("reno").flow("c", path.rtt_ms, bytes=f"{size} B", start="0 s"),
+        duration_s=5,
+        measured_from_s=0,
+    )
+    assert c4.completion(engine.simulate(engine.read(short)))["completion"] == 5
+    quick = c4.transfer(Subject("reno"), STANDARD, 100_000)
+    took_s = c4.completion(engine.simulate(engine.read(quick)))["completion"]
+    # 67 packets as 10, 20 and 37: two round trips, half a one, and 37 transmissions of 0.24 ms.
+    assert took_s == pytest.approx(2.5 * 0.04 + 0.009, abs=0.01)
+
+
+def test_sessions_offer_their_load() -> None:
+    path = tcpeval.PATHS["access link"]
+    flows = tcpeval._sessions(Subject("reno"), path, 0.6)
+    sizes = {"10000 B": 1e4, "100000 B": 1e5, "1000000 B": 1e6}
+    offered = sum(flow["count"] * sizes[flow["bytes"]] for flow in flows)
+    # 60 % of 100 Mbit/s over the nine tenths of 40 s in which sessions start; whole flows.
+    assert offered == pytest.approx(0.6 * 100e6 / 8 * 36, rel=0.01)
+    small = sum(flow["count"] for flow in flows if flow["packet"] == "536 B")
+    assert small / sum(flow["count"] for flow in flows) == pytest.approx(0.1, abs=0.01)
+
+
+def test_requests_are_timed_and_one_that_never_ends_takes_the_whole_run() -> None:
+    # 15 kB are the ten packets of a first window: half a round trip of 40 ms, and ten transmissions
+    # of 0.24 ms, 22.4 ms after each request.
+    flow = Subject("reno").flow("c", 40, source="requests", size="15 kB", every="1 s")
+    made_of = STANDARD.scenario(flow, duration_s=10, tcp={"overhead": "0 s"})
+    found = measures.requests(engine.simulate(engine.read(made_of)))
+    assert found["request_p50"] == pytest.approx(0.0224, abs=0.0005)
+    flow = Subject("reno").flow("c", 40, source="requests", size="100 MB", every="20 s")
+    endless = STANDARD.scenario(flow, duration_s=5, measured_from_s=0)
+    assert measures.requests(engine.simulate(engine.read(endless)))["request_p95"] == 5
+
+
+def test_a_video_is_as_fast_as_its_frames() -> None:
+    # 30 frames a second, one of thirty ten times as large: 29 x 3750 + 37500 = 146250 bytes/s. They
+    # are rounded up to whole packets: 4500 and 37500 bytes, 168000 bytes/s, 1.344 Mbit/s.
+    media = next(one for one in SUITES["c4"] if one.id == "c4-media")
+    assert media.cells is not None
+    part = media.cells("quick")[0].parts(Subject("reno"))["run"]
+    rates = {
+        flow["name"]: flow["goodput_mbps"]
+        for flow in engine.simulate(engine.read(part.scenario), record=False).summary["flows"]
+    }
+    # The large frames come at random, 20 of 600: a standard deviation of 4.4 of them, a tenth.
+    assert rates["c-low"] == pytest.approx(1.344, rel=0.12)
+
+
+def test_cuts_that_were_undone_are_counted() -> None:
+    # Measured from 1 s on: three cuts of flow 0, a loss and two timeouts, of which one was undone.
+    # The cut before 1 s, the one of the other control and the end of an episode do not count.
+    cuts = [(0.5, 0, "loss"), (1.5, 0, "loss"), (1.6, 0, "undo"), (2.0, 0, "timeout")]
+    more = [(2.1, 1, "loss"), (2.2, 0, "recovered"), (3.0, 0, "timeout")]
+    flow = {
+        "sent_packets": 10,
+        "dropped_packets": 0,
+        "retransmitted_packets": 0,
+        "timeouts": 2,
+        "loss_events": 1,
+        "goodput_mbps": 1.0,
+        "settings": {"packet": "1000 B"},
+    }
+    link = {
+        "utilisation": 1.0,
+        "queue_delay_p50_ms": 0.0,
+        "queue_delay_p95_ms": 0.0,
+        "queue_delay_p99_ms": 0.0,
+        "mean_queue_packets": 0.0,
+    }
+    run = made(
+        np.full((50, 2), 10), events=[*cuts, *more], names=["c", "v"], flows=[flow, flow], links=[link]
+    )
+    run.summary["measured_from_s"] = 1.0
+    found = timelines.cuts(run)
+    assert found["cuts"] == 3
+    assert found["spurious_cuts"] == pytest.approx(1 / 3)
+
+
+def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
+    """Reno alone with a queue of 2 P, P the product of rate and RTT.
+
+    Its window goes from 1.5 P to 3 P, so the RTT from 60 to 120 ms. It grows by a packet per RTT,
+    so the square of the RTT is uniform in time: p5 is the root of 60^2 + 0.05 (120^2 - 60^2), 64.3
+    ms, p95 117.7 ms, the range 53.4 ms.
+    """
+    path = Bottleneck(20, 40, 2)
+    scenario = path.scenario(Subject("reno").flow("c", 40), duration_s=60, sample_s=0.05)
+    found = timelines.delay_range(engine.simulate(engine.read(scenario)))
+    # A packet takes 0.6 ms, an ACK waits for two of them, and a loss is known a round trip later.
+    assert found["delay_range"] == pytest.approx(53.4, abs=3)
+    still = path.scenario(Subject("constant", {"window": 2.0}).flow("c", 40), duration_s=20, sample_s=0.05)
+    assert timelines.delay_range(engine.simulate(engine.read(still)))["delay_range"] < 1.5
+
+
+def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
+    """Reno that keeps b of its window at a loss: W = sqrt((1 + b)/(2 (1 - b) p)).
+
+    For the same W it takes (1 + b)/(1 - b)/3 times the losses of b = 1/2: 3 times with b = 0.8
+    (RFC 8511).
+    """
+    cell = queueing._response_cell()
+
+    def marks_per_loss(subject: Subject) -> float:
+        parts = {
+            name: part.measure(engine.simulate(part.scenario, record=False))
+            for name, part in cell.parts(subject).items()
+        }
+        return cell.numbers(parts)["marks_per_loss"]
+
+    reno, sparing = (marks_per_loss(Subject("reno", {"ecn_keep": keep})) for keep in (0.0, 0.8))
+    # The same window halves at a loss only where its episode does not cost a round trip of growth.
+    assert sparing / reno == pytest.approx(3, rel=0.15)
+    # A mark is a loss to it, but for what has to be sent again.
+    assert reno == pytest.approx(1, abs=0.35)
+
+
+def test_thirty_steps_leave_what_they_do_not_take() -> None:
+    # Of 50 Mbit/s a step takes 1.25: all of it for 10 s, 50 - 1.25 k in the k-th of 30 seconds, for
+    # 10 s 12.5, 12.5 + 1.25 k, and all for 10 s: 500 + 918.75 + 125 + 956.25 + 500 = 3000 Mbit in
+    # the 90 s. Reno with a whole buffer takes what is left.
+    (cell,) = [one for one in changes.TRANSIENTS.cells("quick") if "30 steps" in one.name]
+    part = cell.parts(Subject("reno"))["run"]
+    run = engine.simulate(engine.read(part.scenario), record=part.records)
+    assert part.measure(run)["goodput"] == pytest.approx(3000 / 90, rel=0.01)
+    steps = [flow for flow in run.summary["flows"] if flow["name"].startswith("step")]
+    assert len(steps) == changes.STEPS
+    assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(30 * 40 * 1.25e6 / 12_000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("sent", "falls"),
+    [
+        ((3.0, 0.5, 0.4), 1.0),
+        ((3.0, 3.5, 0.4), 0.0),
+        # One packet in 20 and in 14 round trips: which is more is a matter of chance.
+        ((3.0, 0.05, 0.07), 1.0),
+        ((3.0, 0.05, 0.2), 0.0),
+    ],
+)
+def test_sending_less_under_more_loss_is_not_asked_of_single_packets(sent, falls) -> None:
+    (criterion,) = [one for one in collapse.CRITERIA if one.id == "collapse-loss"]
+    assert criterion.cells is not None
+    (cell,) = criterion.cells("quick")
+    found = {share: {"sent": one} for share, one in zip(("10", "50", "90"), sent, strict=True)}
+    assert cell.numbers(found)["falls"] == falls
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_margin_is_finer_than_the_samples(name: str) -> None:
+    """A time that is found in samples of a second is not worse by a tenth of one."""
+    for criterion in SUITES[name]:
+        for cell in criterion.cells("full") if criterion.cells else []:
+            sampled = [
+                margin
+                for margin in cell.judged
+                if margin.metric in ("recovery", "fair_time") or margin.metric.startswith("ramp_")
+            ]
+            for part in cell.parts(Subject("reno")).values() if sampled else ():
+                spacing_s = float(part.scenario["run"]["sample"].removesuffix(" s"))
+                for margin in sampled:
+                    assert (margin.difference or 0.0) >= spacing_s, (criterion.id, cell.name)
