@@ -1,20 +1,28 @@
-"""No interval of the papers holds what is impossible."""
+"""No interval, in any verb, holds what is impossible."""
 
+import importlib
 import re
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ackclock
+from ackclock import Run, metrics
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.decision import Estimate, over_runs, quotient, within
+from ackclock.predictions import Simulation
 from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
+from ackclock.runs import rows
+from ackclock.sweeps import picture
 from ackclock_evaluate.cell import possible
 from ackclock_evaluate.results import Measured
 from ackclock_papers import PAPERS
 
+overview = importlib.import_module("ackclock.metrics.overview")
 INTERVAL = re.compile(r"\[(\S+), (\S+?)\]")
 # What may be negative: stolen and lost shares of a rate (negative for who gains), differences,
 # correlations, slopes and exponents.
@@ -149,3 +157,61 @@ def test_no_answer_of_a_comparison_shows_what_is_impossible(question, shares):
     found = question.estimate([question.least + (top - question.least) * share for share in shares])
     if not np.isnan(found.low):
         assert question.least <= found.low <= found.value <= found.high <= question.most
+
+
+def _run() -> Run:
+    path = ackclock.dumbbell(rate="10 Mbit/s", delay="10 ms", queue="25 packets")
+    flows = [ackclock.flow(name, rtt="40 ms") for name in ("reno", "cubic")]
+    return ackclock.simulate(ackclock.scenario(path, *flows, duration="5 s"))
+
+
+@pytest.mark.parametrize("runs", [2, 3, 8])
+def test_no_metric_of_simulate_shows_what_is_impossible(monkeypatch, runs):
+    run, draw = _run(), np.random.default_rng(2)
+    names = list(overview._quantities(run))
+    assert {name for _, name, _ in names} >= {"goodput", "utilisation", "loss rate", "mean window"}
+    for _ in range(40):
+
+        def drawn(_run):
+            return {
+                name: (draw.beta(0.3, 0.3) if unit == "1" else draw.lognormal(0, 2))
+                for name in names
+                for unit in name[2:]
+            }
+
+        monkeypatch.setattr(overview, "_quantities", drawn)
+        table = metrics.overview([run] * runs).drop_nulls("low")
+        assert table.height
+        assert (table["low"] >= 0).all()
+        shares = table.filter(
+            pl.col("metric").is_in(["utilisation", "loss rate", "Jain's index of the means"])
+        )
+        assert (shares["high"] <= 1).all()
+        assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
+
+
+def test_no_picture_of_a_sweep_shows_what_is_impossible():
+    draw = np.random.default_rng(3)
+    numbers = [name for name, kind in rows.COLUMNS.items() if kind in (int, float)]
+    metrics_of_rows = [name for name in numbers if name not in ("point", "run", "flow")]
+    for name in metrics_of_rows:
+        least, most = rows.possible(name)
+        assert least == 0, name
+        values = draw.beta(0.3, 0.3, 120) if most == 1 else draw.lognormal(0, 2, 120)
+        table = pl.LazyFrame({"x": [place // 3 for place in range(120)], "run": [0, 1, 2] * 40, name: values})
+        shown = picture.estimates(table, "x", name, None)
+        assert (shown["low"] >= 0).all()
+        assert (shown["high"] <= most).all()
+
+
+def test_no_prediction_shows_what_is_impossible(monkeypatch):
+    draw = np.random.default_rng(4)
+    simulation = Simulation(runs=3)
+    monkeypatch.setattr(
+        Simulation,
+        "each",
+        lambda _self, scenarios, _measure: [list(draw.lognormal(0, 2, 3)) for _ in scenarios],
+    )
+    for _ in range(20):
+        shown = ackclock.predictions.response.predict(["reno"], loss=[0.01, 0.001], simulation=simulation)
+        assert (shown.points["low"].drop_nulls() >= 0).all()

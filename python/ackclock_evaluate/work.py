@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
 from ackclock import engine
-from ackclock.decision import paired
-from ackclock.decision.paired import Compared
+from ackclock.decision import paired, wants_more
 from ackclock.runs import Job, Store
 from ackclock_evaluate.cell import Cell, Criterion, Numbers, Parts
 from ackclock_evaluate.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
@@ -21,9 +19,7 @@ from ackclock_evaluate.setting import BASELINES, Table
 FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
 MOST_RUNS = 30
-"""An undecided cell gets more runs, up to this number, as long as they are likely enough to do."""
-LEAST_CHANCE = 0.25
-"""How likely: below it the runs would be better spent elsewhere, and the cell stays undecided."""
+"""An undecided cell gets more runs, up to this number (`ackclock.decision.wants_more`)."""
 UNPAIRED = 1000
 """Number of the candidate's first run when its chance is to be another than the baselines'."""
 
@@ -240,8 +236,7 @@ class Work:
             for cell in decisive:
                 place = self._places[id(cell.cell)]
                 runs = self.runs[place]
-                needs = [_needs_more(one.compared, runs, settled) for one in cell.judged]
-                if any(needs):
+                if any(wants_more(one.compared, runs, MOST_RUNS, settled=settled) for one in cell.judged):
                     self.runs[place] += MORE_RUNS
                     found = True
         return found
@@ -268,37 +263,3 @@ class Work:
             ]
             found.append(judge(criterion, cells))
         return found
-
-
-def _needs_more(compared: Compared, runs: int, settled: bool) -> bool:
-    """Say whether more runs may decide a comparison, or settle its criterion."""
-    if compared.identical or runs >= MOST_RUNS:
-        return False
-    if compared.verdict == "worse":
-        return not settled
-    needed = compared.runs_needed
-    return needed is not None and chance(runs, needed, MOST_RUNS) >= LEAST_CHANCE
-
-
-def chance(runs: int, needed: int, most: int) -> float:
-    """Give the probability that a comparison is decided once there are as many runs as there may.
-
-    Parameters
-    ----------
-    runs : int
-        How many there are.
-    needed : int
-        How many would decide if the mean and the spread stayed as they are.
-    most : int
-        How many there may be, more than there are.
-
-    Returns
-    -------
-    float
-        Predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
-        with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most)
-        will decide, and until then the mean moves by a normal number with the variance
-        s^2 (1/runs - 1/most).
-    """
-    short = 2 / needed**0.5 - 2 / most**0.5
-    return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)

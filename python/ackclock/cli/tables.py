@@ -180,7 +180,9 @@ def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
     table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
     count: Counter[str] = Counter()
     of_claims: Counter[str] = Counter()
+    wrong = 0.0
     for record in records:
+        wrong += record.get("expected_wrong_claims", 0.0)
         claims = record["claims"]
         count[record["verdict"]] += 1
         of_claims.update(claim["verdict"] for claim in claims)
@@ -198,6 +200,9 @@ def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
     _print(table)
     for name, some in (("artefacts", count), ("claims", of_claims)):
         print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in some.most_common()))
+    decided = of_claims.total() - of_claims["undecided"]
+    if decided:
+        print(f"About {wrong:.1f} of the {decided} decided claims are to be expected decided wrongly.")
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:

@@ -9,10 +9,8 @@ from ackclock.decision.intervals import (
     bootstrap,
     difference,
     of_batches,
-    of_ratios,
     over_batches,
     over_runs,
-    quotient,
     sign,
     unpaired_difference,
     within,
@@ -27,6 +25,9 @@ from ackclock.decision.paired import (
     most_permissive,
     of_criterion,
 )
+from ackclock.decision.ranges import chance_wrong, expected_wrong, lies_in, tail
+from ackclock.decision.ratios import exact_share, of_ratios, quotient, ratio_of_means
+from ackclock.decision.sequential import chance_decided, is_narrow, wants_more
 
 __all__ = [
     "Compared",
@@ -35,9 +36,15 @@ __all__ = [
     "Margin",
     "Verdict",
     "bootstrap",
+    "chance_decided",
+    "chance_wrong",
     "compare",
     "difference",
+    "exact_share",
+    "expected_wrong",
     "holm",
+    "is_narrow",
+    "lies_in",
     "most_permissive",
     "of_batches",
     "of_criterion",
@@ -45,7 +52,10 @@ __all__ = [
     "over_batches",
     "over_runs",
     "quotient",
+    "ratio_of_means",
     "sign",
+    "tail",
     "unpaired_difference",
+    "wants_more",
     "within",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,6 +35,8 @@ class Estimate:
     error : float
         Standard error, in the unit of the value, before an interval was kept within bounds; 0 when
         there is none.
+    least, most : float
+        Smallest and largest possible number.
     """
 
     value: float
@@ -44,6 +45,8 @@ class Estimate:
     samples: int
     warning: str = ""
     error: float = 0.0
+    least: float = -np.inf
+    most: float = np.inf
 
     def __str__(self) -> str:
         if np.isnan(self.low):
@@ -119,37 +122,6 @@ def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95
     return Estimate(value, float(interval.low), float(interval.high), samples)
 
 
-def quotient(above: Estimate, below: Estimate) -> Estimate:
-    """Estimate how many times as large as another positive number a number is, measured independently.
-
-    Parameters
-    ----------
-    above, below : Estimate
-        With intervals.
-
-    Returns
-    -------
-    Estimate
-        The quotient of the values, infinite when `below` is 0. Relative errors add up in squares, and
-        the interval does not reach below 0; there is none when either value is 0.
-
-    Examples
-    --------
-    Of 6 and 2 with 30 and 40 % to either side, half of the quotient lies to either side:
-
-    >>> print(quotient(Estimate(6.0, 4.2, 7.8, 9), Estimate(2.0, 1.2, 2.8, 9)))
-    3 [1.5, 4.5]
-    """
-    if not above.value or not below.value:
-        value = above.value / below.value if below.value else np.inf
-        return Estimate(value, np.nan, np.nan, above.samples)
-    value = above.value / below.value
-    width = math.hypot(*((one.high - one.low) / 2 / one.value for one in (above, below)))
-    error = math.hypot(*(one.error / one.value for one in (above, below)))
-    ends = value * (1 - width), value * (1 + width)
-    return within(Estimate(value, *ends, above.samples, error=value * error), least=0.0)
-
-
 def sign(estimate: Estimate) -> int | None:
     """Tell on which side of 0 a number is, if its interval says so.
 
@@ -206,42 +178,15 @@ def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> 
     value = float(np.clip(estimate.value, least, most))
     if not least < value < most or not np.isfinite(most - least):
         low, high = (float(np.clip(one, least, most)) for one in (estimate.low, estimate.high))
-        return replace(estimate, value=value, low=low, high=high)
+        return replace(estimate, value=value, low=low, high=high, least=least, most=most)
     share = (value - least) / (most - least)
     angle = np.arcsin(np.sqrt(share))
     rise = 2 * np.sqrt(share * (1 - share)) * (most - least)
     ends = angle + np.array([estimate.low - value, estimate.high - value]) / rise
     low, high = least + (most - least) * np.sin(np.clip(ends, 0, np.pi / 2)) ** 2
     # What rounding may add.
-    return replace(estimate, value=value, low=min(float(low), value), high=max(float(high), value))
-
-
-def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
-    """Estimate a ratio from independent runs, by its logarithm.
-
-    Runs that differ by factors, such as 2 and 1/2, are as far from 1 on either side, and no
-    interval reaches below 0.
-
-    Parameters
-    ----------
-    values : array_like
-        One positive ratio per run; NaN does not count.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        The geometric mean and its interval, Student's of the logarithms.
-
-    Examples
-    --------
-    >>> print(of_ratios([2.0, 2.0, 0.5, 0.5, 1.0]))
-    1 [0.4229, 2.365]
-    """
-    logarithms = over_runs(np.log(np.asarray(values, float)), level)
-    value, low, high = (float(np.exp(one)) for one in (logarithms.value, logarithms.low, logarithms.high))
-    return replace(logarithms, value=value, low=low, high=high)
+    low, high = min(float(low), value), max(float(high), value)
+    return replace(estimate, value=value, low=low, high=high, least=least, most=most)
 
 
 def over_runs(
@@ -284,12 +229,14 @@ def over_runs(
         return Estimate(np.nan, np.nan, np.nan, 0, "no run has a value")
     mean = float(sample.mean())
     if count == 1:
-        return Estimate(mean, np.nan, np.nan, 1, ONE_RUN)
-    if np.all(sample == sample[0]):
-        return Estimate(mean, mean, mean, count, NOT_RANDOM)
-    if not np.isfinite(mean):
-        return Estimate(mean, np.nan, np.nan, count, NEVER)
-    return within(_student(sample, level), least, most)
+        estimate = Estimate(mean, np.nan, np.nan, 1, ONE_RUN)
+    elif np.all(sample == sample[0]):
+        estimate = Estimate(mean, mean, mean, count, NOT_RANDOM)
+    elif not np.isfinite(mean):
+        estimate = Estimate(mean, np.nan, np.nan, count, NEVER)
+    else:
+        estimate = _student(sample, level)
+    return within(estimate, least, most)
 
 
 LARGEST_CORRELATION = 0.5

@@ -8,12 +8,12 @@ from ackclock.decision.intervals import (
     bootstrap,
     difference,
     of_batches,
-    of_ratios,
     over_batches,
     over_runs,
     sign,
     within,
 )
+from ackclock.decision.ratios import of_ratios
 from ackclock.metrics.comparison import (
     bandwidth_stolen_rate,
     rtt_unfairness_exponent,

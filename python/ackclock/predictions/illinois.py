@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ackclock.decision import over_runs, ratio_of_means
 from ackclock.engine import Run, build, number
-from ackclock.metrics import over_runs
 from ackclock.models import illinois
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
@@ -127,8 +127,8 @@ def predict_gain(
         ]
         found = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
         ratios = [
-            over_runs(np.array(one) / np.array(other), least=0.0)
-            for one, other in zip(found[: len(loss)], found[len(loss) :], strict=True)
+            ratio_of_means(windows, windows_of_reno)
+            for windows, windows_of_reno in zip(found[: len(loss)], found[len(loss) :], strict=True)
         ]
         estimates = ratios * 2
     return Prediction(

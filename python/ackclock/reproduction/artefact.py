@@ -47,6 +47,9 @@ class Judged:
     undecided : bool
         Whether the 95 % interval holds numbers of both kinds: `holds` is then what the mean says,
         and more runs could turn it round.
+    wrong_probability : float
+        Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim
+        is not about numbers with intervals.
     """
 
     measured: str
@@ -54,6 +57,7 @@ class Judged:
     value: float = math.nan
     error: float = 0.0
     undecided: bool = False
+    wrong_probability: float = math.nan
 
 
 class Target(NamedTuple):

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ackclock.decision import Estimate, difference, sign
+from ackclock.decision import Estimate, chance_wrong, difference, lies_in, sign, tail
 from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
 
@@ -123,21 +123,17 @@ def _named(number: Callable[[Numbers], Estimate]) -> tuple[Key, Key] | None:
 
 def _judge(number: Callable[[Numbers], Estimate], unit: str, target: Target) -> Callable[[Numbers], Judged]:
     def judge(numbers: Numbers) -> Judged:
-        found = number(numbers)
-        good = target.low <= found.value <= target.high
-        error = _error(found, target.logarithmic)
-        return Judged(text(found, unit), good, found.value, error, _straddles(found, target))
+        estimate = number(numbers)
+        return Judged(
+            text(estimate, unit),
+            target.low <= estimate.value <= target.high,
+            estimate.value,
+            _error(estimate, target.logarithmic),
+            lies_in(estimate, target.low, target.high) is None,
+            chance_wrong(estimate, target.low, target.high),
+        )
 
     return judge
-
-
-def _straddles(found: Estimate, target: Target) -> bool:
-    """Tell whether an interval lies neither within a target nor outside of it."""
-    if math.isnan(found.low) or math.isnan(found.high):
-        return False
-    inside = target.low <= found.low and found.high <= target.high
-    outside = found.high < target.low or found.low > target.high
-    return not inside and not outside
 
 
 def _error(estimate: Estimate, relative: bool) -> float:
@@ -236,9 +232,23 @@ def ordered(
         # One neighbour that is certainly not above the next decides it, whatever the others are.
         undecided = None in signs and not any(sign is not None and sign <= 0 for sign in signs)
         good = all(gap > 0 for *_, gap in pairs)
-        return Judged(f"{words} {unit}".strip(), good, relative[closest], error, undecided)
+        wrong = 0.0 if undecided else _order_wrong(pairs, good)
+        return Judged(f"{words} {unit}".strip(), good, relative[closest], error, undecided, wrong)
 
     return Claim(name, sentence, paper, why, judge, GAP)
+
+
+def _order_wrong(pairs: Sequence[tuple[Estimate, Estimate, float]], holds: bool) -> float:
+    """Return the probability that an order of neighbours, each with its gap, is decided wrongly."""
+    chances = []
+    for more, less, gap in pairs:
+        error, samples = math.hypot(more.error, less.error), min(more.samples, less.samples)
+        chances.append(tail(abs(gap) / error, samples - 1) if error and samples > 1 else 0.0)
+    if holds:
+        # Each of the gaps may be none.
+        return min(1.0, math.fsum(chances))
+    # All of those that are the wrong way round would have to be so by chance.
+    return min(chance for chance, (*_, gap) in zip(chances, pairs, strict=True) if gap <= 0)
 
 
 def _scaled(estimate: Estimate, factor: float) -> Estimate:

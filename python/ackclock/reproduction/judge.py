@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ackclock.decision import Estimate, exact_share
 from ackclock.engine import Run, ScenarioError
 from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -27,6 +28,8 @@ class Judgement:
         What the picture shows over time, by case.
     claims : sequence of (Claim, Judged)
         Every claim with what its numbers say; empty when something failed.
+    single_runs : mapping
+        In which share of single runs each claim holds, by its name; empty where that says nothing.
     error : str
         What went wrong; empty when nothing did.
     """
@@ -34,6 +37,7 @@ class Judgement:
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
     traces: Traces = field(default_factory=dict)
     claims: Sequence[tuple[Claim, Judged]] = ()
+    single_runs: Mapping[str, Estimate] = field(default_factory=dict)
     error: str = ""
 
 
@@ -115,9 +119,21 @@ class _Work:
         try:
             numbers, traces = self._finish()
             numbers.check()
-            return Judgement(numbers, traces, [(one, one.judge(numbers)) for one in self.artefact.claims])
+            claims = [(claim, claim.judge(numbers)) for claim in self.artefact.claims]
+            return Judgement(numbers, traces, claims, self._single_runs(numbers))
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
+
+    def _single_runs(self, numbers: Numbers) -> dict[str, Estimate]:
+        """Return in which share of single runs each claim holds; none for what has one run, or none."""
+        runs = max((len(rows) for rows in numbers.rows.values()), default=0)
+        if not isinstance(self.artefact, Simulated) or runs < 2:
+            return {}
+        alone = [numbers.only(run) for run in range(runs)]
+        return {
+            claim.name: exact_share(sum(bool(claim.judge(run).holds) for run in alone), runs)
+            for claim in self.artefact.claims
+        }
 
     def _finish(self) -> tuple[Numbers, Traces]:
         """Give all numbers, in the order of cases and runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from ackclock import engine
+from ackclock.decision import Estimate, expected_wrong
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
 from ackclock.engine.names import slug
-from ackclock.metrics import Estimate
 from ackclock.reproduction import page, strips, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.figures import with_paper
@@ -220,7 +221,11 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()
         },
-        "claims": [_claim(paper, artefact, claim, judged) for claim, judged in judgement.claims],
+        "claims": [
+            _claim(paper, artefact, claim, judged, judgement.single_runs.get(claim.name))
+            for claim, judged in judgement.claims
+        ],
+        "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
         "verdict": "",
         "error": judgement.error,
     }
@@ -241,7 +246,9 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
     return record
 
 
-def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> dict[str, Any]:
+def _claim(
+    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, single_runs: Estimate | None
+) -> dict[str, Any]:
     """Record a claim, what was measured, and what is known of it from other settings."""
     verdict = tried.judge(
         (artefact.name, claim.name),
@@ -259,6 +266,15 @@ def _claim(paper: Paper, artefact: Artefact, claim: Claim, judged: Judged) -> di
         "tolerance": claim.tolerance,
         "measured": judged.measured,
         "holds": judged.holds,
+        "single_runs": None
+        if single_runs is None
+        else {
+            "hold": round(single_runs.value * single_runs.samples),
+            "runs": single_runs.samples,
+            "low": single_runs.low,
+            "high": single_runs.high,
+        },
+        "wrong_probability": None if math.isnan(judged.wrong_probability) else judged.wrong_probability,
         "verdict": verdict.kind,
         "robust": verdict.robust,
         "holding_settings": verdict.holding,

@@ -7,9 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from ackclock.decision import Estimate, over_runs, within
+from ackclock.decision import Estimate, over_runs, ratio_of_means, within
 from ackclock.reproduction.settings import Setting
 
 Key = Hashable
@@ -156,7 +154,7 @@ class Numbers:
         return within(found, *self.bounds.get(str(key), POSITIVE))
 
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
-        """Estimate the ratio of two numbers, run by run.
+        """Estimate the ratio of two numbers.
 
         Parameters
         ----------
@@ -166,12 +164,13 @@ class Numbers:
         Returns
         -------
         Estimate
-            Mean of the ratios of those runs that both cases have: where a run takes minutes there
-            are fewer.
+            Ratio of the means (`ackclock.decision.ratio_of_means`) over those runs that both cases
+            have: where a run takes minutes there are fewer.
         """
-        pairs = zip(self.each(*first), self.each(*second), strict=False)
-        above, below = np.array(list(pairs)).T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = over_runs(above / below)
-        positive = all(self.bounds.get(str(key), POSITIVE)[0] >= 0 for _, key in (first, second))
-        return within(found, *(POSITIVE if positive else SIGNED))
+        above, below = zip(*zip(self.each(*first), self.each(*second), strict=False), strict=True)
+        return ratio_of_means(above, below)
+
+    def only(self, run: int) -> Numbers:
+        """Keep one run of each case, the last of those that have fewer."""
+        rows = {case: [some[min(run, len(some) - 1)]] for case, some in self.rows.items()}
+        return replace(self, rows=rows)

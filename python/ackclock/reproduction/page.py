@@ -267,7 +267,16 @@ def explained(claim: Mapping[str, Any]) -> str:
     str
         Sentences.
     """
-    return f"{_robustness(claim)} {claim['finding']}".strip()
+    return " ".join(filter(None, [_robustness(claim), _single_runs(claim), claim["finding"]]))
+
+
+def _single_runs(claim: Mapping[str, Any]) -> str:
+    """Say in how many single runs a claim holds."""
+    counted = claim.get("single_runs")
+    if counted is None:
+        return ""
+    share = f"[{counted['low']:.0%}, {counted['high']:.0%}]"
+    return f"It holds in {counted['hold']} of {counted['runs']} single runs {share}."
 
 
 def _robustness(claim: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.claims import LEAST_LIKELIHOOD, likelihood
 from ackclock.reproduction.fingerprint import MEASURING, fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
-from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.paper import CONDITIONS, Paper
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
@@ -210,7 +210,7 @@ class Seen(NamedTuple):
         Seen
             The same without its runs.
         """
-        numbers = [judgement.numbers, *(_only(judgement.numbers, run) for run in range(runs))]
+        numbers = [judgement.numbers, *(judgement.numbers.only(run) for run in range(runs))]
         claims = {}
         for claim, said in judgement.claims:
             chances = [likelihood(claim.target, claim.judge(one)) for one in numbers]
@@ -245,9 +245,3 @@ def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
             found = [one.claims[claim].likelihoods[index] for claim in sorted(wanted)]
             by_artefact.append(math.fsum(found) / len(found))
     return math.fsum(by_artefact) / len(by_artefact) if by_artefact else math.nan
-
-
-def _only(numbers: Numbers, run: int) -> Numbers:
-    """Keep one run of each case, the last of those that have fewer."""
-    rows = {case: [some[min(run, len(some) - 1)]] for case, some in numbers.rows.items()}
-    return Numbers(rows, numbers.setting, numbers.bounds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ackclock import engine
+from ackclock.decision.sequential import is_narrow
 from ackclock.runs import Answer, Job, Limits, Store, drive, places, progress, rows
 from ackclock.runs.live import OFF, Live, Shown
 from ackclock.runs.store import CACHE
@@ -130,8 +130,6 @@ class _Sweep:
         return wanted
 
     def _is_narrow(self, at_work: _Repeated, runs: int) -> bool:
-        from ackclock.metrics import over_runs
-
         replication = self.plan.replication
         means = []
         for run in range(runs):
@@ -139,13 +137,7 @@ class _Sweep:
             known = [value for value in values if value is not None]
             if known:
                 means.append(sum(known) / len(known))
-        if len(means) < 2:
-            # All runs failed, and more would fail as well.
-            return True
-        estimate = over_runs(means)
-        # Without an interval nothing is random, and the next run is like the last.
-        width = estimate.high - estimate.low
-        return math.isnan(width) or width <= 2 * replication.within * abs(estimate.value)
+        return is_narrow(means, replication.within)
 
     def _finish(self, at_work: _Repeated) -> None:
         part = at_work.part

@@ -1,0 +1,113 @@
+"""Whether a number lies in a range, and how likely that decision is to be wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ackclock.decision.intervals import Estimate
+
+
+def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
+    """Decide whether a number lies in a range.
+
+    An end of the range that is a bound of the number is no end: nothing can lie beyond it.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        The number.
+    low, high : float
+        Ends of the range, in the unit of the number; infinite where it has none.
+
+    Returns
+    -------
+    bool or None
+        None, undecided, when the interval holds numbers of both kinds. Without an interval the value
+        decides.
+
+    Examples
+    --------
+    >>> lies_in(Estimate(1.0, 0.95, 1.05, 5), 0.9, 1.1)
+    True
+    >>> lies_in(Estimate(1.08, 1.03, 1.13, 5), 0.9, 1.1) is None
+    True
+    """
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return low <= estimate.value <= high
+    if (low <= estimate.low or low <= estimate.least) and (estimate.high <= high or estimate.most <= high):
+        return True
+    if estimate.high < low or estimate.low > high:
+        return False
+    return None
+
+
+def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
+    """Estimate the probability that `lies_in` has decided wrongly.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        The number, with its standard error.
+    low, high : float
+        Ends of the range, as in `lies_in`.
+
+    Returns
+    -------
+    float
+        Probability that the mean of as many runs is as far on this side of an end when the number
+        itself is just beyond it, by Student's distribution, summed over the ends that can be passed;
+        0 for what is undecided, or does not scatter.
+
+    Examples
+    --------
+    Two and a half standard errors above the only end, with 9 degrees of freedom:
+
+    >>> round(chance_wrong(Estimate(2.5, 0.24, 4.76, 10, error=1.0), 0.0, float("inf")), 3)
+    0.017
+    """
+    decided = lies_in(estimate, low, high)
+    if decided is None or not estimate.error or estimate.samples < 2:
+        return 0.0
+    # A bound of the number cannot be passed.
+    ends = [end for end in (low, high) if estimate.least < end < estimate.most]
+    distances = [abs(estimate.value - end) / estimate.error for end in ends]
+    if not decided:
+        distances = [min(distances)] if distances else []
+    return min(1.0, sum(tail(distance, estimate.samples - 1) for distance in distances))
+
+
+def tail(distance: float, degrees: int) -> float:
+    """Return the probability that Student's variable is beyond a distance, on one side.
+
+    Parameters
+    ----------
+    distance : float
+        In standard errors.
+    degrees : int
+        Degrees of freedom, at least 1.
+
+    Returns
+    -------
+    float
+        One half at a distance of 0.
+    """
+    from scipy.special import stdtr
+
+    return float(stdtr(degrees, -distance))
+
+
+def expected_wrong(chances: Iterable[float]) -> float:
+    """Return how many of several decisions to expect to be wrong.
+
+    Parameters
+    ----------
+    chances : iterable of float
+        Probability of each to be wrong; NaN, unknown, does not count.
+
+    Returns
+    -------
+    float
+        Their sum: expectations add up, whether the decisions are independent or not.
+    """
+    return math.fsum(chance for chance in chances if not math.isnan(chance))

@@ -1,0 +1,87 @@
+"""When to stop: more runs until a comparison is decided or hopeless, or a mean is known well enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from ackclock.decision.intervals import over_runs
+from ackclock.decision.paired import Compared
+
+LEAST_CHANCE = 0.25
+"""Of being decided by the runs that may follow; with less they are better spent elsewhere."""
+
+
+def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bool:
+    """Decide whether more runs may decide a comparison, or settle the criterion that it belongs to.
+
+    Parameters
+    ----------
+    compared : Compared
+        The comparison.
+    runs : int
+        Number of runs so far.
+    most : int
+        Largest number of runs.
+    settled : bool
+        Whether another comparison has settled the criterion.
+
+    Returns
+    -------
+    bool
+        False when it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`).
+    """
+    if compared.identical or runs >= most:
+        return False
+    if compared.verdict == "worse":
+        return not settled
+    needed = compared.runs_needed
+    return needed is not None and chance_decided(runs, needed, most) >= LEAST_CHANCE
+
+
+def chance_decided(runs: int, needed: int, most: int) -> float:
+    """Return the probability that a comparison is decided once there are as many runs as there may be.
+
+    Parameters
+    ----------
+    runs : int
+        Number of runs so far.
+    needed : int
+        Number that would decide if mean and spread stayed as they are.
+    most : int
+        Largest number of runs, above `runs`.
+
+    Returns
+    -------
+    float
+        Predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
+        with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most)
+        will decide, and until then the mean moves by a normal number with the variance
+        s^2 (1/runs - 1/most).
+    """
+    short = 2 / needed**0.5 - 2 / most**0.5
+    return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)
+
+
+def is_narrow(values: Sequence[float], share: float) -> bool:
+    """Decide whether a mean is known well enough.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One number per run.
+    share : float
+        Largest distance of an end of the interval from the mean, as a share of the mean.
+
+    Returns
+    -------
+    bool
+        True, too, when more runs would not help: fewer than two runs have a value, or nothing is
+        random.
+    """
+    if len(values) < 2:
+        return True
+    estimate = over_runs(values)
+    width = estimate.high - estimate.low
+    return math.isnan(width) or width <= 2 * share * abs(estimate.value)
