@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ackclock.decision import (
     Compared,
     Estimate,
+    chance_decided,
     chance_wrong,
     exact_share,
     expected_wrong,
@@ -152,3 +153,16 @@ def test_a_mean_is_narrow_enough():
     assert is_narrow([9.0, 10.0, 11.0], 0.25)
     assert not is_narrow([9.0, 10.0, 11.0], 0.24)
     assert is_narrow([9.0], 0.01)
+
+
+@pytest.mark.parametrize(("runs", "needed"), [(5, 20), (10, 60), (20, 40)])
+def test_the_chance_of_a_decision_as_often_as_it_comes(runs: int, needed: int) -> None:
+    # The true mean is normal around that of the runs there are, and the others are drawn from it.
+    rng = np.random.default_rng(1986)
+    trials, most = 40_000, 30
+    true = rng.normal(2 / needed**0.5, runs**-0.5, trials)
+    others = rng.normal(true, (most - runs) ** -0.5)
+    after = (runs * 2 / needed**0.5 + (most - runs) * others) / most
+    decided = float(np.mean(after > 2 / most**0.5))
+    # Four standard errors of a share of 40 000.
+    assert chance_decided(runs, needed, most) == pytest.approx(decided, abs=4 * 0.5 / trials**0.5)

@@ -39,19 +39,6 @@ def test_the_chance_of_a_decision_by_hand() -> None:
     assert work.chance(25, 10**12, 30) == pytest.approx(many, rel=1e-3)
 
 
-@pytest.mark.parametrize(("runs", "needed"), [(5, 20), (10, 60), (20, 40)])
-def test_the_chance_of_a_decision_as_often_as_it_comes(runs: int, needed: int) -> None:
-    # The true mean is normal around that of the runs there are, and the others are drawn from it.
-    rng = np.random.default_rng(1986)
-    trials, most = 40_000, 30
-    true = rng.normal(2 / needed**0.5, runs**-0.5, trials)
-    others = rng.normal(true, (most - runs) ** -0.5)
-    after = (runs * 2 / needed**0.5 + (most - runs) * others) / most
-    decided = float(np.mean(after > 2 / most**0.5))
-    # Four standard errors of a share of 40 000.
-    assert work.chance(runs, needed, most) == pytest.approx(decided, abs=4 * 0.5 / trials**0.5)
-
-
 def runs_after(*cells: list[float]) -> list[int]:
     """Give the runs of cells with these losses of the candidate, beside baselines without any."""
 
