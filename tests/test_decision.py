@@ -1,6 +1,7 @@
 """The rules of decision, against arithmetic and against how often they are wrong."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -166,3 +167,13 @@ def test_the_chance_of_a_decision_as_often_as_it_comes(runs: int, needed: int) -
     decided = float(np.mean(after > 2 / most**0.5))
     # Four standard errors of a share of 40 000.
     assert chance_decided(runs, needed, most) == pytest.approx(decided, abs=4 * 0.5 / trials**0.5)
+
+
+def test_the_chance_of_a_decision_by_hand() -> None:
+    # As many runs needed as there may be: the mean comes to lie on either side as likely.
+    assert chance_decided(10, 30, 30) == pytest.approx(0.5)
+    # Just at the margin 2/sqrt(30) = 0.365 spreads are to go. From the fifth to the thirtieth run
+    # the mean moves by sqrt(1/5 - 1/30) = 0.408, from the 25th by 0.0816 spreads.
+    few, many = (NormalDist().cdf(-0.36515 / moved) for moved in (0.40825, 0.08165))
+    assert chance_decided(5, 10**12, 30) == pytest.approx(few, rel=1e-3)
+    assert chance_decided(25, 10**12, 30) == pytest.approx(many, rel=1e-3)

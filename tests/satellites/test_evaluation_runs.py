@@ -1,7 +1,6 @@
 """How many runs a comparison gets: until it is decided, or unlikely to be."""
 
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -27,16 +26,6 @@ def test_the_runs_that_are_needed_on_two_scales() -> None:
     # With 1.4 more each the mean is as far past the margin: to be worse both must be past theirs.
     found = compare([10.4, 12.4, 11.4, 10.9, 13.4], [1.0] * 5, delay)
     assert (found.verdict, found.runs_needed) == ("undecided", 12)
-
-
-def test_the_chance_of_a_decision_by_hand() -> None:
-    # As many runs needed as there may be: the mean comes to lie on either side as likely.
-    assert work.chance(10, 30, 30) == pytest.approx(0.5)
-    # Just at the margin 2/sqrt(30) = 0.365 spreads are to go. From the fifth to the thirtieth run
-    # the mean moves by sqrt(1/5 - 1/30) = 0.408, from the 25th by 0.0816 spreads.
-    few, many = (NormalDist().cdf(-0.36515 / moved) for moved in (0.40825, 0.08165))
-    assert work.chance(5, 10**12, 30) == pytest.approx(few, rel=1e-3)
-    assert work.chance(25, 10**12, 30) == pytest.approx(many, rel=1e-3)
 
 
 def runs_after(*cells: list[float]) -> list[int]:
