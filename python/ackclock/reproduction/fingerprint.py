@@ -28,22 +28,10 @@ SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
 
 
 def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str:
-    """Give a digest of everything that what comes out of an artefact follows from.
+    """Return a digest of everything that the outcome of an artefact follows from.
 
-    Parameters
-    ----------
-    asked : Asked
-        The artefact and its runs.
-    paper : str
-        Package of its paper, as in ``ackclock_papers.bic``.
-    parts : sequence of str
-        Packages and modules that take part: `SHOWING`, or `MEASURING`, for which what was inferred
-        makes no difference.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
+    `paper` is the package of its paper. `parts` are the packages and modules that take part: `SHOWING`,
+    or `MEASURING`, for which the inferred setting makes no difference.
     """
     runs = [[str(key), job.key] for key, jobs in asked.jobs.items() for job in jobs]
     inferred = tuple(parts) == SHOWING

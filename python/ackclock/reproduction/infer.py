@@ -37,19 +37,12 @@ PASSES = 2
 
 @dataclass(frozen=True)
 class Inferred:
-    """What trying settings has found.
+    """The result of trying settings.
 
-    Attributes
-    ----------
-    setting : mapping
-        The chosen setting: the declared one unless another is accepted.
-    accepted : bool
-        Whether another setting explains the claims that it was not fitted to better.
-    scores : mapping
-        Mean log-likelihood by ``fit`` and ``held_out`` of the ``declared`` setting, of the ``best``
-        for the claims that choose, with the same seeds.
-    trials : sequence of Trial
-        Everything that was tried.
+    `setting` is the declared one unless another is accepted, that is, explains the claims that it was
+    not fitted to better. `scores` are mean log-likelihoods by ``fit`` and ``held_out`` of the
+    ``declared`` setting and of the ``best`` for the claims that choose, with the same seeds. `trials` is
+    everything that was tried.
     """
 
     setting: Setting
@@ -59,20 +52,9 @@ class Inferred:
 
 
 def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
-    """Draw settings evenly from all that are plausible.
+    """Draw at most `count` settings evenly from all that are plausible, the declared one first.
 
-    Parameters
-    ----------
-    items : sequence of Item
-        The setting of a paper.
-    count : int
-        How many at most.
-
-    Returns
-    -------
-    list of dict
-        The declared setting first; all there are if that is not more than `count`, else points of a
-        Sobol sequence.
+    They are all settings if there are no more, else points of a Sobol sequence.
     """
     first = declared(items)
     free = [one for one in items if one.is_open]
@@ -108,39 +90,16 @@ def infer(
 ) -> Inferred:
     """Find the setting that a paper really had, if it can be found.
 
-    Settings drawn evenly are judged by the claims that choose, with more seeds for those that do
-    better; what the paper states is not changed. The best is refined item by item with other seeds.
-    Among values that do equally well, what the simulator had by default is preferred.
-    The result is accepted only if it explains the claims that were held out better than the
-    declared setting does, with seeds of their own. Last, the claims of all artefacts but those that
-    are left out for their cost are judged at the settings drawn, which says how robust each is.
+    Settings drawn evenly are judged by the claims that choose, with more seeds for those that do better;
+    what the paper states is not changed. The best setting is refined item by item with other seeds.
+    Among values that do equally well, the simulator's default is preferred. The result is accepted only
+    if it explains the claims that were held out better than the declared setting does, with seeds of
+    their own. Last, the claims of all artefacts but those that are left out for their cost are judged at
+    the settings drawn, which shows how robust each is.
 
-    Parameters
-    ----------
-    paper : Paper
-        With the claims that choose and those that test.
-    cache : Path, optional
-        Folder of earlier runs, to which these are added: what has been run is not run again.
-    jobs : int, optional
-        Runs at once; by default one per core.
-    tell : callable
-        Called with a line about each step.
-    settings : int
-        How many are drawn.
-    address : str, optional
-        Scheduler of a Dask cluster that makes the runs.
-    known : callable
-        Called when the setting is chosen and only the robustness of claims is left to find.
-
-    Returns
-    -------
-    Inferred
-        The setting and everything tried.
-
-    Raises
-    ------
-    LookupError
-        When the paper does not say which claims choose.
+    `cache` is the folder of earlier runs, `settings` the number of settings to draw, and `known` is
+    called when the setting is chosen and only the robustness of claims remains to be measured. A
+    LookupError says that the paper does not name the claims that choose.
     """
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
@@ -170,7 +129,7 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
 
 
 def _gains(before: Trial, after: Trial) -> bool:
-    """Say whether the claims that were held out are explained better."""
+    """Return whether the claims that were held out are explained better."""
     return after.possible and after.scores.get("held_out", -math.inf) > before.scores.get(
         "held_out", -math.inf
     )
@@ -243,9 +202,9 @@ def _differs_only(setting: Setting, best: Setting, name: str) -> bool:
 
 
 def _preferred(item: Item, found: Sequence[Trial], error: float) -> tuple[Any, float]:
-    """Choose the value of an item, the best founded of those within the noise of the best.
+    """Return the value of an item with the best basis among those within the noise of the best score.
 
-    Beside it stands what it gains over the first of `found`.
+    The second number is its gain over the first trial.
     """
     possible = [one for one in found if one.possible] or list(found[:1])
     top = max(map(_fit, possible))
@@ -256,18 +215,7 @@ def _preferred(item: Item, found: Sequence[Trial], error: float) -> tuple[Any, f
 
 
 def is_kept(directory: Path) -> bool:
-    """Say whether a directory has what `keep` wrote and nothing else.
-
-    Parameters
-    ----------
-    directory : Path
-        Any directory.
-
-    Returns
-    -------
-    bool
-        Whether it may be replaced.
-    """
+    """Return whether a directory has files of `keep` and no others, so that it may be replaced."""
     return {one.name for one in directory.iterdir()} <= {
         tried.SETTING,
         tried.SETTINGS,
@@ -277,15 +225,7 @@ def is_kept(directory: Path) -> bool:
 
 
 def keep(result: Inferred, directory: Path) -> None:
-    """Write what was found, as a paper reads it.
-
-    Parameters
-    ----------
-    result : Inferred
-        What `infer` gave.
-    directory : Path
-        Where the setting and the tables of what was tried go.
-    """
+    """Write the chosen setting and the tables of everything tried, as a paper reads them."""
     tried.write(directory, result.trials)
     words = {"setting": dict(result.setting), "accepted": result.accepted, "scores": result.scores}
     text = json.dumps(words, indent=2, ensure_ascii=False) + "\n"
@@ -293,19 +233,6 @@ def keep(result: Inferred, directory: Path) -> None:
 
 
 def applied(paper: Paper, result: Inferred) -> Paper:
-    """Give the paper with the setting that was found.
-
-    Parameters
-    ----------
-    paper : Paper
-        As declared.
-    result : Inferred
-        What `infer` gave.
-
-    Returns
-    -------
-    Paper
-        The same paper at that setting.
-    """
+    """Return the paper at the inferred setting."""
     chosen = Chosen(result.setting, result.accepted, result.scores, lambda: result.trials)
     return replace(paper, inferred=chosen)

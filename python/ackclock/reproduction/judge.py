@@ -18,20 +18,11 @@ from ackclock.runs.live import OFF, Live
 
 @dataclass(frozen=True)
 class Judgement:
-    """What came out of an artefact.
+    """The outcome of an artefact.
 
-    Attributes
-    ----------
-    numbers : Numbers
-        What was measured; empty when something failed.
-    traces : mapping
-        What the picture shows over time, by case.
-    claims : sequence of (Claim, Judged)
-        Every claim with what its numbers say; empty when something failed.
-    single_runs : mapping
-        In which share of single runs each claim holds, by its name; empty where that says nothing.
-    error : str
-        What went wrong; empty when nothing did.
+    `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series
+    of the picture by case. `single_runs` is the share of single runs in which a claim holds, by name,
+    where there are several runs.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
@@ -43,18 +34,10 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Asked:
-    """An artefact and the runs that it asks for.
+    """An artefact and its runs.
 
-    Attributes
-    ----------
-    artefact : Artefact
-        A figure or table.
-    effort : Effort
-        How much is run.
-    jobs : mapping
-        Runs by case, every scenario read once; empty when no run is needed.
-    error : str
-        Why a scenario was refused; empty when none was.
+    `jobs` are runs by case, every scenario read once; they are empty when no run is needed. `error`
+    tells why a scenario was refused.
     """
 
     artefact: Artefact
@@ -64,20 +47,7 @@ class Asked:
 
     @classmethod
     def of(cls, artefact: Artefact, effort: Effort) -> Asked:
-        """Read the scenarios of an artefact.
-
-        Parameters
-        ----------
-        artefact : Artefact
-            A figure or table.
-        effort : Effort
-            How much is run.
-
-        Returns
-        -------
-        Asked
-            Its runs; a refused scenario becomes the error.
-        """
+        """Read the scenarios of an artefact; the first that is refused becomes the error."""
         jobs, error = {}, ""
         if isinstance(artefact, Simulated):
             for key, case in artefact.cases(effort).items():
@@ -136,7 +106,7 @@ class _Work:
         }
 
     def _finish(self) -> tuple[Numbers, Traces]:
-        """Give all numbers, in the order of cases and runs."""
+        """Return all numbers, in the order of cases and runs, and the traces."""
         if isinstance(self.artefact, Computed):
             rows, traces = self.artefact.compute(self.effort)
             found = {key: frozenset().union(*some) for key, some in rows.items()}
@@ -156,30 +126,11 @@ def judge(
     address: str | None = None,
     live: Live = OFF,
 ) -> Iterator[tuple[int, Judgement]]:
-    """Judge artefacts; runs that several of them need are made once.
+    """Judge artefacts; yield the index and judgement of each as soon as its last run is measured.
 
-    Parameters
-    ----------
-    asked : sequence of Asked
-        Figures and tables.
-    store : Store, optional
-        Earlier runs, to which these are added; it is open.
-    jobs : int, optional
-        Runs at once; by default one per core.
-    address : str, optional
-        Scheduler of a Dask cluster that makes the runs.
-    live : Live
-        A page that shows how far it is.
-
-    Yields
-    ------
-    int, Judgement
-        Index of an artefact and what came out of it, as soon as its last run is measured.
-
-    Raises
-    ------
-    ScenarioError
-        When the cluster cannot be used.
+    A run that several artefacts need is made once. `store` is open and has earlier runs, `jobs` is the
+    number of parallel runs, by default one per core, and `address` the scheduler of a Dask cluster; a
+    ScenarioError says that the cluster cannot be used.
     """
     works = {index: _Work(one) for index, one in enumerate(asked)}
     users: dict[Job, list[tuple[int, Any]]] = defaultdict(list)

@@ -33,26 +33,11 @@ Selected = list[tuple[Paper, Artefact]]
 
 
 def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headlines: bool = False) -> Selected:
-    """Find the artefacts that are meant.
+    """Return the artefacts that the targets name, each once.
 
-    Parameters
-    ----------
-    papers : mapping
-        Papers by name.
-    targets : sequence of str
-        As in ``illinois`` or ``illinois/figure-8``; none is all.
-    headlines : bool
-        Only the headline artefacts of a whole paper.
-
-    Returns
-    -------
-    list of (Paper, Artefact)
-        Each once.
-
-    Raises
-    ------
-    LookupError
-        When there is no such paper or artefact; the message suggests one.
+    A target is a paper (``illinois``) or an artefact (``illinois/figure-8``); without targets all are
+    meant. With `headlines` only those of the quick reproduction are taken from a whole paper. A
+    LookupError suggests the nearest name for an unknown target.
     """
     every = {f"{paper.name}/{one.name}": (paper, one) for paper in papers.values() for one in paper.artefacts}
     chosen: dict[str, tuple[Paper, Artefact]] = {}
@@ -71,20 +56,7 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
 
 
 def undecided(chosen: Selected, output: Path) -> Selected:
-    """Keep what an earlier reproduction could not decide.
-
-    Parameters
-    ----------
-    chosen : list of (Paper, Artefact)
-        As `select` gives them.
-    output : Path
-        Directory of the earlier reproduction.
-
-    Returns
-    -------
-    list of (Paper, Artefact)
-        Those with a claim whose 95 % interval held both answers.
-    """
+    """Return the artefacts of which an earlier reproduction in `output` left a claim undecided."""
 
     def is_open(paper: Paper, artefact: Artefact) -> bool:
         file = output / paper.name / artefact.name / "artefact.json"
@@ -95,24 +67,9 @@ def undecided(chosen: Selected, output: Path) -> Selected:
 
 
 def papers(known: Mapping[str, Paper], targets: Sequence[str] = ()) -> list[str]:
-    """Find the papers that are meant.
+    """Return the names of the papers that the targets name, by default of all.
 
-    Parameters
-    ----------
-    known : mapping
-        Papers by name.
-    targets : sequence of str
-        Their names; none is all.
-
-    Returns
-    -------
-    list of str
-        Each once.
-
-    Raises
-    ------
-    LookupError
-        When there is no such paper, or an artefact is named.
+    A LookupError names an unknown paper.
     """
     for target in targets:
         if target.strip("/") not in known:
@@ -130,38 +87,13 @@ def reproduce(
     address: str | None = None,
     live: Live = OFF,
 ) -> list[dict[str, Any]]:
-    """Make artefacts again: pictures, data and verdicts, and the page that shows them all.
+    """Reproduce artefacts: write pictures, data and verdicts, and the page that shows them all.
 
-    Parameters
-    ----------
-    chosen : list of (Paper, Artefact)
-        As `select` gives them.
-    output : Path
-        Directory of the page; artefacts that it has already stay on it.
-    effort : Effort
-        How much is run.
-    jobs : int, optional
-        Runs at once; by default one per core.
-    tell : callable
-        Called with a line about each finished artefact.
-    papers : iterable of Paper, optional
-        Papers of the page; by default those of the chosen artefacts.
-    address : str, optional
-        Scheduler of a Dask cluster that makes the runs.
-    live : Live
-        A page that shows how far it is, and the newest figures.
-
-    Returns
-    -------
-    list of dict
-        The records: paper, name, verdict and claims of each; of one that failed its error.
-
-    Raises
-    ------
-    StorageError
-        When something cannot be written.
-    ScenarioError
-        When the cluster cannot be used.
+    Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
+    finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
+    `address` is the scheduler of a Dask cluster that makes the runs. The records have the paper, name,
+    verdict and claims of each artefact, and the error of a failed one. Raises StorageError when
+    something cannot be written and ScenarioError when the cluster cannot be used.
     """
     # Before anything that takes long.
     storage.probe(output)
@@ -187,7 +119,7 @@ def reproduce(
 
 
 def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
-    """Give the record of an earlier reproduction if nothing has changed since, or None."""
+    """Return the record of an earlier reproduction if nothing has changed since."""
     file = place / "artefact.json"
     if not file.exists():
         return None

@@ -38,19 +38,9 @@ SHOWN_ROWS = 60
 
 
 def write(output: Path, papers: Iterable[Paper]) -> None:
-    """Write index.html for all artefacts that `output` holds.
+    """Write index.html for all artefacts in a directory.
 
-    Parameters
-    ----------
-    output : Path
-        Directory with one directory per paper.
-    papers : iterable of Paper
-        Papers that may be there.
-
-    Raises
-    ------
-    StorageError
-        When the page cannot be written.
+    `papers` are those that may have artefacts there.
     """
     shown = [(paper, _artefacts(output / paper.name, paper)) for paper in papers]
     laboratory = lab.page()
@@ -114,21 +104,9 @@ def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any
 def so_far(
     output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, Mapping[str, Any]]
 ) -> Shown:
-    """Give what a reproduction has found while it goes on.
+    """Return the state of a reproduction in progress: a row per artefact, and the charts of the newest.
 
-    Parameters
-    ----------
-    output : Path
-        Its directory.
-    chosen : sequence of (Paper, Artefact)
-        What is made.
-    records : mapping
-        Records of what is made already, by its place among them, the newest last.
-
-    Returns
-    -------
-    Shown
-        A row per artefact, and the charts of the newest that have some.
+    `records` are those of the finished artefacts by their index in `chosen`, the newest last.
     """
     places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
     drawn = {
@@ -153,7 +131,7 @@ def so_far(
 
 
 def _in_lab(file: Path) -> str:
-    """Give the address at which the laboratory opens a scenario."""
+    """Return the address at which the laboratory opens a scenario."""
     return lab.NAME + lab.fragment(tomllib.loads(file.read_text("utf-8")))
 
 
@@ -193,18 +171,7 @@ def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str,
 
 
 def setting_rows(paper: Paper) -> list[list[str]]:
-    """Say what every item of a paper's setting is set to, and why.
-
-    Parameters
-    ----------
-    paper : Paper
-        Any paper.
-
-    Returns
-    -------
-    list of list of str
-        Per item its quantity, the choice, the basis, the evidence, and what else it may be.
-    """
+    """Return a row per item of a setting: quantity, choice, basis, evidence, other values."""
     rows = []
     for item in paper.items:
         value = item.find(paper.setting[item.name]) if item.name else item.values[0]
@@ -223,18 +190,7 @@ def setting_rows(paper: Paper) -> list[list[str]]:
 
 
 def gain(paper: Paper) -> str:
-    """Say what the setting that was found explains.
-
-    Parameters
-    ----------
-    paper : Paper
-        Any paper.
-
-    Returns
-    -------
-    str
-        Two sentences; empty when no setting was tried.
-    """
+    """Return two sentences on what the inferred setting explains; nothing when no setting was tried."""
     if paper.inferred is None:
         return ""
     scores = paper.inferred.scores
@@ -255,23 +211,12 @@ def _cell(value: object) -> str:
 
 
 def explained(claim: Mapping[str, Any]) -> str:
-    """Say why a claim has its verdict, from what was tried.
-
-    Parameters
-    ----------
-    claim : mapping
-        As a record has it.
-
-    Returns
-    -------
-    str
-        Sentences.
-    """
+    """Return the reasons of a claim's verdict, as sentences."""
     return " ".join(filter(None, [_robustness(claim), _single_runs(claim), claim["finding"]]))
 
 
 def _single_runs(claim: Mapping[str, Any]) -> str:
-    """Say in how many single runs a claim holds."""
+    """Return in how many single runs a claim holds, as a sentence."""
     counted = claim.get("single_runs")
     if counted is None:
         return ""
@@ -280,7 +225,7 @@ def _single_runs(claim: Mapping[str, Any]) -> str:
 
 
 def _robustness(claim: Mapping[str, Any]) -> str:
-    """Say at which settings a claim holds."""
+    """Return at which settings a claim holds, as a sentence."""
     holding, settings = claim["holding_settings"], claim["tried_settings"]
     on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
     return {
@@ -309,19 +254,9 @@ def _failing(claims: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def markdown(output: Path, papers: Iterable[Paper]) -> str:
-    """Give the summary of all verdicts, one row per artefact of every paper.
+    """Return the summary of all verdicts as tables of Markdown, one row per artefact of every paper.
 
-    Parameters
-    ----------
-    output : Path
-        Directory of a reproduction.
-    papers : iterable of Paper
-        All papers.
-
-    Returns
-    -------
-    str
-        Tables of Markdown; an artefact that `output` lacks is in them as *not run*.
+    An artefact that `output` lacks is listed as *not run*.
     """
     lines: list[str] = []
     count, printed = Counter[str](), Counter[str]()

@@ -48,12 +48,8 @@ CONDITIONS = "conditions"
 class Inference:
     """The claims that choose the open items of a setting, and those that test the choice.
 
-    Attributes
-    ----------
-    fit, held_out : mapping
-        Names of claims by artefact.
-    left_out : sequence of str
-        Artefacts that cost too much to be judged at every setting drawn.
+    `fit` and `held_out` are by artefact. `left_out` names the artefacts that cost too much to be judged
+    at every setting drawn.
     """
 
     fit: Mapping[str, Sequence[str]]
@@ -74,19 +70,12 @@ class _Watched(dict[str, Any]):
 
 
 class Chosen(NamedTuple):
-    """What trying settings has found.
+    """The result of trying settings.
 
-    Attributes
-    ----------
-    setting : mapping
-        The chosen values of the open items.
-    accepted : bool
-        Whether they are others than the declared ones.
-    scores : mapping
-        Mean log-likelihood of the claims, by ``fit`` and ``held_out``: of the ``declared`` setting
-        and of the ``best`` for the claims that choose.
-    trials : callable
-        Reads everything that was tried.
+    `setting` has the chosen values of the open items, and `accepted` tells whether they differ from the
+    declared ones. `scores` are mean log-likelihoods of the claims, by ``fit`` and ``held_out``, of the
+    ``declared`` setting and of the ``best`` for the claims that choose. `trials` reads everything that
+    was tried.
     """
 
     setting: Setting
@@ -97,32 +86,15 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose figures and tables are made again.
+    """A paper whose figures and tables are reproduced.
 
-    Attributes
-    ----------
-    name : str
-        As on the command line.
-    title : str
-        Its reference.
-    items : sequence of Item
-        The setting of its simulations, with everything that it may be.
-    artefacts : sequence of Artefact
-        In the order of the paper.
-    changes : sequence of str
-        Claims and tolerances that were changed after they had been run, each with its reason.
-    inference : Inference, optional
-        The claims that choose the setting and those that test it.
-    conditions : Artefact, optional
-        What the paper states of its simulations and what can be measured in them.
-    inferred : Chosen, optional
-        What was found by trying settings.
-
-    Raises
-    ------
-    LookupError
-        When a claim asks for a number that its artefact does not supply, what was chosen is no
-        value of its item, or an artefact that is left out is not there.
+    `name` is its name on the command line, `title` its reference. `items` are the setting of its
+    simulations with all plausible values, and `artefacts` are in the order of the paper. `changes` are
+    claims and tolerances that changed after they had been run, each with its reason. `inference` names
+    the claims that choose the setting and those that test it, `conditions` is what the paper states of
+    its simulations and runs can confirm, and `inferred` is the result of trying settings. Raises
+    LookupError when a claim asks for a number that its artefact does not supply, the chosen value is not
+    one of its item's, or an artefact that is left out does not exist.
     """
 
     name: str
@@ -155,18 +127,10 @@ class Paper:
         return declared(self.items) | (dict(self.inferred.setting) if self.inferred else {})
 
     def relevant(self, artefact: Artefact) -> list[Item]:
-        """Find the open items that an artefact can depend on.
+        """Return the open items that an artefact can depend on.
 
-        Parameters
-        ----------
-        artefact : Artefact
-            One of the paper.
-
-        Returns
-        -------
-        list of Item
-            Those that change its scenarios, and of those that change none at all, which are
-            readings of what was measured, the ones that its claims ask for.
+        These are the items that change its scenarios and, of the items that change no scenario, which
+        are readings of the measurements, those that its claims ask for.
         """
         seen = {name for names in self._changing.values() for name in names}
         mine = self._changing.get(artefact.name, frozenset())
@@ -210,28 +174,13 @@ def every() -> dict[str, Paper]:
 
 
 def load(package: str) -> Paper:
-    """Collect a paper.
+    """Collect the paper of a package such as ``ackclock_papers.bic``.
 
-    Parameters
-    ----------
-    package : str
-        Dotted name of its package, whose last part is the name of the paper.
-
-    Returns
-    -------
-    Paper
-        Every artefact that a module of the package has, by itself or in a tuple: figures by
-        number, then tables.
-
-    Raises
-    ------
-    LookupError
-        When a claim asks for a number that its artefact does not supply, or a reason is for no
-        claim.
-    TypeError, tomllib.TOMLDecodeError
-        When the data file has other keys than it should, or is no TOML.
-    ValueError
-        When two artefacts have the same name, or a claim has two reasons.
+    It has every artefact that a module of the package defines, by itself or in a tuple: figures by
+    number, then tables. Raises LookupError when a claim asks for a number that its artefact does not
+    supply, or a finding refers to an unknown claim; TypeError or TOMLDecodeError when the data file has
+    unknown keys or is not TOML; ValueError when two artefacts have the same name, or a claim has two
+    findings.
     """
     found = import_module(package)
     modules = [import_module(f"{package}.{one.name}") for one in iter_modules(found.__path__)]
@@ -305,24 +254,10 @@ def _by_claim(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Find
 def with_findings(
     artefacts: Sequence[Artefact], findings: Mapping[str, Mapping[str, Finding]]
 ) -> tuple[Artefact, ...]:
-    """Give artefacts whose claims know what else is known of them.
+    """Return artefacts whose claims carry their findings.
 
-    Parameters
-    ----------
-    artefacts : sequence of Artefact
-        As declared.
-    findings : mapping
-        By artefact and claim; ``*`` is for every claim of an artefact without one of its own.
-
-    Returns
-    -------
-    tuple of Artefact
-        In the same order.
-
-    Raises
-    ------
-    KeyError
-        When a finding is for no claim.
+    `findings` is by artefact and claim; ``*`` stands for every claim of an artefact without a finding of
+    its own. Raises KeyError when a finding refers to an unknown claim.
     """
     unknown = set(findings) - {one.name for one in artefacts}
     result = []

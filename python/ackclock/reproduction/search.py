@@ -23,23 +23,8 @@ from ackclock.runs import Store
 class Search:
     """Tries settings of a paper and remembers all of them.
 
-    Parameters
-    ----------
-    paper : Paper
-        With the claims that choose and those that test.
-    store : Store or None
-        Earlier runs and outcomes, to which these are added; it is open.
-    jobs : int or None
-        Runs at once; by default one per core.
-    tell : callable
-        Called with a line about each step.
-    address : str, optional
-        Scheduler of a Dask cluster that makes the runs.
-
-    Raises
-    ------
-    LookupError
-        When the paper does not say which claims choose, or names one that it has not.
+    `store` is open and has earlier runs and outcomes. Raises LookupError when the paper does not name
+    the claims that choose, or names an unknown one.
     """
 
     def __init__(
@@ -64,18 +49,7 @@ class Search:
         self.trials: list[Trial] = []
 
     def scored(self, *kinds: str) -> list[Artefact]:
-        """Give the artefacts that have claims that choose or test.
-
-        Parameters
-        ----------
-        *kinds : str
-            ``fit`` or ``held_out``; by default both.
-
-        Returns
-        -------
-        list of Artefact
-            In the order of the paper.
-        """
+        """Return the artefacts with claims that choose (``fit``) or test (``held_out``)."""
         names = {name for kind in kinds or self.claims for name, _ in self.claims[kind]}
         return [one for one in self.paper.artefacts if one.name in names]
 
@@ -87,24 +61,7 @@ class Search:
         runs: int,
         first_run: int = 0,
     ) -> list[Trial]:
-        """Judge artefacts at settings.
-
-        Parameters
-        ----------
-        settings : sequence of mapping
-            Where.
-        artefacts : sequence of Artefact
-            What.
-        stage : str
-            What for.
-        runs, first_run : int
-            Seeds of each scenario, and the number of the first.
-
-        Returns
-        -------
-        list of Trial
-            By setting.
-        """
+        """Judge artefacts at settings for a stage of the search, and return a trial per setting."""
         self.tell(f"{self.paper.name}: {stage}, {len(settings)} settings, {runs} runs each")
         conditions = [self.paper.conditions] if self.paper.conditions else []
         shown = [*conditions, *artefacts]
@@ -163,16 +120,9 @@ class Search:
 
 
 class SeenClaim(NamedTuple):
-    """What came of a claim.
+    """The outcome of a claim: whether it holds, its number, and logarithms of likelihoods.
 
-    Attributes
-    ----------
-    holds : bool
-        Whether it holds.
-    value : float
-        Its number.
-    likelihoods : list of float
-        Logarithms: of all runs together, then of each.
+    The first logarithm is for all runs together; one for each run follows.
     """
 
     holds: bool
@@ -181,35 +131,14 @@ class SeenClaim(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What came of an artefact.
-
-    Attributes
-    ----------
-    error : str
-        What went wrong; empty when nothing did.
-    claims : mapping
-        By sentence.
-    """
+    """The outcome of an artefact: an error, or its claims by name."""
 
     error: str
     claims: Mapping[str, SeenClaim]
 
     @classmethod
     def of(cls, judgement: Judgement, runs: int) -> Seen:
-        """Keep of a judgement what a search needs.
-
-        Parameters
-        ----------
-        judgement : Judgement
-            What came out of an artefact.
-        runs : int
-            Seeds of each scenario.
-
-        Returns
-        -------
-        Seen
-            The same without its runs.
-        """
+        """Keep the part of a judgement that a search needs, without its runs."""
         numbers = [judgement.numbers, *(judgement.numbers.only(run) for run in range(runs))]
         claims = {}
         for claim, said in judgement.claims:
@@ -234,7 +163,7 @@ def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
 
 
 def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
-    """Give the mean log-likelihood of claims, artefacts weighing alike; of all runs, or of one."""
+    """Return the mean log-likelihood of claims, artefacts weighing alike, for all runs or for one."""
     by_artefact = []
     for name, one in seen.items():
         wanted = [claim for artefact, claim in keys if artefact == name]

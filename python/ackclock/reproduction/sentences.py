@@ -33,23 +33,11 @@ VERDICTS = "reproduction.md"
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a paper that could be checked.
+    """A sentence of a paper that can be checked.
 
-    Attributes
-    ----------
-    section : str
-        As the paper prints it.
-    says : str
-        What it says, in our words.
-    claims : mapping
-        By artefact, the names of the claims that check it, or patterns of names.
-    not_tested : str
-        Why no claim does.
-
-    Raises
-    ------
-    ValueError
-        When it has both claims and such a reason, or neither.
+    `section` is as the paper prints it, `says` is the content in our words, `claims` are the names or
+    patterns of the claims that check it, by artefact, and `not_tested` is the reason why none does.
+    Raises ValueError when it has both claims and a reason, or neither.
     """
 
     section: str
@@ -63,63 +51,23 @@ class Sentence:
 
 
 def load(package: str) -> tuple[Sentence, ...]:
-    """Read the sentences of a paper.
+    """Read the sentences of the paper of a package, in the order of the paper.
 
-    Parameters
-    ----------
-    package : str
-        Dotted name of the paper's package.
-
-    Returns
-    -------
-    tuple of Sentence
-        In the order of the paper.
-
-    Raises
-    ------
-    TypeError, tomllib.TOMLDecodeError
-        When the file has other keys than it should, or is no TOML.
-    ValueError
-        When a sentence has both claims and a reason for having none, or neither.
+    Raises TypeError or TOMLDecodeError when the file has unknown keys or is not TOML, and ValueError
+    when a sentence has both claims and a reason for having none, or neither.
     """
     text = (resources.files(package) / FILE).read_text(encoding="utf-8")
     return tuple(Sentence(**one) for one in tomllib.loads(text)["sentence"])
 
 
 def matching(artefact: Artefact, pattern: str) -> list[Claim]:
-    """Find the claims that a pattern names.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        Whose claims.
-    pattern : str
-        The name of a claim, in which ``*`` stands for any text.
-
-    Returns
-    -------
-    list of Claim
-        None when there is no such claim.
-    """
+    """Return the claims of an artefact whose names match a pattern, in which ``*`` stands for any text."""
     wanted = ".*".join(map(re.escape, pattern.split("*")))
     return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.name)]
 
 
 def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:
-    """List what sentences name and the paper does not have.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose artefacts and claims.
-    sentences : sequence of Sentence
-        What it says.
-
-    Returns
-    -------
-    list of str
-        An artefact, or an artefact and a pattern, and the sentence that names it.
-    """
+    """Return the artefacts and claims that sentences name and the paper does not have."""
     known = {artefact.name: artefact for artefact in paper.artefacts}
     return [
         f"{name}: {pattern} (section {sentence.section}: {sentence.says})"
@@ -131,20 +79,7 @@ def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:
 
 
 def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Artefact, Claim]]:
-    """Find the claims that no sentence states: they are ours.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose claims.
-    sentences : sequence of Sentence
-        What it says.
-
-    Yields
-    ------
-    tuple of (Artefact, Claim)
-        In the order of the paper.
-    """
+    """Yield the claims that no sentence of the paper states: they are ours."""
     for artefact in paper.artefacts:
         patterns = {pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())}
         stated = {claim.name for one in patterns for claim in matching(artefact, one)}
@@ -152,17 +87,9 @@ def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Arte
 
 
 def markdown(papers: Sequence[tuple[Paper, Sequence[Sentence]]]) -> str:
-    """Write the page that sets the sentences of papers beside our claims.
+    """Return the page that lists the sentences of papers with the claims that check them.
 
-    Parameters
-    ----------
-    papers : sequence of (Paper, sequence of Sentence)
-        In the order of the page.
-
-    Returns
-    -------
-    str
-        Counts, then a table of sentences for each paper and the claims that none of them states.
+    It has counts, then a table of sentences for each paper and the claims that none of them states.
     """
     heads = [
         "",

@@ -27,14 +27,8 @@ class Basis(StrEnum):
 class Value(NamedTuple):
     """A value that an item of the setting may have.
 
-    Attributes
-    ----------
-    value : object
-        As the scenarios of the paper need it.
-    basis : Basis
-        What it rests on.
-    evidence : str
-        Where the paper says so, the version of the simulator, or the reason.
+    `value` is as the scenarios of the paper need it, `basis` is what it rests on, and `evidence` is the
+    place in the paper, the version of the simulator, or the reason.
     """
 
     value: Any
@@ -46,16 +40,9 @@ class Value(NamedTuple):
 class Item:
     """A part of the setting.
 
-    Attributes
-    ----------
-    quantity : str
-        What is set.
-    choice : str
-        To what, in words with the unit; braces are where the value belongs.
-    values : sequence of Value
-        Everything that it may be; the first is what one would declare without trying others.
-    name : str
-        What scenarios call it; empty when nothing else is possible, so that nothing asks.
+    `quantity` is what is set and `choice` the value in words with its unit, in which braces stand for
+    the value. Of the plausible `values` the first is declared without trying others. `name` is the key
+    in scenarios; it is empty when only one value is possible.
     """
 
     quantity: str
@@ -65,25 +52,11 @@ class Item:
 
     @classmethod
     def read(cls, table: Mapping[str, Any]) -> Item:
-        """Read an item of the data file of a paper.
+        """Read an item of a paper's data file.
 
-        Parameters
-        ----------
-        table : mapping
-            ``quantity``, ``choice``, and either ``name`` and ``values``, or ``basis`` and
-            ``evidence`` of the only possibility.
-
-        Returns
-        -------
-        Item
-            The item.
-
-        Raises
-        ------
-        TypeError
-            When a key is unknown or missing.
-        ValueError
-            When a basis is unknown.
+        `table` has ``quantity``, ``choice``, and either ``name`` and ``values``, or ``basis`` and
+        ``evidence`` of the only possibility. Raises TypeError when a key is unknown or missing,
+        ValueError when a basis is unknown.
         """
         rest = dict(table)
         some = rest.pop("values", None)
@@ -108,41 +81,14 @@ class Item:
         return self.values[0].basis is Basis.STATED
 
     def find(self, value: Any) -> Value:
-        """Find what a value rests on.
-
-        Parameters
-        ----------
-        value : object
-            One of its values.
-
-        Returns
-        -------
-        Value
-            The value with its basis.
-
-        Raises
-        ------
-        LookupError
-            When it is none of them.
-        """
+        """Return a value of the item with its basis; a LookupError says that it is not one of them."""
         for one in self.values:
             if one.value == value:
                 return one
         raise LookupError(f"{self.name}: {value!r} is none of the values of {self.quantity}")
 
     def words(self, value: Any) -> str:
-        """Say to what it is set.
-
-        Parameters
-        ----------
-        value : object
-            One of its values.
-
-        Returns
-        -------
-        str
-            As in ``20 ms of the link's rate``.
-        """
+        """Return a value of the item in words, as in ``20 ms of the link's rate``."""
         some = value if isinstance(value, list) else [value]
         return self.choice.format(" to ".join(map(_plain, some)))
 
@@ -154,16 +100,5 @@ def _plain(value: Any) -> str:
 
 
 def declared(items: Sequence[Item]) -> dict[str, Any]:
-    """Set every item to its first value.
-
-    Parameters
-    ----------
-    items : sequence of Item
-        The setting of a paper.
-
-    Returns
-    -------
-    dict
-        Values by name.
-    """
+    """Return the first value of every named item."""
     return {one.name: one.declared for one in items if one.name}

@@ -31,25 +31,12 @@ HOLDS, FAILS, PAPER = plots.COLOURS[0], plots.COLOURS[1], "#555555"
 
 
 def shown(artefact: Artefact, paper: Paper) -> list[Claim]:
-    """Find the claims of an artefact that have a strip.
-
-    Parameters
-    ----------
-    artefact : Artefact
-        A figure or table.
-    paper : Paper
-        Its paper, with what was tried.
-
-    Returns
-    -------
-    list of Claim
-        Those about a number that was measured at two plausible settings at least.
-    """
+    """Return the claims with a strip: their number was measured at two plausible settings or more."""
     return [one for one in artefact.claims if len(_values(artefact, one, paper)) > 1]
 
 
 def _values(artefact: Artefact, claim: Claim, paper: Paper) -> list[tuple[float, bool, bool]]:
-    """Give the number at each plausible setting, whether the claim held, and which is chosen."""
+    """Return the number at each plausible setting, whether the claim held, and whether it is chosen."""
     key = (artefact.name, claim.name)
     found = []
     for one in tried.plausible(paper.trials, key):
@@ -62,18 +49,8 @@ def _values(artefact: Artefact, claim: Claim, paper: Paper) -> list[tuple[float,
 def draw(artefact: Artefact, paper: Paper) -> matplotlib.figure.Figure:
     """Draw one strip per claim: the settings as dots, the paper's value as a line.
 
-    Parameters
-    ----------
-    artefact : Artefact
-        A figure or table with claims that have a strip.
-    paper : Paper
-        Its paper, with what was tried.
-
-    Returns
-    -------
-    Figure
-        The range in which a claim holds is shaded; a setting at which it does not is a cross, and
-        the chosen one has a ring.
+    The range in which a claim holds is shaded; a setting at which it does not is a cross, and the chosen
+    one has a ring.
     """
     claims = shown(artefact, paper)
     figure, panels = plots.panels(len(claims), height=ROW_INCHES)
@@ -130,18 +107,7 @@ MEANING = {
 
 
 def counts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Count the claims by what is known of them.
-
-    Parameters
-    ----------
-    records : sequence of mapping
-        Records of artefacts.
-
-    Returns
-    -------
-    dict
-        Claims by key of `MEANING`.
-    """
+    """Return the number of claims by key of `MEANING`."""
     found = dict.fromkeys(MEANING, 0)
     for record in records:
         for claim in record["claims"]:

@@ -30,15 +30,7 @@ ClaimKey = tuple[str, str]
 
 
 class Outcome(NamedTuple):
-    """What a claim gave at a setting.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether it held.
-    value : float
-        Its number; not a number where it has none.
-    """
+    """The outcome of a claim at a setting; `value` is NaN where the claim has no number."""
 
     holds: bool
     value: float
@@ -46,22 +38,11 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting that was tried.
+    """A setting that was tried, and what its claims gave.
 
-    Attributes
-    ----------
-    setting : mapping
-        Values of the named items.
-    stage : str
-        What it was tried for.
-    runs, first_run : int
-        Seeds of each scenario, and the number of the first.
-    possible : bool
-        Whether what the paper states of its simulations held in these runs.
-    scores : mapping
-        Mean log-likelihood of the claims that were judged, by ``fit`` and ``held_out``.
-    outcomes : mapping
-        By artefact and claim.
+    `stage` is the purpose of the trial, `runs` the number of seeds of each scenario from `first_run` on.
+    `possible` tells whether the conditions that the paper states held in these runs. `scores` are mean
+    log-likelihoods of the judged claims by ``fit`` and ``held_out``.
     """
 
     setting: Setting
@@ -74,15 +55,7 @@ class Trial:
 
 
 def write(directory: Path, trials: Sequence[Trial]) -> None:
-    """Write trials as two tables: one row per trial, and one row per claim.
-
-    Parameters
-    ----------
-    directory : Path
-        Where `SETTINGS` and `CLAIMS` go.
-    trials : sequence of Trial
-        All of one paper.
-    """
+    """Write trials as two tables: `SETTINGS` has a row per trial, `CLAIMS` a row per claim."""
     names = list(trials[0].setting)
     heads = ["trial", "stage", "runs", "first_run", "possible", "fit", "held_out"]
     rows = [
@@ -117,18 +90,7 @@ def _cell(outcome: Outcome | None) -> str:
 
 
 def read(directory: Traversable) -> list[Trial]:
-    """Read what `write` wrote.
-
-    Parameters
-    ----------
-    directory : Path or Traversable
-        Where the tables are.
-
-    Returns
-    -------
-    list of Trial
-        In the order in which they were tried; none when there are no tables.
-    """
+    """Read the tables of `write`, in the order of the trials; there are none without tables."""
     if not (directory / SETTINGS).is_file():
         return []
     _check(directory)
@@ -176,16 +138,10 @@ tried."""
 
 
 class Verdict(NamedTuple):
-    """What is known of a claim.
+    """The verdict on a claim, and how robust it is.
 
-    Attributes
-    ----------
-    kind : str
-        As in `Kind`.
-    holding, tried : int
-        At how many of the plausible settings it holds, and how many were tried.
-    why : str
-        On what it depends, and where it holds; empty when it is the same everywhere.
+    `holding` of `tried` plausible settings agree with the claim. `why` names the item on which it
+    depends, and is empty when it is the same everywhere.
     """
 
     kind: Kind
@@ -195,7 +151,7 @@ class Verdict(NamedTuple):
 
     @property
     def robust(self) -> bool:
-        """Whether it holds at most plausible settings."""
+        """Whether the claim holds at most plausible settings."""
         return self.kind == "reproduced" and 0 < self.tried <= self.holding / ROBUST
 
 
@@ -207,27 +163,10 @@ def judge(
     contradicted: bool = False,
     undecided: bool = False,
 ) -> Verdict:
-    """Say what is known of a claim.
+    """Return the verdict on a claim.
 
-    Parameters
-    ----------
-    key : tuple of str
-        Artefact and claim.
-    holds : bool
-        Whether it holds at the paper's setting.
-    trials : sequence of Trial
-        What was tried.
-    items : sequence of Item
-        The setting of the paper.
-    contradicted : bool
-        Whether it is proved that it cannot hold together with the rest of the paper.
-    undecided : bool
-        Whether its interval at the paper's setting holds both answers.
-
-    Returns
-    -------
-    Verdict
-        The verdict with its robustness.
+    `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
+    proves that it cannot hold together with the rest of the paper.
     """
     fair = plausible(trials, key)
     everywhere = [one for one in trials if one.possible and key in one.outcomes]
@@ -252,19 +191,9 @@ def judge(
 
 
 def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:
-    """Find the trials that stand for all plausible settings.
+    """Return the trials that stand for all plausible settings.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        What was tried.
-    key : tuple of str
-        Artefact and claim.
-
-    Returns
-    -------
-    list of Trial
-        Those of the design at which the claim was judged and all that the paper states held.
+    They are the possible ones of the design at which the claim was judged.
     """
     return [one for one in trials if one.stage == DESIGN and one.possible and key in one.outcomes]
 
@@ -287,17 +216,9 @@ def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -
 
 
 def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
-    """Find pairs of claims of different artefacts that hold often, but never at the same setting.
+    """Return pairs of claims of different artefacts that hold often, but never at the same setting.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        What was tried.
-
-    Returns
-    -------
-    list of pairs
-        Each claim holds at a quarter of the settings at least; the ones that hold most first.
+    Each claim holds at a quarter of the settings at least; pairs that hold most often come first.
     """
     by_claim: dict[ClaimKey, set[int]] = defaultdict(set)
     judged: dict[ClaimKey, set[int]] = defaultdict(set)
@@ -317,18 +238,7 @@ def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
 
 
 def setting_of(directory: Traversable) -> dict[str, Any]:
-    """Read the setting that was chosen.
-
-    Parameters
-    ----------
-    directory : Path or Traversable
-        Where `reproduce --infer` wrote it.
-
-    Returns
-    -------
-    dict
-        What was chosen and its scores; empty when nothing was.
-    """
+    """Read the setting that was chosen and its scores; the result is empty when none was."""
     place = directory / SETTING
     if not place.is_file():
         return {}
