@@ -179,7 +179,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
 
 
 def _claim(
-    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, single_runs: Estimate | None
+    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, single_runs: Estimate | None = None
 ) -> dict[str, Any]:
     """Record a claim, what was measured, and what is known of it from other settings."""
     verdict = tried.judge(
