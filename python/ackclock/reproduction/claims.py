@@ -170,7 +170,7 @@ def likelihood(target: Target | None, judged: Judged) -> float:
     number, low, high = judged.value, target.low, target.high
     expected = target.expected
     if target.logarithmic:
-        number, low, high = (math.log(max(one, 1e-9)) for one in (number, low, high))
+        number, low, high = (math.log(max(bound, 1e-9)) for bound in (number, low, high))
         expected = None if expected is None else math.log(expected)
     if math.isinf(low) or math.isinf(high):
         end = high if math.isinf(low) else low
@@ -179,8 +179,8 @@ def likelihood(target: Target | None, judged: Judged) -> float:
         width = (high - low) / 2
     distance = max(low - number, number - high, 0.0) if expected is None else number - expected
     sigma = math.hypot(width, judged.error)
-    found = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
-    return max(LEAST_LIKELIHOOD, found)
+    density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
+    return max(LEAST_LIKELIHOOD, density)
 
 
 def ordered(
@@ -214,9 +214,11 @@ def ordered(
         Holds when each is above the next.
     """
 
-    def judge(found: Numbers) -> Judged:
-        estimates = [number(found) for _, number in numbers]
-        words = ", ".join(f"{name} {text(one)}" for (name, _), one in zip(numbers, estimates, strict=True))
+    def judge(measured: Numbers) -> Judged:
+        estimates = [number(measured) for _, number in numbers]
+        words = ", ".join(
+            f"{name} {text(estimate)}" for (name, _), estimate in zip(numbers, estimates, strict=True)
+        )
         pairs = [(more, less, more.value - less.value * (1 + margin)) for more, less in pairwise(estimates)]
         # Differences rather than ratios: some of these numbers are negative, or zero.
         sizes = [max(abs(more.value), abs(less.value)) for more, less, _ in pairs]

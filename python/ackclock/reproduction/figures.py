@@ -71,9 +71,9 @@ def over_time(
     Group
         One panel above the other.
     """
-    found: dict[str, list[tuple[str, pl.DataFrame]]] = {}
+    by_title: dict[str, list[tuple[str, pl.DataFrame]]] = {}
     for title, cases in panels.items():
-        own = found.setdefault(title, [])
+        own = by_title.setdefault(title, [])
         for case in cases:
             frame = traces[case]
             if "name" not in frame.columns:
@@ -82,11 +82,13 @@ def over_time(
             for name in frame["name"].unique(maintain_order=True):
                 words = name if len(cases) == 1 else f"{case}: {name}"
                 own.append((words, frame.filter(pl.col("name") == name)))
-    colours = numbered(name for curves in found.values() for name, _ in curves)
+    colours = numbered(name for curves in by_title.values() for name, _ in curves)
     within = pl.lit(value=True) if span is None else pl.col(x).is_between(*span)
-    cut = {title: [(name, frame.filter(within)) for name, frame in curves] for title, curves in found.items()}
+    cut = {
+        title: [(name, frame.filter(within)) for name, frame in curves] for title, curves in by_title.items()
+    }
     if shared and top is None and len(panels) > 1:
-        values = [one[key].to_numpy() for curves in cut.values() for _, one in curves]
+        values = [frame[key].to_numpy() for curves in cut.values() for _, frame in curves]
         top = (1 + HEADROOM) * float(np.fmax.reduce(np.concatenate([*values, [0.0]])) or 1.0)
     charts = []
     for number, (title, shown) in enumerate(cut.items()):
@@ -98,7 +100,7 @@ def over_time(
                 label if is_said else f"{title}: {label}",
                 axis(x_label, range=span),
                 axis(label, range=(0.0, top)),
-                [Series(name, colours[name], one[x], one[key]) for name, one in shown],
+                [Series(name, colours[name], frame[x], frame[key]) for name, frame in shown],
                 marks=() if mark is None else (mark,),
                 height=height,
                 heading="" if is_said or title in ("all", "both") else title,
@@ -180,10 +182,11 @@ def bar_chart(
     described, base = [], np.zeros(len(words))
     for place, (name, keys) in enumerate(series.items()):
         factor = (factors or {}).get(name, 1.0)
-        found = [numbers.of(case, one) for case, one in keys]
+        estimates = [numbers.of(case, key) for case, key in keys]
         x = np.arange(len(words)) + (0.0 if side == 1 else width * (place - (side - 1) / 2))
         y, low, high = (
-            factor * np.array([getattr(one, end) for one in found], float) for end in ("value", "low", "high")
+            factor * np.array([getattr(estimate, end) for estimate in estimates], float)
+            for end in ("value", "low", "high")
         )
         ends: dict[str, Any] = {} if stacked or np.isnan(high).all() else {"low": low, "high": high}
         described.append(
@@ -284,18 +287,21 @@ def curve_chart(
     series = []
     for name, points in curves.items():
         ordered = sorted(points, key=lambda point: point[0])
-        found = [numbers.of(case, one) for _, case, one in ordered]
+        estimates = [numbers.of(case, key) for _, case, key in ordered]
         ends: dict[str, Any] = {}
-        if any(np.isfinite(one.high) for one in found):
-            ends = {"low": [one.low for one in found], "high": [one.high for one in found]}
+        if any(np.isfinite(estimate.high) for estimate in estimates):
+            ends = {
+                "low": [estimate.low for estimate in estimates],
+                "high": [estimate.high for estimate in estimates],
+            }
         series.append(
             Series(
                 name,
                 colours[name],
                 [place for place, _, _ in ordered],
-                [one.value for one in found],
+                [estimate.value for estimate in estimates],
                 **ends,
-                keys=[(case, one) for _, case, one in ordered],
+                keys=[(case, key) for _, case, key in ordered],
             )
         )
     for name, (across, up) in (lines or {}).items():
@@ -328,8 +334,8 @@ def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
     def marked(chart: Chart) -> Chart:
         known = [
             (x, said[key])
-            for one in chart.series
-            for x, key in zip(np.asarray(one.x, float)[: len(one.keys)], one.keys, strict=True)
+            for series in chart.series
+            for x, key in zip(np.asarray(series.x, float)[: len(series.keys)], series.keys, strict=True)
             if key in said
         ]
         if not known:
@@ -339,4 +345,4 @@ def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
         marks = Series(PAPER, len(chart.series), x, y, look="points", is_paper=True)
         return replace(chart, series=[*chart.series, marks])
 
-    return replace(group, charts=[marked(one) for one in group.charts])
+    return replace(group, charts=[marked(chart) for chart in group.charts])

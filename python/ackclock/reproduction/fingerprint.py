@@ -37,7 +37,9 @@ def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str
     inferred = tuple(parts) == SHOWING
     code = [_sources(tuple(parts)), _sources((paper,), inferred)]
     artefact = asked.artefact
-    claims = [[one.name, one.sentence, one.paper, one.tolerance, one.target] for one in artefact.claims]
+    claims = [
+        [claim.name, claim.sentence, claim.paper, claim.tolerance, claim.target] for claim in artefact.claims
+    ]
     followed = [engine.ENGINE, code, artefact.name, claims, asdict(asked.effort), runs]
     words = json.dumps(followed)
     return hashlib.sha256(words.encode()).hexdigest()[:32]

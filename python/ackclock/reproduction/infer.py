@@ -57,22 +57,22 @@ def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
     They are all settings if there are no more, else points of a Sobol sequence.
     """
     first = declared(items)
-    free = [one for one in items if one.is_open]
-    if math.prod(len(one.values) for one in free) <= count:
-        points: Iterable[Sequence[int]] = itertools.product(*(range(len(one.values)) for one in free))
+    free = [item for item in items if item.is_open]
+    if math.prod(len(item.values) for item in free) <= count:
+        points: Iterable[Sequence[int]] = itertools.product(*(range(len(item.values)) for item in free))
     else:
         # More points than asked for, because several may fall on the same levels.
         sobol = qmc.Sobol(len(free), scramble=True, rng=1).random_base2(math.ceil(math.log2(4 * count)))
-        points = (sobol * [len(one.values) for one in free]).astype(int).tolist()
+        points = (sobol * [len(item.values) for item in free]).astype(int).tolist()
     drawn = [
-        first | {one.name: one.values[level].value for one, level in zip(free, point, strict=True)}
+        first | {item.name: item.values[level].value for item, level in zip(free, point, strict=True)}
         for point in points
     ]
     return _distinct([first, *drawn])[:count]
 
 
 def _distinct(settings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return list({_name(one): dict(one) for one in settings}.values())
+    return list({_name(setting): dict(setting) for setting in settings}.values())
 
 
 def _name(setting: Setting) -> str:
@@ -111,11 +111,11 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
     first = declared(paper.items)
     drawn = draw(paper.items, settings)
     # What the paper states is not for a fit to change: other values only show what depends on it.
-    stated = {one.name: one.declared for one in paper.items if one.name and one.is_stated}
-    best = _refine(search, _halve(search, _distinct(one | stated for one in drawn)))
+    stated = {item.name: item.declared for item in paper.items if item.name and item.is_stated}
+    best = _refine(search, _halve(search, _distinct(setting | stated for setting in drawn)))
     finalists = _distinct([first, best])
     tested = search.look(finalists, search.scored(), "test", TESTING_RUNS, TESTING_RUN)
-    by_name = {_name(one.setting): one for one in tested}
+    by_name = {_name(trial.setting): trial for trial in tested}
     before, after = by_name[_name(first)], by_name[_name(best)]
     accepted = after is not before and _gains(before, after)
     scores = {"declared": before.scores, "best": after.scores}
@@ -123,7 +123,7 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
     known(Inferred(chosen, accepted, scores, list(search.trials)))
     # One run each: that other seeds are other draws is part of what a share of settings says.
     left_out = paper.inference.left_out if paper.inference else ()
-    cheap = [one for one in paper.artefacts if one.name not in left_out]
+    cheap = [artefact for artefact in paper.artefacts if artefact.name not in left_out]
     search.look(_distinct([*drawn, best]), cheap, DESIGN, 1)
     return Inferred(chosen, accepted, scores, search.trials)
 
@@ -139,13 +139,13 @@ def _halve(search: Search, drawn: Sequence[Setting]) -> Setting:
     """Find the best of many, with more seeds for fewer of them."""
     runs, alive = 1, list(drawn)
     while True:
-        found = search.look(alive, search.scored("fit"), f"round of {len(alive)}", runs)
-        ranked = sorted((one for one in found if one.possible), key=_fit, reverse=True)
+        trials = search.look(alive, search.scored("fit"), f"round of {len(alive)}", runs)
+        ranked = sorted((trial for trial in trials if trial.possible), key=_fit, reverse=True)
         if not ranked:
             return drawn[0]
         if len(alive) <= SURVIVING_SHARE:
             return ranked[0].setting
-        alive = [one.setting for one in ranked[: math.ceil(len(alive) / SURVIVING_SHARE)]]
+        alive = [trial.setting for trial in ranked[: math.ceil(len(alive) / SURVIVING_SHARE)]]
         runs *= 2
 
 
@@ -158,22 +158,22 @@ def _refine(search: Search, start: Setting) -> Setting:
     best = dict(start)
     for _ in range(PASSES):
         moves = [
-            best | {item.name: one.value}
+            best | {item.name: value.value}
             for item in search.paper.items
-            for one in item.values
+            for value in item.values
             if item.is_open and not item.is_stated
         ]
-        found = _look_again(search, _distinct([best, *moves]))
+        trials = _look_again(search, _distinct([best, *moves]))
         # Two seeds say little about the scatter at one setting, but all settings together do.
-        error = float(np.mean([one.scores.get("fit_error", 0.0) for one in found]))
+        error = float(np.mean([trial.scores.get("fit_error", 0.0) for trial in trials]))
         wanted = {}
         for item in search.paper.items:
             if item.is_open and not item.is_stated:
-                others = [one for one in found if _differs_only(one.setting, best, item.name)]
-                value, gain = _preferred(item, [found[0], *others], error)
+                others = [trial for trial in trials if _differs_only(trial.setting, best, item.name)]
+                value, gain = _preferred(item, [trials[0], *others], error)
                 if value != best[item.name]:
                     wanted[item.name] = value, gain
-        moved = _together(search, found[0], wanted, error)
+        moved = _together(search, trials[0], wanted, error)
         if moved == best:
             break
         best = moved
@@ -201,22 +201,24 @@ def _differs_only(setting: Setting, best: Setting, name: str) -> bool:
     return all((setting[key] == best[key]) == (key != name) for key in best)
 
 
-def _preferred(item: Item, found: Sequence[Trial], error: float) -> tuple[Any, float]:
+def _preferred(item: Item, trials: Sequence[Trial], error: float) -> tuple[Any, float]:
     """Return the value of an item with the best basis among those within the noise of the best score.
 
     The second number is its gain over the first trial.
     """
-    possible = [one for one in found if one.possible] or list(found[:1])
+    possible = [trial for trial in trials if trial.possible] or list(trials[:1])
     top = max(map(_fit, possible))
     order = list(Basis)
-    equals = [one for one in possible if _fit(one) >= top - error]
-    chosen = min(equals, key=lambda one: (order.index(item.find(one.setting[item.name]).basis), -_fit(one)))
-    return chosen.setting[item.name], _fit(chosen) - _fit(found[0])
+    equals = [trial for trial in possible if _fit(trial) >= top - error]
+    chosen = min(
+        equals, key=lambda trial: (order.index(item.find(trial.setting[item.name]).basis), -_fit(trial))
+    )
+    return chosen.setting[item.name], _fit(chosen) - _fit(trials[0])
 
 
 def is_kept(directory: Path) -> bool:
     """Return whether a directory has files of `keep` and no others, so that it may be replaced."""
-    return {one.name for one in directory.iterdir()} <= {
+    return {file.name for file in directory.iterdir()} <= {
         tried.SETTING,
         tried.SETTINGS,
         tried.CLAIMS,

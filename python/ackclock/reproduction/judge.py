@@ -109,8 +109,8 @@ class _Work:
         """Return all numbers, in the order of cases and runs, and the traces."""
         if isinstance(self.artefact, Computed):
             rows, traces = self.artefact.compute(self.effort)
-            found = {key: frozenset().union(*some) for key, some in rows.items()}
-            if found != dict(self.artefact.supplied(self.effort)):
+            keys = {key: frozenset().union(*some) for key, some in rows.items()}
+            if keys != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
             return Numbers(rows, self.effort.setting, self.artefact.bounds), traces
         ordered = {key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases}
@@ -132,10 +132,10 @@ def judge(
     number of parallel runs, by default one per core, and `address` the scheduler of a Dask cluster; a
     ScenarioError says that the cluster cannot be used.
     """
-    works = {index: _Work(one) for index, one in enumerate(asked)}
+    works = {index: _Work(request) for index, request in enumerate(asked)}
     users: dict[Job, list[tuple[int, Any]]] = defaultdict(list)
-    for index, one in enumerate(asked):
-        for key, of_case in one.jobs.items():
+    for index, request in enumerate(asked):
+        for key, of_case in request.jobs.items():
             for job in of_case:
                 if job in works[index].waiting:
                     users[job].append((index, key))

@@ -39,19 +39,23 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
     meant. With `headlines` only those of the quick reproduction are taken from a whole paper. A
     LookupError suggests the nearest name for an unknown target.
     """
-    every = {f"{paper.name}/{one.name}": (paper, one) for paper in papers.values() for one in paper.artefacts}
+    every = {
+        f"{paper.name}/{artefact.name}": (paper, artefact)
+        for paper in papers.values()
+        for artefact in paper.artefacts
+    }
     chosen: dict[str, tuple[Paper, Artefact]] = {}
     for target in targets or papers:
         wanted = target.strip("/")
-        found = {key: one for key, one in every.items() if wanted in (key, key.split("/")[0])}
-        if not found:
+        matching = {key: item for key, item in every.items() if wanted in (key, key.split("/")[0])}
+        if not matching:
             words = [*papers, *every]
             close = difflib.get_close_matches(target, words, 1, cutoff=0.5)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(papers)}"
             raise LookupError(f"there is no {target}: {hint}")
         if headlines and wanted not in every:
-            found = {key: one for key, one in found.items() if one[1].headline}
-        chosen |= found
+            matching = {key: item for key, item in matching.items() if item[1].headline}
+        chosen |= matching
     return list(chosen.values())
 
 
@@ -63,7 +67,7 @@ def undecided(chosen: Selected, output: Path) -> Selected:
         claims = json.loads(file.read_text(encoding="utf-8"))["claims"] if file.exists() else []
         return any(claim["verdict"] == "undecided" for claim in claims)
 
-    return [one for one in chosen if is_open(*one)]
+    return [selected for selected in chosen if is_open(*selected)]
 
 
 def papers(known: Mapping[str, Paper], targets: Sequence[str] = ()) -> list[str]:
@@ -113,7 +117,7 @@ def reproduce(
             paper, artefact = chosen[index]
             records[index] = _write(output, paper, every[index], judgement)
             tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
-    shown = papers if papers is not None else {one.name: one for one, _ in chosen}.values()
+    shown = papers if papers is not None else {paper.name: paper for paper, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
 
@@ -135,7 +139,7 @@ def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
 def _is_artefact(directory: Path) -> bool:
     endings = {".parquet", ".png", ".pdf", ".json"}
     return (directory / "artefact.json").is_file() and all(
-        one.suffix in endings or one.name == "scenarios" for one in directory.iterdir()
+        file.suffix in endings or file.name == "scenarios" for file in directory.iterdir()
     )
 
 

@@ -133,7 +133,7 @@ class Numbers:
             By run; the value of an estimate.
         """
         values = [row[key] for row in self.rows[case]]
-        return [one.value if isinstance(one, Estimate) else float(one) for one in values]
+        return [value.value if isinstance(value, Estimate) else float(value) for value in values]
 
     def of(self, case: Key, key: Key) -> Estimate:
         """Estimate a number over the runs of a case.
@@ -150,8 +150,8 @@ class Numbers:
         """
         rows = self.rows[case]
         alone = len(rows) == 1 and isinstance(rows[0][key], Estimate)
-        found: Estimate = rows[0][key] if alone else over_runs(self.each(case, key))
-        return within(found, *self.bounds.get(str(key), POSITIVE))
+        estimate: Estimate = rows[0][key] if alone else over_runs(self.each(case, key))
+        return within(estimate, *self.bounds.get(str(key), POSITIVE))
 
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
         """Estimate the ratio of two numbers.

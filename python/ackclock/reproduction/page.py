@@ -47,12 +47,12 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     if laboratory is not None:
         with storage.new_file(output / lab.NAME) as file:
             file.write_text(laboratory, encoding="utf-8")
-    every = [one for _, artefacts in shown for one in artefacts]
+    every = [artefact for _, artefacts in shown for artefact in artefacts]
     text = html(
         "report.html",
         root=from_here(output),
         quoted=shlex.quote,
-        charts={one["place"]: one["charts"] for one in every if one["charts"]},
+        charts={artefact["place"]: artefact["charts"] for artefact in every if artefact["charts"]},
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
@@ -63,10 +63,10 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
             if artefacts
         ],
         version=engine.__version__,
-        count=Counter(one["verdict"] for one in every),
+        count=Counter(artefact["verdict"] for artefact in every),
         artefacts=len(every),
         of_claims=strips.counts(every),
-        quick=any(one["quick"] for one in every),
+        quick=any(artefact["quick"] for artefact in every),
     )
     text = _with_pictures(text, output, every)
     with storage.new_file(output / "index.html") as file:
@@ -79,10 +79,12 @@ def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any
     First come those that nothing on the screen replaces, then those that are for print alone.
     """
     every = list(artefacts)
-    figures = [(f"{one['place']}/{one['name']}.png", one["charts"] is not None) for one in every]
-    settings = [(f"{one['place']}/{strips.NAME}.png", False) for one in every if one["strips"]]
+    figures = [
+        (f"{artefact['place']}/{artefact['name']}.png", artefact["charts"] is not None) for artefact in every
+    ]
+    settings = [(f"{artefact['place']}/{strips.NAME}.png", False) for artefact in every if artefact["strips"]]
     left = 0
-    for picture, _ in sorted(figures + settings, key=lambda one: one[1]):
+    for picture, _ in sorted(figures + settings, key=lambda item: item[1]):
         source = f'src="{picture}"'
         if source not in text:
             continue
@@ -136,7 +138,7 @@ def _in_lab(file: Path) -> str:
 
 
 def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
-    found = []
+    artefacts = []
     for artefact in paper.artefacts:
         place = directory / artefact.name
         record = place / "artefact.json"
@@ -148,8 +150,8 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
                     f"ackclock reproduce {paper.name}/{artefact.name} makes it again"
                 )
                 continue
-            found.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, place))
-    return found
+            artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, place))
+    return artefacts
 
 
 def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str, Any]:
@@ -176,14 +178,14 @@ def setting_rows(paper: Paper) -> list[list[str]]:
     for item in paper.items:
         value = item.find(paper.setting[item.name]) if item.name else item.values[0]
         inferred = item.is_open and value is not item.values[0]
-        others = [one for one in item.values if one is not value]
+        others = [other for other in item.values if other is not value]
         rows.append(
             [
                 item.quantity,
                 item.words(value.value),
                 f"{value.basis}, inferred" if inferred else str(value.basis),
                 value.evidence,
-                "; ".join(f"{item.words(one.value)} ({one.basis}: {one.evidence})" for one in others),
+                "; ".join(f"{item.words(other.value)} ({other.basis}: {other.evidence})" for other in others),
             ]
         )
     return rows
@@ -200,7 +202,7 @@ def gain(paper: Paper) -> str:
         if name in scores["declared"] and name in scores["best"]
     ]
     kept = "" if paper.inferred.accepted else " The declared setting stays, because no other gains."
-    tries = len({str(one.setting) for one in paper.trials})
+    tries = len({str(trial.setting) for trial in paper.trials})
     return f"{tries} settings were tried. The best moves the mean log-likelihood {' and '.join(words)}.{kept}"
 
 
@@ -249,7 +251,7 @@ def _failing(claims: Sequence[Mapping[str, Any]]) -> list[str]:
         if len(several) == 1:
             lines.append(f"{several[0]} {finding}")
         else:
-            lines += [f"- Of {len(several)} claims: {finding}", *(f"  {one}" for one in several)]
+            lines += [f"- Of {len(several)} claims: {finding}", *(f"  {line}" for line in several)]
     return lines
 
 
@@ -262,11 +264,11 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     count, printed = Counter[str](), Counter[str]()
     every: list[dict[str, Any]] = []
     for paper in papers:
-        found = {one["name"]: one for one in _artefacts(output / paper.name, paper)}
-        every += found.values()
+        records = {record["name"]: record for record in _artefacts(output / paper.name, paper)}
+        every += records.values()
         rows, failing = [], list[str]()
         for artefact in paper.artefacts:
-            record = found.get(artefact.name, {"verdict": "not run", "claims": []})
+            record = records.get(artefact.name, {"verdict": "not run", "claims": []})
             claims = record["claims"]
             count[record["verdict"]] += 1
             if not artefact.name.startswith("section-"):
@@ -285,7 +287,7 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         pairs = tried.never_together(paper.trials)[:PAIRS]
         if pairs:
             lines += ["", "Claims that hold often, but never at the same setting:", ""]
-            lines += [f"- {one[0]}: {one[1]}; {two[0]}: {two[1]}" for one, two in pairs]
+            lines += [f"- {first[0]}: {first[1]}; {second[0]}: {second[1]}" for first, second in pairs]
     words = ". ".join(
         f"{verdicts.total()} {what}: "
         + ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())

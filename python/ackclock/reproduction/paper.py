@@ -108,18 +108,18 @@ class Paper:
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
-        unknown = left_out - {one.name for one in self.artefacts}
+        unknown = left_out - {artefact.name for artefact in self.artefacts}
         if unknown:
             raise LookupError(f"{self.name} has no {min(unknown)}, which [inference] leaves out")
         for item in self.items:
             if item.name:
                 item.find(self.setting[item.name])
-        for one in (*self.artefacts, *([self.conditions] if self.conditions else [])):
-            one.check(self.setting)
+        for artefact in (*self.artefacts, *([self.conditions] if self.conditions else [])):
+            artefact.check(self.setting)
 
     def __getitem__(self, name: str) -> Artefact:
         """Find an artefact by its name."""
-        return next(one for one in self.artefacts if one.name == name)
+        return next(artefact for artefact in self.artefacts if artefact.name == name)
 
     @cached_property
     def setting(self) -> Setting:
@@ -137,25 +137,25 @@ class Paper:
         watched = _Watched(self.setting)
         artefact.check(watched)
         readings = watched.asked - seen
-        return [one for one in self.items if one.is_open and (one.name in mine or one.name in readings)]
+        return [item for item in self.items if item.is_open and (item.name in mine or item.name in readings)]
 
     @cached_property
     def _changing(self) -> Mapping[str, frozenset[str]]:
         """Names of the items that change the scenarios of an artefact, by artefact."""
         others = {
-            (item.name, repr(one.value)): dict(self.setting) | {item.name: one.value}
+            (item.name, repr(value.value)): dict(self.setting) | {item.name: value.value}
             for item in self.items
-            for one in item.values
-            if item.is_open and one.value != self.setting[item.name]
+            for value in item.values
+            if item.is_open and value.value != self.setting[item.name]
         }
-        found = {}
-        for one in self.artefacts:
-            if isinstance(one, Simulated):
-                here = one.cases(QUICK.at(self.setting))
-                found[one.name] = frozenset(
-                    name for (name, _), setting in others.items() if one.cases(QUICK.at(setting)) != here
+        names = {}
+        for artefact in self.artefacts:
+            if isinstance(artefact, Simulated):
+                here = artefact.cases(QUICK.at(self.setting))
+                names[artefact.name] = frozenset(
+                    name for (name, _), setting in others.items() if artefact.cases(QUICK.at(setting)) != here
                 )
-        return found
+        return names
 
     @cached_property
     def trials(self) -> Sequence[Trial]:
@@ -182,24 +182,24 @@ def load(package: str) -> Paper:
     unknown keys or is not TOML; ValueError when two artefacts have the same name, or a claim has two
     findings.
     """
-    found = import_module(package)
-    modules = [import_module(f"{package}.{one.name}") for one in iter_modules(found.__path__)]
-    artefacts = sorted({id(one): one for one in _artefacts(modules)}.values(), key=_as_printed)
-    names = [one.name for one in artefacts]
+    module = import_module(package)
+    modules = [import_module(f"{package}.{submodule.name}") for submodule in iter_modules(module.__path__)]
+    artefacts = sorted({id(artefact): artefact for artefact in _artefacts(modules)}.values(), key=_as_printed)
+    names = [artefact.name for artefact in artefacts]
     if len(set(names)) < len(names):
         raise ValueError(f"{package}: two artefacts have the same name among {names}")
-    data = tomllib.loads((resources.files(found) / "paper.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((resources.files(module) / "paper.toml").read_text(encoding="utf-8"))
     bounds = _bounds(data.pop("numbers", {}))
-    artefacts = [replace(one, bounds=bounds) for one in artefacts]
+    artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
     explained = with_findings(artefacts, _by_claim(data.pop("finding", [])))
     inference = data.pop("inference", None)
     return Paper(
         name=package.rpartition(".")[2],
-        items=[Item.read(one) for one in data.pop("setting")],
-        artefacts=[one for one in explained if one.name != CONDITIONS],
-        conditions=next((one for one in explained if one.name == CONDITIONS), None),
+        items=[Item.read(table) for table in data.pop("setting")],
+        artefacts=[artefact for artefact in explained if artefact.name != CONDITIONS],
+        conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
-        inferred=_inferred(resources.files(found) / "inferred"),
+        inferred=_inferred(resources.files(module) / "inferred"),
         **data,
     )
 
@@ -213,17 +213,17 @@ def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:
 
 
 def _inferred(directory: Traversable) -> Chosen | None:
-    found = tried.setting_of(directory)
-    if not found:
+    chosen = tried.setting_of(directory)
+    if not chosen:
         return None
-    return Chosen(found["setting"], found["accepted"], found["scores"], lambda: tried.read(directory))
+    return Chosen(chosen["setting"], chosen["accepted"], chosen["scores"], lambda: tried.read(directory))
 
 
 def _artefacts(modules: Sequence[ModuleType]) -> Iterator[Artefact]:
     for module in modules:
         for value in vars(module).values():
             some = value if isinstance(value, tuple) else (value,)
-            yield from (one for one in some if isinstance(one, Artefact))
+            yield from (artefact for artefact in some if isinstance(artefact, Artefact))
 
 
 def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
@@ -233,22 +233,22 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
 
 
 def _by_claim(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Finding]]:
-    found: dict[str, dict[str, Finding]] = {}
+    by_claim: dict[str, dict[str, Finding]] = {}
     seen: set[str] = set()
-    for one in findings:
-        finding = Finding(one["name"], one["text"], one.get("contradiction", False))
+    for table in findings:
+        finding = Finding(table["name"], table["text"], table.get("contradiction", False))
         if finding.name in seen or not NAME.fullmatch(finding.name):
             raise ValueError(
                 f"{finding.name!r} names no finding, or two; names are words with hyphens, once each"
             )
         seen.add(finding.name)
-        for artefact, names in one["claims"].items():
-            known = found.setdefault(artefact, {})
+        for artefact, names in table["claims"].items():
+            known = by_claim.setdefault(artefact, {})
             for name in names:
                 if name in known:
                     raise ValueError(f"{artefact}: {name} has two findings")
                 known[name] = finding
-    return found
+    return by_claim
 
 
 def with_findings(
@@ -259,16 +259,16 @@ def with_findings(
     `findings` is by artefact and claim; ``*`` stands for every claim of an artefact without a finding of
     its own. Raises KeyError when a finding refers to an unknown claim.
     """
-    unknown = set(findings) - {one.name for one in artefacts}
+    unknown = set(findings) - {artefact.name for artefact in artefacts}
     result = []
-    for one in artefacts:
-        known = findings.get(one.name, {})
-        unknown |= set(known) - {claim.name for claim in one.claims} - {"*"}
+    for artefact in artefacts:
+        known = findings.get(artefact.name, {})
+        unknown |= set(known) - {claim.name for claim in artefact.claims} - {"*"}
         claims = []
-        for claim in one.claims:
-            found = known.get(claim.name, known.get("*"))
-            claims.append(claim if found is None else replace(claim, finding=found))
-        result.append(replace(one, claims=tuple(claims)))
+        for claim in artefact.claims:
+            finding = known.get(claim.name, known.get("*"))
+            claims.append(claim if finding is None else replace(claim, finding=finding))
+        result.append(replace(artefact, claims=tuple(claims)))
     if unknown:
         raise KeyError(f"findings for what is not there: {sorted(unknown)}")
     return tuple(result)

@@ -51,7 +51,7 @@ class Search:
     def scored(self, *kinds: str) -> list[Artefact]:
         """Return the artefacts with claims that choose (``fit``) or test (``held_out``)."""
         names = {name for kind in kinds or self.claims for name, _ in self.claims[kind]}
-        return [one for one in self.paper.artefacts if one.name in names]
+        return [artefact for artefact in self.paper.artefacts if artefact.name in names]
 
     def look(
         self,
@@ -66,22 +66,22 @@ class Search:
         conditions = [self.paper.conditions] if self.paper.conditions else []
         shown = [*conditions, *artefacts]
         effort = replace(QUICK, runs=runs, first_run=first_run)
-        asked = [Asked.of(one, effort.at(setting)) for setting in settings for one in shown]
-        seen = [self._kept(one) for one in asked]
-        due = [index for index, one in enumerate(seen) if one is None]
+        asked = [Asked.of(artefact, effort.at(setting)) for setting in settings for artefact in shown]
+        seen = [self._kept(request) for request in asked]
+        due = [index for index, request in enumerate(seen) if request is None]
         judged = judge([asked[index] for index in due], self.store, self.jobs, self.address)
         for number, judgement in judged:
             index = due[number]
             seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
             if judgement.error:
                 self.tell(f"{self.paper.name}/{asked[index].artefact.name}: {judgement.error}")
-        found = []
+        trials = []
         for number, setting in enumerate(settings):
             mine = seen[number * len(shown) : (number + 1) * len(shown)]
-            by_name = {one.name: got for one, got in zip(shown, mine, strict=True) if got}
-            found.append(self._trial(setting, by_name, stage, runs, first_run))
-        self.trials += found
-        return found
+            by_name = {artefact.name: got for artefact, got in zip(shown, mine, strict=True) if got}
+            trials.append(self._trial(setting, by_name, stage, runs, first_run))
+        self.trials += trials
+        return trials
 
     def _name(self, asked: Asked) -> str:
         return f"judged/{fingerprint(asked, f'ackclock_papers.{self.paper.name}', MEASURING)}"
@@ -91,7 +91,7 @@ class Search:
         if record is None:
             return None
         error, claims = record
-        return Seen(error, {name: SeenClaim(*one) for name, one in claims.items()})
+        return Seen(error, {name: SeenClaim(*fields) for name, fields in claims.items()})
 
     def _keep(self, asked: Asked, seen: Seen) -> Seen:
         if self.store is not None and not seen.error:
@@ -101,12 +101,13 @@ class Search:
     def _trial(self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int) -> Trial:
         stated = {CONDITIONS} & set(seen)
         possible = all(
-            not seen[name].error and all(one.holds for one in seen[name].claims.values()) for name in stated
+            not seen[name].error and all(claim.holds for claim in seen[name].claims.values())
+            for name in stated
         )
         outcomes = {
             (name, sentence): Outcome(said.holds, said.value)
-            for name, one in seen.items()
-            for sentence, said in one.claims.items()
+            for name, outcome in seen.items()
+            for sentence, said in outcome.claims.items()
             if name not in stated
         }
         scores = {}
@@ -142,35 +143,35 @@ class Seen(NamedTuple):
         numbers = [judgement.numbers, *(judgement.numbers.only(run) for run in range(runs))]
         claims = {}
         for claim, said in judgement.claims:
-            chances = [likelihood(claim.target, claim.judge(one)) for one in numbers]
+            chances = [likelihood(claim.target, claim.judge(run)) for run in numbers]
             holds, value = bool(said.holds), float(said.value)
             claims[claim.name] = SeenClaim(holds, value, list(map(math.log, chances)))
         return cls(judgement.error, claims)
 
 
 def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
-    found = set()
+    keys = set()
     for name, claims in wanted.items():
-        known = [one for one in paper.artefacts if one.name == name]
+        known = [artefact for artefact in paper.artefacts if artefact.name == name]
         if not known:
             raise LookupError(f"{paper.name} has no {name}, which [inference] names")
         every = {claim.name for claim in known[0].claims}
         unknown = set(claims) - every - {"*"}
         if unknown:
             raise LookupError(f"{paper.name}/{name} has no claim {sorted(unknown)[0]!r}")
-        found |= {(name, one) for one in (every if "*" in claims else claims)}
-    return found
+        keys |= {(name, claim_name) for claim_name in (every if "*" in claims else claims)}
+    return keys
 
 
 def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
     """Return the mean log-likelihood of claims, artefacts weighing alike, for all runs or for one."""
     by_artefact = []
-    for name, one in seen.items():
+    for name, outcome in seen.items():
         wanted = [claim for artefact, claim in keys if artefact == name]
-        if wanted and one.error:
+        if wanted and outcome.error:
             by_artefact.append(math.log(LEAST_LIKELIHOOD))
         elif wanted:
             # Sums of numbers depend on their order, which that of a set is not.
-            found = [one.claims[claim].likelihoods[index] for claim in sorted(wanted)]
-            by_artefact.append(math.fsum(found) / len(found))
+            logarithms = [outcome.claims[claim].likelihoods[index] for claim in sorted(wanted)]
+            by_artefact.append(math.fsum(logarithms) / len(logarithms))
     return math.fsum(by_artefact) / len(by_artefact) if by_artefact else math.nan

@@ -57,7 +57,7 @@ def load(package: str) -> tuple[Sentence, ...]:
     when a sentence has both claims and a reason for having none, or neither.
     """
     text = (resources.files(package) / FILE).read_text(encoding="utf-8")
-    return tuple(Sentence(**one) for one in tomllib.loads(text)["sentence"])
+    return tuple(Sentence(**table) for table in tomllib.loads(text)["sentence"])
 
 
 def matching(artefact: Artefact, pattern: str) -> list[Claim]:
@@ -82,7 +82,7 @@ def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Arte
     """Yield the claims that no sentence of the paper states: they are ours."""
     for artefact in paper.artefacts:
         patterns = {pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())}
-        stated = {claim.name for one in patterns for claim in matching(artefact, one)}
+        stated = {claim.name for pattern in patterns for claim in matching(artefact, pattern)}
         yield from ((artefact, claim) for claim in artefact.claims if claim.name not in stated)
 
 
@@ -101,24 +101,24 @@ def markdown(papers: Sequence[tuple[Paper, Sequence[Sentence]]]) -> str:
         "claims",
         "of these ours",
     ]
-    lines = table(heads, (_counts(*one) for one in papers))
+    lines = table(heads, (_counts(*paper_and_sentences) for paper_and_sentences in papers))
     for paper, sentences in papers:
-        rows = ([one.section, one.says, _checks(paper, one)] for one in sentences)
+        rows = ([sentence.section, sentence.says, _checks(paper, sentence)] for sentence in sentences)
         lines += ["", f"## {paper.title}", *table(["section", "says", "checked by"], rows)]
         ours = list(unstated(paper, sentences))
         if ours:
             lines += ["", "Claims of ours that no sentence states:"]
-            lines += [f"- {_link(paper, one)}: {claim.sentence}" for one, claim in ours]
+            lines += [f"- {_link(paper, artefact)}: {claim.sentence}" for artefact, claim in ours]
     return "\n".join(lines) + "\n"
 
 
 def _counts(paper: Paper, sentences: Sequence[Sentence]) -> list[object]:
     elsewhere, not_yet = (
-        sum(one.not_tested.startswith(begin) for one in sentences) for begin in (ELSEWHERE, NOT_YET)
+        sum(sentence.not_tested.startswith(begin) for sentence in sentences) for begin in (ELSEWHERE, NOT_YET)
     )
-    claimed = sum(bool(one.claims) for one in sentences)
+    claimed = sum(bool(sentence.claims) for sentence in sentences)
     rest = len(sentences) - claimed - elsewhere - not_yet
-    claims = sum(len(one.claims) for one in paper.artefacts)
+    claims = sum(len(artefact.claims) for artefact in paper.artefacts)
     ours = len(list(unstated(paper, sentences)))
     name = paper.title.partition(" (")[0].partition(":")[0]
     return [name, len(sentences), claimed, elsewhere, not_yet, rest, claims, ours]
@@ -132,7 +132,7 @@ def _checks(paper: Paper, sentence: Sentence) -> str:
     cells = []
     for name, patterns in sentence.claims.items():
         artefact = paper[name]
-        names = {claim.sentence: None for one in patterns for claim in matching(artefact, one)}
+        names = {claim.sentence: None for pattern in patterns for claim in matching(artefact, pattern)}
         every = len(names) == len(artefact.claims) > 1
         cells.append(f"{_link(paper, artefact)}: " + (f"all {len(names)}" if every else "; ".join(names)))
     return "<br>".join(cells)

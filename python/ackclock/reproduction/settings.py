@@ -62,7 +62,7 @@ class Item:
         some = rest.pop("values", None)
         if some is None:
             some = [{"value": None, "basis": rest.pop("basis"), "evidence": rest.pop("evidence")}]
-        values = [Value(**{**one, "basis": Basis(one["basis"])}) for one in some]
+        values = [Value(**{**table, "basis": Basis(table["basis"])}) for table in some]
         return cls(values=tuple(values), **rest)
 
     @property
@@ -82,9 +82,9 @@ class Item:
 
     def find(self, value: Any) -> Value:
         """Return a value of the item with its basis; a LookupError says that it is not one of them."""
-        for one in self.values:
-            if one.value == value:
-                return one
+        for known in self.values:
+            if known.value == value:
+                return known
         raise LookupError(f"{self.name}: {value!r} is none of the values of {self.quantity}")
 
     def words(self, value: Any) -> str:
@@ -101,4 +101,4 @@ def _plain(value: Any) -> str:
 
 def declared(items: Sequence[Item]) -> dict[str, Any]:
     """Return the first value of every named item."""
-    return {one.name: one.declared for one in items if one.name}
+    return {item.name: item.declared for item in items if item.name}

@@ -32,18 +32,18 @@ HOLDS, FAILS, PAPER = plots.COLOURS[0], plots.COLOURS[1], "#555555"
 
 def shown(artefact: Artefact, paper: Paper) -> list[Claim]:
     """Return the claims with a strip: their number was measured at two plausible settings or more."""
-    return [one for one in artefact.claims if len(_values(artefact, one, paper)) > 1]
+    return [claim for claim in artefact.claims if len(_values(artefact, claim, paper)) > 1]
 
 
 def _values(artefact: Artefact, claim: Claim, paper: Paper) -> list[tuple[float, bool, bool]]:
     """Return the number at each plausible setting, whether the claim held, and whether it is chosen."""
     key = (artefact.name, claim.name)
-    found = []
-    for one in tried.plausible(paper.trials, key):
-        value, holds = one.outcomes[key].value, one.outcomes[key].holds
+    values = []
+    for trial in tried.plausible(paper.trials, key):
+        value, holds = trial.outcomes[key].value, trial.outcomes[key].holds
         if claim.target is not None and math.isfinite(value):
-            found.append((value, holds, dict(one.setting) == dict(paper.setting)))
-    return found
+            values.append((value, holds, dict(trial.setting) == dict(paper.setting)))
+    return values
 
 
 def draw(artefact: Artefact, paper: Paper) -> matplotlib.figure.Figure:
@@ -63,8 +63,8 @@ def _strip(panel: Axes, claim: Claim, values: Sequence[tuple[float, bool, bool]]
     assert claim.target is not None  # noqa: S101
     target = claim.target
     numbers = [value for value, *_ in values]
-    marks = [one for one in (target.low, target.high, target.expected) if one is not None]
-    ends = [*numbers, *(one for one in marks if math.isfinite(one))]
+    marks = [number for number in (target.low, target.high, target.expected) if number is not None]
+    ends = [*numbers, *(number for number in marks if math.isfinite(number))]
     if min(ends) > 0 and (target.logarithmic or max(ends) > WIDE * min(ends)):
         panel.set_xscale("log")
         low, high = min(ends) / 1.2, max(ends) * 1.2
@@ -108,7 +108,7 @@ MEANING = {
 
 def counts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the number of claims by key of `MEANING`."""
-    found = dict.fromkeys(MEANING, 0)
+    claims = dict.fromkeys(MEANING, 0)
     for record in records:
         for claim in record["claims"]:
             kind = claim["verdict"]
@@ -116,5 +116,5 @@ def counts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
                 kind = "untried"
             elif kind == "reproduced":
                 kind = "robust" if claim["robust"] else "fragile"
-            found[kind] += 1
-    return found
+            claims[kind] += 1
+    return claims

@@ -59,15 +59,15 @@ def write(directory: Path, trials: Sequence[Trial]) -> None:
     names = list(trials[0].setting)
     heads = ["trial", "stage", "runs", "first_run", "possible", "fit", "held_out"]
     rows = [
-        [number, one.stage, one.runs, one.first_run, _yes(one.possible)]
-        + [f"{one.scores[name]:.3f}" if name in one.scores else "" for name in heads[5:]]
-        + [json.dumps(one.setting[name]) for name in names]
-        for number, one in enumerate(trials)
+        [number, trial.stage, trial.runs, trial.first_run, _yes(trial.possible)]
+        + [f"{trial.scores[name]:.3f}" if name in trial.scores else "" for name in heads[5:]]
+        + [json.dumps(trial.setting[name]) for name in names]
+        for number, trial in enumerate(trials)
     ]
     _write(directory / SETTINGS, [*heads, *names], rows)
-    keys = dict.fromkeys(key for one in trials for key in one.outcomes)
+    keys = dict.fromkeys(key for trial in trials for key in trial.outcomes)
     cells = [
-        [*key, *(_cell(one.outcomes.get(key)) for one in trials)]
+        [*key, *(_cell(trial.outcomes.get(key)) for trial in trials)]
         for key in sorted(keys, key=lambda key: key[0])
     ]
     _write(directory / CLAIMS, ["artefact", "claim", *map(str, range(len(trials)))], cells)
@@ -102,12 +102,12 @@ def read(directory: Traversable) -> list[Trial]:
                 holds, _, value = cell.partition(" ")
                 outcomes[number][artefact, claim] = Outcome(holds == "yes", float(value or math.nan))
     heads, *rows = _rows(directory / SETTINGS)
-    found = []
+    trials = []
     for row in rows:
         trial, stage, runs, first_run, possible, *others = row
-        scores = {name: float(one) for name, one in zip(heads[5:7], others, strict=False) if one}
+        scores = {name: float(score) for name, score in zip(heads[5:7], others, strict=False) if score}
         values = map(json.loads, others[2:])
-        found.append(
+        trials.append(
             Trial(
                 dict(zip(heads[7:], values, strict=True)),
                 stage,
@@ -118,7 +118,7 @@ def read(directory: Traversable) -> list[Trial]:
                 outcomes[int(trial)],
             )
         )
-    return found
+    return trials
 
 
 def _check(directory: Traversable) -> None:
@@ -169,9 +169,9 @@ def judge(
     proves that it cannot hold together with the rest of the paper.
     """
     fair = plausible(trials, key)
-    everywhere = [one for one in trials if one.possible and key in one.outcomes]
-    holding = sum(one.outcomes[key].holds for one in fair)
-    found = any(one.outcomes[key].holds for one in everywhere)
+    everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
+    holding = sum(trial.outcomes[key].holds for trial in fair)
+    holds_somewhere = any(trial.outcomes[key].holds for trial in everywhere)
     kind: Kind
     if undecided:
         kind = "undecided"
@@ -179,13 +179,13 @@ def judge(
         kind = "reproduced"
     elif contradicted:
         kind = "contradicted"
-    elif found:
+    elif holds_somewhere:
         kind = "depends"
     else:
         kind = "not found" if everywhere else "differs"
     tried = len(fair)
     if kind == "not found":
-        tried = len({json.dumps(dict(one.setting), sort_keys=True) for one in everywhere})
+        tried = len({json.dumps(dict(trial.setting), sort_keys=True) for trial in everywhere})
     why = _dependence(key, fair if 0 < holding < len(fair) else everywhere, items)
     return Verdict(kind, holding, tried, why)
 
@@ -195,7 +195,7 @@ def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:
 
     They are the possible ones of the design at which the claim was judged.
     """
-    return [one for one in trials if one.stage == DESIGN and one.possible and key in one.outcomes]
+    return [trial for trial in trials if trial.stage == DESIGN and trial.possible and key in trial.outcomes]
 
 
 def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -> str:
@@ -205,8 +205,8 @@ def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -
         if not item.is_open:
             continue
         groups: dict[str, list[bool]] = defaultdict(list)
-        for one in trials:
-            groups[item.words(one.setting[item.name])].append(one.outcomes[key].holds)
+        for trial in trials:
+            groups[item.words(trial.setting[item.name])].append(trial.outcomes[key].holds)
         shares = [sum(some) / len(some) for some in groups.values()]
         effect = max(shares, default=0) - min(shares, default=0)
         if effect > best[0]:
@@ -222,9 +222,9 @@ def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
     """
     by_claim: dict[ClaimKey, set[int]] = defaultdict(set)
     judged: dict[ClaimKey, set[int]] = defaultdict(set)
-    for number, one in enumerate(trials):
-        if one.stage == DESIGN and one.possible:
-            for key, outcome in one.outcomes.items():
+    for number, trial in enumerate(trials):
+        if trial.stage == DESIGN and trial.possible:
+            for key, outcome in trial.outcomes.items():
                 judged[key].add(number)
                 if outcome.holds:
                     by_claim[key].add(number)
@@ -243,5 +243,5 @@ def setting_of(directory: Traversable) -> dict[str, Any]:
     if not place.is_file():
         return {}
     _check(directory)
-    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    return found
+    setting: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return setting
