@@ -1,8 +1,12 @@
-//! Congestion controls, written once for every driver.
+//! Congestion controls behind one contract, for every driver in Rust.
 //!
-//! A driver (the simulator, a QUIC stack, the kernel) tells a [`Controller`] what happened as [`Signal`]s
-//! and does what its [`Decision`] says. A control has no clock other than the times that it is told, draws no
-//! random numbers, does no I/O and allocates nothing: the same signals give the same decisions anywhere.
+//! A driver (the simulator, a QUIC stack) tells a [`Controller`] what happened as [`Signal`]s and does what its
+//! [`Decision`] says. A control has no clock other than the times that it is told, draws no random numbers, does no I/O
+//! and allocates nothing: the same signals give the same decisions anywhere.
+//!
+//! The Linux kernel runs none of this code, because eBPF has no floating point. The controls that it can load are
+//! written a second time, in C (`ackclock-kernel`); tests send the same signals to both versions and compare their
+//! windows.
 //!
 //! The contract between the two sides:
 //! - The driver calls [`Controller::on`] with times that never run back, counts every packet as delivered
