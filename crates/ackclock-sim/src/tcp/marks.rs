@@ -4,18 +4,18 @@ use crate::packet::{MARKS_MODULUS, Packet};
 
 /// The marks that a receiver has reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks {
+pub struct ReportedMarks {
     /// Marks so far, as far as the sender can tell.
     total: u64,
     /// Acknowledgements count modulo this.
     modulus: u64,
 }
 
-impl Marks {
+impl ReportedMarks {
     /// None so far, with counts of `bits` bits.
     #[must_use]
     pub const fn with_bits(bits: u64) -> Self {
-        Marks { total: 0, modulus: 1 << bits }
+        ReportedMarks { total: 0, modulus: 1 << bits }
     }
 
     /// Packets newly reported as marked by an acknowledgement that newly reports `delivered` packets as delivered.
@@ -50,7 +50,7 @@ mod tests {
     /// What a sender that knows of `before` marks reads when the receiver has seen `now`.
     fn newly(bits: u64, before: u64, now: u64, delivered: u64) -> u64 {
         let ack = Packet::new(Kind::Ack, 0, 0, 0, Time::ZERO, 40).with_marks(now);
-        Marks { total: before, ..Marks::with_bits(bits) }.read(&ack, delivered)
+        ReportedMarks { total: before, ..ReportedMarks::with_bits(bits) }.read(&ack, delivered)
     }
 
     /// Counts wrap at 2048. From 2040 to 2050 are ten marks; an acknowledgement that was overtaken says 2035, five fewer.

@@ -1,9 +1,12 @@
 //! TCP: sender, receiver, loss recovery, timers.
 
 mod application;
+mod control;
 mod deadline;
+mod delivery_rate;
 mod gate;
 mod marks;
+mod measuring;
 mod pacing;
 mod receiver;
 pub mod recovery;

@@ -3,14 +3,14 @@
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
-use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time, Window};
+use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
 
+use super::control::Control;
 use super::gate::Gate;
-use super::marks::Marks;
-use super::pacing::{DeliveryRate, Pacer};
+use super::measuring::Measuring;
+use super::pacing::Pacer;
 use super::recovery::{Flight, Next, Outcome, Recovery};
 use super::settings::Settings;
-use super::stamps::Stamps;
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
@@ -26,20 +26,12 @@ const MOST_IN_FLIGHT: u64 = 1 << 24;
 /// Sends one flow, with recovery `R`.
 pub struct Sender<R> {
     settings: Settings,
-    control: Box<dyn ErasedController>,
-    /// The control as it was at the start, where the application begins new connections.
-    fresh: Option<Box<dyn ErasedController>>,
+    control: Control,
     application: Application,
-    decision: Decision,
-    /// The decision's window in whole packets, at least the smallest that a sender keeps.
-    whole_window: u64,
     recovery: R,
     timer: Timer,
     flight: Flight,
     phase: Phase,
-    /// Round trips completed, and the first packet of the present one, whose acknowledgement completes it.
-    round: u64,
-    round_begin: u64,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
     /// The packet that timed out last, as long as it is the oldest.
@@ -51,24 +43,12 @@ pub struct Sender<R> {
     gate: Gate,
     noise: Stream,
     pacer: Pacer,
-    /// Present only for controls that read it.
-    delivery_rate: Option<DeliveryRate>,
-    /// Present only for controls that are told of every loss.
-    stamps: Option<Box<Stamps>>,
-    /// Marks that the receiver has reported, for a control that reads their count.
-    marks: Option<Marks>,
-    /// The round trip in which the window was full last.
-    full_round: u64,
+    measuring: Measuring,
     meter: Meter,
     /// When the flow starts or stops next.
     phase_ends: Time,
     /// When that happens or the application wants to be woken, whichever comes first.
     plans: Time,
-}
-
-/// A window in whole packets, but at least `least`.
-fn whole(window: Window, least: u64) -> u64 {
-    window.whole().0.max(least)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,27 +70,18 @@ impl<R: Recovery> Sender<R> {
         (overhead, noise): (Stream, Stream),
         meter: Meter,
     ) -> Self {
-        let decision = control.decision();
         if control.wants_losses() {
             recovery.newly_lost().want();
         }
         Sender {
             settings,
-            whole_window: whole(decision.window, settings.min_window),
-            decision,
-            delivery_rate: control.wants_rate().then(DeliveryRate::default),
-            stamps: control.wants_losses().then(Box::default),
-            marks: control.wants_marks().then_some(Marks::with_bits(settings.ace_bits)),
-            full_round: 0,
-            fresh: application.reconnects().then(|| control.duplicate()),
-            control,
+            measuring: Measuring::new(&*control, settings.ace_bits),
+            control: Control::new(control, settings.min_window, application.reconnects()),
             application,
             recovery,
             timer,
             flight: Flight::default(),
             phase: Phase::NotStarted,
-            round: 0,
-            round_begin: 0,
             window_limited: true,
             timed_out: None,
             marked_until: 0,
@@ -127,26 +98,12 @@ impl<R: Recovery> Sender<R> {
 
     /// Tells the control what happened and adopts its decision.
     fn tell(&mut self, now: Time, signal: Signal) {
-        self.meter.hold_window(now, self.decision.window.0);
-        let decision = self.control.on(now, signal);
-        self.adopt(decision);
-    }
-
-    fn adopt(&mut self, decision: Decision) {
-        let window = decision.window.0;
-        assert!((1.0..f64::INFINITY).contains(&window), "a control broke its contract: window {window}");
-        self.decision = decision;
-        // Mostly the whole window stays as it is, and rounding takes 15 instructions.
-        let beyond = window - self.whole_window as i64 as f64;
-        if !(0.0..1.0).contains(&beyond) {
-            self.whole_window = whole(decision.window, self.settings.min_window);
-            self.meter.note_window(window);
-        }
+        self.control.tell(now, signal, &mut self.meter);
     }
 
     /// Tells the control of what is worth a line in the journal.
     fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
-        let before = self.decision.window.0;
+        let before = self.control.window();
         self.tell(context.now, signal);
         let kind = match signal {
             Signal::Ack(_) | Signal::Idle | Signal::Lost(_) | Signal::Restart => return,
@@ -160,7 +117,7 @@ impl<R: Recovery> Sender<R> {
     }
 
     fn write(&self, context: &mut Context<'_>, kind: &'static str, window_before: f64) {
-        context.write(self.settings.flow, kind, window_before, self.decision.window.0);
+        context.write(self.settings.flow, kind, window_before, self.control.window());
     }
 
     /// The RTT that an acknowledgement measures; none for a retransmission (Karn). With time stamps the timer uses those,
@@ -195,7 +152,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         let was_recovering = self.recovery.recovering();
-        let grows = self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window());
+        let grows = self.grows();
         // Recovery by time wants to know the RTT; for the others it is measured below, where that costs less.
         let mut rtt = None;
         if R::TIMESTAMPS {
@@ -206,23 +163,17 @@ impl<R: Recovery> Sender<R> {
         self.flight.oldest = ack.sequence;
         if advances {
             self.timed_out = None;
-            if ack.sequence > self.round_begin {
-                self.round += 1;
-                self.round_begin = self.flight.next;
-            }
+            self.measuring.on_advance(ack.sequence, self.flight.next);
         }
-        let lost = if self.stamps.is_some() { self.tell_losses(context.now) } else { 0 };
+        if self.measuring.follows_losses() {
+            self.tell_losses(context.now);
+        }
         if !R::TIMESTAMPS {
             rtt = self.sample_rtt(context.now, ack, advances);
         }
-        let rate = match &mut self.delivery_rate {
-            Some(measure) => {
-                let lost = self.stamps.as_ref().map_or(0, |stamps| stamps.lost());
-                measure.on_ack(context.now, ack.sent, outcome.delivered, lost)
-            }
-            None => None,
-        };
-        let marked = self.marks.as_mut().map_or(0, |marks| marks.read(ack, outcome.delivered));
+        let lost = self.measuring.take_uncounted();
+        let rate = self.measuring.rate(context.now, ack, outcome.delivered);
+        let marked = self.measuring.marked(ack, outcome.delivered);
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
         let credit = match (advances && ack.sequence > self.marked_until, self.settings.growth_per_packet) {
@@ -235,20 +186,16 @@ impl<R: Recovery> Sender<R> {
             credit,
             delivered: Packets(outcome.delivered),
             rtt,
-            in_flight: Packets(self.recovery.in_flight(self.flight)),
-            window_limited: grows,
-            round: self.round,
-            recovering: was_recovering,
             rate,
             lost: Packets(lost),
             marked: Packets(marked),
-            round_limited: self.full_round + 1 >= self.round,
+            ..self.bare_ack(grows, was_recovering)
         };
         self.tell(context.now, Signal::Ack(told));
         if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
             self.follow(context, outcome);
         }
-        if ack.is_echo() && self.marks.is_none() {
+        if ack.is_echo() && !self.measuring.counts_marks() {
             self.on_echo(context);
         }
         if self.flight.outstanding() == 0 {
@@ -267,30 +214,34 @@ impl<R: Recovery> Sender<R> {
         if self.flight.outstanding() == 0 {
             return;
         }
-        let told = Ack {
-            credit: if self.settings.growth_per_packet || self.flight.oldest < self.marked_until {
-                0.0
-            } else {
-                1.0
-            },
+        let grows = self.grows();
+        let counts = !self.settings.growth_per_packet && self.flight.oldest >= self.marked_until;
+        let told = self.bare_ack(grows, self.recovery.recovering());
+        self.tell(now, Signal::Ack(Ack { credit: if counts { 1.0 } else { 0.0 }, ..told }));
+    }
+
+    /// An acknowledgement that reports nothing, with what is true of the connection now.
+    #[inline]
+    fn bare_ack(&self, grows: bool, recovering: bool) -> Ack {
+        Ack {
+            credit: 0.0,
             delivered: Packets(0),
             rtt: None,
             in_flight: Packets(self.recovery.in_flight(self.flight)),
-            window_limited: self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window()),
-            round: self.round,
-            recovering: self.recovery.recovering(),
+            window_limited: grows,
+            round: self.measuring.round(),
+            recovering,
             rate: None,
             lost: Packets(0),
             marked: Packets(0),
-            round_limited: self.full_round + 1 >= self.round,
-        };
-        self.tell(now, Signal::Ack(told));
+            round_limited: self.measuring.was_full(),
+        }
     }
 
     fn on_all_acknowledged(&mut self, context: &mut Context<'_>) {
         if self.application.on_all_acknowledged(context.now) {
             self.phase = Phase::Stopped;
-            self.write(context, "complete", self.decision.window.0);
+            self.write(context, "complete", self.control.window());
         }
         self.plan();
     }
@@ -300,32 +251,28 @@ impl<R: Recovery> Sender<R> {
         self.plans = self.phase_ends.min(self.application.wakeup());
     }
 
-    /// Tells the control of packets that are newly considered lost. Returns how many there are since the last
-    /// acknowledgement, and forgets them.
+    /// Tells the control of packets that are newly considered lost.
     #[inline(never)]
-    fn tell_losses(&mut self, now: Time) -> u64 {
+    fn tell_losses(&mut self, now: Time) {
         let mut packets = std::mem::take(self.recovery.newly_lost().packets());
         for sequence in packets.drain(..) {
-            if let Some(lost) = self.stamps.as_mut().map(|stamps| stamps.lose(sequence)) {
+            if let Some(lost) = self.measuring.lose(sequence) {
                 self.tell(now, Signal::Lost(lost));
             }
         }
         // The vector is used again.
         *self.recovery.newly_lost().packets() = packets;
-        self.stamps.as_mut().map_or(0, |stamps| stamps.take_untold())
     }
 
-    /// Tells the control of losses that a timer found; the next acknowledgement counts them.
-    fn tell_losses_of_timer(&mut self, now: Time) {
-        if self.stamps.is_some() {
-            let untold = self.tell_losses(now);
-            self.stamps.iter_mut().for_each(|stamps| stamps.put_back(untold));
-        }
+    /// Whether the window may grow on an acknowledgement that arrives now.
+    #[inline]
+    fn grows(&self) -> bool {
+        self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window())
     }
 
     /// Whether what is in flight fills the window; with byte counting, congestion avoidance does not require it.
     fn fills_window(&self) -> bool {
-        let Decision { window, ssthresh, .. } = self.decision;
+        let Decision { window, ssthresh, .. } = *self.control.decision();
         self.settings.counts_bytes && window >= ssthresh
             || self.recovery.in_flight(self.flight) >= window.whole().0
     }
@@ -375,10 +322,10 @@ impl<R: Recovery> Sender<R> {
         self.timed_out = Some(self.flight.oldest);
         self.meter.counters.timeouts += 1;
         self.recovery.on_timeout(context.now, self.flight);
-        self.tell_losses_of_timer(context.now);
+        self.tell_losses(context.now);
         self.timer.back_off();
         self.timer.restart(context.now);
-        self.round_begin = self.flight.next;
+        self.measuring.on_timeout(self.flight.next);
         // What was marked before is forgotten: slow start begins at once.
         self.marked_until = self.marked_until.min(self.flight.oldest);
         self.signal(context, Signal::Timeout { first });
@@ -394,19 +341,20 @@ impl<R: Recovery> Sender<R> {
     /// The rate to pace at, if any.
     fn pacing_rate(&self) -> Option<Rate> {
         let packet = Bytes(u64::from(self.settings.packet_bytes));
-        if let Some(rate) = self.decision.pacing_rate {
+        let decision = self.control.decision();
+        if let Some(rate) = decision.pacing_rate {
             return Some(rate.on_wire(packet));
         }
         let (slow_start_gain, gain) = self.settings.pacing_gains?;
         let smoothed = self.timer.smoothed()?.as_seconds();
-        let slow_start = self.decision.window < self.decision.ssthresh;
+        let slow_start = decision.window < decision.ssthresh;
         let gain = if slow_start { slow_start_gain } else { gain };
-        Some(PacketRate(gain * self.decision.window.0 / smoothed).on_wire(packet))
+        Some(PacketRate(gain * decision.window.0 / smoothed).on_wire(packet))
     }
 
     /// Packets that may go at once when pacing.
     fn quantum(&self) -> u64 {
-        self.decision.quantum.map_or(1, |quantum| quantum.0)
+        self.control.decision().quantum.map_or(1, |quantum| quantum.0)
     }
 
     /// What the window lets out now, before pacing and the random delay.
@@ -414,18 +362,18 @@ impl<R: Recovery> Sender<R> {
         let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < receive_window;
-        match self.recovery.next(self.flight, self.whole_window, has_data && admitted) {
+        match self.recovery.next(self.flight, self.control.whole_window(), has_data && admitted) {
             Next::Again(sequence) => Some((sequence, true)),
             Next::New => Some((self.flight.next, false)),
             Next::WindowFull => {
                 self.window_limited = true;
-                self.full_round = self.round;
+                self.measuring.on_full_window();
                 None
             }
             Next::NoData => {
                 self.window_limited = false;
-                if let (Some(_), Some(measure)) = (&self.stamps, &mut self.delivery_rate) {
-                    measure.limit(self.recovery.in_flight(self.flight));
+                if self.measuring.follows_packets() {
+                    self.measuring.on_no_data(self.recovery.in_flight(self.flight));
                 }
                 None
             }
@@ -436,21 +384,11 @@ impl<R: Recovery> Sender<R> {
     fn stamp(&mut self, now: Time, sequence: u64, again: bool) {
         let idle = self.flight.outstanding() == 0;
         let tx_in_flight = self.recovery.in_flight(self.flight) + 1;
-        let mut limited = !self.window_limited;
-        if let (Some(_), Some(measure)) = (&self.stamps, &self.delivery_rate) {
-            limited = measure.is_limited();
-        }
-        if self.stamps.is_some() && idle && !again && limited {
+        let limited = self.measuring.is_limited(!self.window_limited);
+        if self.measuring.follows_losses() && idle && !again && limited {
             self.tell(now, Signal::Restart);
         }
-        let mut lost = 0;
-        if let Some(stamps) = &mut self.stamps {
-            stamps.on_sent(sequence, self.flight.oldest, tx_in_flight, limited);
-            lost = stamps.lost();
-        }
-        if let Some(measure) = &mut self.delivery_rate {
-            measure.on_sent(now, idle, limited, (tx_in_flight, lost));
-        }
+        self.measuring.on_sent(now, sequence, self.flight, tx_in_flight, limited);
     }
 
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
@@ -458,7 +396,7 @@ impl<R: Recovery> Sender<R> {
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
             self.tell(now, Signal::Idle);
         }
-        if self.delivery_rate.is_some() || self.stamps.is_some() {
+        if self.measuring.follows_packets() {
             self.stamp(now, sequence, again);
         }
         self.recovery.on_sent(now, sequence, self.flight);
@@ -494,19 +432,16 @@ impl<R: Recovery> Endpoint for Sender<R> {
         if self.phase == Phase::NotStarted && now >= self.settings.start {
             self.phase = Phase::Sending;
             self.phase_ends = self.settings.stop;
-            self.write(context, "start", self.decision.window.0);
+            self.write(context, "start", self.control.window());
         } else if self.phase == Phase::Sending && now >= self.settings.stop {
             self.phase = Phase::Stopped;
-            self.write(context, "stop", self.decision.window.0);
+            self.write(context, "stop", self.control.window());
         }
         if self.phase == Phase::Stopped {
             self.phase_ends = Time::NEVER;
         }
-        if self.application.on_timer(now, self.phase == Phase::Sending)
-            && let Some(fresh) = &self.fresh
-        {
-            self.control = fresh.duplicate();
-            self.adopt(self.control.decision());
+        if self.application.on_timer(now, self.phase == Phase::Sending) {
+            self.control.begin_again(&mut self.meter);
         }
         self.plan();
         self.gate.on_timer(now);
@@ -518,7 +453,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
             }
         } else if now >= self.recovery.wakeup() {
             let outcome = self.recovery.on_timer(now, self.flight);
-            self.tell_losses_of_timer(now);
+            self.tell_losses(now);
             self.follow(context, outcome);
             if outcome.restarts_timer {
                 self.timer.restart(now);
@@ -556,7 +491,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
     }
 
     fn window_bits(&self) -> u64 {
-        self.decision.window.0.to_bits()
+        self.control.window().to_bits()
     }
 }
 
@@ -568,11 +503,11 @@ impl<R: Recovery> SendingEnd for Sender<R> {
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,
-            window: self.decision.window.0,
-            ssthresh: self.decision.ssthresh.0,
+            window: self.control.window(),
+            ssthresh: self.control.decision().ssthresh.0,
             in_flight: self.recovery.in_flight(self.flight),
-            round: self.round,
-            control: Some(&self.control),
+            round: self.measuring.round(),
+            control: Some(self.control.internals()),
         }
     }
 }

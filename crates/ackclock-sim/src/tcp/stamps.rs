@@ -18,12 +18,12 @@ struct Stamp {
 pub struct Stamps {
     ring: Vec<Stamp>,
     lost: u64,
-    untold: u64,
+    uncounted: u64,
 }
 
 impl Default for Stamps {
     fn default() -> Self {
-        Stamps { ring: vec![Stamp::default(); 64], lost: 0, untold: 0 }
+        Stamps { ring: vec![Stamp::default(); 64], lost: 0, uncounted: 0 }
     }
 }
 
@@ -40,7 +40,7 @@ impl Stamps {
     /// `sequence` is considered lost: what a control is told of it.
     pub fn lose(&mut self, sequence: u64) -> Lost {
         self.lost += 1;
-        self.untold += 1;
+        self.uncounted += 1;
         let stamp = self.ring[sequence as usize & (self.ring.len() - 1)];
         Lost {
             tx_in_flight: Packets(stamp.tx_in_flight),
@@ -56,13 +56,8 @@ impl Stamps {
     }
 
     /// Those since the last call.
-    pub fn take_untold(&mut self) -> u64 {
-        std::mem::take(&mut self.untold)
-    }
-
-    /// `untold` losses are to be counted by the next [`Stamps::take_untold`].
-    pub fn put_back(&mut self, untold: u64) {
-        self.untold += untold;
+    pub fn take_uncounted(&mut self) -> u64 {
+        std::mem::take(&mut self.uncounted)
     }
 
     #[cold]
@@ -93,7 +88,7 @@ mod tests {
         };
         assert_eq!(stamps.lose(100), expect(71, 1, true));
         assert_eq!(stamps.lose(101), expect(72, 2, false));
-        assert_eq!((stamps.lost(), stamps.take_untold(), stamps.take_untold()), (2, 2, 0));
+        assert_eq!((stamps.lost(), stamps.take_uncounted(), stamps.take_uncounted()), (2, 2, 0));
         stamps.on_sent(100, 30, 5, false);
         assert_eq!(stamps.lose(100), expect(5, 1, false));
     }

@@ -1,0 +1,96 @@
+//! A connection's congestion control, and what it decided last.
+
+use ackclock_cc::erased::ErasedController;
+use ackclock_cc::{Decision, Signal};
+use ackclock_units::{Time, Window};
+
+use crate::endpoint::Internals;
+use crate::meter::Meter;
+
+/// The control of one connection.
+pub struct Control {
+    control: Box<dyn ErasedController>,
+    /// The control as it was at the start, where the application begins new connections.
+    fresh: Option<Box<dyn ErasedController>>,
+    decision: Decision,
+    /// The decision's window in whole packets, at least the smallest that a sender keeps.
+    whole_window: u64,
+    least: u64,
+}
+
+/// A window in whole packets, but at least `least`.
+fn whole(window: Window, least: u64) -> u64 {
+    window.whole().0.max(least)
+}
+
+impl Control {
+    /// A control at the start of its connection, whose sender keeps a window of at least `least` packets. With `reconnects`
+    /// it can begin again.
+    #[must_use]
+    pub fn new(control: Box<dyn ErasedController>, least: u64, reconnects: bool) -> Self {
+        let decision = control.decision();
+        Control {
+            fresh: reconnects.then(|| control.duplicate()),
+            control,
+            decision,
+            whole_window: whole(decision.window, least),
+            least,
+        }
+    }
+
+    /// What it decided last.
+    #[inline]
+    #[must_use]
+    pub const fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The window, packets.
+    #[inline]
+    #[must_use]
+    pub const fn window(&self) -> f64 {
+        self.decision.window.0
+    }
+
+    /// The window in whole packets.
+    #[inline]
+    #[must_use]
+    pub const fn whole_window(&self) -> u64 {
+        self.whole_window
+    }
+
+    /// The control's internals by name.
+    #[must_use]
+    pub fn internals(&self) -> &dyn Internals {
+        &self.control
+    }
+
+    /// Tells the control what happened and adopts its decision.
+    #[inline]
+    pub fn tell(&mut self, now: Time, signal: Signal, meter: &mut Meter) {
+        meter.hold_window(now, self.decision.window.0);
+        let decision = self.control.on(now, signal);
+        self.adopt(decision, meter);
+    }
+
+    /// A new connection begins, with the control as it was at the start.
+    pub fn begin_again(&mut self, meter: &mut Meter) {
+        if let Some(fresh) = &self.fresh {
+            self.control = fresh.duplicate();
+            self.adopt(self.control.decision(), meter);
+        }
+    }
+
+    #[inline]
+    fn adopt(&mut self, decision: Decision, meter: &mut Meter) {
+        let window = decision.window.0;
+        assert!((1.0..f64::INFINITY).contains(&window), "a control broke its contract: window {window}");
+        self.decision = decision;
+        // Mostly the whole window stays as it is, and rounding takes 15 instructions.
+        let beyond = window - self.whole_window as i64 as f64;
+        if !(0.0..1.0).contains(&beyond) {
+            self.whole_window = whole(decision.window, self.least);
+            meter.note_window(window);
+        }
+    }
+}

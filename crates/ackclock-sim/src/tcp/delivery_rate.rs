@@ -1,0 +1,160 @@
+//! Measurement of the delivery rate.
+
+use std::collections::VecDeque;
+
+use ackclock_cc::RateSample;
+use ackclock_units::{Packets, Time};
+
+use crate::memory::Grow as _;
+
+/// What is remembered of a packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_at: Time,
+    application_limited: bool,
+    tx_in_flight: u64,
+    lost: u64,
+}
+
+/// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
+/// the time at which the packet that caused it was sent, and packets are sent in order of time, so what is
+/// remembered is a queue.
+#[derive(Clone, Debug)]
+pub struct DeliveryRate {
+    sent: VecDeque<Sent>,
+    delivered: u64,
+    delivered_at: Time,
+    first_at: Time,
+    /// The application was the limit until more than this was delivered. `None` where it is not remembered: then only the
+    /// moment of sending counts.
+    limited_until: Option<u64>,
+}
+
+impl DeliveryRate {
+    /// Nothing was sent. With `remembers_limits` a time without data counts until what was in flight then is delivered.
+    #[must_use]
+    pub fn new(remembers_limits: bool) -> Self {
+        DeliveryRate {
+            sent: VecDeque::new(),
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_at: Time::ZERO,
+            limited_until: remembers_limits.then_some(0),
+        }
+    }
+
+    /// The application has no data while `in_flight` packets are in flight and the window has room: what is sent before
+    /// they have gone shows no rate of the path.
+    pub fn limit(&mut self, in_flight: u64) {
+        if let Some(limited_until) = &mut self.limited_until {
+            *limited_until = (self.delivered + in_flight).max(1);
+        }
+    }
+
+    /// Whether the application was the limit for what is sent now; `None` where that is not remembered.
+    #[must_use]
+    pub fn is_limited(&self) -> Option<bool> {
+        self.limited_until.map(|until| until > 0 && self.delivered <= until)
+    }
+
+    /// A packet is sent at `now`; `idle` when nothing else was in flight. With it `tx_in_flight` packets are in flight,
+    /// and `lost` were considered lost so far.
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        idle: bool,
+        application_limited: bool,
+        (tx_in_flight, lost): (u64, u64),
+    ) {
+        if idle {
+            (self.first_at, self.delivered_at) = (now, now);
+        }
+        self.sent.add(Sent {
+            at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_at: self.first_at,
+            application_limited,
+            tx_in_flight,
+            lost,
+        });
+    }
+
+    /// An acknowledgement at `now`, caused by a packet sent at `sent_at`, reports `delivered` packets;
+    /// `lost` were considered lost so far.
+    pub fn on_ack(&mut self, now: Time, sent_at: Time, delivered: u64, lost: u64) -> Option<RateSample> {
+        if delivered > 0 {
+            self.delivered += delivered;
+            self.delivered_at = now;
+        }
+        while self.sent.front().is_some_and(|sent| sent.at < sent_at) {
+            self.sent.pop_front();
+        }
+        let sent = *self.sent.front().filter(|sent| sent.at == sent_at)?;
+        self.first_at = sent.at;
+        let interval = sent.at.since(sent.first_at).max(now.since(sent.delivered_at));
+        Some(RateSample {
+            delivered: Packets(self.delivered - sent.delivered),
+            interval,
+            application_limited: sent.application_limited,
+            prior_delivered: Packets(sent.delivered),
+            tx_in_flight: Packets(sent.tx_in_flight),
+            lost: Packets(lost - sent.lost),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ackclock_units::Span;
+
+    use super::*;
+
+    fn at(milliseconds: u64) -> Time {
+        Time::ZERO + Span::from_millis(milliseconds)
+    }
+
+    /// Five packets are in flight when the application has no more: it was the limit until the sixth delivery.
+    #[test]
+    fn the_application_is_the_limit_until_what_was_in_flight_is_delivered() {
+        let mut rate = DeliveryRate::new(true);
+        (0..5).for_each(|number| rate.on_sent(at(number), number == 0, false, (number + 1, 0)));
+        assert_eq!(rate.is_limited(), Some(false));
+        rate.limit(5);
+        rate.on_ack(at(100), at(4), 5, 0);
+        assert_eq!(rate.is_limited(), Some(true));
+        rate.on_sent(at(101), true, true, (1, 0));
+        let sample = rate.on_ack(at(201), at(101), 1, 2).unwrap();
+        assert!(sample.application_limited);
+        assert_eq!(rate.is_limited(), Some(false));
+        assert_eq!((sample.tx_in_flight, sample.lost), (Packets(1), Packets(2)));
+    }
+
+    /// Without that memory the same rate has no opinion, whatever the application did.
+    #[test]
+    fn a_limit_that_is_not_remembered_is_that_of_the_moment() {
+        let mut rate = DeliveryRate::new(false);
+        rate.limit(5);
+        assert_eq!(rate.is_limited(), None);
+    }
+
+    /// Packets sent every 10 ms from 0 and acknowledged every 10 ms from 100 ms on: 1 packet per 10 ms. The
+    /// one sent at 100 ms, when 1 was delivered, is acknowledged at 200 ms as the 11th: 10 packets in 100 ms.
+    #[test]
+    fn a_steady_stream_shows_its_rate() {
+        let mut rate = DeliveryRate::new(false);
+        let mut sample = None;
+        for step in 0..=20 {
+            if step >= 10 {
+                sample = rate.on_ack(at(10 * step), at(10 * (step - 10)), 1, 0);
+            }
+            rate.on_sent(at(10 * step), step == 0, false, (1, 0));
+        }
+        let sample = sample.unwrap();
+        assert_eq!((sample.delivered, sample.interval), (Packets(10), Span::from_millis(100)));
+        assert_eq!(sample.prior_delivered, Packets(1));
+    }
+}
