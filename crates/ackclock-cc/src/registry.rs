@@ -56,7 +56,10 @@ pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, P
 }
 
 /// The parameters given over the defaults.
-fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
+///
+/// # Errors
+/// Which is at fault and why.
+pub fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
     let mut params = P::default();
     for (index, (name, value)) in given.iter().enumerate() {
         params.set(name, *value).map_err(|error| (index, error))?;

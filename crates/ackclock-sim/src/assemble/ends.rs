@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Catalogue, Kernel26};
-use ackclock_cc::{HyStart, Parameters, Start};
+use ackclock_cc::{HyStart, Start, Value};
 use ackclock_scenario::{
     self as scenario, Datagrams, Emultcp, Flow, Growth, MinRtoBounds, Recovery, RttSampling, Traffic,
 };
-use ackclock_units::{Span, Time};
+use ackclock_units::Time;
 
 use crate::datagrams::{Sink, Source, SourceSettings};
 use crate::delays::Delays;
@@ -18,11 +18,7 @@ use crate::media::{Frames, MediaSettings, MediaSink, MediaSource};
 use crate::meter::Meter;
 use crate::packet::{Ecn, MARKS_BITS};
 use crate::random::{Purpose, Stream};
-use crate::rate::tear::{Tear, TearParams, TearReceiver};
-use crate::rate::tfrc::{Tfrc, TfrcParams, TfrcReceiver};
-use crate::rate::tfrc_2000::{Tfrc2000, Tfrc2000Params, Tfrc2000Receiver};
-use crate::rate::vivace::{Vivace, VivaceReceiver};
-use crate::rate::{Jitter, RateSender, RateSettings};
+use crate::rate::{self, Intake, RateSettings};
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{
     Application, Client, Group, Receiver, ReceiverSettings, RequestLog, Sender, Settings, TIE_BREAK, Timer,
@@ -185,61 +181,25 @@ fn datagram_ends(flow: &Flow, placement: &Placement, datagrams: Datagrams, total
 
 /// The ends of a rate-based control; none if the flow has another.
 fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<Ends>, String> {
+    let Some(control) = rate::find(&flow.control) else { return Ok(None) };
     let settings = RateSettings {
         flow: placement.id,
         route: placement.data_route,
         packet_bytes: flow.tcp.packet.0 as u16,
         total,
-        jitter: Jitter::Delay(flow.tcp.overhead),
+        overhead: flow.tcp.overhead,
         start: placement.start,
         stop: placement.stop,
     };
-    let stream = placement.stream(Purpose::Overhead);
-    let ack = flow.tcp.ack.0 as u16;
-    Ok(match flow.control.as_str() {
-        "tfrc" => {
-            let params: TfrcParams = read_params(flow)?;
-            let sender = RateSender::new(
-                settings,
-                Tfrc::new(params, settings.packet_bytes),
-                stream,
-                placement.meter(),
-            );
-            let receiver = TfrcReceiver::new(params, placement.id, placement.ack_route, ack, total);
-            Some(Ends::new(sender, receiver))
-        }
-        "tfrc-2000" => {
-            let params: Tfrc2000Params = read_params(flow)?;
-            // Any overhead makes the spacing random, however small it is.
-            let jitter = if flow.tcp.overhead > Span::ZERO { Jitter::Factor } else { settings.jitter };
-            let settings = RateSettings { jitter, ..settings };
-            let law = Tfrc2000::new(params, settings.packet_bytes);
-            let sender = RateSender::new(settings, law, stream, placement.meter());
-            let receiver = Tfrc2000Receiver::new(params, placement.id, placement.ack_route, ack, total);
-            Some(Ends::new(sender, receiver))
-        }
-        "vivace" => {
-            let law = Vivace::new(read_params(flow)?, settings.packet_bytes);
-            let sender = RateSender::new(settings, law, stream, placement.meter());
-            let receiver = VivaceReceiver::new(placement.id, placement.ack_route, ack, total);
-            Some(Ends::new(sender, receiver))
-        }
-        "tear" => {
-            let params: TearParams = read_params(flow)?;
-            let sender = RateSender::new(settings, Tear::default(), stream, placement.meter());
-            let receiver = TearReceiver::new(params, placement.id, placement.ack_route, ack, total);
-            Some(Ends::new(sender, receiver))
-        }
-        _ => None,
-    })
+    let sender = (placement.stream(Purpose::Overhead), placement.meter());
+    let intake = Intake::new(placement.id, placement.ack_route, flow.tcp.ack.0 as u16, total);
+    let ends = control.make_ends(&given(flow), settings, sender, intake);
+    ends.map(Some).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
 }
 
-fn read_params<P: Parameters>(flow: &Flow) -> Result<P, String> {
-    let mut params = P::default();
-    for (name, value) in flow.params.iter() {
-        params.set(name, value.as_value()).map_err(|error| format!("flow {}: {error}", flow.name))?;
-    }
-    Ok(params)
+/// The parameters of the flow's control.
+fn given(flow: &Flow) -> Vec<(&str, Value<'_>)> {
+    flow.params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect()
 }
 
 fn make_control(
@@ -251,7 +211,6 @@ fn make_control(
     let name = flow.control.as_str();
     let entry =
         catalogue.find(name).ok_or_else(|| format!("flow {}: unknown control \"{name}\"", flow.name))?;
-    let given: Vec<_> = flow.params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect();
     let start = Start {
         window: flow.tcp.initial_window,
         ssthresh: flow.tcp.initial_ssthresh,
@@ -265,7 +224,7 @@ fn make_control(
         },
         seed,
     };
-    entry.build(&given, start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
+    entry.build(&given(flow), start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
 }
 
 /// The codepoint of data under a control that asks for `wanted`, when the sender is set to ECN or not.

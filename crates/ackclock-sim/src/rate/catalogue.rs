@@ -1,24 +1,74 @@
-//! The controls of this crate's catalogue: those of `ackclock-cc`, and the rate-based ones.
+//! The rate-based controls: one line each, from which lists, checks and both ends of a flow follow.
 
 use std::sync::LazyLock;
 
-use ackclock_cc::registry::{self, Catalogue, Entry};
+use ackclock_cc::ParameterError;
+use ackclock_cc::registry::{self, Catalogue, Entry, Given, read};
 
-use super::tear::TearParams;
-use super::tfrc::TfrcParams;
-use super::tfrc_2000::Tfrc2000Params;
-use super::vivace::VivaceParams;
+use super::intake::{Intake, RateReceiver as _};
+use super::sender::{Law, RateSender, RateSettings};
+use super::tear::Tear;
+use super::tfrc::Tfrc;
+use super::tfrc_2000::Tfrc2000;
+use super::vivace::Vivace;
+use crate::endpoint::Ends;
+use crate::meter::Meter;
+use crate::random::Stream;
+
+type MakeEnds = fn(Given<'_>, RateSettings, (Stream, Meter), Intake) -> Result<Ends, (usize, ParameterError)>;
+
+/// A rate-based control that scenarios can name.
+pub struct RateEntry {
+    entry: Entry,
+    make_ends: MakeEnds,
+}
+
+impl RateEntry {
+    const fn of<L: Law + 'static>(name: &'static str, source: &'static str) -> Self {
+        RateEntry {
+            entry: Entry::of_rate::<L::Params>(name, source),
+            make_ends: |given, settings, (chance, meter), intake| {
+                let params = read::<L::Params>(given)?;
+                let sender = RateSender::<L>::new(settings, params, chance, meter);
+                Ok(Ends::new(sender, L::Receiver::new(params, intake)))
+            },
+        }
+    }
+
+    /// Both ends of a flow: a sender with its random stream and its meter, and a receiver that takes packets in by `intake`.
+    ///
+    /// # Errors
+    /// The index of the given parameter that is at fault, and what is wrong with it.
+    pub fn make_ends(
+        &self,
+        given: Given<'_>,
+        settings: RateSettings,
+        sender: (Stream, Meter),
+        intake: Intake,
+    ) -> Result<Ends, (usize, ParameterError)> {
+        (self.make_ends)(given, settings, sender, intake)
+    }
+}
+
+const RATE_ENTRIES: &[RateEntry] = &[
+    RateEntry::of::<Tfrc>("tfrc", "RFC 5348"),
+    RateEntry::of::<Tfrc2000>("tfrc-2000", "ns-2 snapshots of spring and summer 2000"),
+    RateEntry::of::<Tear>("tear", "Rhee, Ozdemir, Yi, 2000"),
+    RateEntry::of::<Vivace>("vivace", "Dong et al., NSDI 2018"),
+];
+
+/// The rate-based control of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static RateEntry> {
+    RATE_ENTRIES.iter().find(|rate| rate.entry.name == name)
+}
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let mut entries = registry::BuiltIn.entries().to_vec();
-    entries.push(Entry::of_rate::<TfrcParams>("tfrc", "RFC 5348"));
-    entries.push(Entry::of_rate::<Tfrc2000Params>("tfrc-2000", "ns-2 snapshots of spring and summer 2000"));
-    entries.push(Entry::of_rate::<TearParams>("tear", "Rhee, Ozdemir, Yi, 2000"));
-    entries.push(Entry::of_rate::<VivaceParams>("vivace", "Dong et al., NSDI 2018"));
-    entries
+    let windows = registry::BuiltIn.entries().iter();
+    windows.chain(RATE_ENTRIES.iter().map(|rate| &rate.entry)).copied().collect()
 });
 
-/// Every control that can be simulated.
+/// Every control that can be simulated: those of `ackclock-cc`, and the rate-based ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn;
 

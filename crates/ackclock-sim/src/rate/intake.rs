@@ -3,7 +3,7 @@
 use ackclock_units::{Span, Time};
 
 use crate::context::Context;
-use crate::endpoint::ReceiverView;
+use crate::endpoint::{ReceiverView, ReceivingEnd};
 use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};
 
@@ -22,8 +22,15 @@ pub struct Intake {
     pub header: Header,
 }
 
+/// The receiver of a rate-based flow whose control has parameters `P`.
+pub trait RateReceiver<P>: ReceivingEnd + 'static {
+    /// A receiver that takes packets in by `intake`.
+    fn new(params: P, intake: Intake) -> Self;
+}
+
 impl Intake {
     /// A flow of `total` packets, whose reports of `report_bytes` bytes enter the table of routes at `route`.
+    #[must_use]
     pub fn new(flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
         let header = Header::default();
         Intake { flow, route, report_bytes, total, delivered: 0, completed: None, newest: None, header }
@@ -42,6 +49,7 @@ impl Intake {
     }
 
     /// The time between two reports: a round trip as the sender measures it.
+    #[must_use]
     pub fn report_interval(&self) -> Span {
         self.header.rtt.max(Span::from_millis(1))
     }
@@ -57,6 +65,7 @@ impl Intake {
     }
 
     /// What has been delivered, and when the flow was complete.
+    #[must_use]
     pub const fn view(&self) -> ReceiverView {
         ReceiverView::unordered(self.delivered, self.completed)
     }

@@ -13,5 +13,6 @@ pub mod tfrc;
 pub mod tfrc_2000;
 pub mod vivace;
 
-pub use catalogue::BuiltIn;
+pub use catalogue::{BuiltIn, RateEntry, find};
+pub use intake::{Intake, RateReceiver};
 pub use sender::{Jitter, Law, Next, RateSender, RateSettings};

@@ -1,7 +1,9 @@
 //! The sending side of a rate-based control.
 
+use ackclock_cc::Parameters;
 use ackclock_units::{Span, Time};
 
+use super::intake::RateReceiver;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, Internals, SenderView, SendingEnd};
 use crate::meter::Meter;
@@ -21,18 +23,37 @@ pub enum Next {
 }
 
 /// The law of a rate-based control: it decides the rate.
-pub trait Law: Send + Sync {
+pub trait Law: Send + Sync + Sized {
+    /// The parameters of the control, of sender and receiver.
+    type Params: Parameters;
+
+    /// The receiver that reports to it.
+    type Receiver: RateReceiver<Self::Params>;
+
     /// Whether its receiver reports loss events.
     const COUNTS_LOSS_EVENTS: bool = true;
+
+    /// The law for packets of `packet_bytes` bytes, at the start of its flow.
+    fn new(params: Self::Params, packet_bytes: u16) -> Self;
+
+    /// What is random about the times of sending when a packet may be delayed by up to `overhead`.
+    fn jitter(overhead: Span) -> Jitter {
+        Jitter::Delay(overhead)
+    }
 
     /// A report arrived at `now`, with the round-trip time that it measures. Returns when the next packet goes.
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next;
 
     /// The time of [`Law::wakeup`] has come. Returns when the next packet goes.
-    fn on_timer(&mut self, now: Time) -> Next;
+    fn on_timer(&mut self, now: Time) -> Next {
+        let _ = now;
+        Next::AsDue
+    }
 
-    /// When it wants to be woken.
-    fn wakeup(&self) -> Time;
+    /// When it wants to be woken; [`Time::NEVER`] for not at all.
+    fn wakeup(&self) -> Time {
+        Time::NEVER
+    }
 
     /// A packet is sent at `now`; the time to the next is asked for afterwards.
     fn on_sent(&mut self, now: Time) {
@@ -40,7 +61,9 @@ pub trait Law: Send + Sync {
     }
 
     /// The first packet is sent at `now`.
-    fn start(&mut self, now: Time);
+    fn start(&mut self, now: Time) {
+        let _ = now;
+    }
 
     /// Packets per second.
     fn rate(&self) -> f64;
@@ -59,7 +82,9 @@ pub trait Law: Send + Sync {
     }
 
     /// Calls `visit` with the name and value of each internal.
-    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
+    fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = visit;
+    }
 }
 
 /// What chance does to the times at which packets are sent.
@@ -82,8 +107,8 @@ pub struct RateSettings {
     pub packet_bytes: u16,
     /// Packets to send in total; `u64::MAX` for no end.
     pub total: u64,
-    /// What is random about the times of sending.
-    pub jitter: Jitter,
+    /// The longest random delay of a packet.
+    pub overhead: Span,
     /// When the flow starts.
     pub start: Time,
     /// When it stops sending.
@@ -93,6 +118,7 @@ pub struct RateSettings {
 /// Sends packets as its law says.
 pub struct RateSender<L> {
     settings: RateSettings,
+    jitter: Jitter,
     law: L,
     chance: Stream,
     /// When the next packet is due, before the random delay and after it.
@@ -113,12 +139,13 @@ const LONGEST_SPACING: f64 = 64.0;
 impl<L: Law> RateSender<L> {
     /// A sender at the start of the run.
     #[must_use]
-    pub fn new(settings: RateSettings, law: L, chance: Stream, mut meter: Meter) -> Self {
+    pub fn new(settings: RateSettings, params: L::Params, chance: Stream, mut meter: Meter) -> Self {
         if !L::COUNTS_LOSS_EVENTS {
             meter.counters.loss_events = None;
         }
         RateSender {
-            law,
+            jitter: L::jitter(settings.overhead),
+            law: L::new(params, settings.packet_bytes),
             chance,
             due: settings.start,
             next: settings.start,
@@ -138,7 +165,7 @@ impl<L: Law> RateSender<L> {
 
     fn schedule_next(&mut self, now: Time) {
         let spacing = self.law.spacing().min(LONGEST_SPACING);
-        let (factor, delay) = match self.settings.jitter {
+        let (factor, delay) = match self.jitter {
             Jitter::Delay(most) => (1.0, self.chance.span(most)),
             Jitter::Factor => (0.5 + self.chance.unit(), Span::ZERO),
         };

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use ackclock_units::{Span, Time};
 
-use super::intake::Intake;
+use super::intake::{Intake, RateReceiver};
 use super::sender::{Law, Next};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
@@ -121,6 +121,13 @@ const FIRST_RATE: f64 = 1.0;
 const SLOWEST: f64 = 1.0 / 64.0;
 
 impl Law for Tear {
+    type Params = TearParams;
+    type Receiver = TearReceiver;
+
+    fn new(_: TearParams, _: u16) -> Self {
+        Tear::default()
+    }
+
     fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) -> Next {
         if let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) {
             self.rtt = Some(self.rtt.map_or(sample, |old| old + 0.125 * (sample - old)));
@@ -131,16 +138,6 @@ impl Law for Tear {
         Next::Hastened
     }
 
-    fn on_timer(&mut self, _: Time) -> Next {
-        Next::AsDue
-    }
-
-    fn wakeup(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn start(&mut self, _: Time) {}
-
     fn rate(&self) -> f64 {
         self.rate.unwrap_or(FIRST_RATE)
     }
@@ -148,8 +145,6 @@ impl Law for Tear {
     fn rtt(&self) -> Option<Span> {
         self.rtt.map(Span::from_seconds_f64)
     }
-
-    fn internals(&self, _: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 /// The receiver: emulation and reports.
@@ -172,13 +167,11 @@ pub struct TearReceiver {
     reports: Option<bool>,
 }
 
-impl TearReceiver {
-    /// A receiver of `total` packets, whose reports enter the table of routes at `route`.
-    #[must_use]
-    pub fn new(params: TearParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
+impl RateReceiver<TearParams> for TearReceiver {
+    fn new(params: TearParams, intake: Intake) -> Self {
         TearReceiver {
             params,
-            intake: Intake::new(flow, route, report_bytes, total),
+            intake,
             emulation: Emulation::default(),
             highest: None,
             missing: VecDeque::new(),
@@ -190,7 +183,9 @@ impl TearReceiver {
             reports: None,
         }
     }
+}
 
+impl TearReceiver {
     fn set_silence(&mut self, now: Time) {
         let header = self.intake.header;
         if self.params.timeout && header.rtt > Span::ZERO {

@@ -80,22 +80,6 @@ pub struct Tfrc {
 }
 
 impl Tfrc {
-    /// A law for packets of `packet_bytes` bytes: one packet per second until the first report.
-    #[must_use]
-    pub fn new(params: TfrcParams, packet_bytes: u16) -> Self {
-        Tfrc {
-            params,
-            packet_bytes: f64::from(packet_bytes),
-            rate: 1.0,
-            rtt: None,
-            roots: (0.0, 0.0),
-            p: 0.0,
-            received: VecDeque::new(),
-            doubled_at: Time::ZERO,
-            timer: Time::NEVER,
-        }
-    }
-
     /// The rate after the first report (section 4.2).
     fn initial_rate(&self, rtt: f64) -> f64 {
         (INITIAL.0 / self.packet_bytes).clamp(2.0, INITIAL.1) / rtt
@@ -124,6 +108,24 @@ impl Tfrc {
 }
 
 impl Law for Tfrc {
+    type Params = TfrcParams;
+    type Receiver = TfrcReceiver;
+
+    /// A law for packets of `packet_bytes` bytes: one packet per second until the first report.
+    fn new(params: TfrcParams, packet_bytes: u16) -> Self {
+        Tfrc {
+            params,
+            packet_bytes: f64::from(packet_bytes),
+            rate: 1.0,
+            rtt: None,
+            roots: (0.0, 0.0),
+            p: 0.0,
+            received: VecDeque::new(),
+            doubled_at: Time::ZERO,
+            timer: Time::NEVER,
+        }
+    }
+
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
         let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) else { return Next::Hastened };
         let first = self.rtt.is_none();

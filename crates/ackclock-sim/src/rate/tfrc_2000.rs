@@ -16,7 +16,7 @@
 
 use ackclock_units::{Span, Time};
 
-use super::sender::{Law, Next};
+use super::sender::{Jitter, Law, Next};
 use super::tfrc::SLOWEST;
 use crate::payload::{Header, Report};
 
@@ -73,23 +73,6 @@ pub struct Tfrc2000 {
 }
 
 impl Tfrc2000 {
-    /// A law for packets of `packet_bytes` bytes: 300 bytes per second until the first report.
-    #[must_use]
-    pub fn new(params: Tfrc2000Params, packet_bytes: u16) -> Self {
-        Tfrc2000 {
-            params,
-            rate: INITIAL_BYTES_PER_S / f64::from(packet_bytes),
-            rtt: None,
-            clock: RetransmissionClock::default(),
-            p: 0.0,
-            slow_start: true,
-            changed_at: Time::ZERO,
-            timer: Time::NEVER,
-            round: 0,
-            urgent: true,
-        }
-    }
-
     /// What the equation allows, packets per second; without limit before the first loss.
     fn equation(&self, rtt: f64) -> f64 {
         throughput(self.p, rtt, self.clock.timeout(), self.params.b)
@@ -123,6 +106,30 @@ impl Tfrc2000 {
 }
 
 impl Law for Tfrc2000 {
+    type Params = Tfrc2000Params;
+    type Receiver = Tfrc2000Receiver;
+
+    /// A law for packets of `packet_bytes` bytes: 300 bytes per second until the first report.
+    fn new(params: Tfrc2000Params, packet_bytes: u16) -> Self {
+        Tfrc2000 {
+            params,
+            rate: INITIAL_BYTES_PER_S / f64::from(packet_bytes),
+            rtt: None,
+            clock: RetransmissionClock::default(),
+            p: 0.0,
+            slow_start: true,
+            changed_at: Time::ZERO,
+            timer: Time::NEVER,
+            round: 0,
+            urgent: true,
+        }
+    }
+
+    /// Any overhead makes the spacing random, however small it is.
+    fn jitter(overhead: Span) -> Jitter {
+        if overhead > Span::ZERO { Jitter::Factor } else { Jitter::Delay(Span::ZERO) }
+    }
+
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
         let Some(measured) = rtt else { return Next::AsDue };
         // The age of the time stamp: nobody subtracts how long the receiver held it.
@@ -161,8 +168,6 @@ impl Law for Tfrc2000 {
     fn wakeup(&self) -> Time {
         self.timer
     }
-
-    fn start(&mut self, _: Time) {}
 
     fn rate(&self) -> f64 {
         self.rate

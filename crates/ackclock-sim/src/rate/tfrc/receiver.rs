@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
-use crate::rate::intake::Intake;
+use crate::rate::intake::{Intake, RateReceiver};
 
 /// How the RFC finds losses (section 5.1) and loss events (5.2, 6.3.1).
 const fn rules(params: TfrcParams) -> Rules {
@@ -28,13 +28,11 @@ pub struct TfrcReceiver {
     last_p: f64,
 }
 
-impl TfrcReceiver {
-    /// A receiver of `total` packets, whose reports enter the table of routes at `route`.
-    #[must_use]
-    pub fn new(params: TfrcParams, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
+impl RateReceiver<TfrcParams> for TfrcReceiver {
+    fn new(params: TfrcParams, intake: Intake) -> Self {
         TfrcReceiver {
             params,
-            intake: Intake::new(flow, route, report_bytes, total),
+            intake,
             losses: LossHistory::new(rules(params)),
             arrivals: Arrivals::default(),
             report_at: Time::NEVER,
@@ -109,7 +107,7 @@ mod tests {
 
     /// A receiver with an RTT of 100 ms to which packets come every 10 ms, but for the lost ones.
     fn receive(lost: &[u64], count: u64) -> TfrcReceiver {
-        let mut receiver = TfrcReceiver::new(TfrcParams::default(), 0, 0, 40, u64::MAX);
+        let mut receiver = TfrcReceiver::new(TfrcParams::default(), Intake::new(0, 0, 40, u64::MAX));
         let mut payloads = Slab::default();
         for sequence in (0..count).filter(|sequence| !lost.contains(sequence)) {
             let now = Time::ZERO + Span::from_millis(10 * sequence);

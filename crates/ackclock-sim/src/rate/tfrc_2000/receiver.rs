@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::Packet;
 use crate::payload::Report;
-use crate::rate::intake::Intake;
+use crate::rate::intake::{Intake, RateReceiver};
 use crate::rate::tfrc::{Arrivals, LossHistory, Rules, SLOWEST, inverse};
 
 /// What a report says when nothing arrived since the last one, packets per second.
@@ -36,13 +36,11 @@ pub struct Tfrc2000Receiver {
     last_p: f64,
 }
 
-impl Tfrc2000Receiver {
-    /// A receiver of `total` packets, whose reports enter the table of routes at `route`.
-    #[must_use]
-    pub fn new(params: Tfrc2000Params, flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
+impl RateReceiver<Tfrc2000Params> for Tfrc2000Receiver {
+    fn new(params: Tfrc2000Params, intake: Intake) -> Self {
         Tfrc2000Receiver {
             params,
-            intake: Intake::new(flow, route, report_bytes, total),
+            intake,
             losses: LossHistory::new(rules(params)),
             arrivals: Arrivals::default(),
             arrived: Time::ZERO,
@@ -53,7 +51,9 @@ impl Tfrc2000Receiver {
             last_p: 0.0,
         }
     }
+}
 
+impl Tfrc2000Receiver {
     /// What a report says of the rate of arrivals, packets per second: since the last report if that is a round trip
     /// ago, otherwise in the last round trip.
     fn received(&mut self, now: Time) -> f64 {

@@ -7,7 +7,8 @@ use crate::meter::Meter;
 use crate::packet::{Kind, Packet, Slab};
 use crate::payload::Payload;
 use crate::random::{Purpose, Stream};
-use crate::rate::{Jitter, RateSender, RateSettings};
+use crate::rate::intake::{Intake, RateReceiver as _};
+use crate::rate::{RateSender, RateSettings};
 
 fn at(milliseconds: u64) -> Time {
     Time::ZERO + Span::from_millis(milliseconds)
@@ -144,7 +145,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let receiver = Tfrc2000Receiver::new(Tfrc2000Params::default(), 0, 0, 40, u64::MAX);
+        let receiver = Tfrc2000Receiver::new(Tfrc2000Params::default(), Intake::new(0, 0, 40, u64::MAX));
         Bench { receiver, payloads: Slab::default() }
     }
 
@@ -216,19 +217,18 @@ fn urgent_packets_and_losses_are_reported_at_once() {
 }
 
 /// A sender of 1000-byte packets that starts at once.
-fn sender(jitter: Jitter) -> RateSender<Tfrc2000> {
+fn sender(overhead: Span) -> RateSender<Tfrc2000> {
     let settings = RateSettings {
         flow: 0,
         route: 0,
         packet_bytes: 1000,
         total: u64::MAX,
-        jitter,
+        overhead,
         start: Time::ZERO,
         stop: Time::NEVER,
     };
-    let law = Tfrc2000::new(Tfrc2000Params::default(), 1000);
     let meter = Meter::new(Time::ZERO, (Time::ZERO, Time::NEVER));
-    RateSender::new(settings, law, Stream::new(1, 0, Purpose::Overhead, 0, 0), meter)
+    RateSender::new(settings, Tfrc2000Params::default(), Stream::new(1, 0, Purpose::Overhead, 0, 0), meter)
 }
 
 /// Before a report a packet is due every 1000/300 = 3.333 s. Multiplied by U(0.5, 1.5) that is 1.667 to 5 s; 1000 of
@@ -236,7 +236,7 @@ fn sender(jitter: Jitter) -> RateSender<Tfrc2000> {
 /// %.
 #[test]
 fn spacings_are_random_by_half() {
-    let mut sender = sender(Jitter::Factor);
+    let mut sender = sender(Span(1));
     let mut payloads = Slab::default();
     let mut times = Vec::new();
     for _ in 0..=1000 {
@@ -259,7 +259,7 @@ fn spacings_are_random_by_half() {
 /// 300 ms, when one is due anyway, the timer halves the rate, and the next one goes at 500 ms.
 #[test]
 fn a_packet_that_goes_at_once_takes_the_place_of_the_one_due() {
-    let mut sender = sender(Jitter::Delay(Span::ZERO));
+    let mut sender = sender(Span::ZERO);
     let mut payloads = Slab::default();
     let mut sent = Vec::new();
     for reports in [true, false, false, false] {

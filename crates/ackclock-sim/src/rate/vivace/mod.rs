@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use self::utility::{LEAST, Line};
-use super::intake::Intake;
+use super::intake::{Intake, RateReceiver};
 use super::sender::{Law, Next};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
@@ -94,30 +94,6 @@ pub struct Vivace {
 }
 
 impl Vivace {
-    /// The law for packets of `packet_bytes` bytes.
-    #[must_use]
-    pub fn new(params: VivaceParams, packet_bytes: u16) -> Self {
-        let mut trials = [0.0; 2 * PAIRS];
-        trials[0] = params.initial_mbps;
-        Vivace {
-            params,
-            packet_megabits: f64::from(packet_bytes) * 8.0 / 1e6,
-            stage: Stage::Starting { before: None },
-            rate: params.initial_mbps,
-            trials,
-            wanted: 1,
-            begun: 0,
-            judged: 0,
-            utilities: [0.0; 2 * PAIRS],
-            intervals: VecDeque::new(),
-            expected: 0,
-            next: 0,
-            least_rtt: None,
-            smoothed: None,
-            silence_ends: Time::NEVER,
-        }
-    }
-
     /// Asks for judgement of some rates.
     fn try_rates(&mut self, rates: &[f64]) {
         self.trials[..rates.len()].copy_from_slice(rates);
@@ -231,6 +207,32 @@ impl Vivace {
 }
 
 impl Law for Vivace {
+    type Params = VivaceParams;
+    type Receiver = VivaceReceiver;
+
+    /// The law for packets of `packet_bytes` bytes.
+    fn new(params: VivaceParams, packet_bytes: u16) -> Self {
+        let mut trials = [0.0; 2 * PAIRS];
+        trials[0] = params.initial_mbps;
+        Vivace {
+            params,
+            packet_megabits: f64::from(packet_bytes) * 8.0 / 1e6,
+            stage: Stage::Starting { before: None },
+            rate: params.initial_mbps,
+            trials,
+            wanted: 1,
+            begun: 0,
+            judged: 0,
+            utilities: [0.0; 2 * PAIRS],
+            intervals: VecDeque::new(),
+            expected: 0,
+            next: 0,
+            least_rtt: None,
+            smoothed: None,
+            silence_ends: Time::NEVER,
+        }
+    }
+
     const COUNTS_LOSS_EVENTS: bool = false;
 
     fn on_sent(&mut self, now: Time) {
@@ -309,11 +311,9 @@ pub struct VivaceReceiver {
     arrived: Option<u64>,
 }
 
-impl VivaceReceiver {
-    /// The receiver of a flow of `total` packets, whose reports of `report_bytes` bytes enter the routes at `route`.
-    #[must_use]
-    pub fn new(flow: u32, route: u32, report_bytes: u16, total: u64) -> Self {
-        VivaceReceiver { intake: Intake::new(flow, route, report_bytes, total), highest: None, arrived: None }
+impl RateReceiver<VivaceParams> for VivaceReceiver {
+    fn new(_: VivaceParams, intake: Intake) -> Self {
+        VivaceReceiver { intake, highest: None, arrived: None }
     }
 }
 
