@@ -105,7 +105,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let before = control.decision();
         let after = control.on(now, signal);
         assert_eq!(
-            violation(before, signal, after, control.window_is_a_cap()),
+            violation(before, signal, after, control.wants().window_is_a_cap),
             None,
             "{}: {signal:?}: {before:?}, {after:?}",
             entry.name

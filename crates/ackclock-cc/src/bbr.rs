@@ -16,7 +16,7 @@ use ackclock_units::{PacketRate, Span, Time, Window};
 
 use crate::bbr3::{Draft, Linux, Version};
 use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Signal, Start};
+use crate::{Ack, Controller, Decision, Signal, Start, Wants};
 
 mod bandwidth;
 mod linux;
@@ -288,9 +288,7 @@ impl<V: Version> Model<V> {
 
 impl<V: Version> Controller for Model<V> {
     type Params = BbrParams;
-    const WANTS_RATE: bool = true;
-    const WANTS_LOSSES: bool = V::IS_LINUX;
-    const WINDOW_IS_A_CAP: bool = true;
+    const WANTS: Wants = Wants { rate: true, losses: V::IS_LINUX, window_is_a_cap: true, ..Wants::NOTHING };
 
     fn new(params: BbrParams, start: Start) -> Self {
         let base = Base::new(start);

@@ -15,7 +15,7 @@
 
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
-use crate::{Ack, Controller, Decision, Signal, Start};
+use crate::{Ack, Controller, Decision, Ecn, Signal, Start, Wants};
 
 mod losses;
 pub(crate) mod model;
@@ -255,10 +255,8 @@ impl<V: Version> Bbr3<V> {
 
 impl<V: Version> Controller for Bbr3<V> {
     type Params = Bbr3Params;
-    const WANTS_RATE: bool = true;
-    const WANTS_LOSSES: bool = true;
-    const WANTS_MARKS: bool = true;
-    const WINDOW_IS_A_CAP: bool = true;
+    const WANTS: Wants =
+        Wants { rate: true, losses: true, marks: true, window_is_a_cap: true, ecn: Ecn::AsConfigured };
 
     fn new(params: Bbr3Params, start: Start) -> Self {
         let initial_window = start.window.0.clamp(1.0, LARGEST);

@@ -5,7 +5,7 @@ use crate::{Decision, Signal};
 /// Checks what a control decided against the contract.
 ///
 /// `before` is the decision before `signal`, `after` the one after it; `is_cap` is the control's
-/// [`WINDOW_IS_A_CAP`](crate::Controller::WINDOW_IS_A_CAP). Returns what is violated, if anything is:
+/// [`window_is_a_cap`](crate::Wants::window_is_a_cap). Returns what is violated, if anything is:
 /// the window is finite and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least
 /// 2 and changes at a timeout only if it is the first of its packet; moderation leaves ssthresh and never lets the
 /// window grow; during a loss episode, or when something other than the window limits sending, the window does not grow,

@@ -10,7 +10,7 @@
 use ackclock_units::Time;
 
 use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Ecn, Signal, Start};
+use crate::{Ack, Controller, Decision, Ecn, Signal, Start, Wants};
 
 crate::parameters! {
     /// Parameters of DCTCP.
@@ -81,8 +81,7 @@ impl Dctcp {
 
 impl Controller for Dctcp {
     type Params = DctcpParams;
-    const WANTS_MARKS: bool = true;
-    const ECN: Ecn = Ecn::Ect0;
+    const WANTS: Wants = Wants { marks: true, ecn: Ecn::Ect0, ..Wants::NOTHING };
 
     fn new(params: DctcpParams, start: Start) -> Self {
         Dctcp {

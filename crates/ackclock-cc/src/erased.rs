@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use ackclock_units::Time;
 
-use crate::{Controller, Decision, Ecn, Signal};
+use crate::{Controller, Decision, Signal, Wants};
 
 /// A control whose type a driver does not know: a built-in one, one of another crate, one written in Python.
 pub trait ErasedController: Send + Sync {
@@ -18,27 +18,9 @@ pub trait ErasedController: Send + Sync {
     /// See [`Controller::internals`].
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64));
 
-    /// See [`Controller::WANTS_RATE`].
-    fn wants_rate(&self) -> bool;
-
-    /// See [`Controller::WANTS_LOSSES`].
-    fn wants_losses(&self) -> bool {
-        false
-    }
-
-    /// See [`Controller::WANTS_MARKS`].
-    fn wants_marks(&self) -> bool {
-        false
-    }
-
-    /// See [`Controller::ECN`].
-    fn ecn(&self) -> Ecn {
-        Ecn::AsConfigured
-    }
-
-    /// See [`Controller::WINDOW_IS_A_CAP`].
-    fn window_is_a_cap(&self) -> bool {
-        false
+    /// See [`Controller::WANTS`].
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
     }
 
     /// A copy with the same state.
@@ -64,24 +46,8 @@ impl<C: Controller> ErasedController for C {
         Controller::internals(self, visit);
     }
 
-    fn wants_rate(&self) -> bool {
-        C::WANTS_RATE
-    }
-
-    fn wants_losses(&self) -> bool {
-        C::WANTS_LOSSES
-    }
-
-    fn wants_marks(&self) -> bool {
-        C::WANTS_MARKS
-    }
-
-    fn ecn(&self) -> Ecn {
-        C::ECN
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        C::WINDOW_IS_A_CAP
+    fn wants(&self) -> Wants {
+        C::WANTS
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

@@ -14,9 +14,9 @@
 //!   limited sending.
 //! - `Loss` comes once per loss episode and cuts at once; `Timeout` ends an episode. While
 //!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it), unless its window
-//!   only caps what a model of the path paces ([`Controller::WINDOW_IS_A_CAP`]).
-//! - What few controls read is measured for those alone that ask for it ([`Controller::WANTS_RATE`],
-//!   [`Controller::WANTS_LOSSES`], [`Controller::WANTS_MARKS`]); others see zeros and nothing.
+//!   only caps what a model of the path paces ([`Wants::window_is_a_cap`]).
+//! - What few controls read is measured for those alone that ask for it ([`Controller::WANTS`]); others see zeros and
+//!   nothing.
 //! - The control owns window, ssthresh and slow start. Its window is finite, at least 1, and at least 2
 //!   after `Loss`, whatever the signals.
 //! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode. One that follows Linux 2.6
@@ -92,23 +92,8 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// The constants of its source, readable and writable by name.
     type Params: Parameters;
 
-    /// Whether the control reads [`Ack::rate`]; a driver measures delivery rates only for those that do.
-    const WANTS_RATE: bool = false;
-
-    /// Whether the control is told of every lost packet ([`Signal::Lost`], [`Ack::lost`]) and of restarts
-    /// ([`Signal::Restart`]); its delivery rates then know of losses, and of an application that was the limit.
-    const WANTS_LOSSES: bool = false;
-
-    /// Whether the control reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event
-    /// for a mark.
-    const WANTS_MARKS: bool = false;
-
-    /// The ECN codepoint of its data.
-    const ECN: Ecn = Ecn::AsConfigured;
-
-    /// Whether the window only caps what a model of the path paces, as those of BBR: it may then grow on any
-    /// acknowledgement, also during a loss episode and when the application limits sending.
-    const WINDOW_IS_A_CAP: bool = false;
+    /// What the control asks of its driver besides acknowledgements and loss events.
+    const WANTS: Wants = Wants::NOTHING;
 
     /// A control at the start of a connection.
     fn new(params: Self::Params, start: Start) -> Self;
@@ -123,6 +108,29 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = visit;
     }
+}
+
+/// What a control asks of its driver besides acknowledgements and loss events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// It reads [`Ack::rate`]; a driver measures delivery rates only for controls that do.
+    pub rate: bool,
+    /// It is told of every lost packet ([`Signal::Lost`], [`Ack::lost`]) and of restarts ([`Signal::Restart`]); its
+    /// delivery rates then know of losses, and of an application that was the limit.
+    pub losses: bool,
+    /// It reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event for a mark.
+    pub marks: bool,
+    /// Its window only caps what a model of the path paces, as those of BBR: it may then grow on any acknowledgement, also
+    /// during a loss episode and when the application limits sending.
+    pub window_is_a_cap: bool,
+    /// The ECN codepoint of its data.
+    pub ecn: Ecn,
+}
+
+impl Wants {
+    /// Acknowledgements and loss events are enough.
+    pub const NOTHING: Wants =
+        Wants { rate: false, losses: false, marks: false, window_is_a_cap: false, ecn: Ecn::AsConfigured };
 }
 
 /// The ECN codepoint that a control asks for on its data (RFC 3168, section 5; RFC 9331, section 4.1).
@@ -213,11 +221,11 @@ pub enum Signal {
     },
     /// The connection was idle for longer than the retransmission timeout and sends again.
     Idle,
-    /// A packet is considered lost, for controls with [`Controller::WANTS_LOSSES`]; before the `Ack`, `Loss` or
+    /// A packet is considered lost, for controls with [`Wants::losses`]; before the `Ack`, `Loss` or
     /// `Timeout` that comes of it.
     Lost(Lost),
     /// A packet is sent while nothing is in flight and the application was the limit, for controls with
-    /// [`Controller::WANTS_LOSSES`].
+    /// [`Wants::losses`].
     Restart,
 }
 

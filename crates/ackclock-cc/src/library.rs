@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use ackclock_units::{Time, Window};
 
 use crate::erased::ErasedController;
-use crate::{Controller, Decision, Ecn, Signal};
+use crate::{Controller, Decision, Signal, Wants};
 
 /// The version of this crate, a hash of the sources that the two sides must share, and the compiler that built it.
 pub const BUILD: &str = concat!(
@@ -120,24 +120,8 @@ impl<C: Controller, K: Catch> ErasedController for Guarded<C, K> {
         }
     }
 
-    fn wants_rate(&self) -> bool {
-        C::WANTS_RATE
-    }
-
-    fn wants_losses(&self) -> bool {
-        C::WANTS_LOSSES
-    }
-
-    fn wants_marks(&self) -> bool {
-        C::WANTS_MARKS
-    }
-
-    fn ecn(&self) -> Ecn {
-        C::ECN
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        C::WINDOW_IS_A_CAP
+    fn wants(&self) -> Wants {
+        C::WANTS
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

@@ -13,7 +13,7 @@
 use ackclock_units::{PacketRate, Packets, Span, Time};
 
 use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Ecn, Signal, Start};
+use crate::{Ack, Controller, Decision, Ecn, Signal, Start, Wants};
 
 crate::parameters! {
     /// Parameters of TCP Prague.
@@ -133,8 +133,7 @@ impl Prague {
 
 impl Controller for Prague {
     type Params = PragueParams;
-    const WANTS_MARKS: bool = true;
-    const ECN: Ecn = Ecn::Ect1;
+    const WANTS: Wants = Wants { marks: true, ecn: Ecn::Ect1, ..Wants::NOTHING };
 
     fn new(params: PragueParams, start: Start) -> Self {
         Prague {

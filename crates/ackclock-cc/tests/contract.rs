@@ -172,7 +172,7 @@ proptest! {
             }
             let before = control.decision();
             let decision = control.on(now, signal);
-            prop_assert_eq!(violation(before, signal, decision, control.window_is_a_cap()), None, "{:?} after {:?}", decision, signal);
+            prop_assert_eq!(violation(before, signal, decision, control.wants().window_is_a_cap), None, "{:?} after {:?}", decision, signal);
             prop_assert_eq!(decision, twin.on(now, signal), "the same signals give the same decisions");
             prop_assert_eq!(decision, control.decision());
             control.internals(&mut |name, _| assert!(!name.is_empty()));

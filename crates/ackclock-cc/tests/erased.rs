@@ -3,7 +3,7 @@
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue};
 use ackclock_cc::units::Time;
-use ackclock_cc::{Decision, Ecn, Signal, Start, Value, reno::Reno};
+use ackclock_cc::{Decision, Ecn, Signal, Start, Value, Wants, reno::Reno};
 
 /// Rates, losses, marks, the codepoint, and whether the window is a cap: Reno needs nothing, BBR rates, Linux's BBR and
 /// version 3 losses, version 3 marks; DCTCP sends ECT(0) (RFC 8257), Prague ECT(1) (RFC 9331).
@@ -20,12 +20,9 @@ fn a_driver_is_told_what_a_control_needs() {
         let entry = BuiltIn.find(name).unwrap();
         let control = entry.build(&[], Start::default()).unwrap();
         assert_eq!(entry.name, name);
-        assert_eq!([control.wants_rate(), control.wants_losses(), control.wants_marks()], wants, "{name}");
-        assert_eq!(
-            (control.ecn(), control.window_is_a_cap(), control.failure()),
-            (ecn, is_cap, None),
-            "{name}"
-        );
+        let [rate, losses, marks] = wants;
+        let wants = Wants { rate, losses, marks, window_is_a_cap: is_cap, ecn };
+        assert_eq!((control.wants(), control.failure()), (wants, None), "{name}");
     }
     assert!(BuiltIn.find("no such control").is_none());
 }
@@ -45,10 +42,6 @@ impl ErasedController for Silent {
 
     fn internals(&self, _: &mut dyn FnMut(&'static str, f64)) {}
 
-    fn wants_rate(&self) -> bool {
-        false
-    }
-
     fn duplicate(&self) -> Box<dyn ErasedController> {
         Box::new(Silent)
     }
@@ -58,8 +51,7 @@ impl ErasedController for Silent {
 #[test]
 fn a_control_needs_nothing_unless_it_says_so() {
     let silent: Box<dyn ErasedController> = Box::new(Silent);
-    assert!(!silent.wants_losses() && !silent.wants_marks() && !silent.window_is_a_cap());
-    assert_eq!((silent.ecn(), silent.failure()), (Ecn::AsConfigured, None));
+    assert_eq!((silent.wants(), silent.failure()), (Wants::NOTHING, None));
 }
 
 /// Internals of a boxed control are those of its type: N = 3 of TCP-FIT, which was given by name.

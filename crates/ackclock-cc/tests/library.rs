@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ackclock_cc::registry::Entry;
 use ackclock_cc::units::Time;
-use ackclock_cc::{Ack, Controller, Decision, Ecn, Signal, Start, Value, library::BUILD, parts::Base};
+use ackclock_cc::{Ack, Controller, Decision, Ecn, Signal, Start, Value, Wants, library::BUILD, parts::Base};
 
 ackclock_cc::parameters! {
     /// When to panic.
@@ -101,16 +101,17 @@ fn a_constructor_or_a_copy_that_panics_is_a_failure() {
 /// Reno needs nothing; version 3 of BBR rates, losses and marks, and its window is a cap; Prague marks and ECT(1).
 #[test]
 fn a_library_passes_on_what_its_controls_need() {
-    for (name, wants, ecn) in [
-        ("reno", [false, false, false, false], Ecn::AsConfigured),
-        ("bbr3", [true, true, true, true], Ecn::AsConfigured),
-        ("prague", [false, false, true, false], Ecn::Ect1),
+    for (name, wants) in [
+        ("reno", Wants::NOTHING),
+        (
+            "bbr3",
+            Wants { rate: true, losses: true, marks: true, window_is_a_cap: true, ecn: Ecn::AsConfigured },
+        ),
+        ("prague", Wants { marks: true, ecn: Ecn::Ect1, ..Wants::NOTHING }),
     ] {
         let entry = ACKCLOCK_ENTRIES.iter().find(|entry| entry.name == name).unwrap();
         let control = entry.build(&[], Start::default()).unwrap();
-        let told =
-            [control.wants_rate(), control.wants_losses(), control.wants_marks(), control.window_is_a_cap()];
-        assert_eq!((told, control.ecn()), (wants, ecn), "{name}");
+        assert_eq!(control.wants(), wants, "{name}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start};
+use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start, Wants};
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
 /// As `RATE_STATE_BYTES` of `bpf/host.h`: window and ssthresh come first.
@@ -199,7 +199,7 @@ impl Twin {
             // SAFETY: see `new`.
             None => unsafe { (self.functions.loss)(state, microseconds(now)) },
         }
-        if self.wants_marks() {
+        if self.wants().marks {
             self.begin_cut();
         }
     }
@@ -212,7 +212,7 @@ impl Twin {
         }
         let new_round = ack.round > self.round;
         self.round = ack.round;
-        let rate = ack.rate.filter(|_| self.wants_rate() && ack.delivered.0 > 0);
+        let rate = ack.rate.filter(|_| self.wants().rate && ack.delivered.0 > 0);
         self.delivered = match rate {
             Some(rate) => rate.prior_delivered.0.saturating_add(rate.delivered.0),
             None => self.delivered.saturating_add(ack.delivered.0),
@@ -260,7 +260,7 @@ impl Twin {
         let state = &raw mut self.state;
         match signal {
             Signal::Ack(ack) => self.acknowledge(now, &ack),
-            Signal::Loss { ecn: true } if self.wants_rate() => self.windows_with_marks += 1,
+            Signal::Loss { ecn: true } if self.wants().rate => self.windows_with_marks += 1,
             Signal::Loss { .. } => self.lose(now),
             Signal::Timeout { first } => {
                 self.cut = None;
@@ -313,24 +313,10 @@ impl ErasedController for Twin {
         names_of(self.functions).zip(values).for_each(|(name, value)| visit(name, internal(value)));
     }
 
-    fn wants_rate(&self) -> bool {
-        self.functions.pacing.is_some()
-    }
-
-    fn wants_losses(&self) -> bool {
-        self.wants_rate()
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        self.wants_rate()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.functions.mark.is_some()
-    }
-
-    fn ecn(&self) -> Ecn {
-        if self.wants_marks() { Ecn::Ect0 } else { Ecn::AsConfigured }
+    fn wants(&self) -> Wants {
+        let (rate, marks) = (self.functions.pacing.is_some(), self.functions.mark.is_some());
+        let ecn = if marks { Ecn::Ect0 } else { Ecn::AsConfigured };
+        Wants { rate, losses: rate, marks, window_is_a_cap: rate, ecn }
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

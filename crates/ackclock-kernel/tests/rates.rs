@@ -52,8 +52,8 @@ fn differences(steps: &[Step], window: u32, seed: u64) -> (f64, f64, BTreeSet<u8
     let entry = twin::entries().iter().find(|entry| entry.name == "bbr3-approx@kernel").unwrap();
     let mut theirs = entry.build(&[], start).unwrap();
     assert_eq!(
-        (ours.wants_rate(), ours.wants_losses(), ours.window_is_a_cap()),
-        (theirs.wants_rate(), theirs.wants_losses(), theirs.window_is_a_cap())
+        (ours.wants().rate, ours.wants().losses, ours.wants().window_is_a_cap),
+        (theirs.wants().rate, theirs.wants().losses, theirs.wants().window_is_a_cap)
     );
     let (mut now, mut delivered) = (Time::ZERO + Span::from_micros(1), 0_u64);
     let mut states = BTreeSet::new();

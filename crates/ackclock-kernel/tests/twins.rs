@@ -114,7 +114,7 @@ fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) ->
     let mut ours = BuiltIn.find(name).unwrap().build(parameters(name), start).unwrap();
     let entry = twin::entries().iter().find(|entry| entry.name == format!("{name}@kernel")).unwrap();
     let mut theirs = entry.build(&[], start).unwrap();
-    assert_eq!((ours.wants_marks(), ours.ecn()), (theirs.wants_marks(), theirs.ecn()), "{name}");
+    assert_eq!((ours.wants().marks, ours.wants().ecn), (theirs.wants().marks, theirs.wants().ecn), "{name}");
     // The kernel's clock has long begun: to the twins 0 is never.
     let (mut round, mut worst, mut now) = (0, 0.0_f64, Time::ZERO + Span::from_micros(1));
     let mut silence = Span::ZERO;

@@ -131,10 +131,6 @@ impl ErasedController for Outside {
         visit("rtt_smoothed_s", rtt_smoothed_s);
     }
 
-    fn wants_rate(&self) -> bool {
-        false
-    }
-
     fn duplicate(&self) -> Box<dyn ErasedController> {
         Box::new(self.clone())
     }

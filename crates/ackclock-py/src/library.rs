@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::library::{BUILD, BUILD_SYMBOL, ENTRIES_SYMBOL};
 use ackclock_cc::registry::{Build, Check, Entry, Given};
-use ackclock_cc::{Decision, Ecn, Signal};
+use ackclock_cc::{Decision, Signal, Wants};
 use ackclock_units::Time;
 use libloading::Library;
 use pyo3::exceptions::PyValueError;
@@ -76,24 +76,8 @@ impl ErasedController for Foreign {
         self.control.internals(visit);
     }
 
-    fn wants_rate(&self) -> bool {
-        self.control.wants_rate()
-    }
-
-    fn wants_losses(&self) -> bool {
-        self.control.wants_losses()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.control.wants_marks()
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.control.ecn()
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        self.control.window_is_a_cap()
+    fn wants(&self) -> Wants {
+        self.control.wants()
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given, check};
-use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value};
+use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value, Wants};
 use ackclock_sim::memory::OutOfMemory;
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
@@ -45,44 +45,31 @@ struct Class {
     wants: Wants,
 }
 
-/// What a class asks of its driver: see the constants of [`ackclock_cc::Controller`].
-#[derive(Clone, Copy)]
-struct Wants {
-    rate: bool,
-    losses: bool,
-    marks: bool,
-    window_is_a_cap: bool,
-    ecn: Ecn,
-}
-
-impl Wants {
-    fn of(class: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let flag = |name| match class.getattr_opt(name)? {
-            Some(flag) => flag.extract(),
-            None => Ok(false),
-        };
-        let codepoint: Option<String> = match class.getattr_opt("ecn")? {
-            Some(word) => word.extract()?,
-            None => None,
-        };
-        let ecn = match codepoint.as_deref() {
-            None => Ecn::AsConfigured,
-            Some("ect0") => Ecn::Ect0,
-            Some("ect1") => Ecn::Ect1,
-            Some(other) => {
-                return Err(PyValueError::new_err(format!(
-                    "ecn is {other:?}; give \"ect0\", \"ect1\" or None"
-                )));
-            }
-        };
-        Ok(Wants {
-            rate: flag("wants_rate")?,
-            losses: flag("wants_losses")?,
-            marks: flag("wants_marks")?,
-            window_is_a_cap: flag("window_is_a_cap")?,
-            ecn,
-        })
-    }
+/// What a class asks of its driver.
+fn wants_of(class: &Bound<'_, PyAny>) -> PyResult<Wants> {
+    let flag = |name| match class.getattr_opt(name)? {
+        Some(flag) => flag.extract(),
+        None => Ok(false),
+    };
+    let codepoint: Option<String> = match class.getattr_opt("ecn")? {
+        Some(word) => word.extract()?,
+        None => None,
+    };
+    let ecn = match codepoint.as_deref() {
+        None => Ecn::AsConfigured,
+        Some("ect0") => Ecn::Ect0,
+        Some("ect1") => Ecn::Ect1,
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("ecn is {other:?}; give \"ect0\", \"ect1\" or None")));
+        }
+    };
+    Ok(Wants {
+        rate: flag("wants_rate")?,
+        losses: flag("wants_losses")?,
+        marks: flag("wants_marks")?,
+        window_is_a_cap: flag("window_is_a_cap")?,
+        ecn,
+    })
 }
 
 /// One control of one flow.
@@ -248,24 +235,8 @@ impl ErasedController for Own {
         }
     }
 
-    fn wants_rate(&self) -> bool {
-        self.class.wants.rate
-    }
-
-    fn wants_losses(&self) -> bool {
-        self.class.wants.losses
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.class.wants.marks
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.class.wants.ecn
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        self.class.wants.window_is_a_cap
+    fn wants(&self) -> Wants {
+        self.class.wants
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {
@@ -311,7 +282,7 @@ pub fn register(
     parameters: Vec<(String, Bound<'_, PyAny>, Vec<String>)>,
     internals: Vec<String>,
 ) -> PyResult<()> {
-    let wants = Wants::of(&class_)?;
+    let wants = wants_of(&class_)?;
     let parameters: Vec<_> = parameters
         .iter()
         .map(|(name, default, words)| parameter(name, default, words))

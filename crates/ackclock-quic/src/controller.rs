@@ -109,10 +109,11 @@ pub fn factory_with(name: &str, params: &[(&str, Value<'_>)]) -> Result<Arc<Fact
         .ok_or_else(|| ControlError(format!("unknown control \"{name}\"{}", hint(name))))?;
     let control =
         entry.build(params, start()).map_err(|(_, error)| ControlError(format!("{name}: {error}")))?;
-    if control.wants_rate() || control.decision().pacing_rate.is_some() {
+    let wants = control.wants();
+    if wants.rate || control.decision().pacing_rate.is_some() {
         return Err(ControlError(format!("{name} works by rates, which quinn neither measures nor obeys")));
     }
-    if control.wants_losses() || control.wants_marks() || control.ecn() != Ecn::AsConfigured {
+    if wants.losses || wants.marks || wants.ecn != Ecn::AsConfigured {
         return Err(ControlError(format!(
             "{name} needs counts of losses or marks, which quinn does not give"
         )));

@@ -184,11 +184,11 @@ fn transport(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>, tcp: &
     }
     let built = entry.map(|entry| entry.build(&[], ControlStart::default()));
     let by_rate = |_: &&Entry| match &built {
-        Some(Ok(control)) => control.wants_rate(),
+        Some(Ok(control)) => control.wants().rate,
         _ => true,
     };
     let by_marks = |_: &&Entry| match &built {
-        Some(Ok(control)) => control.wants_marks() || control.wants_losses(),
+        Some(Ok(control)) => control.wants().marks || control.wants().losses,
         _ => false,
     };
     if let Some(entry) = entry.filter(by_rate) {

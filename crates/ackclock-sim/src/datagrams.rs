@@ -100,8 +100,6 @@ impl Source {
 }
 
 impl Endpoint for Source {
-    fn on_packet(&mut self, _: &Packet, _: &mut Context<'_>) {}
-
     fn on_timer(&mut self, context: &mut Context<'_>) {
         self.due = context.now >= self.next;
         if self.due && self.meter.counters.sent_packets == 0 {
@@ -132,14 +130,7 @@ impl Endpoint for Source {
 
 impl SendingEnd for Source {
     fn view(&self) -> SenderView<'_> {
-        SenderView {
-            meter: &self.meter,
-            window: f64::NAN,
-            ssthresh: f64::NAN,
-            in_flight: 0,
-            round: 0,
-            control: None,
-        }
+        SenderView::uncontrolled(&self.meter)
     }
 }
 
@@ -177,16 +168,6 @@ impl Endpoint for Sink {
         if self.delivered == self.total {
             self.completed = Some(context.now);
         }
-    }
-
-    fn on_timer(&mut self, _: &mut Context<'_>) {}
-
-    fn next_packet(&mut self, _: &mut Context<'_>) -> Option<Packet> {
-        None
-    }
-
-    fn wakeup(&self) -> Time {
-        Time::NEVER
     }
 }
 

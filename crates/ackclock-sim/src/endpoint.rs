@@ -10,19 +10,33 @@ use crate::packet::{EndId, Packet};
 use crate::stage::Stage;
 use crate::tcp::Request;
 
-/// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next.
+/// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next. By default it does
+/// none of that.
 pub trait Endpoint: Send + Sized {
     /// A packet arrives.
-    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>);
+    #[inline]
+    fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        let _ = (packet, context);
+    }
 
     /// The time that [`Endpoint::wakeup`] named has come.
-    fn on_timer(&mut self, context: &mut Context<'_>);
+    #[inline]
+    fn on_timer(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+    }
 
     /// The next packet to send now, if there is one. Asked after every call above until there is none.
-    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet>;
+    #[inline]
+    fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+        let _ = context;
+        None
+    }
 
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
-    fn wakeup(&self) -> Time;
+    #[inline]
+    fn wakeup(&self) -> Time {
+        Time::NEVER
+    }
 
     /// Bits of its window or rate for the digest; 0 where there is neither.
     fn window_bits(&self) -> u64 {
@@ -138,6 +152,14 @@ pub trait Internals {
 impl Internals for Box<dyn ackclock_cc::erased::ErasedController> {
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         (**self).internals(visit);
+    }
+}
+
+impl<'a> SenderView<'a> {
+    /// A sender that no control limits.
+    #[must_use]
+    pub const fn uncontrolled(meter: &'a Meter) -> Self {
+        SenderView { meter, window: f64::NAN, ssthresh: f64::NAN, in_flight: 0, round: 0, control: None }
     }
 }
 

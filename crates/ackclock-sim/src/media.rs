@@ -92,8 +92,6 @@ impl MediaSource {
 }
 
 impl Endpoint for MediaSource {
-    fn on_packet(&mut self, _: &Packet, _: &mut Context<'_>) {}
-
     fn on_timer(&mut self, context: &mut Context<'_>) {
         if context.now >= self.wakeup() {
             if self.next == 0 {
@@ -126,14 +124,7 @@ impl Endpoint for MediaSource {
 
 impl SendingEnd for MediaSource {
     fn view(&self) -> SenderView<'_> {
-        SenderView {
-            meter: &self.meter,
-            window: f64::NAN,
-            ssthresh: f64::NAN,
-            in_flight: 0,
-            round: 0,
-            control: None,
-        }
+        SenderView::uncontrolled(&self.meter)
     }
 }
 
@@ -182,16 +173,6 @@ impl Endpoint for MediaSink {
         if in_time && (self.judged.0..self.judged.1).contains(&number) {
             self.in_time += 1;
         }
-    }
-
-    fn on_timer(&mut self, _: &mut Context<'_>) {}
-
-    fn next_packet(&mut self, _: &mut Context<'_>) -> Option<Packet> {
-        None
-    }
-
-    fn wakeup(&self) -> Time {
-        Time::NEVER
     }
 }
 

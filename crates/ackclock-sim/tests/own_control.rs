@@ -1,7 +1,7 @@
 //! A control from outside the crate: it gets delivery rates, and its own pacing rate is obeyed exactly.
 
 use ackclock_cc::registry::{Catalogue, Entry};
-use ackclock_cc::{Controller, Decision, Signal, Start};
+use ackclock_cc::{Controller, Decision, Signal, Start, Wants};
 use ackclock_sim::Simulation;
 use ackclock_units::{PacketRate, Span, Time, Window};
 
@@ -20,7 +20,7 @@ struct FixedRate {
 
 impl Controller for FixedRate {
     type Params = NoParams;
-    const WANTS_RATE: bool = true;
+    const WANTS: Wants = Wants { rate: true, ..Wants::NOTHING };
 
     fn new(_: NoParams, _: Start) -> Self {
         FixedRate { highest: 0.0 }

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, Given, check};
-use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value};
+use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value, Wants};
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -39,34 +39,23 @@ struct Class {
     wants: Wants,
 }
 
-/// What a class asks of its driver: see the constants of [`ackclock_cc::Controller`].
-#[derive(Clone, Copy)]
-struct Wants {
-    rate: bool,
-    losses: bool,
-    marks: bool,
-    window_is_a_cap: bool,
-    ecn: Ecn,
-}
-
-impl Wants {
-    fn of(class: &JsValue) -> Result<Self, JsValue> {
-        let flag = |name| get(class, name).map(|flag| flag.is_truthy());
-        let codepoint = get(class, "ecn")?;
-        let ecn = match codepoint.as_string().as_deref() {
-            None if codepoint.is_undefined() || codepoint.is_null() => Ecn::AsConfigured,
-            Some("ect0") => Ecn::Ect0,
-            Some("ect1") => Ecn::Ect1,
-            _ => return Err(refused("static ecn: give \"ect0\", \"ect1\" or null")),
-        };
-        Ok(Wants {
-            rate: flag("wants_rate")?,
-            losses: flag("wants_losses")?,
-            marks: flag("wants_marks")?,
-            window_is_a_cap: flag("window_is_a_cap")?,
-            ecn,
-        })
-    }
+/// What a class asks of its driver.
+fn wants_of(class: &JsValue) -> Result<Wants, JsValue> {
+    let flag = |name| get(class, name).map(|flag| flag.is_truthy());
+    let codepoint = get(class, "ecn")?;
+    let ecn = match codepoint.as_string().as_deref() {
+        None if codepoint.is_undefined() || codepoint.is_null() => Ecn::AsConfigured,
+        Some("ect0") => Ecn::Ect0,
+        Some("ect1") => Ecn::Ect1,
+        _ => return Err(refused("static ecn: give \"ect0\", \"ect1\" or null")),
+    };
+    Ok(Wants {
+        rate: flag("wants_rate")?,
+        losses: flag("wants_losses")?,
+        marks: flag("wants_marks")?,
+        window_is_a_cap: flag("window_is_a_cap")?,
+        ecn,
+    })
 }
 
 /// One control of one flow; the object itself stays with the thread, because a control may go to another one.
@@ -300,24 +289,8 @@ impl ErasedController for Own {
         }
     }
 
-    fn wants_rate(&self) -> bool {
-        self.wants.rate
-    }
-
-    fn wants_losses(&self) -> bool {
-        self.wants.losses
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.wants.marks
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.wants.ecn
-    }
-
-    fn window_is_a_cap(&self) -> bool {
-        self.wants.window_is_a_cap
+    fn wants(&self) -> Wants {
+        self.wants
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {
@@ -370,7 +343,7 @@ pub fn register(class: Function) -> Result<(), JsValue> {
         Array::from(&internals).iter().filter_map(|name| name.as_string()).map(|name| text(&name)).collect()
     };
     let parameters: &'static [Parameter] = parameters.leak();
-    let wants = Wants::of(&class)?;
+    let wants = wants_of(&class)?;
     let place = CLASSES.with_borrow_mut(|classes| {
         classes.push(Class { class, internals: internals.leak(), wants });
         classes.len() - 1

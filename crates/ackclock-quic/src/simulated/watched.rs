@@ -88,10 +88,6 @@ impl ErasedController for Watched {
         self.seen().control.internals(visit);
     }
 
-    fn wants_rate(&self) -> bool {
-        false
-    }
-
     fn duplicate(&self) -> Box<dyn ErasedController> {
         // quinn duplicates controls for new paths of a connection; in a simulation there is one path.
         Box::new(self.clone())

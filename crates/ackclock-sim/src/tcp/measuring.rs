@@ -27,14 +27,14 @@ impl Measuring {
     /// What `control` asks for; acknowledgements count marks with `ace_bits` bits.
     #[must_use]
     pub fn new(control: &dyn ErasedController, ace_bits: u64) -> Self {
-        let losses = control.wants_losses();
+        let wants = control.wants();
         Measuring {
             round: 0,
             round_begin: 0,
             full_round: 0,
-            rate: control.wants_rate().then(|| DeliveryRate::new(losses)),
-            stamps: losses.then(Box::default),
-            marks: control.wants_marks().then(|| ReportedMarks::with_bits(ace_bits)),
+            rate: wants.rate.then(|| DeliveryRate::new(wants.losses)),
+            stamps: wants.losses.then(Box::default),
+            marks: wants.marks.then(|| ReportedMarks::with_bits(ace_bits)),
         }
     }
 

@@ -70,7 +70,7 @@ impl<R: Recovery> Sender<R> {
         (overhead, noise): (Stream, Stream),
         meter: Meter,
     ) -> Self {
-        if control.wants_losses() {
+        if control.wants().losses {
             recovery.newly_lost().want();
         }
         Sender {

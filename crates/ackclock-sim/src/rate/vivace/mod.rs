@@ -324,15 +324,9 @@ impl Endpoint for VivaceReceiver {
         self.arrived = Some(packet.sequence);
     }
 
-    fn on_timer(&mut self, _: &mut Context<'_>) {}
-
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let verdict = self.arrived.take()? as f64;
         self.intake.report(context, self.highest, Report { verdict, ..Report::default() })
-    }
-
-    fn wakeup(&self) -> Time {
-        Time::NEVER
     }
 }
 
