@@ -7,8 +7,8 @@ use crate::delays::Delays;
 use crate::meter::Meter;
 use crate::network::Occurrence;
 use crate::packet::{EndId, Packet};
+use crate::request_log::Request;
 use crate::stage::Stage;
-use crate::tcp::Request;
 
 /// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next. By default it does
 /// none of that.
@@ -83,11 +83,6 @@ impl<E: Endpoint> Actor for E {
 
 /// The end that sends data.
 pub trait SendingEnd: Actor {
-    /// Whether the flow speaks TCP, so that a packet capture can show it.
-    fn is_tcp(&self) -> bool {
-        false
-    }
-
     /// How it is doing.
     fn view(&self) -> SenderView<'_>;
 }
@@ -114,6 +109,8 @@ pub struct Ends {
     pub sender: Box<dyn SendingEnd>,
     /// The receiver.
     pub receiver: Box<dyn ReceivingEnd>,
+    /// Whether they speak TCP, which is what a packet capture can show.
+    pub is_tcp: bool,
 }
 
 impl ReceiverView {
@@ -125,10 +122,10 @@ impl ReceiverView {
 }
 
 impl Ends {
-    /// The ends of a flow.
+    /// The ends of a flow that does not speak TCP.
     #[must_use]
     pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
-        Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
+        Ends { sender: Box::new(sender), receiver: Box::new(receiver), is_tcp: false }
     }
 }
 

@@ -26,6 +26,7 @@ pub mod policer;
 pub mod queue;
 pub mod random;
 pub mod rate;
+pub mod request_log;
 mod ring;
 pub mod schedule;
 mod simulation;

@@ -92,7 +92,7 @@ impl Simulation {
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
         let packet_bytes = |(ends, flow): (&Ends, &ackclock_scenario::Flow)| {
-            if ends.sender.is_tcp() { flow.tcp.packet.0 as u16 } else { 0 }
+            if ends.is_tcp { flow.tcp.packet.0 as u16 } else { 0 }
         };
         let packet_bytes = self.ends.iter().zip(self.scenario.flows.iter()).map(packet_bytes).collect();
         self.stage.capture = Some(PacketCapture::new(output, packet_bytes)?);

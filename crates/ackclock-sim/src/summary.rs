@@ -262,7 +262,7 @@ pub fn requests(scenario: &Scenario, ends: &[Ends]) -> Table {
         sizes.push(bytes.0);
         completions.push(completed.map_or(f64::NAN, |completed| completed.since(start).as_seconds()));
     };
-    for (id, (flow, Ends { sender, receiver })) in (0..).zip(scenario.flows.iter().zip(ends)) {
+    for (id, (flow, Ends { sender, receiver, .. })) in (0..).zip(scenario.flows.iter().zip(ends)) {
         for request in receiver.requests() {
             row(id, request.start, request.bytes, request.completed);
         }

@@ -19,9 +19,10 @@ use crate::meter::Meter;
 use crate::packet::{Ecn, MARKS_BITS};
 use crate::random::{Purpose, Stream};
 use crate::rate::{self, Intake, RateSettings};
+use crate::request_log::RequestLog;
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{
-    Application, Client, Group, Receiver, ReceiverSettings, RequestLog, Sender, Settings, TIE_BREAK, Timer,
+    Application, Client, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer,
 };
 
 /// Makes the ends of flows that use something other than the simulator's TCP.
@@ -132,7 +133,7 @@ pub fn make_ends(
     })
     .with_requests(requests);
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
-    Ok(Ends { sender, receiver: Box::new(receiver) })
+    Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
 }
 
 /// What gives a TCP sender its data, and where its requests are written if it has any.

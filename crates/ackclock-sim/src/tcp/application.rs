@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ackclock_scenario::Web;
 use ackclock_units::{Bytes, Rate, Span, Time};
 
-use super::requests::{Client, RequestLog, Trickle};
+use super::requests::{Client, Trickle};
 use crate::pace::Serialiser;
 use crate::random::Stream;
+use crate::request_log::RequestLog;
 
 /// How often an E-MulTCP group changes its number of connections.
 const GROUP_CHANGES_EVERY: Span = Span::from_seconds(10);

@@ -25,7 +25,7 @@ mod variance;
 pub use application::{Application, Group};
 pub use gate::TIE_BREAK;
 pub use receiver::{Receiver, ReceiverSettings};
-pub use requests::{Client, Request, RequestLog};
+pub use requests::Client;
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use settings::Settings;

@@ -3,11 +3,12 @@
 use ackclock_scenario::Lies;
 use ackclock_units::{Span, Time};
 
-use super::{Request, RequestLog, SequenceSet};
+use super::SequenceSet;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::payload::{Payload, SackBlocks};
+use crate::request_log::{Request, RequestLog};
 
 /// With a short count an acknowledgement goes out when this many marks are untold: 2 while data waits for it, and it always
 /// does here (RFC 9768, section 3.2.2.5.1).

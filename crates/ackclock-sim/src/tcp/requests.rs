@@ -1,75 +1,11 @@
-//! Requests over one connection: what a client asks for, and when it has all of it.
-
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+//! Requests over one connection: what a client asks for, and when.
 
 use ackclock_scenario::{Pause, Requests, Spacing};
-use ackclock_units::{Bytes, Span, Time};
+use ackclock_units::{Span, Time};
 
-use crate::memory::Grow as _;
 use crate::pace::Serialiser;
 use crate::random::Stream;
-
-/// A request, a page of a web session, or a whole finite transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// When the sender was given the data.
-    pub start: Time,
-    /// How much that was.
-    pub bytes: Bytes,
-    /// Packets of the connection up to its end.
-    end: u64,
-    /// When the receiver had all of it.
-    pub completed: Option<Time>,
-}
-
-/// The requests of a connection, of which the sender knows the beginnings and the receiver the ends. Both belong to one
-/// run, which one thread runs.
-#[derive(Clone, Debug, Default)]
-pub struct RequestLog(Arc<Mutex<Book>>);
-
-#[derive(Debug, Default)]
-struct Book {
-    requests: Vec<Request>,
-    complete: usize,
-    /// How many there will be, if that is known.
-    count: Option<u64>,
-}
-
-impl RequestLog {
-    /// A log of `count` requests; `None` if there is no end.
-    #[must_use]
-    pub fn new(count: Option<u64>) -> Self {
-        RequestLog(Arc::new(Mutex::new(Book { count, ..Book::default() })))
-    }
-
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The sender is given `bytes` at `now`; with them the connection has `end` packets.
-    pub fn begin(&self, now: Time, bytes: Bytes, end: u64) {
-        self.book().requests.add(Request { start: now, bytes, end, completed: None });
-    }
-
-    /// The receiver has the first `packets` packets at `now`. Returns whether that is all there will ever be.
-    pub fn deliver(&self, now: Time, packets: u64) -> bool {
-        let mut book = self.book();
-        let Book { requests, complete, count } = &mut *book;
-        while let Some(request) = requests.get_mut(*complete)
-            && request.end <= packets
-        {
-            request.completed = Some(now);
-            *complete += 1;
-        }
-        count.is_some_and(|count| *complete as u64 >= count)
-    }
-
-    /// All requests so far, in order.
-    #[must_use]
-    pub fn requests(&self) -> Vec<Request> {
-        self.book().requests.clone()
-    }
-}
+use crate::request_log::RequestLog;
 
 /// Makes requests.
 #[derive(Debug)]

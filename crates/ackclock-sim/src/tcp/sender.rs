@@ -496,10 +496,6 @@ impl<R: Recovery> Endpoint for Sender<R> {
 }
 
 impl<R: Recovery> SendingEnd for Sender<R> {
-    fn is_tcp(&self) -> bool {
-        true
-    }
-
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,
