@@ -4,7 +4,7 @@ use ackclock_scenario::{Queue, Scenario, When};
 use ackclock_sim::director::Director;
 use ackclock_sim::link::Link;
 use ackclock_sim::make_link;
-use ackclock_sim::packet::{Ecn, Kind, Packet};
+use ackclock_sim::packet::{EcnField, Kind, Packet};
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
@@ -167,7 +167,7 @@ impl Emulator {
                 }
                 if let (Some(packet), _) = way.link.deliver(due) {
                     let content = &mut self.store.contents[packet.sequence as usize];
-                    if packet.ecn() == Ecn::Marked {
+                    if packet.ecn() == EcnField::Marked {
                         mark(content);
                     }
                     hand_over(direction, content);
@@ -282,17 +282,17 @@ fn version(content: &[u8]) -> u8 {
     if content.len() < 20 { 0 } else { content[0] >> 4 }
 }
 
-fn ecn_of(content: &[u8]) -> Ecn {
+fn ecn_of(content: &[u8]) -> EcnField {
     let bits = match version(content) {
         VERSION_4 => content[1] & 3,
         VERSION_6 => content[1] >> 4 & 3,
         _ => 0,
     };
     match bits {
-        0 => Ecn::NotCapable,
-        1 => Ecn::Ect1,
-        3 => Ecn::Marked,
-        _ => Ecn::Capable,
+        0 => EcnField::NotCapable,
+        1 => EcnField::Ect1,
+        3 => EcnField::Marked,
+        _ => EcnField::Capable,
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::info::Info;
 use crate::session::{LOOK, Line};
-use crate::token::{Marks, Token};
+use crate::token::{LineMarks, Side, Token};
 use crate::transport::{Connection, Dialer};
 use crate::wire::{self, Answer, Fault, Lines, PATIENCE, Request};
 
@@ -41,7 +41,7 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The side that knows it.
-    pub side: Which,
+    pub side: Side,
     /// Seconds since the slot began, on that side's clock.
     pub second: f64,
     /// Number of the flow; 0 uses the control.
@@ -49,16 +49,6 @@ pub struct Sample {
     /// What that side knows; received bytes are those of the application.
     #[serde(flatten)]
     pub info: Info,
-}
-
-/// A side of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Which {
-    /// The sender.
-    Server,
-    /// The receiver.
-    Client,
 }
 
 /// How a slot went.
@@ -91,7 +81,7 @@ fn converse(
     dialer: &dyn Dialer,
     token: &Token,
     request: &Request,
-) -> Result<(Arc<dyn Connection>, Answer, Marks), String> {
+) -> Result<(Arc<dyn Connection>, Answer, LineMarks), String> {
     let explain = |fault: &dyn std::fmt::Display| format!("{}: {fault}", dialer.server());
     let end = clock::now() + PATIENCE;
     let mut attempts = 1;
@@ -162,21 +152,21 @@ pub fn fetch(
         loop {
             let due = start + Duration::from_secs(second);
             match next(&lines, due.saturating_duration_since(clock::now()).min(LOOK)) {
-                Next::Line(Ok(Line::Flow(told))) => {
+                Incoming::Line(Ok(Line::Flow(told))) => {
                     let sample =
-                        Sample { side: Which::Server, second: told.second, flow: told.flow, info: told.info };
+                        Sample { side: Side::Server, second: told.second, flow: told.flow, info: told.info };
                     note(&control, &sample);
                 }
-                Next::Line(Ok(Line::End { seconds: lasted })) => {
+                Incoming::Line(Ok(Line::End { seconds: lasted })) => {
                     complete = lasted >= seconds as f64;
                     over = true;
                 }
-                Next::Line(Err(fault @ (Fault::Forged | Fault::Nonsense))) => {
+                Incoming::Line(Err(fault @ (Fault::Forged | Fault::Nonsense))) => {
                     problem = Some(fault);
                     over = true;
                 }
-                Next::Line(Err(_)) | Next::Over => over = true,
-                Next::Nothing => {}
+                Incoming::Line(Err(_)) | Incoming::Over => over = true,
+                Incoming::Nothing => {}
             }
             // The server's second may end a little before the client's.
             if clock::now() >= due || over && second <= seconds {
@@ -188,7 +178,7 @@ pub fn fetch(
                     let received_bytes = count.load(Ordering::Relaxed);
                     let info = Info { received_bytes, ..flow.info().unwrap_or_default() };
                     let second = start.elapsed().as_secs_f64();
-                    note(&control, &Sample { side: Which::Client, second, flow: number as u32, info });
+                    note(&control, &Sample { side: Side::Client, second, flow: number as u32, info });
                 }
             }
             if over || stop.load(Ordering::Relaxed) {
@@ -209,7 +199,7 @@ pub fn fetch(
 /// What the server tells during a slot.
 struct Telling<'a> {
     lines: Lines<'a>,
-    marks: Marks,
+    marks: LineMarks,
     references: u32,
     start: Instant,
     heard: u64,
@@ -227,17 +217,17 @@ impl Telling<'_> {
     }
 }
 
-enum Next {
+enum Incoming {
     Line(Result<Line, Fault>),
     Nothing,
     Over,
 }
 
-fn next(lines: &Receiver<Result<Line, Fault>>, wait: Duration) -> Next {
+fn next(lines: &Receiver<Result<Line, Fault>>, wait: Duration) -> Incoming {
     match lines.recv_timeout(wait) {
-        Ok(line) => Next::Line(line),
-        Err(RecvTimeoutError::Timeout) => Next::Nothing,
-        Err(RecvTimeoutError::Disconnected) => Next::Over,
+        Ok(line) => Incoming::Line(line),
+        Err(RecvTimeoutError::Timeout) => Incoming::Nothing,
+        Err(RecvTimeoutError::Disconnected) => Incoming::Over,
     }
 }
 

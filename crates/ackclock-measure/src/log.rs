@@ -33,14 +33,14 @@ pub struct Log {
 }
 
 /// A line of a log: its number from 1, and its bytes without the line feed.
-struct Line<'a> {
+struct RawLine<'a> {
     number: u64,
     place: Range<u64>,
     content: &'a [u8],
     is_ended: bool,
 }
 
-fn each_line(file: &File, mut take: impl FnMut(Line<'_>) -> Result<(), String>) -> Result<(), String> {
+fn each_line(file: &File, mut take: impl FnMut(RawLine<'_>) -> Result<(), String>) -> Result<(), String> {
     let mut lines = BufReader::new(file);
     lines.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
     let (mut line, mut number, mut start) = (Vec::new(), 0, 0);
@@ -49,7 +49,7 @@ fn each_line(file: &File, mut take: impl FnMut(Line<'_>) -> Result<(), String>) 
         let place = start..start + line.len() as u64;
         start = place.end;
         let content = line.strip_suffix(b"\n");
-        take(Line { number, place, content: content.unwrap_or(&line), is_ended: content.is_some() })?;
+        take(RawLine { number, place, content: content.unwrap_or(&line), is_ended: content.is_some() })?;
         line.clear();
     }
     Ok(())

@@ -175,7 +175,7 @@ fn listen(listen: &str, identity: Option<&Path>) -> Result<(Box<dyn Listener>, S
     };
     let identity = Identity::open(file).map_err(bad)?;
     let fingerprint = identity.fingerprint();
-    let listener = quic::Listener::bind(address, identity).map_err(refuse)?;
+    let listener = quic::QuicListener::bind(address, identity).map_err(refuse)?;
     let address = listener.address().map_err(refuse)?;
     let line = format!("Listening on {address}, QUIC, fingerprint {fingerprint}");
     Ok((Box::new(listener), line))
@@ -254,7 +254,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
             let address = resolve(&server)?;
             let dial = |pinned: Option<Fingerprint>| match quic {
-                true => quic::Dialer::new(address, pinned).map(|one| Box::new(one) as Box<dyn Dialer>),
+                true => quic::QuicDialer::new(address, pinned).map(|one| Box::new(one) as Box<dyn Dialer>),
                 false => Ok(Box::new(Tcp { server: address }) as Box<dyn Dialer>),
             };
             let (controls, identity) = offer(dial(fingerprint)?.as_ref(), &token, period_s, references)?;

@@ -48,18 +48,18 @@ pub struct Server {
     limits: Limits,
     door: Arc<Door>,
     sessions: Mutex<BTreeMap<String, Arc<Session>>>,
-    log: Mutex<Log>,
+    log: Mutex<EventLog>,
     stop: Arc<AtomicBool>,
 }
 
 /// Where the server writes what happens.
-struct Log {
+struct EventLog {
     output: Box<dyn Write + Send>,
     /// Whether the last line could not be written.
     failed: bool,
 }
 
-impl Log {
+impl EventLog {
     /// Writes a line. A log that cannot be written does not stop the server; that is said once on standard error.
     fn write(&mut self, mut line: String) {
         line.push('\n');
@@ -81,7 +81,7 @@ impl Log {
 
 /// A line of the server's log.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct EventLine<'a> {
     unix_s: f64,
     /// Seconds since the machine was started: the wall clock may be set meanwhile.
     boot_s: f64,
@@ -120,7 +120,7 @@ impl Server {
             door: Door::new(limits.connections),
             limits,
             sessions: Mutex::default(),
-            log: Mutex::new(Log { output: log, failed: false }),
+            log: Mutex::new(EventLog { output: log, failed: false }),
             stop,
         }))
     }
@@ -173,7 +173,7 @@ impl Server {
     ) {
         let address = address.to_owned();
         let (unix_s, boot_s) = (clock::unix_s(), clock::boot_s());
-        let entry = Entry { unix_s, boot_s, address, event, control, detail, flows };
+        let entry = EventLine { unix_s, boot_s, address, event, control, detail, flows };
         let line = serde_json::to_string(&entry).unwrap_or_default();
         self.log.lock().unwrap_or_else(PoisonError::into_inner).write(line);
     }
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn a_torn_line_takes_no_other_with_it() {
         let disk = Arc::new(Mutex::new((Vec::new(), 14)));
-        let mut log = Log { output: Box::new(Disk(Arc::clone(&disk))), failed: false };
+        let mut log = EventLog { output: Box::new(Disk(Arc::clone(&disk))), failed: false };
         log.write("{\"a\":1}".into());
         log.write("{\"b\":2}".into());
         assert!(log.failed);

@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 /// Digits of a token, which are random: one that somebody thought of could be guessed from a single conversation.
@@ -16,8 +17,9 @@ const LEAST_DIFFERENT: usize = 8;
 /// Length of a challenge, bytes.
 pub const NONCE_BYTES: usize = 32;
 
-/// The side that proves; a proof by one side is not valid for the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A side of a conversation; a proof by one side is not valid for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The receiver.
     Client,
@@ -95,9 +97,9 @@ impl Token {
     /// What marks the lines that the server writes after a conversation has begun. Their key is derived from the token and
     /// the conversation (as in one step of HKDF, RFC 5869, section 2.3).
     #[must_use]
-    pub fn marks(&self, conversation: &Conversation) -> Marks {
+    pub fn marks(&self, conversation: &Conversation) -> LineMarks {
         let key = self.labelled(b"ackclock-measure lines", conversation).finalize().into_bytes();
-        Marks { mac: keyed(&key), next: 0 }
+        LineMarks { mac: keyed(&key), next: 0 }
     }
 
     fn mac(&self, side: Side, conversation: &Conversation, message: &str) -> Hmac<Sha256> {
@@ -127,13 +129,13 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
 /// Marks lines in order, or checks them: who does not know the token can neither change nor add nor leave out nor repeat
 /// one without being noticed.
 #[derive(Clone)]
-pub struct Marks {
+pub struct LineMarks {
     mac: Hmac<Sha256>,
     /// Number of the next line.
     next: u64,
 }
 
-impl Marks {
+impl LineMarks {
     fn of_next(&mut self, line: &str) -> Hmac<Sha256> {
         let mut mac = self.mac.clone();
         mac.update(&self.next.to_be_bytes());
@@ -153,9 +155,9 @@ impl Marks {
     }
 }
 
-impl std::fmt::Debug for Marks {
+impl std::fmt::Debug for LineMarks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Marks").field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("LineMarks").field("next", &self.next).finish_non_exhaustive()
     }
 }
 

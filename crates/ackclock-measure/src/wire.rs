@@ -2,7 +2,7 @@
 //!
 //! The server begins with a challenge. The client answers with a challenge of its own, a request, and the proof that it
 //! knows the token; the server replies with its proof and an answer. Without the client's proof the server says nothing
-//! more. Every line after its answer has a mark ([`Marks`]), so that nobody on the path can write in its place.
+//! more. Every line after its answer has a mark ([`LineMarks`]), so that nobody on the path can write in its place.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock;
 use crate::door::Permit;
-use crate::token::{Conversation, Marks, NONCE_BYTES, Side, Token, random};
+use crate::token::{Conversation, LineMarks, NONCE_BYTES, Side, Token, random};
 use crate::transport::Connection;
 
 /// Version of the protocol.
@@ -203,7 +203,7 @@ impl Lines<'_> {
     /// As [`Lines::read`], and [`Fault::Forged`].
     pub fn read_marked<T: DeserializeOwned>(
         &mut self,
-        marks: &mut Marks,
+        marks: &mut LineMarks,
         patience: Duration,
     ) -> Result<T, Fault> {
         let line = self.read(patience)?;
@@ -246,7 +246,7 @@ pub fn write_line(connection: &dyn Connection, line: &impl Serialize) -> Result<
 /// As [`write_line`].
 pub fn write_marked(
     connection: &dyn Connection,
-    marks: &mut Marks,
+    marks: &mut LineMarks,
     line: &impl Serialize,
 ) -> Result<(), Fault> {
     let text = serde_json::to_string(line).map_err(|_| Fault::Nonsense)?;
@@ -312,7 +312,7 @@ pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Resu
 impl Asked {
     /// Marks for the lines that follow the answer.
     #[must_use]
-    pub fn marks(&self, token: &Token) -> Marks {
+    pub fn marks(&self, token: &Token) -> LineMarks {
         token.marks(&self.conversation)
     }
 
@@ -332,7 +332,11 @@ impl Asked {
 ///
 /// # Errors
 /// When the server does not know the token, or violates the protocol.
-pub fn ask(connection: &dyn Connection, token: &Token, request: &Request) -> Result<(Answer, Marks), Fault> {
+pub fn ask(
+    connection: &dyn Connection,
+    token: &Token,
+    request: &Request,
+) -> Result<(Answer, LineMarks), Fault> {
     let greeting: Greeting = parse(&read_line(connection, PATIENCE)?)?;
     if greeting.ackclock_measure != PROTOCOL {
         return Err(Fault::Nonsense);

@@ -202,7 +202,7 @@ fn weak_tokens_are_refused() {
 fn a_secret_is_not_shown() {
     let token = Token::new(TOKEN).unwrap();
     let talk = Conversation { challenges: [random(), random()], binding: Vec::new() };
-    assert_eq!(format!("{token:?} {:?}", token.marks(&talk)), "Token Marks { next: 0, .. }");
+    assert_eq!(format!("{token:?} {:?}", token.marks(&talk)), "Token LineMarks { next: 0, .. }");
 }
 
 /// A line that never ends is not a line, however long its reader would wait.

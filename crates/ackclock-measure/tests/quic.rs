@@ -73,7 +73,7 @@ impl Stand {
     }
 
     fn still_serves(&self) {
-        let dialer = quic::Dialer::new(self.socket_address(), None).unwrap();
+        let dialer = quic::QuicDialer::new(self.socket_address(), None).unwrap();
         let (_, answer) = client::ask(&dialer, &self.token(), &Request::Offer).unwrap();
         assert!(matches!(answer, Answer::Offer { .. }));
     }
@@ -246,7 +246,7 @@ fn ten_seconds_of_nonsense_do_not_stop_a_campaign() {
 fn who_stops_reading_costs_no_more_than_a_window() {
     let stand = Stand::new("deaf", &["--quic"]);
     let before = stand.most_memory_bytes();
-    let dialer = quic::Dialer::new(stand.socket_address(), None).unwrap();
+    let dialer = quic::QuicDialer::new(stand.socket_address(), None).unwrap();
     let ask = |request: &Request| client::ask(&dialer, &stand.token(), request).unwrap();
     let (_control, answer) = ask(&Request::Session { slot: 0, seconds: 8, references: 0 });
     let Answer::Session { session, .. } = answer else { panic!("{answer:?}") };
@@ -287,9 +287,10 @@ fn nobody_can_stand_between_client_and_server() {
     let stand = Stand::new("between", &["--quic"]);
     let file = stand.directory.join("other.identity");
     let relay =
-        quic::Listener::bind("127.0.0.1:0".parse().unwrap(), quic::Identity::open(&file).unwrap()).unwrap();
+        quic::QuicListener::bind("127.0.0.1:0".parse().unwrap(), quic::Identity::open(&file).unwrap())
+            .unwrap();
     let address = relay.address().unwrap();
-    let onward = quic::Dialer::new(stand.socket_address(), None).unwrap();
+    let onward = quic::QuicDialer::new(stand.socket_address(), None).unwrap();
     // It has a certificate of its own and hands on every word.
     let relaying = spawn(move || {
         let door = Door::new(8);
@@ -307,7 +308,7 @@ fn nobody_can_stand_between_client_and_server() {
             far.abort();
         });
     });
-    let dialer = quic::Dialer::new(address, None).unwrap();
+    let dialer = quic::QuicDialer::new(address, None).unwrap();
     let refused = client::ask(&dialer, &stand.token(), &Request::Offer).unwrap_err();
     assert_eq!(refused, format!("{address}: the server closed the connection; do both use the same token?"));
     stand.wait_for("does not know the token");
@@ -331,7 +332,7 @@ fn a_client_survives_nonsense_too() {
             let _ = socket.send_to(&heard[..length / 2], from);
         }
     });
-    let dialer = quic::Dialer::new(address, None).unwrap();
+    let dialer = quic::QuicDialer::new(address, None).unwrap();
     let problem = dialer.connect().unwrap_err();
     stop.store(true, Ordering::Relaxed);
     within("the server ends", move || server.join()).unwrap();

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{scope, sleep, spawn};
 use std::time::Duration;
 
-use ackclock_measure::client::{self, Outcome, Sample, Slot, Which};
+use ackclock_measure::client::{self, Outcome, Sample, Slot};
 use ackclock_measure::info::Info;
 use ackclock_measure::session::{Line, Told};
-use ackclock_measure::token::Token;
+use ackclock_measure::token::{Side, Token};
 use ackclock_measure::transport::Transport;
 use ackclock_measure::transport::tcp::Tcp;
 use ackclock_measure::wire;
@@ -93,7 +93,7 @@ fn fetch(change: Change) -> (Result<Outcome, String>, Vec<Sample>) {
     let mut heard = Vec::new();
     let slot = Slot { number: 0, seconds: 2, references: 1 };
     let outcome = client::fetch(&Tcp { server }, &token, &slot, &stop, |_, sample| {
-        if sample.side == Which::Server {
+        if sample.side == Side::Server {
             heard.push(sample.clone());
         }
     });
@@ -176,7 +176,7 @@ fn told(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, 
     let (slot, stop) = (Slot { number: 0, seconds: 60, references: 1 }, AtomicBool::new(false));
     let mut heard = 0;
     let outcome = client::fetch(&Tcp { server }, &token, &slot, &stop, |_, sample| {
-        heard += usize::from(sample.side == Which::Server);
+        heard += usize::from(sample.side == Side::Server);
     });
     (outcome, heard)
 }

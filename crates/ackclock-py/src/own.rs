@@ -73,19 +73,19 @@ fn wants_of(class: &Bound<'_, PyAny>) -> PyResult<Wants> {
 }
 
 /// One control of one flow.
-struct Own {
+struct PythonControl {
     class: &'static Class,
     object: Py<PyAny>,
     on_ack: Py<PyAny>,
     decision: Decision,
 }
 
-impl Own {
+impl PythonControl {
     fn new(py: Python<'_>, class: &'static Class, object: Bound<'_, PyAny>) -> PyResult<Self> {
         let on_ack = object.getattr(intern!(py, "on_ack"))?.unbind();
         let nothing =
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
-        let mut own = Own { class, on_ack, object: object.unbind(), decision: nothing };
+        let mut own = PythonControl { class, on_ack, object: object.unbind(), decision: nothing };
         own.decide(py)?;
         Ok(own)
     }
@@ -107,7 +107,7 @@ impl Own {
                 seed: start.seed,
             };
             let object = class.class.bind(py).call((start,), Some(&parameters))?;
-            Own::new(py, class, object)
+            PythonControl::new(py, class, object)
         })
     }
 
@@ -219,7 +219,7 @@ impl Own {
     }
 }
 
-impl ErasedController for Own {
+impl ErasedController for PythonControl {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
         or_raise(Python::attach(|py| self.tell(py, now, signal)));
         self.decision
@@ -242,7 +242,7 @@ impl ErasedController for Own {
     fn duplicate(&self) -> Box<dyn ErasedController> {
         let copy = |py: Python<'_>| {
             let deepcopy = py.import(intern!(py, "copy"))?.getattr(intern!(py, "deepcopy"))?;
-            Own::new(py, self.class, deepcopy.call1((&self.object,))?)
+            PythonControl::new(py, self.class, deepcopy.call1((&self.object,))?)
         };
         Box::new(or_raise(Python::attach(copy)))
     }
@@ -297,7 +297,7 @@ pub fn register(
     }));
     let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {
         check(kept.parameters, given)?;
-        Ok(Box::new(or_raise(Own::build(kept, given, start))) as Box<dyn ErasedController>)
+        Ok(Box::new(or_raise(PythonControl::build(kept, given, start))) as Box<dyn ErasedController>)
     }));
     let checked: &'static Check = Box::leak(Box::new(move |given: Given<'_>| check(kept.parameters, given)));
     let entry = Entry::of_dynamic(kept.name, text(source), kept.parameters, build, checked);

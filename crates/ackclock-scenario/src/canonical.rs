@@ -19,7 +19,7 @@ pub const VERSION: &str = "s1";
 const EVERY: &str = include_str!("every.toml");
 
 /// The defaults of the fields of tables, by the kind of table.
-type Defaults = BTreeMap<String, Map<String, Value>>;
+type DefaultsByTable = BTreeMap<String, Map<String, Value>>;
 
 /// Writes the canonical text of `scenario` to `out`.
 pub fn write(scenario: &Scenario, out: &mut dyn Write) -> fmt::Result {
@@ -33,12 +33,12 @@ pub fn write(scenario: &Scenario, out: &mut dyn Write) -> fmt::Result {
     text.members("event", events)
 }
 
-fn defaults() -> &'static Defaults {
-    static DEFAULTS: OnceLock<Defaults> = OnceLock::new();
+fn defaults() -> &'static DefaultsByTable {
+    static DEFAULTS: OnceLock<DefaultsByTable> = OnceLock::new();
     DEFAULTS.get_or_init(|| {
         let every = crate::read_toml(EVERY, "every.toml", &[], &BuiltIn);
         let Scenario { run, links, flows, arrivals, events } = every.expect("a test reads it").scenario;
-        let mut defaults = Defaults::new();
+        let mut defaults = DefaultsByTable::new();
         collect("run", &value(&run), &mut defaults);
         // The other direction is a plain link.
         links.iter().rev().for_each(|link| collect("link", &value(link), &mut defaults));
@@ -72,7 +72,7 @@ fn is_variant(fields: &Map<String, Value>) -> bool {
 }
 
 /// Takes over the fields of a table and of those in it, unless a table of the kind was seen before.
-fn collect(kind_of_table: &str, table: &Value, defaults: &mut Defaults) {
+fn collect(kind_of_table: &str, table: &Value, defaults: &mut DefaultsByTable) {
     let Value::Object(fields) = table else { return };
     if !is_variant(fields) {
         defaults.entry(kind_of_table.to_owned()).or_insert_with(|| fields.clone());
@@ -87,7 +87,7 @@ fn collect(kind_of_table: &str, table: &Value, defaults: &mut Defaults) {
 }
 
 struct Text<'a> {
-    defaults: &'static Defaults,
+    defaults: &'static DefaultsByTable,
     out: &'a mut dyn Write,
 }
 
@@ -142,9 +142,9 @@ mod tests {
     use super::*;
     use crate::keys::{FLOW, Form, LOSS, NOISE, QUEUE};
 
-    fn text(defaults: &Defaults, table: &Value) -> String {
+    fn text(defaults: &DefaultsByTable, table: &Value) -> String {
         let mut out = String::new();
-        let defaults: &'static Defaults = Box::leak(Box::new(defaults.clone()));
+        let defaults: &'static DefaultsByTable = Box::leak(Box::new(defaults.clone()));
         Text { defaults, out: &mut out }.table("flow.0", "flow", table).unwrap();
         out
     }
@@ -219,7 +219,7 @@ mod tests {
     fn covered(setting: &str) {
         let checked = crate::read_toml(crate::EXAMPLE, "a.toml", &[setting.to_owned()], &BuiltIn)
             .unwrap_or_else(|refusal| panic!("{refusal}"));
-        let mut seen = Defaults::new();
+        let mut seen = DefaultsByTable::new();
         checked.scenario.links.iter().for_each(|link| collect("link", &value(link), &mut seen));
         checked.scenario.flows.iter().for_each(|flow| collect("flow", &value(flow), &mut seen));
         for (kind, fields) in seen {

@@ -30,7 +30,7 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     let tcp = table.required("tcp", table.table("tcp")?)?;
     let topology = Topology::read(&table)?;
     let tcp = Tcp::read(&tcp, None)?;
-    let defaults = flow::Defaults { tcp: &tcp, run: &run, topology: &topology, catalogue };
+    let defaults = flow::FlowDefaults { tcp: &tcp, run: &run, topology: &topology, catalogue };
     let (mut flows, mut firsts): (Vec<Flow>, Vec<First>) = (Vec::new(), Vec::new());
     let mut arrivals: Vec<Arrivals> = Vec::new();
     let mut expected = 0.0;

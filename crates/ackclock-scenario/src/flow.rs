@@ -14,7 +14,7 @@ use crate::tree::Content;
 use crate::value::did_you_mean;
 
 /// What a flow takes over from the rest of the scenario.
-pub struct Defaults<'a> {
+pub struct FlowDefaults<'a> {
     /// `[tcp]`.
     pub tcp: &'a Tcp,
     /// `[run]`.
@@ -26,7 +26,7 @@ pub struct Defaults<'a> {
 }
 
 /// Checks one `[[flow]]`; its name is left to the caller.
-pub fn flow(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Flow> {
+pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
     let tcp = tcp(table, defaults)?;
     let source = table.get("source")?;
     let traffic = traffic::traffic(table, source, defaults.run.duration)?;
@@ -132,7 +132,7 @@ fn limited(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>) -> Read<
 }
 
 /// The settings of a flow: its own keys over those of `[tcp]`, or over those of its own profile, which begins afresh.
-fn tcp(table: &Table<'_>, defaults: &Defaults<'_>) -> Read<Tcp> {
+fn tcp(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Tcp> {
     let settings = match table.get::<Profile>("profile")? {
         Some(profile) => Tcp::read(table, Some(&Tcp::of(profile)?))?,
         None => Tcp::read(table, Some(defaults.tcp))?,

@@ -8,7 +8,7 @@ use crate::delays::Delays;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingEnd};
 use crate::meter::Meter;
 use crate::pace::Serialiser;
-use crate::packet::{Ecn, Kind, Packet};
+use crate::packet::{EcnField, Kind, Packet};
 use crate::random::Stream;
 
 /// Settings of a source.
@@ -136,11 +136,11 @@ impl SendingEnd for Source {
 
 /// The ECN field of a packet that is sent with `codepoint`.
 #[must_use]
-pub const fn codepoint(codepoint: Codepoint) -> Ecn {
+pub const fn codepoint(codepoint: Codepoint) -> EcnField {
     match codepoint {
-        Codepoint::NotEct => Ecn::NotCapable,
-        Codepoint::Ect0 => Ecn::Capable,
-        Codepoint::Ect1 => Ecn::Ect1,
+        Codepoint::NotEct => EcnField::NotCapable,
+        Codepoint::Ect0 => EcnField::Capable,
+        Codepoint::Ect1 => EcnField::Ect1,
     }
 }
 

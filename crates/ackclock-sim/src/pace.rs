@@ -50,7 +50,7 @@ const MILLISECOND: u64 = PICOSECONDS_PER_SECOND / 1000;
 /// A rate or a trace, and what it could have sent so far.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    kind: Kind,
+    kind: PaceKind,
     /// Bits times picoseconds per second that could be sent before `since`.
     capacity: u128,
     since: Time,
@@ -59,7 +59,7 @@ pub struct Pace {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum PaceKind {
     Rate(Rate, Serialiser),
     Trace(Opportunities),
 }
@@ -68,7 +68,12 @@ impl Pace {
     /// At a rate.
     #[must_use]
     pub fn of_rate(rate: Rate) -> Self {
-        Pace { kind: Kind::Rate(rate, Serialiser::new(rate)), capacity: 0, since: Time::ZERO, paused: false }
+        Pace {
+            kind: PaceKind::Rate(rate, Serialiser::new(rate)),
+            capacity: 0,
+            since: Time::ZERO,
+            paused: false,
+        }
     }
 
     /// At the opportunities of a trace.
@@ -76,15 +81,15 @@ impl Pace {
     pub fn of_trace(trace: &RateTrace) -> Self {
         let opportunities =
             Opportunities { times: trace.milliseconds.clone(), cycle: 0, next: 0, left: None };
-        Pace { kind: Kind::Trace(opportunities), capacity: 0, since: Time::ZERO, paused: false }
+        Pace { kind: PaceKind::Trace(opportunities), capacity: 0, since: Time::ZERO, paused: false }
     }
 
     /// When a packet of `bytes` bytes whose transmission begins at `now` is sent.
     #[inline]
     pub fn finish(&mut self, now: Time, bytes: u16) -> Time {
         match &mut self.kind {
-            Kind::Rate(_, serialiser) => now + serialiser.next(bytes),
-            Kind::Trace(opportunities) => opportunities.finish(now, u64::from(bytes)),
+            PaceKind::Rate(_, serialiser) => now + serialiser.next(bytes),
+            PaceKind::Trace(opportunities) => opportunities.finish(now, u64::from(bytes)),
         }
     }
 
@@ -94,21 +99,21 @@ impl Pace {
     /// When it follows a trace.
     pub fn take_back(&mut self, bytes: u16) {
         match &mut self.kind {
-            Kind::Rate(_, serialiser) => serialiser.take_back(bytes),
-            Kind::Trace(_) => panic!("opportunities are not taken back"),
+            PaceKind::Rate(_, serialiser) => serialiser.take_back(bytes),
+            PaceKind::Trace(_) => panic!("opportunities are not taken back"),
         }
     }
 
     /// Whether it is a rate, and no trace.
     #[must_use]
     pub const fn is_rate(&self) -> bool {
-        matches!(self.kind, Kind::Rate(..))
+        matches!(self.kind, PaceKind::Rate(..))
     }
 
     /// The rate changes to `rate` at `now`.
     pub fn change(&mut self, now: Time, rate: Rate) {
         self.settle(now);
-        self.kind = Kind::Rate(rate, Serialiser::new(rate));
+        self.kind = PaceKind::Rate(rate, Serialiser::new(rate));
     }
 
     /// From `now` on nothing can be sent, or something can again; a packet that is being sent keeps its finish time.
@@ -127,8 +132,8 @@ impl Pace {
             return 0;
         }
         match &self.kind {
-            Kind::Rate(rate, _) => u128::from(rate.0) * u128::from(now.0 - self.since.0),
-            Kind::Trace(opportunities) => {
+            PaceKind::Rate(rate, _) => u128::from(rate.0) * u128::from(now.0 - self.since.0),
+            PaceKind::Trace(opportunities) => {
                 let before = match self.since {
                     Time::ZERO => 0,
                     since => opportunities.before(since),

@@ -17,14 +17,14 @@ pub enum Kind {
 /// Bits of the IP header for congestion notification (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Ecn {
+pub enum EcnField {
     /// The transport does not understand marks.
     NotCapable,
     /// The transport understands marks: ECT(0).
     Capable,
     /// A queue has marked it.
     Marked,
-    /// As [`Ecn::Capable`], from a sender that asks for the queue of low latency (ECT(1), RFC 9331).
+    /// As [`EcnField::Capable`], from a sender that asks for the queue of low latency (ECT(1), RFC 9331).
     Ect1,
 }
 
@@ -163,12 +163,12 @@ impl Packet {
     /// The congestion notification bits.
     #[inline]
     #[must_use]
-    pub const fn ecn(&self) -> Ecn {
+    pub const fn ecn(&self) -> EcnField {
         match (self.load & ECN) >> ECN_SHIFT {
-            1 => Ecn::Capable,
-            2 => Ecn::Marked,
-            3 => Ecn::Ect1,
-            _ => Ecn::NotCapable,
+            1 => EcnField::Capable,
+            2 => EcnField::Marked,
+            3 => EcnField::Ect1,
+            _ => EcnField::NotCapable,
         }
     }
 
@@ -189,7 +189,7 @@ impl Packet {
 
     /// Sets the congestion notification bits.
     #[inline]
-    pub const fn set_ecn(&mut self, ecn: Ecn) {
+    pub const fn set_ecn(&mut self, ecn: EcnField) {
         self.load = self.load & !ECN | (ecn as u64) << ECN_SHIFT;
     }
 }
@@ -331,19 +331,19 @@ mod tests {
     #[test]
     fn flags_do_not_disturb_each_other() {
         let mut packet = Packet::new(Kind::Data, 7, 3, 0, Time::ZERO, 1000).with_retransmission(true);
-        packet.set_ecn(Ecn::Marked);
+        packet.set_ecn(EcnField::Marked);
         assert!(packet.is_retransmission());
-        assert_eq!(packet.ecn(), Ecn::Marked);
-        packet.set_ecn(Ecn::Capable);
-        assert_eq!(packet.with_retransmission(false).ecn(), Ecn::Capable);
-        packet.set_ecn(Ecn::Ect1);
-        assert_eq!(packet.ecn(), Ecn::Ect1);
+        assert_eq!(packet.ecn(), EcnField::Marked);
+        packet.set_ecn(EcnField::Capable);
+        assert_eq!(packet.with_retransmission(false).ecn(), EcnField::Capable);
+        packet.set_ecn(EcnField::Ect1);
+        assert_eq!(packet.ecn(), EcnField::Ect1);
         packet = packet.with_handle(Handle(5));
         packet.next_hop();
         assert_eq!((packet.flow(), packet.hop(), packet.bytes()), (7, 4, 1000));
         assert_eq!((packet.kind(), packet.handle()), (Kind::Data, Handle(5)));
-        packet.set_ecn(Ecn::Ect1);
-        assert_eq!(packet.with_marks(u64::MAX).ecn(), Ecn::Ect1);
+        packet.set_ecn(EcnField::Ect1);
+        assert_eq!(packet.with_marks(u64::MAX).ecn(), EcnField::Ect1);
         assert!(!packet.with_marks(u64::MAX).is_echo());
         assert_eq!((packet.with_marks(2050).marks(), packet.with_marks(5).with_marks(7).marks()), (2, 7));
     }

@@ -1,7 +1,7 @@
 //! DualPI2 at work: the coupling law, overload and delays, with traffic whose answer is known.
 
 use ackclock_scenario::{Scenario, read_toml};
-use ackclock_sim::packet::{Ecn, Kind, Packet};
+use ackclock_sim::packet::{EcnField, Kind, Packet};
 use ackclock_sim::random::{Purpose, Stream};
 use ackclock_sim::{BuiltIn, make_link};
 use ackclock_trace::Summary;
@@ -199,12 +199,12 @@ fn delays_beside_classic(scheduler: &str) -> Vec<f64> {
     let settled = Time::ZERO + Span::from_seconds(10);
     let (mut classic, mut low_latency) = (Time::ZERO, Time::ZERO);
     for sequence in 0..200_000 {
-        let ecn = if classic < low_latency { Ecn::NotCapable } else { Ecn::Ect1 };
+        let ecn = if classic < low_latency { EcnField::NotCapable } else { EcnField::Ect1 };
         let now = classic.min(low_latency);
         while link.next_event() <= now {
             let at = link.next_event();
             if let (Some(packet), _) = link.deliver(at)
-                && packet.ecn() != Ecn::NotCapable
+                && packet.ecn() != EcnField::NotCapable
                 && at > settled
             {
                 delays.push(at.since(packet.sent).as_millis() - 0.3);
@@ -213,7 +213,7 @@ fn delays_beside_classic(scheduler: &str) -> Vec<f64> {
         let mut packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1500);
         packet.set_ecn(ecn);
         link.arrive(now, &packet);
-        if ecn == Ecn::Ect1 {
+        if ecn == EcnField::Ect1 {
             low_latency += Span::from_seconds_f64(3e-3 * stream.exponential());
         } else {
             classic += Span::from_micros(300);

@@ -59,7 +59,7 @@ fn wants_of(class: &JsValue) -> Result<Wants, JsValue> {
 }
 
 /// One control of one flow; the object itself stays with the thread, because a control may go to another one.
-struct Own {
+struct JavaScriptControl {
     object: usize,
     internals: &'static [&'static str],
     wants: Wants,
@@ -93,7 +93,7 @@ fn object_of(fields: &[(&str, JsValue)]) -> JsValue {
     object.into()
 }
 
-impl Own {
+impl JavaScriptControl {
     fn new(class: &Class, object: JsValue) -> Result<Self, JsValue> {
         let nothing =
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
@@ -101,8 +101,12 @@ impl Own {
             objects.push(object.clone());
             objects.len() - 1
         });
-        let mut own =
-            Own { object: place, internals: class.internals, wants: class.wants, decision: nothing };
+        let mut own = JavaScriptControl {
+            object: place,
+            internals: class.internals,
+            wants: class.wants,
+            decision: nothing,
+        };
         own.decide(&object)?;
         Ok(own)
     }
@@ -124,7 +128,7 @@ impl Own {
             // A number holds 53 bits; as good a seed as 64.
             ("seed", ((start.seed >> 11) as f64).into()),
         ]);
-        Own::new(class, Reflect::construct(&class.class, &Array::of2(&start, &parameters))?)
+        JavaScriptControl::new(class, Reflect::construct(&class.class, &Array::of2(&start, &parameters))?)
     }
 
     /// Reads window, ssthresh, pacing rate and quantum.
@@ -258,7 +262,7 @@ impl Own {
         let state = Object::assign(&Object::new(), object.unchecked_ref());
         let copy = Object::create(&Object::get_prototype_of(&object));
         let class = Class { class: Function::default(), internals: self.internals, wants: self.wants };
-        Own::new(&class, Object::assign(&copy, &state).into())
+        JavaScriptControl::new(&class, Object::assign(&copy, &state).into())
     }
 }
 
@@ -269,7 +273,7 @@ fn keep(error: JsValue) {
     });
 }
 
-impl ErasedController for Own {
+impl ErasedController for JavaScriptControl {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
         if THROWN.with_borrow(Option::is_none)
             && let Err(error) = self.tell(now, signal)
@@ -296,7 +300,7 @@ impl ErasedController for Own {
     fn duplicate(&self) -> Box<dyn ErasedController> {
         Box::new(self.duplicated().unwrap_or_else(|error| {
             keep(error);
-            Own { internals: &[], ..*self }
+            JavaScriptControl { internals: &[], ..*self }
         }))
     }
 }
@@ -352,7 +356,7 @@ pub fn register(class: Function) -> Result<(), JsValue> {
         check(parameters, given)?;
         let class = CLASSES.with_borrow(|classes| classes.get(place).cloned());
         let class = class.ok_or((0, ParameterError::Together("the control is of another worker")))?;
-        let own = Own::build(&class, given, start).map_err(|error| {
+        let own = JavaScriptControl::build(&class, given, start).map_err(|error| {
             keep(error);
             (0, ParameterError::Together("the control threw when it was made"))
         })?;

@@ -71,7 +71,7 @@ impl Running {
                 (Box::new(listener), address)
             }
             Transport::Quic => {
-                let listener = quic::Listener::bind("127.0.0.1:0".parse().unwrap(), identity()).unwrap();
+                let listener = quic::QuicListener::bind("127.0.0.1:0".parse().unwrap(), identity()).unwrap();
                 let address = listener.address().unwrap();
                 (Box::new(listener), address)
             }
@@ -89,7 +89,7 @@ impl Running {
     pub fn dialer(&self) -> Box<dyn Dialer> {
         match self.transport {
             Transport::Tcp => Box::new(Tcp { server: self.address }),
-            Transport::Quic => Box::new(quic::Dialer::new(self.address, None).unwrap()),
+            Transport::Quic => Box::new(quic::QuicDialer::new(self.address, None).unwrap()),
         }
     }
 

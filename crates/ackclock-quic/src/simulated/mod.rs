@@ -21,8 +21,8 @@ use ackclock_sim::endpoint::Ends;
 use ackclock_sim::{Placement, Transport};
 
 use peer::{Datagrams, Peer, Role};
-use receiver::Receiver;
-use sender::Sender;
+use receiver::QuicReceiver;
+use sender::QuicSender;
 
 /// Makes QUIC ends for the simulator.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +49,8 @@ impl Transport for Quic {
             None => sending,
             Some(file) => sending.with_qlog(&file, &flow.name).map_err(refuse)?,
         };
-        let sender = Sender::new(sending, flow, placement, control);
-        Ok(Ends::new(sender, Receiver::new(receiving, flow, placement)))
+        let sender = QuicSender::new(sending, flow, placement, control);
+        Ok(Ends::new(sender, QuicReceiver::new(receiving, flow, placement)))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ackclock_scenario::Flow;
-use ackclock_sim::packet::{Ecn, Packet};
+use ackclock_sim::packet::{EcnField, Packet};
 use ackclock_units::Time;
 use bytes::BytesMut;
 use quinn_proto::congestion::ControllerFactory;
@@ -193,10 +193,10 @@ impl Peer {
     pub fn receive(&mut self, now: Time, packet: &Packet) {
         let Some(content) = lock(&self.incoming).take(packet.sequence) else { return };
         let ecn = match packet.ecn() {
-            Ecn::NotCapable => None,
-            Ecn::Capable => Some(EcnCodepoint::Ect0),
-            Ecn::Ect1 => Some(EcnCodepoint::Ect1),
-            Ecn::Marked => Some(EcnCodepoint::Ce),
+            EcnField::NotCapable => None,
+            EcnField::Capable => Some(EcnCodepoint::Ect0),
+            EcnField::Ect1 => Some(EcnCodepoint::Ect1),
+            EcnField::Marked => Some(EcnCodepoint::Ce),
         };
         let now = self.instant(now);
         let from = address(if self.is_client() { Role::Server } else { Role::Client });
@@ -246,14 +246,14 @@ impl Peer {
     }
 
     /// The next datagram to send now: its number, its bytes with all headers, and its ECN bits.
-    pub fn transmit(&mut self, now: Time) -> Option<(u64, u16, Ecn)> {
+    pub fn transmit(&mut self, now: Time) -> Option<(u64, u16, EcnField)> {
         let now = self.instant(now);
         let (_, connection) = self.connection.as_mut()?;
         self.buffer.clear();
         let transmit = connection.poll_transmit(now, 1, &mut self.buffer)?;
         let content = self.buffer[..transmit.size].to_vec();
         let number = lock(&self.outgoing).put(content);
-        let ecn = if self.ecn && transmit.ecn.is_some() { Ecn::Capable } else { Ecn::NotCapable };
+        let ecn = if self.ecn && transmit.ecn.is_some() { EcnField::Capable } else { EcnField::NotCapable };
         Some((number, transmit.size as u16 + HEADERS, ecn))
     }
 

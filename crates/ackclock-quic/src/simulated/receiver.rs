@@ -18,7 +18,7 @@ const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
 
 /// Accepts, and reads all that comes as it comes: what waits for bytes before it would be kept by quinn, which gives a
 /// connection up when there are too many gaps, as after the end of slow start on a long path.
-pub struct Receiver {
+pub struct QuicReceiver {
     peer: Peer,
     flow: u32,
     route: u32,
@@ -33,13 +33,13 @@ pub struct Receiver {
     due: Time,
 }
 
-impl Receiver {
+impl QuicReceiver {
     /// The receiver of `flow`.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, placement: &Placement) -> Receiver {
+    pub fn new(peer: Peer, flow: &Flow, placement: &Placement) -> QuicReceiver {
         let segment = flow.tcp.packet.0 - u64::from(HEADERS + OVERHEAD);
         let due = Time::NEVER;
-        Receiver {
+        QuicReceiver {
             peer,
             flow: placement.id,
             route: placement.ack_route,
@@ -99,7 +99,7 @@ fn take_in(whole: &mut u64, early: &mut BTreeMap<u64, u64>, start: u64, end: u64
     }
 }
 
-impl Endpoint for Receiver {
+impl Endpoint for QuicReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         self.peer.receive(context.now, packet);
         self.read(context.now);
@@ -124,7 +124,7 @@ impl Endpoint for Receiver {
     }
 }
 
-impl ReceivingEnd for Receiver {
+impl ReceivingEnd for QuicReceiver {
     fn view(&self) -> ReceiverView {
         let early: u64 = self.early.iter().map(|(start, end)| end - start).sum();
         ReceiverView {

@@ -19,7 +19,7 @@ use super::watched::{OneFactory, Watched};
 static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Connects at the flow's start and writes into one stream.
-pub struct Sender {
+pub struct QuicSender {
     peer: Peer,
     watched: Watched,
     flow: u32,
@@ -36,11 +36,16 @@ pub struct Sender {
     due: Time,
 }
 
-impl Sender {
+impl QuicSender {
     /// The sender of `flow`, with its congestion control.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, placement: &Placement, control: Box<dyn ErasedController>) -> Sender {
-        Sender {
+    pub fn new(
+        peer: Peer,
+        flow: &Flow,
+        placement: &Placement,
+        control: Box<dyn ErasedController>,
+    ) -> QuicSender {
+        QuicSender {
             peer,
             watched: Watched::new(control, placement.start),
             flow: placement.id,
@@ -83,7 +88,7 @@ impl Sender {
     }
 
     /// Does `act`, measures its effect, and records what happened to the window.
-    fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut Sender)) {
+    fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut QuicSender)) {
         let window = self.watched.decided().window.0;
         self.meter.hold_window(context.now, window);
         self.meter.note_window(window);
@@ -110,7 +115,7 @@ impl Sender {
     }
 }
 
-impl Endpoint for Sender {
+impl Endpoint for QuicSender {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let now = context.now;
         self.act(context, |sender| sender.peer.receive(now, packet));
@@ -158,7 +163,7 @@ impl Endpoint for Sender {
     }
 }
 
-impl SendingEnd for Sender {
+impl SendingEnd for QuicSender {
     fn view(&self) -> SenderView<'_> {
         let decided = self.watched.decided();
         let seen = self.watched.seen();

@@ -16,13 +16,13 @@ use crate::delays::Delays;
 use crate::endpoint::{Ends, SendingEnd};
 use crate::media::{Frames, MediaSettings, MediaSink, MediaSource};
 use crate::meter::Meter;
-use crate::packet::{Ecn, MARKS_BITS};
+use crate::packet::{EcnField, MARKS_BITS};
 use crate::random::{Purpose, Stream};
 use crate::rate::{self, Intake, RateSettings};
 use crate::request_log::RequestLog;
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{
-    Application, Client, Group, Receiver, ReceiverSettings, Sender, Settings, TIE_BREAK, Timer,
+    Application, Client, Group, ReceiverSettings, Settings, TIE_BREAK, TcpReceiver, TcpSender, Timer,
 };
 
 /// Makes the ends of flows that use something other than the simulator's TCP.
@@ -118,7 +118,7 @@ pub fn make_ends(
     let control = make_control(flow, placement, makers.catalogue)?;
     let linux_2_6 =
         makers.catalogue.find(&flow.control).map_or_else(Kernel26::default, |entry| entry.linux_2_6);
-    let receiver = Receiver::new(ReceiverSettings {
+    let receiver = TcpReceiver::new(ReceiverSettings {
         flow: placement.id,
         route: placement.ack_route,
         ack_bytes: flow.tcp.ack.0 as u16,
@@ -229,11 +229,11 @@ fn make_control(
 }
 
 /// The codepoint of data under a control that asks for `wanted`, when the sender is set to ECN or not.
-fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> Ecn {
+fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> EcnField {
     match wanted {
-        ackclock_cc::Ecn::AsConfigured if !is_set => Ecn::NotCapable,
-        ackclock_cc::Ecn::AsConfigured | ackclock_cc::Ecn::Ect0 => Ecn::Capable,
-        ackclock_cc::Ecn::Ect1 => Ecn::Ect1,
+        ackclock_cc::Ecn::AsConfigured if !is_set => EcnField::NotCapable,
+        ackclock_cc::Ecn::AsConfigured | ackclock_cc::Ecn::Ect0 => EcnField::Capable,
+        ackclock_cc::Ecn::Ect1 => EcnField::Ect1,
     }
 }
 
@@ -276,19 +276,19 @@ fn make_sender(
         Recovery::Reno | Recovery::NewReno => {
             let newreno = tcp.recovery == Recovery::NewReno;
             let recovery = DuplicateAcks::new(newreno, tcp.limited_transmit);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
+            Box::new(TcpSender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Sack => {
             let recovery = Sack::new(tcp.limited_transmit);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
+            Box::new(TcpSender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Linux26 => {
             let recovery = Linux26::new(tcp.limited_transmit, linux_2_6.half_floor);
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
+            Box::new(TcpSender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Rack => {
             let recovery = Rack::new(control.decision().pacing_rate.is_none());
-            Box::new(Sender::new(settings, control, application, recovery, timer, streams, meter))
+            Box::new(TcpSender::new(settings, control, application, recovery, timer, streams, meter))
         }
     }
 }

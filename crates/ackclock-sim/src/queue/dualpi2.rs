@@ -10,7 +10,7 @@ use ackclock_scenario::{self as scenario, Overload, Scheduler};
 use ackclock_units::{Span, Time};
 
 use super::{Droptail, InService, Queue, Queued};
-use crate::packet::{Ecn, Packet};
+use crate::packet::{EcnField, Packet};
 use crate::random::Stream;
 
 /// No packet of L is marked for its own delay while no more than this many wait there, itself included (`Th_len`):
@@ -23,15 +23,15 @@ const WHOLE: i64 = 1_000_000;
 
 /// One of the two queues.
 #[derive(Clone, Debug)]
-struct Side {
+struct SubQueue {
     queue: Droptail,
     /// Sum of probabilities since it last was above 1.
     accumulated: f64,
 }
 
-impl Side {
+impl SubQueue {
     fn new() -> Self {
-        Side { queue: Droptail::new(u64::MAX, u64::MAX), accumulated: 0.0 }
+        SubQueue { queue: Droptail::new(u64::MAX, u64::MAX), accumulated: 0.0 }
     }
 
     /// How long the first packet has waited at `now`; nothing when there is none.
@@ -66,8 +66,8 @@ pub struct DualPi2 {
     /// Packets and bytes that both queues hold together.
     limit: (u64, u64),
     stream: Stream,
-    low_latency: Side,
-    classic: Side,
+    low_latency: SubQueue,
+    classic: SubQueue,
     /// p'.
     probability: f64,
     old_delay: Span,
@@ -87,8 +87,8 @@ impl DualPi2 {
             settings,
             limit,
             stream,
-            low_latency: Side::new(),
-            classic: Side::new(),
+            low_latency: SubQueue::new(),
+            classic: SubQueue::new(),
             probability: 0.0,
             old_delay: Span::ZERO,
             updates_at: Time::ZERO + settings.update,
@@ -216,7 +216,7 @@ impl Queue for DualPi2 {
             dropped.push(*packet);
             return;
         }
-        let asks = matches!(packet.ecn(), Ecn::Ect1 | Ecn::Marked);
+        let asks = matches!(packet.ecn(), EcnField::Ect1 | EcnField::Marked);
         let side = if asks { &mut self.low_latency } else { &mut self.classic };
         side.queue.push(Queued { packet: *packet, since: now });
     }
@@ -231,14 +231,14 @@ impl Queue for DualPi2 {
             let marks = if low_latency {
                 self.marks_low_latency(p, now.since(queued.since), packets)
             } else {
-                self.marks_classic(p, queued.packet.ecn() != Ecn::NotCapable)
+                self.marks_classic(p, queued.packet.ecn() != EcnField::NotCapable)
             };
             let Some(marks) = marks else {
                 dropped.push(queued.packet);
                 continue;
             };
             if marks {
-                queued.packet.set_ecn(Ecn::Marked);
+                queued.packet.set_ecn(EcnField::Marked);
                 self.marks += 1;
             }
             let other = if low_latency { &self.classic } else { &self.low_latency };

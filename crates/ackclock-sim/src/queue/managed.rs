@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use ackclock_units::Time;
 
 use super::{Droptail, InService, Queue, Queued};
-use crate::packet::{Ecn, Packet};
+use crate::packet::{EcnField, Packet};
 
 /// The packets that wait at a moment, and where those go that are dropped.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ impl Waiting<'_> {
 
     /// Marks `packet` if `ecn` and its transport allow that, otherwise drops it. Returns whether it was marked.
     pub fn mark_or_drop(&mut self, packet: &mut Packet, ecn: bool) -> bool {
-        let can = ecn && packet.ecn() != Ecn::NotCapable;
+        let can = ecn && packet.ecn() != EcnField::NotCapable;
         if can {
-            packet.set_ecn(Ecn::Marked);
+            packet.set_ecn(EcnField::Marked);
             *self.marks += 1;
         } else {
             self.dropped.push(*packet);

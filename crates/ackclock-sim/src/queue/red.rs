@@ -180,7 +180,7 @@ mod tests {
     use ackclock_units::Bytes;
 
     use super::*;
-    use crate::packet::{Ecn, Kind};
+    use crate::packet::{EcnField, Kind};
     use crate::queue::{Droptail, Managed};
     use crate::random::Purpose;
 
@@ -320,13 +320,13 @@ mod tests {
             queue.enqueue(Time::ZERO, &packet(), InService { packets: 1, bytes: 1000 }, &mut dropped);
         }
         let mut capable = packet();
-        capable.set_ecn(Ecn::Capable);
+        capable.set_ecn(EcnField::Capable);
         queue.enqueue(Time::ZERO, &capable, InService { packets: 1, bytes: 1000 }, &mut dropped);
         assert_eq!((dropped.len(), queue.marks()), (0, 1));
         queue.enqueue(Time::ZERO, &packet(), InService { packets: 1, bytes: 1000 }, &mut dropped);
         assert_eq!((dropped.len(), queue.marks()), (1, 1));
         let codepoints: Vec<_> =
             (0..3).map(|_| queue.dequeue(Time::ZERO, &mut dropped).unwrap().packet.ecn()).collect();
-        assert_eq!(codepoints, [Ecn::NotCapable, Ecn::NotCapable, Ecn::Marked]);
+        assert_eq!(codepoints, [EcnField::NotCapable, EcnField::NotCapable, EcnField::Marked]);
     }
 }

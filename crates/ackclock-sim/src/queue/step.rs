@@ -5,7 +5,7 @@
 use ackclock_scenario as scenario;
 
 use super::{InService, Management, Queue, Queued, Waiting};
-use crate::packet::{Ecn, Packet};
+use crate::packet::{EcnField, Packet};
 
 /// Marks above a threshold.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Management for Step {
             scenario::Threshold::Time(_) => false,
         };
         // What does not fit is dropped without a mark.
-        if above && packet.ecn() != Ecn::NotCapable && waiting.queue.admits(packet, in_service) {
+        if above && packet.ecn() != EcnField::NotCapable && waiting.queue.admits(packet, in_service) {
             let mut packet = *packet;
             waiting.mark_or_drop(&mut packet, true);
             waiting.add(&packet, in_service);
@@ -41,7 +41,7 @@ impl Management for Step {
         let mut queued = waiting.take()?;
         if let scenario::Threshold::Time(most) = self.threshold
             && waiting.now.since(queued.since) > most
-            && queued.packet.ecn() != Ecn::NotCapable
+            && queued.packet.ecn() != EcnField::NotCapable
         {
             waiting.mark_or_drop(&mut queued.packet, true);
         }
@@ -56,7 +56,7 @@ mod tests {
     use crate::queue::{Droptail, Managed};
     use ackclock_units::{Packets, Span, Time};
 
-    fn packet(sequence: u64, ecn: Ecn) -> Packet {
+    fn packet(sequence: u64, ecn: EcnField) -> Packet {
         let mut packet = Packet::new(Kind::Data, 0, 0, sequence, Time::ZERO, 1000);
         packet.set_ecn(ecn);
         packet
@@ -64,7 +64,11 @@ mod tests {
 
     /// The packets that are kept of `arriving` at a queue of 10 packets under `threshold`, with those taken out after
     /// `wait`.
-    fn pass(threshold: scenario::Threshold, arriving: &[Ecn], wait: Span) -> (Vec<Ecn>, usize, u64) {
+    fn pass(
+        threshold: scenario::Threshold,
+        arriving: &[EcnField],
+        wait: Span,
+    ) -> (Vec<EcnField>, usize, u64) {
         let mut queue = Managed::new(Step::new(threshold), Droptail::new(10, u64::MAX));
         let mut dropped = Vec::new();
         for (number, ecn) in arriving.iter().enumerate() {
@@ -87,12 +91,12 @@ mod tests {
     #[test]
     fn packets_above_the_threshold_are_marked() {
         let threshold = scenario::Threshold::Packets(Packets(3));
-        let capable = [Ecn::Capable, Ecn::Ect1, Ecn::NotCapable];
+        let capable = [EcnField::Capable, EcnField::Ect1, EcnField::NotCapable];
         let arriving: Vec<_> = (0..11).map(|number| capable[number % 3]).collect();
         let (kept, dropped, marks) = pass(threshold, &arriving, Span::ZERO);
-        let marked = |number: usize| number >= 3 && arriving[number] != Ecn::NotCapable;
+        let marked = |number: usize| number >= 3 && arriving[number] != EcnField::NotCapable;
         let expected: Vec<_> =
-            (0..9).map(|number| if marked(number) { Ecn::Marked } else { arriving[number] }).collect();
+            (0..9).map(|number| if marked(number) { EcnField::Marked } else { arriving[number] }).collect();
         assert_eq!((kept, dropped, marks), (expected, 2, 4));
     }
 
@@ -100,9 +104,9 @@ mod tests {
     #[test]
     fn packets_that_waited_too_long_are_marked() {
         let threshold = scenario::Threshold::Time(Span::from_millis(5));
-        for (wait, ecn) in [(5, Ecn::Ect1), (6, Ecn::Marked)] {
-            let (kept, dropped, marks) = pass(threshold, &[Ecn::Ect1; 4], Span::from_millis(wait));
-            let expected = if ecn == Ecn::Marked { 4 } else { 0 };
+        for (wait, ecn) in [(5, EcnField::Ect1), (6, EcnField::Marked)] {
+            let (kept, dropped, marks) = pass(threshold, &[EcnField::Ect1; 4], Span::from_millis(wait));
+            let expected = if ecn == EcnField::Marked { 4 } else { 0 };
             assert_eq!((kept, dropped, marks), (vec![ecn; 4], 0, expected));
         }
     }

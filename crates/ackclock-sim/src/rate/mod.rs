@@ -15,4 +15,4 @@ pub mod vivace;
 
 pub use catalogue::{BuiltIn, RateEntry, find};
 pub use intake::{Intake, RateReceiver};
-pub use sender::{Jitter, Law, Next, RateSender, RateSettings};
+pub use sender::{Departure, Jitter, Law, RateSender, RateSettings};

@@ -13,7 +13,7 @@ use crate::random::Stream;
 
 /// When the next packet goes after a law has changed its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum Departure {
     /// When it was due.
     AsDue,
     /// When it was due, but no later than a spacing from now: a higher rate takes effect at once.
@@ -42,12 +42,12 @@ pub trait Law: Send + Sync + Sized {
     }
 
     /// A report arrived at `now`, with the round-trip time that it measures. Returns when the next packet goes.
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next;
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure;
 
     /// The time of [`Law::wakeup`] has come. Returns when the next packet goes.
-    fn on_timer(&mut self, now: Time) -> Next {
+    fn on_timer(&mut self, now: Time) -> Departure {
         let _ = now;
-        Next::AsDue
+        Departure::AsDue
     }
 
     /// When it wants to be woken; [`Time::NEVER`] for not at all.
@@ -174,18 +174,18 @@ impl<L: Law> RateSender<L> {
     }
 
     /// Does what the law says about the next packet.
-    fn reschedule(&mut self, now: Time, next: Next) {
+    fn reschedule(&mut self, now: Time, next: Departure) {
         if self.next == Time::NEVER {
             return;
         }
         match next {
-            Next::Hastened if self.next > now => {
+            Departure::Hastened if self.next > now => {
                 let latest = now + Span::from_seconds_f64(self.law.spacing().min(LONGEST_SPACING));
                 self.next = self.next.min(latest);
                 self.due = self.due.min(latest);
             }
-            Next::Now => (self.sends, self.due) = (true, now),
-            Next::AsDue | Next::Hastened => {}
+            Departure::Now => (self.sends, self.due) = (true, now),
+            Departure::AsDue | Departure::Hastened => {}
         }
     }
 }

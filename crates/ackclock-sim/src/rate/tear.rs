@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use ackclock_units::{Span, Time};
 
 use super::intake::{Intake, RateReceiver};
-use super::sender::{Law, Next};
+use super::sender::{Departure, Law};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::memory::Grow as _;
@@ -128,14 +128,14 @@ impl Law for Tear {
         Tear::default()
     }
 
-    fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) -> Next {
+    fn on_report(&mut self, _: Time, rtt: Option<Span>, report: Report) -> Departure {
         if let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) {
             self.rtt = Some(self.rtt.map_or(sample, |old| old + 0.125 * (sample - old)));
         }
         if let Some(rtt) = self.rtt {
             self.rate = Some((report.verdict / rtt).max(SLOWEST));
         }
-        Next::Hastened
+        Departure::Hastened
     }
 
     fn rate(&self) -> f64 {

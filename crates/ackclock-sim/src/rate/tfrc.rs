@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use ackclock_units::{Span, Time};
 
-use super::sender::{Law, Next};
+use super::sender::{Departure, Law};
 use crate::payload::Report;
 
 mod intervals;
@@ -126,8 +126,8 @@ impl Law for Tfrc {
         }
     }
 
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
-        let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) else { return Next::Hastened };
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure {
+        let Some(sample) = rtt.map(|rtt| rtt.as_seconds().max(1e-9)) else { return Departure::Hastened };
         let first = self.rtt.is_none();
         let rtt = self.rtt.map_or(sample, |old| KEEP * old + (1.0 - KEEP) * sample);
         self.rtt = Some(rtt);
@@ -146,11 +146,11 @@ impl Law for Tfrc {
             self.update_rate(now);
         }
         self.restart_timer(now);
-        Next::Hastened
+        Departure::Hastened
     }
 
     /// No report came (section 4.4).
-    fn on_timer(&mut self, now: Time) -> Next {
+    fn on_timer(&mut self, now: Time) -> Departure {
         let received = self.largest_received();
         match self.rtt {
             Some(rtt) if self.p > 0.0 => {
@@ -163,7 +163,7 @@ impl Law for Tfrc {
             _ => self.rate = (self.rate / 2.0).max(SLOWEST),
         }
         self.restart_timer(now);
-        Next::AsDue
+        Departure::AsDue
     }
 
     fn wakeup(&self) -> Time {

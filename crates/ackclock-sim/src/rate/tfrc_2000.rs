@@ -16,7 +16,7 @@
 
 use ackclock_units::{Span, Time};
 
-use super::sender::{Jitter, Law, Next};
+use super::sender::{Departure, Jitter, Law};
 use super::tfrc::SLOWEST;
 use crate::payload::{Header, Report};
 
@@ -130,8 +130,8 @@ impl Law for Tfrc2000 {
         if overhead > Span::ZERO { Jitter::Factor } else { Jitter::Delay(Span::ZERO) }
     }
 
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
-        let Some(measured) = rtt else { return Next::AsDue };
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure {
+        let Some(measured) = rtt else { return Departure::AsDue };
         // The age of the time stamp: nobody subtracts how long the receiver held it.
         let sample = (measured + report.delay).as_seconds().max(1e-9);
         let rtt = self.rtt.map_or(sample, |old| old + GAIN * (sample - old));
@@ -144,7 +144,7 @@ impl Law for Tfrc2000 {
         let limit = 2.0 * report.received;
         if self.slow_start && self.p == 0.0 {
             self.start_slowly(now, rtt, limit);
-            return Next::Now;
+            return Departure::Now;
         }
         let allowed = self.equation(rtt);
         if !self.slow_start && allowed > self.rate {
@@ -152,17 +152,17 @@ impl Law for Tfrc2000 {
         } else {
             self.rate = allowed.max(SLOWEST);
         }
-        if std::mem::take(&mut self.slow_start) { Next::Now } else { Next::AsDue }
+        if std::mem::take(&mut self.slow_start) { Departure::Now } else { Departure::AsDue }
     }
 
     /// No report came.
-    fn on_timer(&mut self, now: Time) -> Next {
+    fn on_timer(&mut self, now: Time) -> Departure {
         self.rate = (self.rate / 2.0).max(SLOWEST);
         self.round += 1;
         self.urgent = true;
         self.slow_start = false;
         self.restart_timer(now);
-        Next::Now
+        Departure::Now
     }
 
     fn wakeup(&self) -> Time {

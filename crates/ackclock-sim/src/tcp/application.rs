@@ -22,14 +22,14 @@ const GROUP_DELAY: f64 = 0.2;
 pub struct Application {
     /// Packets that it has handed over so far; `u64::MAX` for no end.
     total: u64,
-    kind: Kind,
+    kind: ApplicationKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum ApplicationKind {
     Bulk,
     Limited(Trickle),
-    Web(Session),
+    Web(WebSession),
     Requests(Client),
     Member(Member),
 }
@@ -38,33 +38,36 @@ impl Application {
     /// `total` packets at once; `u64::MAX` for no end.
     #[must_use]
     pub const fn bulk(total: u64) -> Self {
-        Application { total, kind: Kind::Bulk }
+        Application { total, kind: ApplicationKind::Bulk }
     }
 
     /// `total` packets of `packet_bytes` bytes, one after the other at `rate`, from `start` on.
     #[must_use]
     pub fn limited(total: u64, packet_bytes: u16, rate: Rate, start: Time) -> Self {
         let trickle = Trickle::new(Serialiser::new(rate), packet_bytes, total, start);
-        Application { total: 0, kind: Kind::Limited(trickle) }
+        Application { total: 0, kind: ApplicationKind::Limited(trickle) }
     }
 
     /// A web session in packets of `packet_bytes` bytes, from `start` on, whose pages are written into `log`.
     #[must_use]
     pub fn web(web: Web, packet_bytes: u64, stream: Stream, start: Time, log: RequestLog) -> Self {
-        Application { total: 0, kind: Kind::Web(Session { web, packet_bytes, stream, next: start, log }) }
+        Application {
+            total: 0,
+            kind: ApplicationKind::Web(WebSession { web, packet_bytes, stream, next: start, log }),
+        }
     }
 
     /// The requests of `client`.
     #[must_use]
     pub const fn requests(client: Client) -> Self {
-        Application { total: 0, kind: Kind::Requests(client) }
+        Application { total: 0, kind: ApplicationKind::Requests(client) }
     }
 
     /// Connection number `place` of `group`, from `start` on.
     #[must_use]
     pub fn member(group: Arc<Group>, place: u32, start: Time) -> Self {
         let member = Member { group, place, next: start + GROUP_CHANGES_EVERY, open: place == 0 };
-        Application { total: u64::MAX, kind: Kind::Member(member) }
+        Application { total: u64::MAX, kind: ApplicationKind::Member(member) }
     }
 
     /// Packets that it has handed over so far.
@@ -79,7 +82,7 @@ impl Application {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         match &self.kind {
-            Kind::Member(member) => member.open,
+            ApplicationKind::Member(member) => member.open,
             _ => true,
         }
     }
@@ -89,18 +92,18 @@ impl Application {
     #[must_use]
     pub const fn wakeup(&self) -> Time {
         match &self.kind {
-            Kind::Bulk => Time::NEVER,
-            Kind::Limited(trickle) => trickle.next,
-            Kind::Requests(client) => client.next,
-            Kind::Web(session) => session.next,
-            Kind::Member(member) => member.next,
+            ApplicationKind::Bulk => Time::NEVER,
+            ApplicationKind::Limited(trickle) => trickle.next,
+            ApplicationKind::Requests(client) => client.next,
+            ApplicationKind::Web(session) => session.next,
+            ApplicationKind::Member(member) => member.next,
         }
     }
 
     /// Whether [`Application::on_timer`] may begin a new connection.
     #[must_use]
     pub const fn reconnects(&self) -> bool {
-        matches!(self.kind, Kind::Member(_))
+        matches!(self.kind, ApplicationKind::Member(_))
     }
 
     /// Does what is due at `now`, while the sender is `sending` or when it has stopped. Returns whether a new connection
@@ -110,22 +113,25 @@ impl Application {
             return false;
         }
         match &mut self.kind {
-            Kind::Bulk => false,
-            Kind::Limited(Trickle { next, .. }) | Kind::Requests(Client { next, .. }) if !sending => {
+            ApplicationKind::Bulk => false,
+            ApplicationKind::Limited(Trickle { next, .. })
+            | ApplicationKind::Requests(Client { next, .. })
+                if !sending =>
+            {
                 *next = Time::NEVER;
                 false
             }
-            Kind::Limited(trickle) => {
+            ApplicationKind::Limited(trickle) => {
                 self.total = trickle.advance(now, self.total);
                 false
             }
-            Kind::Requests(client) => {
+            ApplicationKind::Requests(client) => {
                 while client.next <= now {
                     self.total += client.begin(now, self.total);
                 }
                 false
             }
-            Kind::Web(session) => {
+            ApplicationKind::Web(session) => {
                 let (packets, bytes) = session.page();
                 self.total += packets;
                 if sending {
@@ -134,27 +140,27 @@ impl Application {
                 session.next = Time::NEVER;
                 false
             }
-            Kind::Member(member) => member.tick(),
+            ApplicationKind::Member(member) => member.tick(),
         }
     }
 
     /// Everything handed over so far has been acknowledged. Returns whether that was all there will ever be.
     pub fn on_all_acknowledged(&mut self, now: Time) -> bool {
         match &mut self.kind {
-            Kind::Web(session) => {
+            ApplicationKind::Web(session) => {
                 session.next = now + session.think();
                 false
             }
-            Kind::Requests(client) => client.on_all_acknowledged(now),
-            Kind::Limited(trickle) => self.total == trickle.most,
-            Kind::Bulk | Kind::Member(_) => true,
+            ApplicationKind::Requests(client) => client.on_all_acknowledged(now),
+            ApplicationKind::Limited(trickle) => self.total == trickle.most,
+            ApplicationKind::Bulk | ApplicationKind::Member(_) => true,
         }
     }
 
     /// A round-trip time was measured.
     #[inline]
     pub fn note_rtt(&self, rtt: Span) {
-        if let Kind::Member(member) = &self.kind {
+        if let ApplicationKind::Member(member) = &self.kind {
             member.group.note(rtt);
         }
     }
@@ -162,7 +168,7 @@ impl Application {
 
 /// A web session: fetch a page, think, fetch the next. All objects of a page come over the one connection.
 #[derive(Debug)]
-struct Session {
+struct WebSession {
     web: Web,
     packet_bytes: u64,
     stream: Stream,
@@ -171,7 +177,7 @@ struct Session {
     log: RequestLog,
 }
 
-impl Session {
+impl WebSession {
     /// Packets and bytes of the next page.
     fn page(&mut self) -> (u64, Bytes) {
         let objects = self.stream.geometric(self.web.objects);

@@ -10,14 +10,14 @@ pub const TIE_BREAK: Span = Span(1000);
 /// One delay at a time; everything that the window allows goes out after it.
 #[derive(Debug)]
 pub struct Gate {
-    state: State,
+    state: GateState,
     /// Upper end of the delay; zero for none.
     longest: Span,
     stream: Stream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum GateState {
     Shut,
     OpensAt(Time),
     Open,
@@ -27,7 +27,7 @@ impl Gate {
     /// A gate with delays of at most `longest`, drawn from `stream`.
     #[must_use]
     pub fn new(longest: Span, stream: Stream) -> Self {
-        Gate { state: State::Shut, longest, stream }
+        Gate { state: GateState::Shut, longest, stream }
     }
 
     /// Whether it delays anything at all.
@@ -40,11 +40,11 @@ impl Gate {
     /// Whether packets may go at `now`; starts a delay if none has run since the gate was shut.
     #[inline]
     pub fn passes(&mut self, now: Time) -> bool {
-        if self.longest == Span::ZERO || self.state == State::Open {
+        if self.longest == Span::ZERO || self.state == GateState::Open {
             return true;
         }
-        if self.state == State::Shut {
-            self.state = State::OpensAt(now + self.stream.span(self.longest));
+        if self.state == GateState::Shut {
+            self.state = GateState::OpensAt(now + self.stream.span(self.longest));
         }
         false
     }
@@ -52,16 +52,16 @@ impl Gate {
     /// The delay may be over at `now`.
     #[inline]
     pub fn on_timer(&mut self, now: Time) {
-        if matches!(self.state, State::OpensAt(time) if now >= time) {
-            self.state = State::Open;
+        if matches!(self.state, GateState::OpensAt(time) if now >= time) {
+            self.state = GateState::Open;
         }
     }
 
     /// Everything that was allowed has gone: what is allowed next waits for another delay.
     #[inline]
     pub fn shut(&mut self) {
-        if self.state == State::Open {
-            self.state = State::Shut;
+        if self.state == GateState::Open {
+            self.state = GateState::Shut;
         }
     }
 
@@ -69,20 +69,20 @@ impl Gate {
     #[inline]
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        matches!(self.state, State::OpensAt(_))
+        matches!(self.state, GateState::OpensAt(_))
     }
 
     /// Whether what goes now has waited for longer than a tie-break.
     #[inline]
     #[must_use]
     pub fn has_delayed(&self) -> bool {
-        self.state == State::Open && self.longest > TIE_BREAK
+        self.state == GateState::Open && self.longest > TIE_BREAK
     }
 
     /// When the delay ends; [`Time::NEVER`] when none is running.
     #[inline]
     #[must_use]
     pub fn wakeup(&self) -> Time {
-        if let State::OpensAt(time) = self.state { time } else { Time::NEVER }
+        if let GateState::OpensAt(time) = self.state { time } else { Time::NEVER }
     }
 }

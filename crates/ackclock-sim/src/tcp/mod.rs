@@ -24,9 +24,9 @@ mod variance;
 
 pub use application::{Application, Group};
 pub use gate::TIE_BREAK;
-pub use receiver::{Receiver, ReceiverSettings};
+pub use receiver::{ReceiverSettings, TcpReceiver};
 pub use requests::Client;
-pub use sender::Sender;
+pub use sender::TcpSender;
 pub use sequence_set::SequenceSet;
 pub use settings::Settings;
 pub use timer::Timer;

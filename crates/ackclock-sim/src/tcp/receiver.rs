@@ -6,7 +6,7 @@ use ackclock_units::{Span, Time};
 use super::SequenceSet;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
-use crate::packet::{Ecn, Kind, Packet};
+use crate::packet::{EcnField, Kind, Packet};
 use crate::payload::{Payload, SackBlocks};
 use crate::request_log::{Request, RequestLog};
 
@@ -16,7 +16,7 @@ const MOST_UNTOLD_MARKS: u64 = 2;
 
 /// Receives one flow.
 #[derive(Debug)]
-pub struct Receiver {
+pub struct TcpReceiver {
     settings: ReceiverSettings,
     /// The next packet that is expected.
     next: u64,
@@ -80,11 +80,11 @@ pub struct ReceiverSettings {
     pub lies: Lies,
 }
 
-impl Receiver {
+impl TcpReceiver {
     /// A receiver at the start of the run.
     #[must_use]
     pub fn new(settings: ReceiverSettings) -> Self {
-        Receiver {
+        TcpReceiver {
             settings,
             next: 0,
             early: SequenceSet::default(),
@@ -193,7 +193,7 @@ impl Receiver {
     }
 }
 
-impl Endpoint for Receiver {
+impl Endpoint for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let at_once = self.take_in(packet.sequence, packet.is_retransmission());
@@ -201,7 +201,7 @@ impl Endpoint for Receiver {
             self.complete(context.now);
         }
         self.newest = (packet.sent, packet.is_retransmission());
-        let marked = packet.ecn() == Ecn::Marked && !self.settings.lies.ignore_marks;
+        let marked = packet.ecn() == EcnField::Marked && !self.settings.lies.ignore_marks;
         // With counts of marks the first after an unmarked packet is told at once (RFC 9768, section 3.2.2.5.1).
         let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
@@ -252,7 +252,7 @@ impl Endpoint for Receiver {
     }
 }
 
-impl ReceivingEnd for Receiver {
+impl ReceivingEnd for TcpReceiver {
     fn view(&self) -> ReceiverView {
         let delivered = self.next - self.missed;
         ReceiverView { delivered, arrived: delivered + self.early.len(), completed: self.completed }
@@ -269,7 +269,7 @@ mod tests {
     use crate::packet::Slab;
 
     /// Feeds packets at time 0 and returns the acknowledgements with their blocks.
-    fn answers(receiver: &mut Receiver, sequences: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
+    fn answers(receiver: &mut TcpReceiver, sequences: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
         let mut payloads = Slab::default();
         let mut context = Context { now: Time::ZERO, payloads: &mut payloads, journal: None };
         let mut acks = Vec::new();
@@ -287,9 +287,9 @@ mod tests {
         acks
     }
 
-    fn receiver(delayed_ack: u64) -> Receiver {
+    fn receiver(delayed_ack: u64) -> TcpReceiver {
         let timer = Span::from_millis(100);
-        Receiver::new(ReceiverSettings {
+        TcpReceiver::new(ReceiverSettings {
             flow: 0,
             route: 0,
             ack_bytes: 40,

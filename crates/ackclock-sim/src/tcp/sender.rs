@@ -9,13 +9,13 @@ use super::control::Control;
 use super::gate::Gate;
 use super::measuring::Measuring;
 use super::pacing::Pacer;
-use super::recovery::{Flight, Next, Outcome, Recovery};
+use super::recovery::{Flight, NextPacket, Outcome, Recovery};
 use super::settings::Settings;
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
 use crate::meter::Meter;
-use crate::packet::{Ecn, Kind, Packet};
+use crate::packet::{EcnField, Kind, Packet};
 use crate::payload::Payload;
 use crate::random::Stream;
 
@@ -24,7 +24,7 @@ use crate::random::Stream;
 const MOST_IN_FLIGHT: u64 = 1 << 24;
 
 /// Sends one flow, with recovery `R`.
-pub struct Sender<R> {
+pub struct TcpSender<R> {
     settings: Settings,
     control: Control,
     application: Application,
@@ -58,7 +58,7 @@ enum Phase {
     Stopped,
 }
 
-impl<R: Recovery> Sender<R> {
+impl<R: Recovery> TcpSender<R> {
     /// A sender at the start of the run.
     #[must_use]
     pub fn new(
@@ -73,7 +73,7 @@ impl<R: Recovery> Sender<R> {
         if control.wants().losses {
             recovery.newly_lost().want();
         }
-        Sender {
+        TcpSender {
             settings,
             measuring: Measuring::new(&*control, settings.ace_bits),
             control: Control::new(control, settings.min_window, application.reconnects()),
@@ -363,14 +363,14 @@ impl<R: Recovery> Sender<R> {
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < receive_window;
         match self.recovery.next(self.flight, self.control.whole_window(), has_data && admitted) {
-            Next::Again(sequence) => Some((sequence, true)),
-            Next::New => Some((self.flight.next, false)),
-            Next::WindowFull => {
+            NextPacket::Again(sequence) => Some((sequence, true)),
+            NextPacket::New => Some((self.flight.next, false)),
+            NextPacket::WindowFull => {
                 self.window_limited = true;
                 self.measuring.on_full_window();
                 None
             }
-            Next::NoData => {
+            NextPacket::NoData => {
                 self.window_limited = false;
                 if self.measuring.follows_packets() {
                     self.measuring.on_no_data(self.recovery.in_flight(self.flight));
@@ -414,14 +414,14 @@ impl<R: Recovery> Sender<R> {
         let mut packet =
             Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again);
         // A retransmission cannot be marked (RFC 3168, section 6.1.5).
-        if self.settings.ecn != Ecn::NotCapable && !again {
+        if self.settings.ecn != EcnField::NotCapable && !again {
             packet.set_ecn(self.settings.ecn);
         }
         packet
     }
 }
 
-impl<R: Recovery> Endpoint for Sender<R> {
+impl<R: Recovery> Endpoint for TcpSender<R> {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         self.on_ack(packet, context);
         self.begin_burst();
@@ -495,7 +495,7 @@ impl<R: Recovery> Endpoint for Sender<R> {
     }
 }
 
-impl<R: Recovery> SendingEnd for Sender<R> {
+impl<R: Recovery> SendingEnd for TcpSender<R> {
     fn view(&self) -> SenderView<'_> {
         SenderView {
             meter: &self.meter,

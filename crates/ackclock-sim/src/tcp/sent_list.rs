@@ -8,7 +8,7 @@ use crate::memory::slots;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum SentState {
     /// Under way, as far as the sender knows.
     InFlight,
     /// Reported as received, or never sent.
@@ -19,11 +19,11 @@ pub enum State {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct SentSlot {
     at: Time,
     previous: u64,
     next: u64,
-    state: State,
+    state: SentState,
     again: bool,
 }
 
@@ -33,7 +33,7 @@ const NONE: u64 = u64::MAX;
 /// The packets between the oldest unacknowledged one and the next new one.
 #[derive(Clone, Debug)]
 pub struct SentList {
-    slots: Vec<Slot>,
+    slots: Vec<SentSlot>,
     first: u64,
     last: u64,
     in_flight: u64,
@@ -43,7 +43,7 @@ pub struct SentList {
 impl Default for SentList {
     fn default() -> Self {
         SentList {
-            slots: vec![Slot::default(); 64],
+            slots: vec![SentSlot::default(); 64],
             first: NONE,
             last: NONE,
             in_flight: 0,
@@ -54,7 +54,7 @@ impl Default for SentList {
 
 impl SentList {
     #[inline]
-    fn slot(&mut self, sequence: u64) -> &mut Slot {
+    fn slot(&mut self, sequence: u64) -> &mut SentSlot {
         let mask = self.slots.len() - 1;
         &mut self.slots[sequence as usize & mask]
     }
@@ -62,7 +62,7 @@ impl SentList {
     /// What happened to `sequence`.
     #[inline]
     #[must_use]
-    pub fn state(&self, sequence: u64) -> State {
+    pub fn state(&self, sequence: u64) -> SentState {
         self.slots[sequence as usize & (self.slots.len() - 1)].state
     }
 
@@ -99,7 +99,7 @@ impl SentList {
     pub fn restore(&mut self, sequence: u64) {
         let next = self.first;
         let slot = self.slot(sequence);
-        (slot.previous, slot.next, slot.state) = (NONE, next, State::InFlight);
+        (slot.previous, slot.next, slot.state) = (NONE, next, SentState::InFlight);
         let again = slot.again;
         if next == NONE {
             self.last = sequence;
@@ -121,7 +121,7 @@ impl SentList {
             self.unlink(slot);
         }
         let previous = self.last;
-        *self.slot(sequence) = Slot { at: now, previous, next: NONE, state: State::InFlight, again };
+        *self.slot(sequence) = SentSlot { at: now, previous, next: NONE, state: SentState::InFlight, again };
         if previous == NONE {
             self.first = sequence;
         } else {
@@ -136,17 +136,17 @@ impl SentList {
     #[inline]
     pub fn report(&mut self, sequence: u64) -> Option<(Time, bool)> {
         let slot = *self.slot(sequence);
-        if slot.state == State::Reported {
+        if slot.state == SentState::Reported {
             return None;
         }
         self.unlink(slot);
-        self.slot(sequence).state = State::Reported;
+        self.slot(sequence).state = SentState::Reported;
         Some((slot.at, slot.again))
     }
 
     /// `sequence` is no longer in flight but in `state`.
     #[inline]
-    pub fn set(&mut self, sequence: u64, state: State) {
+    pub fn set(&mut self, sequence: u64, state: SentState) {
         let slot = *self.slot(sequence);
         self.unlink(slot);
         self.slot(sequence).state = state;
@@ -154,8 +154,8 @@ impl SentList {
 
     /// Takes `slot` out of the order of those in flight, if it is there.
     #[inline]
-    fn unlink(&mut self, slot: Slot) {
-        if slot.state != State::InFlight {
+    fn unlink(&mut self, slot: SentSlot) {
+        if slot.state != SentState::InFlight {
             return;
         }
         if slot.previous == NONE {
@@ -175,7 +175,7 @@ impl SentList {
     #[cold]
     fn grow(&mut self, oldest: u64) {
         let capacity = self.slots.len() * 2;
-        let mut slots = slots::<Slot>(capacity);
+        let mut slots = slots::<SentSlot>(capacity);
         for sequence in oldest..oldest + self.slots.len() as u64 {
             slots[sequence as usize & (capacity - 1)] = *self.slot(sequence);
         }
@@ -209,7 +209,7 @@ mod tests {
                         model.push(chosen);
                     }
                     2 if chosen < next => {
-                        list.set(chosen, State::Lost);
+                        list.set(chosen, SentState::Lost);
                         model.retain(|sequence| *sequence != chosen);
                     }
                     _ => {

@@ -2,7 +2,7 @@
 
 use ackclock_units::{Span, Time};
 
-use crate::packet::Ecn;
+use crate::packet::EcnField;
 
 /// Settings of a sender that do not change during a run.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct Settings {
     /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
     pub counts_bytes: bool,
     /// The codepoint of data that was not sent before.
-    pub ecn: Ecn,
+    pub ecn: EcnField,
     /// Bits of an acknowledgement's count of marks.
     pub ace_bits: u64,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].

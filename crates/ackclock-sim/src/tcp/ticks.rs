@@ -17,11 +17,11 @@ pub struct Ticks {
     /// How far into a tick the clock was at time 0.
     phase: Span,
     /// None before the first sample, and after a large backoff.
-    estimate: Option<Estimate>,
+    estimate: Option<TickEstimate>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Estimate {
+struct TickEstimate {
     /// Eight times the smoothed round-trip time, ticks.
     mean_8: u64,
     /// Four times the smoothed deviation from it, ticks.
@@ -50,13 +50,13 @@ impl Ticks {
     /// clock made meanwhile, at least one, enter them with gains of 1/8 and 1/4. What is divided is rounded down.
     pub fn sample(&mut self, sent: Time, now: Time) -> Span {
         let ticks = (self.reading(now) - self.reading(sent)).max(1);
-        let Estimate { mean_8, deviation_4 } =
-            self.estimate.map_or(Estimate { mean_8: 8 * ticks, deviation_4: 2 * ticks }, |before| {
+        let TickEstimate { mean_8, deviation_4 } =
+            self.estimate.map_or(TickEstimate { mean_8: 8 * ticks, deviation_4: 2 * ticks }, |before| {
                 let mean = before.mean_8 / 8;
                 let deviation_4 = before.deviation_4 - before.deviation_4 / 4 + ticks.abs_diff(mean);
-                Estimate { mean_8: before.mean_8 - mean + ticks, deviation_4: deviation_4.max(1) }
+                TickEstimate { mean_8: before.mean_8 - mean + ticks, deviation_4: deviation_4.max(1) }
             });
-        self.estimate = Some(Estimate { mean_8, deviation_4 });
+        self.estimate = Some(TickEstimate { mean_8, deviation_4 });
         self.tick.saturating_mul(mean_8 / 8 + deviation_4).max(self.least_timeout())
     }
 

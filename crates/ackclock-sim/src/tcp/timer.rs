@@ -12,7 +12,7 @@ const LARGEST_BACKOFF: u64 = 64;
 
 /// What the timeout is estimated from.
 #[derive(Clone, Copy, Debug)]
-enum Estimate {
+enum Estimator {
     /// Mean and variation of all samples (RFC 6298).
     Standard,
     /// The variance as Linux has it.
@@ -27,7 +27,7 @@ pub struct Timer {
     minimum: Span,
     maximum: Span,
     clock: Span,
-    estimate: Estimate,
+    estimate: Estimator,
     smoothed: Option<Span>,
     variation: Span,
     /// Without backoff, and with it.
@@ -47,7 +47,7 @@ impl Timer {
             minimum,
             maximum,
             clock,
-            estimate: Estimate::Standard,
+            estimate: Estimator::Standard,
             smoothed: None,
             variation: Span::ZERO,
             plain_timeout: timeout,
@@ -65,7 +65,7 @@ impl Timer {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
         let timeout = self.plain_timeout.max(minimum);
-        let estimate = Estimate::OnePacket(TimedPacket::default(), ticks);
+        let estimate = Estimator::OnePacket(TimedPacket::default(), ticks);
         Timer { estimate, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
     }
 
@@ -73,17 +73,17 @@ impl Timer {
     /// bound but the largest timeout.
     #[must_use]
     pub fn of_linux(self) -> Self {
-        Timer { estimate: Estimate::Linux(LinuxVariance::new(self.minimum)), ..self }
+        Timer { estimate: Estimator::Linux(LinuxVariance::new(self.minimum)), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
         match &mut self.estimate {
-            Estimate::Standard => {}
-            Estimate::Linux(variance) => variance.on_sent(sequence),
-            Estimate::OnePacket(timed, _) if again => timed.abandon(),
-            Estimate::OnePacket(timed, _) => timed.on_new(now, sequence),
+            Estimator::Standard => {}
+            Estimator::Linux(variance) => variance.on_sent(sequence),
+            Estimator::OnePacket(timed, _) if again => timed.abandon(),
+            Estimator::OnePacket(timed, _) => timed.on_new(now, sequence),
         }
     }
 
@@ -92,7 +92,7 @@ impl Timer {
     #[inline]
     pub fn on_ack(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) {
         let timeout = match &self.estimate {
-            Estimate::Standard => rtt.map(|rtt| self.sample(rtt)),
+            Estimator::Standard => rtt.map(|rtt| self.sample(rtt)),
             _ => self.other_timeout(now, cumulative, rtt),
         };
         if let Some(timeout) = timeout {
@@ -107,14 +107,16 @@ impl Timer {
     #[inline(never)]
     fn other_timeout(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) -> Option<Span> {
         match &mut self.estimate {
-            Estimate::Standard => None,
-            Estimate::Linux(variance) => rtt.map(|rtt| {
+            Estimator::Standard => None,
+            Estimator::Linux(variance) => rtt.map(|rtt| {
                 let before = self.smoothed.unwrap_or(rtt);
                 let smoothed = Span(before.0 - before.0 / 8 + rtt.0 / 8);
                 self.smoothed = Some(smoothed);
                 smoothed + variance.sample(rtt, before, cumulative)
             }),
-            Estimate::OnePacket(timed, ticks) => timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now)),
+            Estimator::OnePacket(timed, ticks) => {
+                timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now))
+            }
         }
     }
 
@@ -139,7 +141,7 @@ impl Timer {
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {
-        if let Estimate::OnePacket(_, ticks) = &self.estimate { ticks.smoothed() } else { self.smoothed }
+        if let Estimator::OnePacket(_, ticks) = &self.estimate { ticks.smoothed() } else { self.smoothed }
     }
 
     /// The timeout with its backoff.
@@ -169,11 +171,11 @@ impl Timer {
 
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
-        let is_linux = matches!(self.estimate, Estimate::Linux(_));
+        let is_linux = matches!(self.estimate, Estimator::Linux(_));
         let largest = if is_linux { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
         self.backoff = (self.backoff * 2).min(largest);
         self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
-        if let Estimate::OnePacket(timed, ticks) = &mut self.estimate {
+        if let Estimator::OnePacket(timed, ticks) = &mut self.estimate {
             timed.abandon();
             ticks.on_backoff(self.backoff);
         }

@@ -19,7 +19,7 @@ use crate::transport::Connection;
 use crate::wire::{Fault, PATIENCE};
 
 /// Connects by QUIC.
-pub struct Dialer {
+pub struct QuicDialer {
     server: SocketAddr,
     /// One for each connection, so that each is a flow of its own to whatever tells flows apart on the path.
     endpoints: Mutex<Vec<Endpoint>>,
@@ -27,12 +27,12 @@ pub struct Dialer {
     pin: Arc<Pin>,
 }
 
-impl Dialer {
+impl QuicDialer {
     /// For the server with this fingerprint; for any while none is known.
     ///
     /// # Errors
     /// One line, when TLS cannot be set up.
-    pub fn new(server: SocketAddr, fingerprint: Option<Fingerprint>) -> Result<Dialer, String> {
+    pub fn new(server: SocketAddr, fingerprint: Option<Fingerprint>) -> Result<QuicDialer, String> {
         let pin = Pin::new(fingerprint);
         let mut crypto = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])
@@ -42,7 +42,7 @@ impl Dialer {
             .with_no_client_auth();
         crypto.alpn_protocols = vec![PROTOCOL.to_vec()];
         let crypto = Arc::new(QuicClientConfig::try_from(crypto).map_err(|error| error.to_string())?);
-        Ok(Dialer { server, endpoints: Mutex::default(), crypto, pin })
+        Ok(QuicDialer { server, endpoints: Mutex::default(), crypto, pin })
     }
 
     fn endpoint(&self) -> io::Result<Endpoint> {
@@ -76,7 +76,7 @@ impl Dialer {
     }
 }
 
-impl Drop for Dialer {
+impl Drop for QuicDialer {
     /// Lets what was said last go out.
     fn drop(&mut self) {
         let endpoints = std::mem::take(self.endpoints.get_mut().unwrap_or_else(PoisonError::into_inner));
@@ -91,7 +91,7 @@ impl Drop for Dialer {
     }
 }
 
-impl crate::transport::Dialer for Dialer {
+impl crate::transport::Dialer for QuicDialer {
     fn server(&self) -> SocketAddr {
         self.server
     }

@@ -38,7 +38,7 @@ const ECHO: Duration = Duration::from_secs(1);
 type Welcomed = (Permit, Result<Quic, String>);
 
 /// Where QUIC connections arrive.
-pub struct Listener {
+pub struct QuicListener {
     endpoint: Endpoint,
     config: ServerConfig,
     socket: Arc<Counted>,
@@ -59,12 +59,12 @@ struct Known {
     told: u64,
 }
 
-impl Listener {
+impl QuicListener {
     /// Listens at `address` with an identity.
     ///
     /// # Errors
     /// One line, when the address cannot be had, or the identity is none.
-    pub fn bind(address: SocketAddr, identity: Identity) -> Result<Listener, String> {
+    pub fn bind(address: SocketAddr, identity: Identity) -> Result<QuicListener, String> {
         let mut crypto = rustls::ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])
             .and_then(|builder| {
@@ -82,7 +82,7 @@ impl Listener {
         let (endpoint, socket) =
             socket::endpoint(address, Some(config.clone())).map_err(|error| error.to_string())?;
         let (sender, receiver) = unbounded_channel();
-        Ok(Listener {
+        Ok(QuicListener {
             endpoint,
             config,
             socket,
@@ -148,7 +148,7 @@ async fn shake(incoming: Incoming, config: ServerConfig, choice: Arc<Choice>) ->
     Ok(Quic::new(connection, streams, choice))
 }
 
-impl Drop for Listener {
+impl Drop for QuicListener {
     /// Says goodbye to all.
     fn drop(&mut self) {
         self.endpoint.close(0_u32.into(), b"");
@@ -156,7 +156,7 @@ impl Drop for Listener {
     }
 }
 
-impl crate::transport::Listener for Listener {
+impl crate::transport::Listener for QuicListener {
     fn check(&self, controls: &[String]) -> Result<(), String> {
         controls.iter().try_for_each(|name| control::find(name).map(drop))
     }

@@ -18,9 +18,9 @@ mod listener;
 mod socket;
 
 pub use control::{DEFAULT_CONTROLS, controls};
-pub use dialer::Dialer;
+pub use dialer::QuicDialer;
 pub use identity::{Fingerprint, Identity};
-pub use listener::Listener;
+pub use listener::QuicListener;
 
 /// Name of the protocol inside (ALPN).
 const PROTOCOL: &[u8] = b"ackclock-measure";

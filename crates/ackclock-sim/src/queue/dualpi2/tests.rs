@@ -29,7 +29,7 @@ fn at(microseconds: u64) -> Time {
 }
 
 /// Puts `count` packets of 1500 bytes into the queue at `now`.
-fn put(queue: &mut DualPi2, now: Time, ecn: Ecn, count: u64) {
+fn put(queue: &mut DualPi2, now: Time, ecn: EcnField, count: u64) {
     for sequence in 0..count {
         let mut packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1500);
         packet.set_ecn(ecn);
@@ -40,7 +40,7 @@ fn put(queue: &mut DualPi2, now: Time, ecn: Ecn, count: u64) {
 }
 
 /// The ECN fields of the next `count` packets that leave at `now`, and how many were dropped before them.
-fn take(queue: &mut DualPi2, now: Time, count: usize) -> (Vec<Ecn>, usize) {
+fn take(queue: &mut DualPi2, now: Time, count: usize) -> (Vec<EcnField>, usize) {
     let mut dropped = Vec::new();
     let left = (0..count).map_while(|_| queue.dequeue(now, &mut dropped)).map(|queued| queued.packet.ecn());
     (left.collect(), dropped.len())
@@ -64,8 +64,8 @@ fn the_probability_moves_by_distance_and_change() {
 #[test]
 fn the_longer_delay_counts_at_the_time_of_the_update() {
     let mut queue = queue(SETTINGS);
-    put(&mut queue, at(10_000), Ecn::NotCapable, 1);
-    put(&mut queue, at(12_000), Ecn::Ect1, 1);
+    put(&mut queue, at(10_000), EcnField::NotCapable, 1);
+    put(&mut queue, at(12_000), EcnField::Ect1, 1);
     queue.catch_up(at(44_000));
     // 0.15 (0.005 - 0.015) + 3 * 0.005 = 0.0135; then 0.15 * 0.005 + 3 * 0.015 = 0.04575.
     assert!((queue.probability - 0.059_25).abs() < 1e-15, "{}", queue.probability);
@@ -104,7 +104,7 @@ fn the_coupling_is_a_square() {
 /// Sums of 0.375: 1.125 at the third packet, 1.25 at the sixth, then 0.625, 1.0 (not above 1) and 1.375 at the ninth.
 #[test]
 fn evenly_spaced_packets() {
-    let mut side = Side::new();
+    let mut side = SubQueue::new();
     let found: Vec<_> = (1..=14).filter(|_| side.recurs(0.375)).collect();
     assert_eq!(found, [3, 6, 9, 11, 14]);
 }
@@ -127,8 +127,8 @@ fn the_ramp() {
 fn packets_of_the_low_latency_queue_are_marked_for_their_own_delay() {
     let mut queue = queue(SETTINGS);
     queue.low_latency.accumulated = 0.5;
-    put(&mut queue, at(0), Ecn::Ect1, 2);
-    assert_eq!(take(&mut queue, at(2000), 3), (vec![Ecn::Marked, Ecn::Ect1], 0));
+    put(&mut queue, at(0), EcnField::Ect1, 2);
+    assert_eq!(take(&mut queue, at(2000), 3), (vec![EcnField::Marked, EcnField::Ect1], 0));
     assert_eq!(queue.marks(), 1);
 }
 
@@ -137,11 +137,11 @@ fn packets_of_the_low_latency_queue_are_marked_for_their_own_delay() {
 #[test]
 fn weighted_round_robin() {
     let mut queue = queue(SETTINGS);
-    put(&mut queue, at(0), Ecn::Ect1, 60);
-    put(&mut queue, at(0), Ecn::NotCapable, 10);
+    put(&mut queue, at(0), EcnField::Ect1, 60);
+    put(&mut queue, at(0), EcnField::NotCapable, 10);
     let order = take(&mut queue, at(0), 50).0;
     let classic: Vec<_> =
-        order.iter().zip(0..).filter(|(ecn, _)| **ecn == Ecn::NotCapable).map(|(_, n)| n).collect();
+        order.iter().zip(0..).filter(|(ecn, _)| **ecn == EcnField::NotCapable).map(|(_, n)| n).collect();
     assert_eq!(classic, [9, 19, 29, 39, 49]);
 }
 
@@ -149,10 +149,10 @@ fn weighted_round_robin() {
 #[test]
 fn time_shifted_fifo() {
     let settings = scenario::DualPi2 { scheduler: Scheduler::TimeShiftedFifo, ..SETTINGS };
-    for (came, first) in [(50_000, Ecn::Ect1), (50_001, Ecn::NotCapable)] {
+    for (came, first) in [(50_000, EcnField::Ect1), (50_001, EcnField::NotCapable)] {
         let mut queue = queue(settings);
-        put(&mut queue, at(0), Ecn::NotCapable, 1);
-        put(&mut queue, at(came), Ecn::Ect1, 1);
+        put(&mut queue, at(0), EcnField::NotCapable, 1);
+        put(&mut queue, at(came), EcnField::Ect1, 1);
         // No update between: what is asked for is who goes first.
         queue.updates_at = Time::NEVER;
         assert_eq!(take(&mut queue, at(55_000), 1).0, [first]);
@@ -163,7 +163,7 @@ fn time_shifted_fifo() {
 #[test]
 fn the_low_bit_of_the_ecn_field_decides() {
     let mut queue = queue(SETTINGS);
-    for ecn in [Ecn::NotCapable, Ecn::Capable, Ecn::Ect1, Ecn::Marked] {
+    for ecn in [EcnField::NotCapable, EcnField::Capable, EcnField::Ect1, EcnField::Marked] {
         put(&mut queue, at(0), ecn, 1);
     }
     assert_eq!((queue.low_latency.queue.len(), queue.classic.queue.len(), queue.len()), (2, 2, 4));
@@ -173,12 +173,14 @@ fn the_low_bit_of_the_ecn_field_decides() {
 /// of C without ECN 160 are dropped: with evenly spaced ones to one more or less.
 #[test]
 fn marks_and_drops_have_their_shares() {
-    for (ecn, marked, lost) in [(Ecn::Ect1, 800, 0), (Ecn::Capable, 160, 0), (Ecn::NotCapable, 0, 160)] {
+    for (ecn, marked, lost) in
+        [(EcnField::Ect1, 800, 0), (EcnField::Capable, 160, 0), (EcnField::NotCapable, 0, 160)]
+    {
         let mut queue = queue(SETTINGS);
         put(&mut queue, at(0), ecn, 1000);
         queue.probability = 0.4;
         let (left, dropped) = take(&mut queue, at(0), 1000);
-        let marks = left.iter().filter(|ecn| **ecn == Ecn::Marked).count();
+        let marks = left.iter().filter(|ecn| **ecn == EcnField::Marked).count();
         assert!(marks.abs_diff(marked) <= 1 && dropped.abs_diff(lost) <= 1, "{ecn:?}: {marks}, {dropped}");
     }
 }
@@ -186,12 +188,12 @@ fn marks_and_drops_have_their_shares() {
 /// The same at random: five standard deviations of a thousand draws, sqrt(1000 p (1 - p)), are 63 and 58.
 #[test]
 fn random_marks_and_drops_have_their_shares() {
-    for (ecn, marked, lost) in [(Ecn::Ect1, 800, 0), (Ecn::NotCapable, 0, 160)] {
+    for (ecn, marked, lost) in [(EcnField::Ect1, 800, 0), (EcnField::NotCapable, 0, 160)] {
         let mut queue = queue(scenario::DualPi2 { uniform: false, ..SETTINGS });
         put(&mut queue, at(0), ecn, 1000);
         queue.probability = 0.4;
         let (left, dropped) = take(&mut queue, at(0), 1000);
-        let marks = left.iter().filter(|ecn| **ecn == Ecn::Marked).count();
+        let marks = left.iter().filter(|ecn| **ecn == EcnField::Marked).count();
         assert!(marks.abs_diff(marked) <= 63 && dropped.abs_diff(lost) <= 58, "{ecn:?}: {marks}, {dropped}");
     }
 }
@@ -199,13 +201,13 @@ fn random_marks_and_drops_have_their_shares() {
 /// Overload at p' = 0.6: both queues lose 0.36 of their packets, whatever their ECN field, and all that is left of L is marked.
 #[test]
 fn overload_drops_from_both_queues() {
-    for ecn in [Ecn::Ect1, Ecn::Capable, Ecn::NotCapable] {
+    for ecn in [EcnField::Ect1, EcnField::Capable, EcnField::NotCapable] {
         let mut queue = queue(SETTINGS);
         put(&mut queue, at(0), ecn, 1000);
         queue.probability = 0.6;
         let (left, dropped) = take(&mut queue, at(0), 1000);
         assert!(dropped.abs_diff(360) <= 1, "{ecn:?}: {dropped}");
-        let after = if ecn == Ecn::Ect1 { Ecn::Marked } else { ecn };
+        let after = if ecn == EcnField::Ect1 { EcnField::Marked } else { ecn };
         assert!(left.iter().all(|ecn| *ecn == after));
     }
 }
@@ -214,8 +216,8 @@ fn overload_drops_from_both_queues() {
 #[test]
 fn one_limit_for_both() {
     let mut queue = DualPi2::new(SETTINGS, (3, u64::MAX), Stream::new(1, 0, Purpose::Queue, 0, 0));
-    put(&mut queue, at(0), Ecn::Ect1, 1);
-    put(&mut queue, at(0), Ecn::NotCapable, 1);
+    put(&mut queue, at(0), EcnField::Ect1, 1);
+    put(&mut queue, at(0), EcnField::NotCapable, 1);
     let (mut dropped, packet) = (Vec::new(), Packet::new(Kind::Data, 0, 0, 9, at(0), 1500));
     queue.enqueue(at(0), &packet, InService { packets: 1, bytes: 1500 }, &mut dropped);
     assert_eq!((dropped.len(), queue.len()), (1, 2));

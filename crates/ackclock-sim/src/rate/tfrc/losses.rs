@@ -30,13 +30,13 @@ pub struct LossHistory {
     /// Missing packets that are not lost yet.
     missing: VecDeque<Gap>,
     pub(super) intervals: Intervals,
-    pub(super) event: Option<Event>,
+    pub(super) event: Option<LossEvent>,
     events: u64,
 }
 
 /// The last loss event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
+pub(super) struct LossEvent {
     /// The packet after which the current interval counts: its first loss, or before it when that interval goes on.
     pub(super) begin: f64,
     /// When its first loss happened, and in which round it was seen.
@@ -131,7 +131,7 @@ impl LossHistory {
             None if self.rules.first_goes_on => begin -= first_interval(),
             None => self.intervals.push(first_interval(), 1.0),
         }
-        self.event = Some(Event { begin, time, round: header.round });
+        self.event = Some(LossEvent { begin, time, round: header.round });
         self.events += 1;
     }
 

@@ -19,7 +19,7 @@ fn near(value: f64, expected: f64) {
 }
 
 /// Reports to a law over an RTT of 100 ms that nobody held.
-fn report(law: &mut Tfrc2000, milliseconds: u64, received: f64, p: f64) -> Next {
+fn report(law: &mut Tfrc2000, milliseconds: u64, received: f64, p: f64) -> Departure {
     let report = Report { received, verdict: p, ..Report::default() };
     law.on_report(at(milliseconds), Some(Span::from_millis(100)), report)
 }
@@ -50,7 +50,7 @@ fn without_a_report_for_two_round_trips_a_packet_goes_at_once() {
         let mut law = law(p);
         near(law.rate(), rate);
         assert_eq!((law.wakeup(), law.header().urgent), (at(300), false));
-        assert_eq!(law.on_timer(at(300)), Next::Now);
+        assert_eq!(law.on_timer(at(300)), Departure::Now);
         near(law.rate(), rate / 2.0);
         assert_eq!((law.wakeup(), law.header().urgent), (at(500), true));
         law.on_timer(at(500));
@@ -109,7 +109,7 @@ fn the_rate_rises_by_a_packet_per_round_trip() {
         (1100, 100.0, 111.353),
         (1200, 100.0, 113.0296),
     ] {
-        assert_eq!(report(&mut law, milliseconds, received, 0.01), Next::AsDue);
+        assert_eq!(report(&mut law, milliseconds, received, 0.01), Departure::AsDue);
         near(law.rate(), rate);
     }
     report(&mut law, 1300, 0.1, 0.5);
@@ -125,15 +125,15 @@ fn slow_start_ends_at_a_loss_or_without_reports() {
     for (milliseconds, received, rate) in
         [(100, 1.0, 10.0), (201, 15.0, 20.0), (302, 18.0, 36.0), (350, 10.0, 20.0)]
     {
-        assert_eq!(report(&mut law, milliseconds, received, 0.0), Next::Now);
+        assert_eq!(report(&mut law, milliseconds, received, 0.0), Departure::Now);
         near(law.rate(), rate);
     }
     let mut lost = law.clone();
-    assert_eq!(report(&mut lost, 450, 100.0, 0.01), Next::Now);
+    assert_eq!(report(&mut lost, 450, 100.0, 0.01), Departure::Now);
     near(lost.rate(), 114.706);
     law.on_timer(at(550));
     // Nothing was ever lost: 10 per second and a packet per round trip, the last change being 350 ms ago.
-    assert_eq!(report(&mut law, 700, 100.0, 0.0), Next::AsDue);
+    assert_eq!(report(&mut law, 700, 100.0, 0.0), Departure::AsDue);
     near(law.rate(), 30.0);
 }
 

@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 
 use ackclock_units::{Span, Time};
 
-use self::utility::{LEAST, Line};
+use self::utility::{LEAST, Regression};
 use super::intake::{Intake, RateReceiver};
-use super::sender::{Law, Next};
+use super::sender::{Departure, Law};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::memory::Grow as _;
@@ -49,12 +49,12 @@ struct Interval {
     sent: u64,
     acknowledged: u64,
     lost: u64,
-    line: Line,
+    line: Regression,
 }
 
 /// What the rates that are being judged are for.
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum SearchStage {
     /// The rate before, with its utility.
     Starting {
         before: Option<(f64, f64)>,
@@ -74,7 +74,7 @@ enum Stage {
 pub struct Vivace {
     params: VivaceParams,
     packet_megabits: f64,
-    stage: Stage,
+    stage: SearchStage,
     /// Where the rate is between trials, Mbit/s.
     rate: f64,
     /// Rates to judge, how many there are, have begun, and are judged, and their utilities.
@@ -108,7 +108,7 @@ impl Vivace {
 
     fn probe(&mut self, rate: f64) {
         self.rate = rate.clamp(LEAST, MOST);
-        self.stage = Stage::Probing;
+        self.stage = SearchStage::Probing;
         let mut rates = [0.0; 2 * PAIRS];
         for (index, rate) in rates.iter_mut().enumerate() {
             *rate = self.rate * (1.0 + if Self::is_high(index) { NEAR } else { -NEAR });
@@ -124,15 +124,15 @@ impl Vivace {
     fn decide(&mut self) {
         let (x, u) = (self.trials[0], self.utilities[0]);
         match self.stage {
-            Stage::Starting { before: Some((rate, utility)) } if u <= utility || x >= MOST => {
+            SearchStage::Starting { before: Some((rate, utility)) } if u <= utility || x >= MOST => {
                 self.probe(rate)
             }
-            Stage::Starting { .. } => {
-                self.stage = Stage::Starting { before: Some((x, u)) };
+            SearchStage::Starting { .. } => {
+                self.stage = SearchStage::Starting { before: Some((x, u)) };
                 self.move_to(2.0 * x);
             }
-            Stage::Probing => self.decide_after_probing(),
-            Stage::Moving { before, sign, same, bounded } => {
+            SearchStage::Probing => self.decide_after_probing(),
+            SearchStage::Moving { before, sign, same, bounded } => {
                 let gradient = if x == before.0 { 0.0 } else { (u - before.1) / (x - before.0) };
                 if gradient * sign > 0.0 {
                     self.go(gradient, (x, u), (sign, same, bounded));
@@ -147,7 +147,7 @@ impl Vivace {
     fn go(&mut self, gradient: f64, from: (f64, f64), (sign, same, bounded): (f64, u32, u32)) {
         let (step, is_bounded) = step(gradient, from.0, same, bounded);
         let bounded = if is_bounded { bounded + 1 } else { 0 };
-        self.stage = Stage::Moving { before: from, sign, same: same + 1, bounded };
+        self.stage = SearchStage::Moving { before: from, sign, same: same + 1, bounded };
         self.move_to(from.0 + sign * step);
     }
 
@@ -217,7 +217,7 @@ impl Law for Vivace {
         Vivace {
             params,
             packet_megabits: f64::from(packet_bytes) * 8.0 / 1e6,
-            stage: Stage::Starting { before: None },
+            stage: SearchStage::Starting { before: None },
             rate: params.initial_mbps,
             trials,
             wanted: 1,
@@ -241,7 +241,7 @@ impl Law for Vivace {
             let rate = if judged { self.trials[self.begun] } else { self.rate };
             self.begun += usize::from(judged);
             let ends = now + self.least_rtt.unwrap_or(UNKNOWN_RTT);
-            let line = Line::default();
+            let line = Regression::default();
             self.intervals.add(Interval { rate, judged, ends, sent: 0, acknowledged: 0, lost: 0, line });
         }
         if let Some(interval) = self.intervals.back_mut() {
@@ -251,7 +251,7 @@ impl Law for Vivace {
         self.judge();
     }
 
-    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Next {
+    fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure {
         self.set_silence(now);
         let sequence = report.verdict as u64;
         // What comes after a later packet counted as lost, and stays so.
@@ -264,15 +264,15 @@ impl Law for Vivace {
             self.expected = sequence + 1;
             self.judge();
         }
-        Next::AsDue
+        Departure::AsDue
     }
 
-    fn on_timer(&mut self, now: Time) -> Next {
+    fn on_timer(&mut self, now: Time) -> Departure {
         (self.expected..self.next).for_each(|_| self.settle(None));
         self.expected = self.next;
         self.judge();
         self.set_silence(now);
-        Next::AsDue
+        Departure::AsDue
     }
 
     fn wakeup(&self) -> Time {
@@ -293,9 +293,9 @@ impl Law for Vivace {
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let stage = match self.stage {
-            Stage::Starting { .. } => 0.0,
-            Stage::Probing => 1.0,
-            Stage::Moving { .. } => 2.0,
+            SearchStage::Starting { .. } => 0.0,
+            SearchStage::Probing => 1.0,
+            SearchStage::Moving { .. } => 2.0,
         };
         visit("stage", stage);
         visit("utility", self.utilities[self.judged.saturating_sub(1)]);

@@ -39,14 +39,14 @@ pub fn step(gradient: f64, x: f64, same: u32, bounded: u32) -> (f64, bool) {
 
 /// A line through points, by sums over them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
+pub struct Regression {
     count: f64,
     mean: (f64, f64),
     /// Sums of squares and products of the distances from the means: tt, tr, rr.
     sums: (f64, f64, f64),
 }
 
-impl Line {
+impl Regression {
     /// Takes a point.
     pub fn add(&mut self, t: f64, r: f64) {
         self.count += 1.0;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn slopes() {
         let line = |points: &[(f64, f64)]| {
-            let mut line = Line::default();
+            let mut line = Regression::default();
             points.iter().for_each(|(t, r)| line.add(*t, *r));
             line.slope()
         };

@@ -22,7 +22,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, NextPacket, Outcome, Recovery};
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::retransmissions::{Fate, Retransmissions};
@@ -34,7 +34,7 @@ const LOST_DISTANCE: u64 = DUPLICATE_THRESHOLD + 1;
 const MODERATE_BURST: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum CongestionState {
     #[default]
     Open,
     Recovery,
@@ -61,7 +61,7 @@ pub struct Linux26 {
     delivered_place: u64,
     /// Lost packets that are to be sent again.
     lost: u64,
-    state: State,
+    state: CongestionState,
     /// Where the episode ends.
     recovery_point: u64,
     halving: Halving,
@@ -197,15 +197,15 @@ impl Recovery for Linux26 {
             outcome.delivered += self.report(block, now);
         }
         let newly_lost = self.detect();
-        if self.state != State::Open && now.oldest >= self.recovery_point {
+        if self.state != CongestionState::Open && now.oldest >= self.recovery_point {
             self.forget(now.oldest);
-            if self.state == State::Recovery {
+            if self.state == CongestionState::Recovery {
                 outcome.recovered = true;
                 outcome.moderated = self.half_floor.then_some(now.outstanding() + MODERATE_BURST);
             }
-            self.state = State::Open;
-        } else if newly_lost && self.state != State::Recovery {
-            self.state = State::Recovery;
+            self.state = CongestionState::Open;
+        } else if newly_lost && self.state != CongestionState::Recovery {
+            self.state = CongestionState::Recovery;
             self.recovery_point = now.next;
             self.halving.limit = u64::MAX;
             outcome.lost = true;
@@ -214,7 +214,7 @@ impl Recovery for Linux26 {
     }
 
     fn on_timeout(&mut self, _: Time, flight: Flight) {
-        self.state = State::Loss;
+        self.state = CongestionState::Loss;
         self.recovery_point = flight.next;
         self.again.clear();
         self.delivered_place = 0;
@@ -225,29 +225,29 @@ impl Recovery for Linux26 {
     }
 
     fn begin_burst(&mut self, flight: Flight, delayed: bool) {
-        if self.state == State::Recovery {
+        if self.state == CongestionState::Recovery {
             self.halving.begin_burst(self.in_flight(flight), delayed);
         }
     }
 
-    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket {
         let mut limit = window;
-        if self.state == State::Recovery {
+        if self.state == CongestionState::Recovery {
             self.halving.floor = if self.half_floor { (window / 2).max(1) } else { window };
             limit = self.halving.floor.max(self.halving.of_burst);
         }
         if self.in_flight(flight) >= limit {
-            return Next::WindowFull;
+            return NextPacket::WindowFull;
         }
         if self.lost > 0 {
             let first = self.reported.next_missing(self.resent_below);
             let first = (first < self.frontier).then_some(first);
             // The lowest goes first, whether it was sent again before or not.
             if let Some(sequence) = first.into_iter().chain(self.again.lowest_lost()).min() {
-                return Next::Again(sequence);
+                return NextPacket::Again(sequence);
             }
         }
-        if new_data { Next::New } else { Next::NoData }
+        if new_data { NextPacket::New } else { NextPacket::NoData }
     }
 
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
@@ -259,7 +259,7 @@ impl Recovery for Linux26 {
             self.again.send(sequence, flight.next, flight.oldest);
             self.lost -= 1;
         }
-        if self.state == State::Recovery {
+        if self.state == CongestionState::Recovery {
             self.halving.on_sent(self.in_flight(flight) + u64::from(is_new));
         }
     }
@@ -269,13 +269,13 @@ impl Recovery for Linux26 {
     }
 
     fn in_flight(&self, flight: Flight) -> u64 {
-        let counts = self.limited_transmit || self.state != State::Open;
+        let counts = self.limited_transmit || self.state != CongestionState::Open;
         let reported = if counts { self.reported.len() } else { 0 };
         flight.outstanding() - reported - self.lost
     }
 
     fn recovering(&self) -> bool {
-        self.state == State::Recovery
+        self.state == CongestionState::Recovery
     }
 }
 

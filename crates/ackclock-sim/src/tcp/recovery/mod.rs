@@ -89,7 +89,7 @@ impl NewlyLost {
 
 /// What may be sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextPacket {
     /// This packet, again.
     Again(u64),
     /// The next new packet.
@@ -145,7 +145,7 @@ pub trait Recovery: std::fmt::Debug + Send {
     }
 
     /// What to send next under a window of `window` packets, when new data is available or not.
-    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next;
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket;
 
     /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
     /// episode does, and what limited transmit lets out.

@@ -22,11 +22,11 @@ use std::collections::BinaryHeap;
 
 use ackclock_units::{Span, Time};
 
-use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, NextPacket, Outcome, Recovery};
 use crate::memory::Grow as _;
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
-use crate::tcp::sent_list::{SentList, State};
+use crate::tcp::sent_list::{SentList, SentState};
 
 mod probe;
 mod reduction;
@@ -172,7 +172,7 @@ impl Rack {
     }
 
     fn lose(&mut self, sequence: u64) {
-        self.sent.set(sequence, State::Lost);
+        self.sent.set(sequence, SentState::Lost);
         self.newly_lost.note(sequence);
         self.lost.add(Reverse(sequence));
     }
@@ -217,7 +217,7 @@ impl Rack {
         (self.recovering, self.doubtful, self.first_resent) = (false, None, None);
         self.spurious.forget();
         let mut late: Vec<_> = self.lost.drain().map(|Reverse(sequence)| sequence).collect();
-        late.retain(|sequence| self.sent.state(*sequence) == State::Lost);
+        late.retain(|sequence| self.sent.state(*sequence) == SentState::Lost);
         late.sort_unstable_by_key(|sequence| Reverse((self.sent.last(*sequence).0, *sequence)));
         late.dedup();
         late.into_iter().for_each(|sequence| self.sent.restore(sequence));
@@ -287,7 +287,7 @@ impl Recovery for Rack {
         self.spurious.on_timeout(flight.oldest, in_trouble);
         // Section 6.3: the oldest, and what was sent long enough ago.
         let patience = self.rtt + self.reordering_window();
-        if flight.outstanding() > 0 && self.sent.state(flight.oldest) == State::InFlight {
+        if flight.outstanding() > 0 && self.sent.state(flight.oldest) == SentState::InFlight {
             self.lose(flight.oldest);
         }
         while let Some((at, sequence)) = self.sent.first() {
@@ -326,14 +326,14 @@ impl Recovery for Rack {
     }
 
     #[inline]
-    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket {
         self.window = window;
         if self.probe.is_due() {
             if new_data {
-                return Next::New;
+                return NextPacket::New;
             }
-            if flight.outstanding() > 0 && self.sent.state(flight.next - 1) == State::InFlight {
-                return Next::Again(flight.next - 1);
+            if flight.outstanding() > 0 && self.sent.state(flight.next - 1) == SentState::InFlight {
+                return NextPacket::Again(flight.next - 1);
             }
             self.probe.cancel();
         }
@@ -341,18 +341,18 @@ impl Recovery for Rack {
         let reduced = self.recovering && self.reduces;
         let limit = if reduced { self.reduction.limit(window, in_flight) } else { window };
         if in_flight >= limit {
-            return Next::WindowFull;
+            return NextPacket::WindowFull;
         }
         if self.spurious.lets_out(new_data) {
-            return Next::New;
+            return NextPacket::New;
         }
         while let Some(Reverse(sequence)) = self.lost.peek().copied() {
-            if sequence >= flight.oldest && self.sent.state(sequence) == State::Lost {
-                return Next::Again(sequence);
+            if sequence >= flight.oldest && self.sent.state(sequence) == SentState::Lost {
+                return NextPacket::Again(sequence);
             }
             self.lost.pop();
         }
-        if new_data { Next::New } else { Next::NoData }
+        if new_data { NextPacket::New } else { NextPacket::NoData }
     }
 
     #[inline]

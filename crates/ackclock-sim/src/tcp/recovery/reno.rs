@@ -10,7 +10,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, NextPacket, Outcome, Recovery};
 use crate::payload::SackBlocks;
 
 /// State of Reno or NewReno.
@@ -136,17 +136,17 @@ impl Recovery for DuplicateAcks {
     }
 
     #[inline]
-    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket {
         if let Some(sequence) = self.urgent {
-            Next::Again(sequence)
+            NextPacket::Again(sequence)
         } else if self.in_flight(flight) >= window {
-            Next::WindowFull
+            NextPacket::WindowFull
         } else if self.resend < flight.next {
-            Next::Again(self.resend)
+            NextPacket::Again(self.resend)
         } else if new_data {
-            Next::New
+            NextPacket::New
         } else {
-            Next::NoData
+            NextPacket::NoData
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
             let outcome = recovery.on_ack(Time::ZERO, 10, None, FLIGHT);
             assert_eq!(outcome, Outcome { delivered: 1, lost: n == 3, ..Outcome::default() });
         }
-        assert_eq!(recovery.next(FLIGHT, 0, true), Next::Again(10), "whatever the window");
+        assert_eq!(recovery.next(FLIGHT, 0, true), NextPacket::Again(10), "whatever the window");
         recovery.on_sent(Time::ZERO, 10, FLIGHT);
         recovery
     }
@@ -206,10 +206,10 @@ mod tests {
         let mut recovery = after_three_duplicates(false);
         assert_eq!(recovery.in_flight(FLIGHT), 7);
         for _ in 0..3 {
-            assert_eq!(recovery.next(FLIGHT, 5, true), Next::WindowFull);
+            assert_eq!(recovery.next(FLIGHT, 5, true), NextPacket::WindowFull);
             recovery.on_ack(Time::ZERO, 10, None, FLIGHT);
         }
-        assert_eq!(recovery.next(FLIGHT, 5, true), Next::New);
+        assert_eq!(recovery.next(FLIGHT, 5, true), NextPacket::New);
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let outcome = recovery.on_ack(Time::ZERO, 14, None, FLIGHT);
         assert_eq!(outcome, Outcome { delivered: 1, ..Outcome::default() });
         let flight = Flight { oldest: 14, next: 20 };
-        assert_eq!(recovery.next(flight, 0, true), Next::Again(14));
+        assert_eq!(recovery.next(flight, 0, true), NextPacket::Again(14));
         recovery.on_sent(Time::ZERO, 14, flight);
         // Before: 10 outstanding, 3 departed. The RFC deflates by 4 and adds 1: 6 outstanding, 0 departed.
         assert_eq!(recovery.in_flight(flight), 6);
@@ -242,17 +242,17 @@ mod tests {
         let mut recovery = DuplicateAcks::new(true, true);
         recovery.on_timeout(Time::ZERO, FLIGHT);
         assert_eq!(recovery.in_flight(FLIGHT), 0);
-        assert_eq!(recovery.next(FLIGHT, 1, true), Next::Again(10));
+        assert_eq!(recovery.next(FLIGHT, 1, true), NextPacket::Again(10));
         recovery.on_sent(Time::ZERO, 10, FLIGHT);
-        assert_eq!(recovery.next(FLIGHT, 1, true), Next::WindowFull);
+        assert_eq!(recovery.next(FLIGHT, 1, true), NextPacket::WindowFull);
         recovery.on_ack(Time::ZERO, 11, None, FLIGHT);
         let flight = Flight { oldest: 11, next: 20 };
-        assert_eq!(recovery.next(flight, 2, true), Next::Again(11));
+        assert_eq!(recovery.next(flight, 2, true), NextPacket::Again(11));
         for _ in 0..5 {
             assert!(!recovery.on_ack(Time::ZERO, 11, None, flight).lost);
         }
         // An acknowledgement jumps over what had arrived.
         recovery.on_ack(Time::ZERO, 20, None, flight);
-        assert_eq!(recovery.next(Flight { oldest: 20, next: 20 }, 2, true), Next::New);
+        assert_eq!(recovery.next(Flight { oldest: 20, next: 20 }, 2, true), NextPacket::New);
     }
 }

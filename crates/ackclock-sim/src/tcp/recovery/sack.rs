@@ -10,7 +10,7 @@
 
 use ackclock_units::Time;
 
-use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, Next, Outcome, Recovery};
+use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, NextPacket, Outcome, Recovery};
 use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 
@@ -175,32 +175,32 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> Next {
+    fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket {
         if !self.urgent && self.in_flight(flight) >= window {
-            return Next::WindowFull;
+            return NextPacket::WindowFull;
         }
         // Rule 1: the oldest lost packet that was not sent again.
         if self.lost > self.resent {
             let sequence = self.reported.next_missing(self.resent_below);
             if sequence < self.frontier {
-                return Next::Again(sequence);
+                return NextPacket::Again(sequence);
             }
         }
         if new_data {
-            return Next::New;
+            return NextPacket::New;
         }
         if self.recovering {
             // Rule 3: without new data, what is unreported below the highest report.
             let sequence = self.reported.next_missing(self.resent_below);
             if sequence + 1 < self.highest[0] {
-                return Next::Again(sequence);
+                return NextPacket::Again(sequence);
             }
             // Rule 4: once, the last unreported packet.
             if !self.rescued && flight.outstanding() > 0 && !self.reported.contains(flight.next - 1) {
-                return Next::Again(flight.next - 1);
+                return NextPacket::Again(flight.next - 1);
             }
         }
-        Next::NoData
+        NextPacket::NoData
     }
 
     #[inline]
@@ -266,13 +266,13 @@ mod tests {
         let mut sack = two_losses();
         // 10 out, 4 reported, 2 lost.
         assert_eq!(sack.in_flight(FLIGHT), 4);
-        assert_eq!(sack.next(FLIGHT, 0, true), Next::Again(10), "the first goes whatever the window");
+        assert_eq!(sack.next(FLIGHT, 0, true), NextPacket::Again(10), "the first goes whatever the window");
         sack.on_sent(Time::ZERO, 10, FLIGHT);
         assert_eq!(sack.in_flight(FLIGHT), 5);
-        assert_eq!(sack.next(FLIGHT, 5, true), Next::WindowFull);
-        assert_eq!(sack.next(FLIGHT, 6, true), Next::Again(12));
+        assert_eq!(sack.next(FLIGHT, 5, true), NextPacket::WindowFull);
+        assert_eq!(sack.next(FLIGHT, 6, true), NextPacket::Again(12));
         sack.on_sent(Time::ZERO, 12, FLIGHT);
-        assert_eq!(sack.next(FLIGHT, 7, true), Next::New);
+        assert_eq!(sack.next(FLIGHT, 7, true), NextPacket::New);
     }
 
     #[test]
@@ -295,9 +295,9 @@ mod tests {
         let mut sack = two_losses();
         sack.on_sent(Time::ZERO, 10, FLIGHT);
         sack.on_sent(Time::ZERO, 12, FLIGHT);
-        assert_eq!(sack.next(FLIGHT, 100, false), Next::Again(19));
+        assert_eq!(sack.next(FLIGHT, 100, false), NextPacket::Again(19));
         sack.on_sent(Time::ZERO, 19, FLIGHT);
-        assert_eq!(sack.next(FLIGHT, 100, false), Next::NoData);
+        assert_eq!(sack.next(FLIGHT, 100, false), NextPacket::NoData);
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         sack.on_timeout(Time::ZERO, FLIGHT);
         assert_eq!(sack.in_flight(FLIGHT), 0);
         let mut again = Vec::new();
-        while let Next::Again(sequence) = sack.next(FLIGHT, 100, false) {
+        while let NextPacket::Again(sequence) = sack.next(FLIGHT, 100, false) {
             sack.on_sent(Time::ZERO, sequence, FLIGHT);
             again.push(sequence);
         }

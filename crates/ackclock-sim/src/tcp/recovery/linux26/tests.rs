@@ -22,7 +22,7 @@ fn a_report_four_above_is_a_loss_however_few_there_are() {
     assert!(outcome.lost, "15 is four above 11 and five above 10");
     // 10 and 11 are lost, 13 and 15 reported: 20 - 2 - 2.
     assert_eq!(recovery.in_flight(FLIGHT), 16);
-    assert_eq!(recovery.next(FLIGHT, 17, true), Next::Again(10));
+    assert_eq!(recovery.next(FLIGHT, 17, true), NextPacket::Again(10));
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn episode(recovery: &mut Linux26, window: u64) -> (u64, u64) {
         recovery.begin_burst(flight, false);
         loop {
             let sequence = match recovery.next(flight, window, true) {
-                Next::Again(sequence) => sequence,
-                Next::New if recovery.recovering() => flight.next,
+                NextPacket::Again(sequence) => sequence,
+                NextPacket::New if recovery.recovering() => flight.next,
                 _ => break,
             };
             recovery.on_sent(Time::ZERO, sequence, flight);
@@ -87,14 +87,14 @@ fn the_window_is_moderated_only_where_the_floor_is_half() {
 fn a_retransmission_is_lost_when_something_first_sent_after_it_is_reported() {
     let mut recovery = twenty_out(false);
     recovery.on_ack(Time::ZERO, 10, block(11, 15), FLIGHT);
-    assert_eq!(recovery.next(FLIGHT, 100, true), Next::Again(10));
+    assert_eq!(recovery.next(FLIGHT, 100, true), NextPacket::Again(10));
     recovery.on_sent(Time::ZERO, 10, FLIGHT);
     recovery.on_sent(Time::ZERO, 30, FLIGHT);
     let flight = Flight { oldest: 10, next: 31 };
     recovery.on_ack(Time::ZERO, 10, block(11, 30), flight);
-    assert_eq!(recovery.next(flight, 100, true), Next::New, "29 was sent before it");
+    assert_eq!(recovery.next(flight, 100, true), NextPacket::New, "29 was sent before it");
     recovery.on_ack(Time::ZERO, 10, block(11, 31), flight);
-    assert_eq!(recovery.next(flight, 100, true), Next::Again(10));
+    assert_eq!(recovery.next(flight, 100, true), NextPacket::Again(10));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn after_a_timeout_a_loss_begins_an_episode_again() {
     let mut recovery = twenty_out(false);
     recovery.on_timeout(Time::ZERO, FLIGHT);
     assert_eq!((recovery.in_flight(FLIGHT), recovery.recovering()), (0, false));
-    assert_eq!(recovery.next(FLIGHT, 1, true), Next::Again(10));
+    assert_eq!(recovery.next(FLIGHT, 1, true), NextPacket::Again(10));
     recovery.on_sent(Time::ZERO, 10, FLIGHT);
     recovery.on_sent(Time::ZERO, 30, FLIGHT);
     let flight = Flight { oldest: 10, next: 31 };
@@ -178,14 +178,14 @@ proptest! {
                 _ => {
                     let lowest = marks.iter().find(|(_, mark)| **mark == Mark::Lost).map(|(sequence, _)| *sequence);
                     match tried.next(flight, u64::MAX, true) {
-                        Next::Again(sequence) => {
+                        NextPacket::Again(sequence) => {
                             prop_assert_eq!(Some(sequence), lowest);
                             tried.on_sent(Time::ZERO, sequence, flight);
                             marks.insert(sequence, Mark::Again { place, next: flight.next });
                             place += 1;
                         }
                         next => {
-                            prop_assert_eq!((next, lowest), (Next::New, None));
+                            prop_assert_eq!((next, lowest), (NextPacket::New, None));
                             tried.on_sent(Time::ZERO, flight.next, flight);
                             marks.insert(flight.next, Mark::Out);
                             flight.next += 1;

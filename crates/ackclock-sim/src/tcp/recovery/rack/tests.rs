@@ -30,7 +30,7 @@ fn three_reports_or_a_quarter_of_the_rtt() {
     assert_eq!(rack.wakeup(), at(125));
     let mut waits = rack.clone();
     assert!(waits.on_timer(at(125), flight).lost);
-    assert_eq!(waits.next(flight, 5, true), Next::Again(0));
+    assert_eq!(waits.next(flight, 5, true), NextPacket::Again(0));
     assert!(!rack.on_ack(at(102), 0, blocks(1, 3), flight).lost);
     assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
     // 10 out, 3 reported, 1 lost.
@@ -43,15 +43,15 @@ fn three_reports_or_a_quarter_of_the_rtt() {
 fn a_lost_retransmission_is_seen() {
     let (mut rack, flight) = ten();
     rack.on_ack(at(103), 0, blocks(1, 4), flight);
-    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    assert_eq!(rack.next(flight, 5, true), NextPacket::Again(0));
     rack.on_sent(at(103), 0, flight);
     rack.on_ack(at(109), 0, blocks(1, 10), flight);
-    assert_eq!(rack.next(flight, 5, true), Next::New);
+    assert_eq!(rack.next(flight, 5, true), NextPacket::New);
     rack.on_sent(at(110), 10, flight);
     let flight = Flight { oldest: 0, next: 11 };
     let outcome = rack.on_ack(at(210), 0, blocks(1, 11), flight);
     assert!(!outcome.lost, "the same episode");
-    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    assert_eq!(rack.next(flight, 5, true), NextPacket::Again(0));
     rack.on_sent(at(210), 0, flight);
     rack.on_echo(at(210), RTT);
     assert!(rack.on_ack(at(310), 11, None, flight).recovered);
@@ -72,8 +72,8 @@ fn the_rate_is_reduced_in_proportion() {
         rack.on_ack(at(99 + arrived), 0, blocks(1, arrived), flight);
         loop {
             match rack.next(flight, if rack.recovering() { 10 } else { 20 }, true) {
-                Next::Again(sequence) => rack.on_sent(at(99 + arrived), sequence, flight),
-                Next::New if rack.recovering() => {
+                NextPacket::Again(sequence) => rack.on_sent(at(99 + arrived), sequence, flight),
+                NextPacket::New if rack.recovering() => {
                     rack.on_sent(at(99 + arrived), flight.next, flight);
                     flight.next += 1;
                 }
@@ -97,13 +97,13 @@ fn the_tail_is_probed() {
         rack.on_sent(at(100), sequence, Flight { oldest: 1, next: sequence });
     }
     let flight = Flight { oldest: 1, next: 4 };
-    assert_eq!(rack.next(flight, 3, false), Next::WindowFull);
+    assert_eq!(rack.next(flight, 3, false), NextPacket::WindowFull);
     // The first alarm was for a single packet and lies later.
     assert_eq!(rack.wakeup(), at(300));
     assert!(rack.on_timer(at(300), flight).restarts_timer);
-    assert_eq!(rack.next(flight, 3, false), Next::Again(3));
+    assert_eq!(rack.next(flight, 3, false), NextPacket::Again(3));
     rack.on_sent(at(300), 3, flight);
-    assert_eq!(rack.next(flight, 3, false), Next::WindowFull);
+    assert_eq!(rack.next(flight, 3, false), NextPacket::WindowFull);
     assert_eq!(rack.wakeup(), Time::NEVER);
 }
 
@@ -116,7 +116,7 @@ fn a_probe_comes_before_a_timeout() {
     rack.on_ack(at(100), 1, None, flight);
     let flight = Flight { oldest: 1, next: 10 };
     assert!(rack.probes_instead(flight));
-    assert_eq!(rack.next(flight, 5, false), Next::Again(9));
+    assert_eq!(rack.next(flight, 5, false), NextPacket::Again(9));
     rack.on_sent(at(250), 9, flight);
     assert!(!rack.probes_instead(flight));
 }
@@ -127,20 +127,20 @@ fn a_probe_comes_before_a_timeout() {
 fn new_packets_tell_whether_a_timeout_was_spurious() {
     let (mut rack, flight) = ten();
     rack.on_timeout(at(1000), flight);
-    assert_eq!(rack.next(flight, 1, true), Next::Again(0));
+    assert_eq!(rack.next(flight, 1, true), NextPacket::Again(0));
     rack.on_sent(at(1000), 0, flight);
     rack.on_echo(at(1000), RTT);
     assert!(!rack.on_ack(at(1100), 1, None, flight).undone);
     let mut flight = Flight { oldest: 1, next: 10 };
     for sequence in 10..12 {
-        assert_eq!(rack.next(flight, 2, true), Next::New);
+        assert_eq!(rack.next(flight, 2, true), NextPacket::New);
         rack.on_sent(at(1100), sequence, flight);
         flight.next += 1;
     }
-    assert_eq!(rack.next(flight, 2, true), Next::WindowFull);
+    assert_eq!(rack.next(flight, 2, true), NextPacket::WindowFull);
     rack.on_echo(at(1100), RTT);
     assert!(!rack.on_ack(at(1200), 1, blocks(10, 11), flight).undone);
-    assert_eq!(rack.next(flight, 2, true), Next::Again(1));
+    assert_eq!(rack.next(flight, 2, true), NextPacket::Again(1));
 }
 
 /// Without new data the lost packet goes out at once.
@@ -151,7 +151,7 @@ fn without_new_packets_what_is_lost_is_sent() {
     rack.on_sent(at(1000), 0, flight);
     rack.on_echo(at(1000), RTT);
     rack.on_ack(at(1100), 1, None, flight);
-    assert_eq!(rack.next(Flight { oldest: 1, next: 10 }, 2, false), Next::Again(1));
+    assert_eq!(rack.next(Flight { oldest: 1, next: 10 }, 2, false), NextPacket::Again(1));
 }
 
 /// A packet that was sent only once, before the timeout, is reported after it: the timeout was spurious.
@@ -185,7 +185,7 @@ fn the_reordering_window_is_bounded_by_the_senders_rtt() {
 fn a_false_alarm_is_undone() {
     let (mut rack, flight) = ten();
     assert!(rack.on_ack(at(103), 0, blocks(1, 4), flight).lost);
-    assert_eq!(rack.next(flight, 5, true), Next::Again(0));
+    assert_eq!(rack.next(flight, 5, true), NextPacket::Again(0));
     rack.on_sent(at(103), 0, flight);
     rack.on_echo(at(103), RTT);
     rack.on_ack(at(104), 5, None, flight);
@@ -224,8 +224,8 @@ fn a_timeout_that_came_too_early_is_undone() {
     let flight = Flight { oldest: 1, next: 10 };
     rack.on_timeout(at(127), flight);
     // RTT 100 ms and a window of 25 ms: 1 and 2, sent at 1 and 2 ms, are lost; seven are in flight.
-    assert_eq!((rack.in_flight(flight), rack.next(flight, 1, true)), (7, Next::WindowFull));
-    assert_eq!(rack.next(flight, 8, true), Next::Again(1));
+    assert_eq!((rack.in_flight(flight), rack.next(flight, 1, true)), (7, NextPacket::WindowFull));
+    assert_eq!(rack.next(flight, 8, true), NextPacket::Again(1));
     rack.on_sent(at(127), 1, flight);
     rack.on_echo(at(1), RTT);
     let outcome = rack.on_ack(at(128), 2, None, flight);
@@ -243,5 +243,5 @@ fn a_timeout_spares_what_was_sent_lately() {
     // RTT 100 ms and a window of 25 ms: by 130 ms what was sent up to 5 ms is lost.
     rack.on_timeout(at(130), flight);
     assert_eq!(rack.in_flight(flight), 4);
-    assert_eq!(rack.next(flight, 5, true), Next::Again(1));
+    assert_eq!(rack.next(flight, 5, true), NextPacket::Again(1));
 }
