@@ -1,19 +1,22 @@
-//! Packet captures that Wireshark reads: what a sender's host would see of its flows, with Ethernet, IPv4 and
-//! TCP headers of real lengths and no payload bytes beyond the snapshot length.
+//! Packet captures that Wireshark reads: what a sender's host would see of its flows, with IPv4 and TCP
+//! headers of real lengths and no payload bytes beyond the snapshot length.
 //!
 //! Each flow begins with a synthetic handshake that announces window scaling and selective
 //! acknowledgements. Sequence numbers count bytes of payload: the packet less 40 bytes of headers.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use ackclock_units::Time;
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 /// Length of IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
+/// Most bytes that are kept of a packet: its headers with all options.
+const SNAPSHOT: u32 = HEADERS + 40;
+/// Marks a file of the format pcap 2.4 whose times are in nanoseconds, in the byte order of what follows: little-endian.
+const MAGIC: u32 = 0xA1B2_3C4D;
+const VERSION: [u16; 2] = [2, 4];
+/// Packets that begin with their IPv4 header (`LINKTYPE_IPV4`).
+const LINK_TYPE: u32 = 228;
 /// Window scale announced in the handshake, and the scaled window in every packet.
 const WINDOW_SCALE: u8 = 14;
 const RECEIVE_WINDOW: u16 = u16::MAX;
@@ -40,7 +43,7 @@ pub struct Segment {
 
 /// A capture that is being written.
 pub struct Capture {
-    writer: PcapWriter<Box<dyn Write + Send>>,
+    output: Box<dyn Write + Send>,
     /// Flows whose handshake is written.
     known: Vec<bool>,
     error: Option<io::Error>,
@@ -51,16 +54,13 @@ impl Capture {
     ///
     /// # Errors
     /// When the header cannot be written.
-    pub fn new(output: Box<dyn Write + Send>) -> io::Result<Self> {
-        let header = PcapHeader {
-            datalink: DataLink::IPV4,
-            ts_resolution: TsResolution::NanoSecond,
-            endianness: Endianness::Little,
-            snaplen: HEADERS + 40,
-            ..PcapHeader::default()
-        };
-        let writer = PcapWriter::with_header(output, header).map_err(to_io)?;
-        Ok(Capture { writer, known: Vec::new(), error: None })
+    pub fn new(mut output: Box<dyn Write + Send>) -> io::Result<Self> {
+        let mut header = MAGIC.to_le_bytes().to_vec();
+        header.extend(VERSION.map(u16::to_le_bytes).as_flattened());
+        // No time zone, and no statement about the accuracy of times.
+        header.extend([0, 0, SNAPSHOT, LINK_TYPE].map(u32::to_le_bytes).as_flattened());
+        output.write_all(&header)?;
+        Ok(Capture { output, known: Vec::new(), error: None })
     }
 
     /// Writes a packet. An error is kept for [`Capture::finish`].
@@ -121,33 +121,26 @@ impl Capture {
     ) -> io::Result<()> {
         let headers = HEADERS + options.len() as u32;
         let length = headers + payload;
-        let mut bytes = ip_header(segment.flow, from_sender, length as u16);
-        bytes.extend(tcp_header(from_sender, flags, sequence, acknowledgement, options));
         let nanoseconds = segment.time.0 / 1000;
-        let packet = PcapPacket {
-            timestamp: Duration::from_nanos(nanoseconds),
-            orig_len: length,
-            data: Cow::Owned(bytes),
-        };
-        self.writer.write_packet(&packet).map(|_| ()).map_err(to_io)
+        // A record has 32 bits for seconds; all times are below 2^64 ps, 1.8 * 10^7 s.
+        let seconds = (nanoseconds / 1_000_000_000) as u32;
+        let fraction = (nanoseconds % 1_000_000_000) as u32;
+        // Nothing of the payload is kept: the headers, and the length that the packet had.
+        let mut bytes = [seconds, fraction, headers, length].map(u32::to_le_bytes).concat();
+        bytes.extend(ip_header(segment.flow, from_sender, length as u16));
+        bytes.extend(tcp_header(from_sender, flags, sequence, acknowledgement, options));
+        self.output.write_all(&bytes)
     }
 
     /// Ends the capture.
     ///
     /// # Errors
     /// The first error that occurred while writing.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         match self.error {
             Some(error) => Err(error),
-            None => self.writer.into_writer().flush(),
+            None => self.output.flush(),
         }
-    }
-}
-
-fn to_io(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other.to_string()),
     }
 }
 
@@ -192,4 +185,55 @@ fn tcp_header(from_sender: bool, flags: u8, sequence: u32, acknowledgement: u32,
     header.extend([0; 4]);
     header.extend(options);
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// What was written, to be read after the capture has been closed.
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn segment(time: Time) -> Segment {
+        let blocks = [(0, 0); 3];
+        Segment { time, flow: 0, sequence: 0, acknowledges: false, packet_bytes: 1000, blocks }
+    }
+
+    /// The layout of draft-ietf-opsawg-pcap, sections 4 and 5, written out by hand: the header of the file, the header of
+    /// the SYN's record at 1.170594 s, and the beginning of its packet.
+    #[test]
+    fn files_are_laid_out_as_the_format_says() {
+        let written = Written::default();
+        let mut capture = Capture::new(Box::new(written.clone())).unwrap();
+        capture.write(&segment(Time(1_170_594_000_000)));
+        capture.finish().unwrap();
+        let bytes = written.0.lock().unwrap();
+        let expected = [
+            0x4D, 0x3C, 0xB2, 0xA1, // nanoseconds, little-endian
+            2, 0, 4, 0, // version 2.4
+            0, 0, 0, 0, 0, 0, 0, 0, // two reserved fields
+            80, 0, 0, 0, // snapshot: 40 bytes of headers and at most 40 of options
+            228, 0, 0, 0, // LINKTYPE_IPV4
+            1, 0, 0, 0, // seconds
+            0xD0, 0x0E, 0x2B, 0x0A, // 170,594,000 = 0x0A2B0ED0 nanoseconds
+            52, 0, 0, 0, // kept: 40 bytes of headers and 12 of options
+            52, 0, 0, 0, // on the wire: the same, since a SYN has no payload
+            0x45, 0, 0, 52, // IPv4 with a header of five words, in network order
+        ];
+        assert_eq!(bytes[..expected.len()], expected);
+        // Three packets of the handshake, 52, 52 and 40 bytes, and the headers of the data packet, each with 16 bytes before.
+        assert_eq!(bytes.len(), 24 + 4 * 16 + 52 + 52 + 40 + 40);
+    }
 }
