@@ -32,7 +32,7 @@ def _do(page: str, directory: Path) -> None:
         elif language == "python" and not name:
             _run([sys.executable, "-c", text], directory)
         elif language == "sql":
-            code = f"import duckdb; assert duckdb.sql({text!r}).fetchall()"
+            code = f"import polars; assert not polars.sql({text!r}).collect().is_empty()"
             _run([sys.executable, "-c", code], directory)
 
 
