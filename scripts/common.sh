@@ -1,0 +1,61 @@
+# Sourced by the scripts: where things are, how Rust is tested, and what this machine can do.
+# shellcheck shell=bash disable=SC2034
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+BIN=.venv/bin
+PYTHON=${PYTHON:-python3}
+
+# uv as this machine has it, else as the registry has it, and the environment that it fills.
+uv() {
+    local installed
+    installed=$(type -P uv || true)
+    if ! test -x $BIN/python; then
+        "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ackclock needs Python 3.11 or newer: make PYTHON=python3.11")'
+        "$PYTHON" -m venv ${installed:+--without-pip} .venv
+    fi
+    if test -z "$installed"; then
+        installed=$BIN/uv
+        test -x $installed || $BIN/pip install --quiet --disable-pip-version-check --no-compile uv==0.13.9
+    fi
+    UV_PROJECT_ENVIRONMENT=.venv "$installed" "$@"
+}
+
+# Documentation tests would ask the make that runs everything for its tokens, which programs that are no make do not get.
+unset MAKEFLAGS MFLAGS
+# Tests start hundreds of processes: none of them is to compile Python again, even where the environment asks for that.
+unset PYTHONDONTWRITEBYTECODE
+
+# Groups of Python's packages that tests need, of those in pyproject.toml.
+TESTED=(development notebooks cluster gym)
+# What `make test` runs; the rest is for `make test-all`.
+CORE=(tests --ignore=tests/satellites python/ackclock python/ackclock_papers)
+SATELLITES=(tests/satellites python/ackclock_evaluate python/ackclock_gym python/ackclock_paths)
+# It loads controls into the kernel, so `make kernel-test` runs it.
+KERNEL_STORY=tests/test_stories.py::test_a_kernel_developer
+
+# Whether tests may make network namespaces with TUN devices; the one made here goes away at once.
+can_emulate() { { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1; }
+can_build_loader() {
+    { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
+}
+can_load() { can_emulate && { test -e /sys/kernel/btf/vmlinux && command -v iperf3; } > /dev/null 2>&1; }
+can_deny() { cargo deny --version > /dev/null 2>&1; }
+can_count() { { test "$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1; }
+host() { rustc -vV | sed -n 's/^host: //p'; }
+
+# The crates that decide what a run gives, and those around them: the kernel's loader, the emulated path, campaigns.
+CORE_CRATES=(--package ackclock-units --package ackclock-cc --package ackclock-scenario --package ackclock-trace
+    --package ackclock-sim --package ackclock-quic --package ackclock-kernel --features ackclock-quic/simulate)
+SATELLITE_CRATES=(--package ackclock-kernel --package ackclock-link --package ackclock-measure)
+LOADER=()
+if can_build_loader; then LOADER=(--features ackclock-kernel/load); fi
+
+# The laboratory in a web page, which the Python package shows: the engine as WebAssembly, built by the toolchain's own
+# standard library or by Debian's compiler.
+LAB_PAGE=python/ackclock/templates/lab.html
+WASM=wasm32-unknown-unknown
+wasm_by_rustup() { test -d "$(rustc --print sysroot)/lib/rustlib/$WASM/lib"; }
+wasm_by_debian() { { test -x /usr/bin/rustc && command -v wasm-ld-19; } > /dev/null 2>&1; }
+
+# The programs that a wheel carries, and what profile-guided optimisation leaves.
+PROGRAMS=python/ackclock/programs
+PGO=$PWD/target/pgo
