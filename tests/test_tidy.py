@@ -88,22 +88,10 @@ def test_no_page_says_what_was_true_once(page: Path) -> None:
     assert [line for line in page.read_text("utf-8").splitlines() if stale.search(line)] == []
 
 
-def test_what_python_needs_is_pinned_with_hashes() -> None:
-    """`make lock` writes requirements.txt from the lists of pyproject.toml."""
-    pinned = (ROOT / "requirements.txt").read_text()
-    blocks = re.findall(r"^(\S+?)==\S+.*?(?=^\S|\Z)", pinned, re.MULTILINE | re.DOTALL)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    lists = [project["build-system"]["requires"], project["project"]["dependencies"]]
-    lists += [project["project"]["optional-dependencies"]["development"]]
-    wanted = {re.split(r"[<>=~! ;\[]", one)[0] for several in lists for one in several}
-    assert wanted <= set(blocks), f"run make lock: {wanted - set(blocks)} is not pinned"
-    each = re.split(r"^(?=\S)", pinned, flags=re.MULTILINE)[1:]
-    assert all("--hash=sha256:" in one for one in each)
-
-
 def test_cargo_builds_what_its_lock_file_says() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    commands = re.findall(r"cargo (?:build|clippy|test|deny)\b.*", makefile)
+    scripts = "".join(file.read_text() for file in (ROOT / "scripts").iterdir())
+    # The toolchain of Debian, a path, builds a standard library whose lock file Debian has changed.
+    commands = re.findall(r"(?<!/)\bcargo (?:build|clippy|test|deny)\b.*", scripts)
     assert len(commands) > 8
     assert [line for line in commands if "--locked" not in line and "--version" not in line] == []
 
