@@ -1,4 +1,4 @@
-"""What a checkout installs and builds: uv.lock, what the extension is built from, the Makefile and scripts."""
+"""What a checkout installs and builds: uv.lock, what the extension is built from, Makefile and scripts."""
 
 import os
 import re
