@@ -45,7 +45,9 @@ host() { rustc -vV | sed -n 's/^host: //p'; }
 # The crates that decide what a run gives, and those around them: the kernel's loader, the emulated path, campaigns.
 CORE_CRATES=(--package ackclock-units --package ackclock-cc --package ackclock-scenario --package ackclock-trace
     --package ackclock-sim --package ackclock-quic --package ackclock-kernel --features ackclock-quic/simulate)
-SATELLITE_CRATES=(--package ackclock-kernel --package ackclock-link --package ackclock-measure)
+# With ackclock-quic, so that what both depend on has the same features and is compiled once.
+SATELLITE_CRATES=(--package ackclock-kernel --package ackclock-link --package ackclock-measure --package ackclock-quic
+    --features ackclock-quic/simulate)
 LOADER=()
 if can_build_loader; then LOADER=(--features ackclock-kernel/load); fi
 

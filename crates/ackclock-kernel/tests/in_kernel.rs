@@ -1,8 +1,8 @@
 //! The controls in the running kernel: they load, carry a transfer over emulated paths, show themselves, tell what
 //! they do, and go away.
 //!
-//! Needs root, a kernel with BTF, `ip`, `ss` and `iperf3`: `make test` runs these tests where it can, and says so where
-//! it cannot. Works in namespaces of its own, which go away with it; those of a test that was killed go away with the
+//! Needs root, a kernel with BTF, `ip`, `ss` and `iperf3`: `make test-all` runs these tests where it can, and says so
+//! where it cannot. Works in namespaces of its own, which go away with it; those of a test that was killed go away with the
 //! next one, and what it loaded at once.
 #![cfg(feature = "load")]
 

@@ -1,5 +1,5 @@
-//! The path in real time, between namespaces that go away with it. Needs root, iproute2 and /dev/net/tun: `make test`
-//! runs these tests where it can, and says so where it cannot.
+//! The path in real time, between namespaces that go away with it. Needs root, iproute2 and /dev/net/tun:
+//! `make test-all` runs these tests where it can, and says so where it cannot.
 
 #[allow(dead_code, reason = "shared with tests of other programs")]
 #[path = "../../../tests/deadline.rs"]
