@@ -59,5 +59,5 @@ wasm_by_rustup() { test -d "$(rustc --print sysroot)/lib/rustlib/$WASM/lib"; }
 wasm_by_debian() { { test -x /usr/bin/rustc && command -v wasm-ld-19; } > /dev/null 2>&1; }
 
 # The programs that a wheel carries, and what profile-guided optimisation leaves.
-PROGRAMS=python/ackclock/programs
+PROGRAMS=python/ackclock_paths/programs
 PGO=$PWD/target/pgo
