@@ -14,7 +14,7 @@ from ackclock import SimulationError
 from ackclock.draw import plots
 from ackclock.predictions import Simulation
 from ackclock.reproduction import claims, make
-from ackclock.reproduction.artefact import Simulated
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Case, Limits, places
@@ -116,8 +116,7 @@ def reproduce(_control: str, _run: Callable[..., Finished]) -> str:
         "caption": "what",
         "about": "About.",
         "draw": lambda *_: plots.panels(1)[0],
-        "measure": lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]},
-        "numbers": ("rate",),
+        "probe": Probe(("rate",), lambda run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
     }
 
     def artefact(name: str) -> Simulated:

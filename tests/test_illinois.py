@@ -6,8 +6,17 @@ from ackclock.reproduction.numbers import FULL, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
-from ackclock_papers.illinois import measure, noise, one_flow
-from ackclock_papers.illinois.one_flow import BIC, CTCP, HALF, MILD, ON_NEWRENO, ON_RENO, ON_SACK, RENO
+from ackclock_papers.illinois import figures_8_and_10, figures_14_and_15, measure
+from ackclock_papers.illinois.figures_8_and_10 import (
+    BIC,
+    CTCP,
+    HALF,
+    MILD,
+    ON_NEWRENO,
+    ON_RENO,
+    ON_SACK,
+    RENO,
+)
 from ackclock_papers.illinois.setting import flow, scenario
 
 SETTING = declared(PAPERS["illinois"].items)
@@ -19,13 +28,13 @@ def measured(cases):
     found = {}
     for key, case in cases.items():
         ((run,),) = run_all([case])
-        found[key] = [one_flow.numbers_of(key, run)]
+        found[key] = [figures_8_and_10.measure_flow(run)]
     return found
 
 
 @pytest.fixture(scope="module")
 def figure_8():
-    return measured(one_flow.cases(FULL.at(SETTING)))
+    return measured(figures_8_and_10.cases(FULL.at(SETTING)))
 
 
 @pytest.fixture(scope="module")
@@ -76,19 +85,19 @@ def test_cycles_for_buffers(buffer, round_trips):
 def test_wrong_control_turns_the_verdicts(figure_8):
     # Reno in place of Illinois is straight, and has no larger window than itself.
     wrong = figure_8 | dict.fromkeys((MILD, HALF), figure_8[RENO])
-    found = verdicts(one_flow.FIGURE_8, wrong)
+    found = verdicts(figures_8_and_10.FIGURE_8, wrong)
     turned = [claim for claim in found if "for the most part" in claim or "mean window" in claim]
     assert len(turned) == 4
     assert not any(found[claim] for claim in turned)
     # Epochs have 0.95 of the length of Reno's; 30 % longer they have 1.23, more than a fifth above.
     longer = {key: 1.3 * value for key, value in figure_8[HALF][0].items()}
-    found = verdicts(one_flow.FIGURE_8, figure_8 | {HALF: [longer]})
+    found = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: [longer]})
     assert not found["Illinois, β = 0.5: an epoch is as long as Reno's, or shorter"]
 
 
 def test_wrong_control_is_not_concave(figure_8):
     for other in (BIC, CTCP):
-        found = verdicts(one_flow.FIGURE_8, figure_8 | {HALF: figure_8[other]})
+        found = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: figure_8[other]})
         assert not found["Illinois, β = 0.5: concave for the most part"]
         assert not found["Illinois, β = 0.5: nowhere convex in an epoch"]
 
@@ -97,7 +106,7 @@ def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
     wrong = dict(figure_8)
     for case in (BIC, CTCP, ON_RENO, ON_NEWRENO, ON_SACK):
         wrong[case] = figure_8[HALF]
-    found = verdicts(one_flow.FIGURE_8, wrong)
+    found = verdicts(figures_8_and_10.FIGURE_8, wrong)
     assert not found["BIC: a part is convex"]
     assert not found["BIC: the concave part comes first"]
     assert not found["C-TCP: a part is convex"]
@@ -109,7 +118,7 @@ def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
 def test_square_of_the_queue_grows_as_in_the_paper():
     # alpha = 0.1 B/q packets per round trip, so q^2 grows by 0.2 B = 10 at B = 50.
     ((run,),) = run_all([buffer_case(50, 600)])
-    assert one_flow.parabola(run, 50) == pytest.approx(10, rel=0.03)
+    assert figures_8_and_10.parabola(run, 50) == pytest.approx(10, rel=0.03)
 
 
 def test_run_without_losses_has_no_verdict_in_its_favour():
@@ -125,8 +134,8 @@ def test_reno_in_place_of_illinois_turns_figure_14():
     rows = {
         case: [{"window": 10.0 / case.loss**0.5, "goodput_mbps": 1.0, "timeout_share": 0.0, "queue_drops": 1}]
         * 2
-        for case in noise.FIGURE_14.cases(FULL.at(SETTING))
+        for case in figures_14_and_15.FIGURE_14.cases(FULL.at(SETTING))
     }
     # Both are Reno: the ratio is 1 everywhere; and the queue drops in every case, not in none.
-    judged = [claim.judge(Numbers(rows)).holds for claim in noise.FIGURE_14.claims]
+    judged = [claim.judge(Numbers(rows)).holds for claim in figures_14_and_15.FIGURE_14.claims]
     assert not any(judged)

@@ -11,7 +11,7 @@ from ackclock.draw import plots
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import infer, make, page, strips, tried
-from ackclock.reproduction.artefact import Judged, Simulated, Target
+from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
 from ackclock.reproduction.claims import LEAST_LIKELIHOOD, between, likelihood, mean, near, ordered, times
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.paper import Inference, Paper
@@ -67,7 +67,7 @@ def scenario(setting, rate_mbps, rtt):
 PATHS = {"figure-1": (5, "80 ms"), "figure-2": (10, "60 ms"), "table-1": (8, "160 ms")}
 
 
-def measure(_case, run):
+def measure(run):
     flow, link = run.summary["flows"][0], run.summary["links"][0]
     return {"goodput": flow["goodput_mbps"], "queue": link["mean_queue_packets"]}
 
@@ -77,7 +77,7 @@ def printed(setting, name):
     made = scenario(setting, *PATHS[name])
     made["run"]["seed"] = 99
     ((run,),) = run_all([Case(made, 1)])
-    return measure("one", run)
+    return measure(run)
 
 
 def draw(_numbers, _traces):
@@ -98,8 +98,7 @@ def artificial(items, truth):
                 caption="what",
                 about="About.",
                 draw=draw,
-                measure=measure,
-                numbers=("goodput", "queue"),
+                probe=Probe(("goodput", "queue"), measure),
                 cases=lambda effort, path=path: {"one": Case(scenario(effort.setting, *path), effort.runs)},
                 claims=tuple(
                     times(one, one, mean("one", one), value, factor=1.15, why="one run")
@@ -263,8 +262,7 @@ def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
     condition = replace(
         paper.artefacts[0],
         name="conditions",
-        numbers=("most",),
-        measure=lambda _case, run: {"most": run.summary["links"][0]["max_queue_packets"]},
+        probe=Probe(("most",), lambda run: {"most": run.summary["links"][0]["max_queue_packets"]}),
         claims=(between("queue", "at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
     )
     found = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)

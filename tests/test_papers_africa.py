@@ -9,7 +9,7 @@ from ackclock import engine
 from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.africa import analysis, conditions, runs, tables
+from ackclock_papers.africa import conditions, figure_1, figures_2_to_7, tables_i_and_ii
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO
 from hand_made import made
 
@@ -20,13 +20,13 @@ OPEN = [one for one in PAPERS["africa"].items if one.is_open]
 @pytest.mark.parametrize("item", OPEN, ids=lambda one: one.name)
 def test_every_value_can_be_run(item):
     for value in item.values:
-        case = tables.table_case(QUICK.at({**SETTING, item.name: value.value}), HSTCP, 6)
+        case = tables_i_and_ii.table_case(QUICK.at({**SETTING, item.name: value.value}), HSTCP, 6)
         engine.read(case.scenario)
 
 
 def test_the_setting_is_in_the_scenario():
     setting = {**SETTING, "datagram_bytes": 210, "buffer_packets": 777, "overhead": "20 us"}
-    scenario = tables.table_case(QUICK.at(setting), AFRICA, 3).scenario
+    scenario = tables_i_and_ii.table_case(QUICK.at(setting), AFRICA, 3).scenario
     assert [one["rtt"] for one in scenario["flow"]] == ["30 ms", "90 ms", "14 ms", "14 ms"]
     # 3 % of 622 Mbit/s.
     assert scenario["flow"][2]["rate"] == "18.66 Mbit/s"
@@ -36,10 +36,10 @@ def test_the_setting_is_in_the_scenario():
 
 
 def test_labels_are_those_of_the_page():
-    assert str(analysis.EARLY) == "Africa, approximated (G = 0.90)"
-    assert str(analysis.SMALL) == "at_1000"
-    assert str(tables.RttRatio(6)) == "RTT ratio 6"
-    assert str(tables.HSTCP_6) == "HSTCP RTT ratio 6"
+    assert str(figure_1.EARLY) == "Africa, approximated (G = 0.90)"
+    assert str(figure_1.SMALL) == "at_1000"
+    assert str(tables_i_and_ii.RttRatio(6)) == "RTT ratio 6"
+    assert str(tables_i_and_ii.HSTCP_6) == "HSTCP RTT ratio 6"
 
 
 def test_conditions_are_measured():
@@ -60,18 +60,18 @@ def test_conditions_are_measured():
 
 def of_table_i(power, hstcp):
     """Give the numbers of table I if ratios are a power of the RTT ratio."""
-    rows = {tables.RttRatio(one): [{"ratio": one**power}] for one in (1, 2, 3, 6)}
-    return Numbers({**rows, tables.HSTCP_6: [{"ratio": hstcp}]})
+    rows = {tables_i_and_ii.RttRatio(one): [{"ratio": one**power}] for one in (1, 2, 3, 6)}
+    return Numbers({**rows, tables_i_and_ii.HSTCP_6: [{"ratio": hstcp}]})
 
 
 def test_how_the_ratio_grows():
-    assert tables.exponent(of_table_i(1.7, 1.0)).value == pytest.approx(1.7)
+    assert tables_i_and_ii.exponent(of_table_i(1.7, 1.0)).value == pytest.approx(1.7)
     # The paper's own: ln 2.3552 ln 2 + ln 3.6106 ln 3 + ln 8.4616 ln 6 over the squares of the
     # logarithms of 2, 3 and 6: (0.594 + 1.410 + 3.826) / (0.480 + 1.207 + 3.210).
     printed = {1: 1.0132, 2: 2.3552, 3: 3.6106, 6: 8.4616}
-    rows = {tables.RttRatio(one): [{"ratio": value}] for one, value in printed.items()}
-    assert tables.exponent(Numbers(rows)).value == pytest.approx(1.19, abs=0.002)
-    claims = {one.sentence: one for one in tables.TABLE_1.claims}
+    rows = {tables_i_and_ii.RttRatio(one): [{"ratio": value}] for one, value in printed.items()}
+    assert tables_i_and_ii.exponent(Numbers(rows)).value == pytest.approx(1.19, abs=0.002)
+    claims = {one.sentence: one for one in tables_i_and_ii.TABLE_1.claims}
     # Six to the power of 1.2 is 8.6: a 33rd of 284.5, and a quarter of 34.
     for power, hstcp, expected in ((1.2, 284.5, [True, True, True]), (1.95, 34.0, [False] * 3)):
         numbers = of_table_i(power, hstcp)
@@ -87,12 +87,12 @@ def test_how_the_ratio_grows():
 
 
 def test_periods():
-    rows, traces = analysis.FIGURE_1.compute(FULL)
-    assert rows[RENO][0][analysis.LARGE] == pytest.approx(41_500)
+    rows, traces = figure_1.FIGURE_1.compute(FULL)
+    assert rows[RENO][0][figure_1.LARGE] == pytest.approx(41_500)
     # From 7/8 of the window to 0.9 of it by 1 % each, then 100 packets, one by one.
     expected = math.log(0.9 / 0.875) / math.log(1.01) + 100
-    assert rows[analysis.EARLY][0][analysis.SMALL] == pytest.approx(expected)
-    assert traces[RENO]["period"].to_list() == pytest.approx(analysis.WINDOWS / 2)
+    assert rows[figure_1.EARLY][0][figure_1.SMALL] == pytest.approx(expected)
+    assert traces[RENO]["period"].to_list() == pytest.approx(figure_1.WINDOWS / 2)
 
 
 def test_two_flows():
@@ -113,7 +113,7 @@ def test_two_flows():
     # 480 s: 60 Mbit/s all the time; 4 Mbit/s for 30 s, then 10 Mbit/s, (120 + 4500)/480 = 9.625.
     # Samples end at 1 s and so on: of the four with drops those at 31 and 100 s are late enough, 10
     # packets in 70 s; in the 450 s of the paper 450/70 as many.
-    assert runs.FIGURE_3.measure(HSTCP, run) == {
+    assert figures_2_to_7.FIGURE_3.measure(HSTCP, run) == {
         "ratio": pytest.approx(60 / 9.625),
         "fast_mbps": pytest.approx(60.0),
         "reno_mbps": pytest.approx(9.625),
@@ -131,7 +131,7 @@ def test_setup():
         rtt_ms=(164.5, 300.0, None),
         flows=[{"goodput_mbps": 500.0}, {"goodput_mbps": 40.0}, {"goodput_mbps": 31.1}],
     )
-    found = runs.FIGURE_2.measure(AFRICA, run)
+    found = figures_2_to_7.FIGURE_2.measure(AFRICA, run)
     # 31.1 of 622 Mbit/s.
     assert found == pytest.approx({"rtt_ms": 164.5, "noise": 0.05})
 
@@ -149,7 +149,7 @@ def test_adapting():
     # 97 % of 622 less 300 Mbit/s are 303.34: below 1.1 times that, 333.7, from 164 s on. Up is
     # above 0.9 times 603.34, 543: from 325 s on, as what is at 321 s is too early to count.
     rate = mbps((160, 600), (164, 400), (320, 300), (321, 560), (325, 500), (480, 590))
-    found = runs.FIGURE_7.measure(AFRICA, made(rate, sample_s=0.2))
+    found = figures_2_to_7.FIGURE_7.measure(AFRICA, made(rate, sample_s=0.2))
     assert found["before"] == pytest.approx(600)
     assert found["during"] == pytest.approx(300)
     assert found["after"] == pytest.approx(590)
@@ -159,7 +159,7 @@ def test_adapting():
 
 
 def test_what_never_adapts():
-    found = runs.FIGURE_7.measure(AFRICA, made(mbps((480, 500)), sample_s=0.2))
+    found = figures_2_to_7.FIGURE_7.measure(AFRICA, made(mbps((480, 500)), sample_s=0.2))
     assert (found["down_s"], found["up_s"]) == (float("inf"), float("inf"))
 
 
@@ -170,8 +170,8 @@ def test_pictures_leave_datagrams_out():
         controllers=("africa", "reno", "poisson", "cbr"),
         names=("africa", "reno", "noise", "noise cbr"),
     )
-    frame = runs.FIGURE_4.trace(AFRICA, run)
+    frame = figures_2_to_7.FIGURE_4.trace(AFRICA, run)
     assert frame["name"].unique(maintain_order=True).to_list() == ["africa", "reno"]
     # Both are run, one is shown.
-    assert runs.FIGURE_4.trace(HSTCP, run) is None
-    assert set(runs.FIGURE_4.cases(FULL.at(SETTING))) == {HSTCP, AFRICA}
+    assert figures_2_to_7.FIGURE_4.trace(HSTCP, run) is None
+    assert set(figures_2_to_7.FIGURE_4.cases(FULL.at(SETTING))) == {HSTCP, AFRICA}

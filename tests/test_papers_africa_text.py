@@ -9,14 +9,14 @@ from ackclock import engine
 from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.africa import beside, formulas, modes, small
+from ackclock_papers.africa import section_ii_c, section_iii_b, section_iv, sections_ii_d_and_v
 from hand_made import made
 
 SETTING = declared(PAPERS["africa"].items)
 
 
 def test_formulas():
-    (row,) = formulas.SECTION_2_C.compute(QUICK)[0][formulas.FORMULAS]
+    (row,) = section_ii_c.SECTION_2_C.compute(QUICK)[0][section_ii_c.FORMULAS]
     # 1.5/83000^2.
     assert row["p of Reno"] == pytest.approx(2.177e-10, rel=1e-3)
     # An eighth of the window in ln(8/7)/ln 1.01 = 13.42 round trips.
@@ -42,7 +42,7 @@ def test_vegas_beside_reno():
         events=[(15.1, 1, "loss")],
         flows=[{"goodput_mbps": 3.0}, {"goodput_mbps": 15.0}],
     )
-    found = small.SECTION_2_D.measure(small.BESIDE, run)
+    found = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.BESIDE, run)
     assert found == pytest.approx(
         {
             "windows": 1.0,
@@ -53,7 +53,7 @@ def test_vegas_beside_reno():
             "Reno over Vegas": 5,
         }
     )
-    alone = small.SECTION_2_D.measure(small.ALONE, run)
+    alone = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.ALONE, run)
     # 5 packets a second in round trips of 84 ms; then 4 a second fewer.
     assert alone == pytest.approx({"growth before": 0.42, "growth after": -0.336})
 
@@ -68,7 +68,7 @@ def test_drops_per_event():
         events=[(2.0, 0, "loss"), (30.0, 0, "loss"), (32.0, 0, "timeout")],
     )
     # Two of the three samples with drops and two of the three events are later than 20 s.
-    assert small.SECTION_2_D.measure("AIMD(8, 0.125)", run) == {"drops per event": 7.0}
+    assert sections_ii_d_and_v.SECTION_2_D.measure("AIMD(8, 0.125)", run) == {"drops per event": 7.0}
 
 
 def noisy(growth, kept):
@@ -89,13 +89,13 @@ def noisy(growth, kept):
 
 
 def test_epochs_in_noise():
-    found = small.SECTION_5.measure(small.NOISY, noisy(1.0, 0.67))
+    found = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.NOISY, noisy(1.0, 0.67))
     # Windows of 100.5 and 101 make a round trip up to 1 % longer.
     assert found["growth"] == pytest.approx(1.0, rel=0.01)
     # One sample at 35.2 s has a smaller window than the one before and no loss event.
     assert found["falls"] == 1.0
     # b(1000) = 0.5 - 0.4 ln(1000/38)/ln(83000/38) = 0.330: 0.67 is what HSTCP keeps.
-    kept = small.SECTION_5.measure(small.NOISY, noisy(1.0, 0.67))["kept"]
+    kept = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.NOISY, noisy(1.0, 0.67))["kept"]
     second = 670 + 199
     b = 0.5 - 0.4 * math.log(second / 38) / math.log(83_000 / 38)
     assert kept == pytest.approx((0.67 / 0.67 + 670 / second / (1 - b)) / 2, abs=0.001)
@@ -110,7 +110,7 @@ def test_slow_below_capacity():
         utilisation=np.where(time_s > 32.1, 1.0, 0.5),
         columns={"fast": np.where((time_s > 29.1) & (time_s < 32.1), 0.0, 1.0)[:, None]},
     )
-    found = small.SECTION_5.measure(small.CLEAN, run)
+    found = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.CLEAN, run)
     assert found == {"slow below capacity": pytest.approx(15 / 60)}
 
 
@@ -124,7 +124,7 @@ def test_two_modes():
     run = made(
         np.ones((200, 2)), sample_s=0.5, columns={"fast": fast, "window": np.tile([100.0, 60.0], (200, 1))}
     )
-    found = modes.both_slow(run)
+    found = section_iii_b.both_slow(run)
     # One alone is slow in 30 samples of the first, which is the faster, and in 10 of the second.
     assert found == pytest.approx({"short": 40 / 140, "long": 20 / 140, "faster": 0.75})
 
@@ -139,7 +139,7 @@ def test_slow_before_losses():
         events=[(20.0, 0, "loss"), (60.2, 0, "loss"), (90.2, 0, "loss"), (95.0, 1, "loss")],
     )
     # Of the losses at 60.2 and 90.2 s the second; 80 of 100 samples below 0.9 after 30 s are fast.
-    found = modes.before_losses(run)
+    found = section_iii_b.before_losses(run)
     assert found == pytest.approx({"slow before losses": 0.5, "slow when full": 1.0, "fast below": 0.8})
 
 
@@ -153,7 +153,7 @@ def test_the_queue_is_estimated():
             "window": np.full((400, 1), 5000.0),
         },
     )
-    found = beside.SECTION_4.measure(beside.FIGURE_7.name, run)
+    found = section_iv.SECTION_4.measure(section_iv.FIGURE_7.name, run)
     assert found == pytest.approx({"estimate": 5000 * 0.8 / 84.8 / 50})
 
 
@@ -168,7 +168,7 @@ def test_a_flow_alone():
     )
     # 15000 packets of 8 kbit in 0.2 s are 600 Mbit/s, more than 0.9 of 622, from 10.2 s on; the
     # second half begins with the sample that ends at 30.2 s.
-    assert beside.SECTION_4.measure(beside.FAST_ALONE, run) == pytest.approx(
+    assert section_iv.SECTION_4.measure(section_iv.FAST_ALONE, run) == pytest.approx(
         {"utilisation": 0.98, "drops": 1.0, "queue": 22.45, "up_s": 10.2}
     )
 
@@ -179,22 +179,22 @@ def test_access_queue():
         flows=[{}, {"whole_run": {"dropped_packets": 9}}],
         links=[{"id": "shared", "queue_drops": 40}, {"id": "access", "queue_drops": 7}],
     )
-    assert beside.SECTION_4.measure(beside.ACCESS_QUEUE, run) == {"access": 7.0, "shared": 2.0}
+    assert section_iv.SECTION_4.measure(section_iv.ACCESS_QUEUE, run) == {"access": 7.0, "shared": 2.0}
 
 
 def test_what_section_iv_runs():
-    cases = beside.SECTION_4.cases(FULL.at(SETTING))
+    cases = section_iv.SECTION_4.cases(FULL.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
-    queued = cases[beside.ACCESS_QUEUE].scenario
+    queued = cases[section_iv.ACCESS_QUEUE].scenario
     assert "dumbbell" not in queued
     assert [one["from"] for one in queued["flow"]] == ["a", "c", "s", "r"]
-    shifted = cases[beside.Shift(False, 0.3)].scenario
+    shifted = cases[section_iv.Shift(False, 0.3)].scenario
     assert shifted["flow"][0]["rtt"] == "164.3 ms"
     assert "overhead" not in shifted["tcp"]
-    assert cases[beside.Alpha(5)].scenario["flow"][0]["params"] == {"alpha": 5}
-    assert str(beside.Alpha(0.5)) == "alpha 0.5"
-    assert str(beside.Shift(True, 0)) == "with overhead, 0 ms more"
+    assert cases[section_iv.Alpha(5)].scenario["flow"][0]["params"] == {"alpha": 5}
+    assert str(section_iv.Alpha(0.5)) == "alpha 0.5"
+    assert str(section_iv.Shift(True, 0)) == "with overhead, 0 ms more"
 
 
 def test_early_gain():
@@ -202,8 +202,8 @@ def test_early_gain():
         return [{"first": first, "rest": rest}]
 
     def gain(three, six):
-        numbers = Numbers({beside.FIGURE_3.name: rows(*three), beside.FIGURE_6.name: rows(*six)})
-        return beside._early_gain(numbers).value
+        numbers = Numbers({section_iv.FIGURE_3.name: rows(*three), section_iv.FIGURE_6.name: rows(*six)})
+        return section_iv._early_gain(numbers).value
 
     # 600 of 800 more.
     assert gain((1000, 5000), (1600, 5200)) == pytest.approx(0.75)

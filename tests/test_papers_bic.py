@@ -11,7 +11,17 @@ from ackclock.engine import Run
 from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.bic import analysis, conditions, fairness, section, setup, shapes, shares, unfairness
+from ackclock_papers.bic import (
+    conditions,
+    figure_1,
+    figure_9,
+    figures_2_and_3,
+    figures_4_to_8,
+    figures_10_and_11,
+    section_vi,
+    section_vii,
+    tables_1_to_3,
+)
 from ackclock_papers.bic.setting import GROUPS, Group, background, background_flows, background_mbps, case
 
 SETTING = declared(PAPERS["bic"].items)
@@ -133,7 +143,7 @@ def test_figure_1_counts_the_background():
     flows[-3]["mean_window"] = 63.0
     flows[-1]["mean_window"] = 500.0
     run = run_of(**delivering([{"name": "bic"}, *flows], [50.0, *mbps]))
-    row = setup.FIGURE_1.measure(setup.SETUP, run)
+    row = figure_1.FIGURE_1.measure(figure_1.SETUP, run)
     assert row == {
         "web": pytest.approx(4.0),
         "small": pytest.approx(2.5),
@@ -173,7 +183,7 @@ def test_section_vii_measures_windows_and_losses():
         {"mean_window": 100.0, "dropped_packets": 1, "sent_packets": 300, "goodput_mbps": 10.0},
     ]
     # 6 of 1000 packets.
-    assert section.SECTION_VII.measure(section.SLOW, run_of(flows)) == {
+    assert section_vii.SECTION_VII.measure(section_vii.SLOW, run_of(flows)) == {
         "window": 200.0,
         "loss": pytest.approx(0.006),
         "windows": pytest.approx(3.0),
@@ -183,15 +193,15 @@ def test_section_vii_measures_windows_and_losses():
 
 def test_section_vii_has_the_paper_s_own_tables():
     # All that the text says of tables 2 and 3 holds for the numbers that they print.
-    row = dict.fromkeys(section.NUMBERS, 1.0)
-    rows = {key: [row] for key in section.SECTION_VII.cases(QUICK.at(SETTING))}
-    for key in section.OF_TABLES:
-        printed = unfairness.PAPER_2 if key.rate_mbps > 1000 else unfairness.PAPER_3
-        place = unfairness.RATIOS.index(key.flows.ratio)
+    row = dict.fromkeys(section_vii.NUMBERS, 1.0)
+    rows = {key: [row] for key in section_vii.SECTION_VII.cases(QUICK.at(SETTING))}
+    for key in section_vii.OF_TABLES:
+        printed = tables_1_to_3.PAPER_2 if key.rate_mbps > 1000 else tables_1_to_3.PAPER_3
+        place = tables_1_to_3.RATIOS.index(key.flows.ratio)
         rows[key] = [row | {"ratio": printed[key.flows.control][place]}]
     of_tables = [
         one.judge(Numbers(rows)).holds
-        for one in section.SECTION_VII.claims
+        for one in section_vii.SECTION_VII.claims
         if "(ratio" in one.sentence and "RED" not in one.sentence
     ]
     assert of_tables == [True] * 7
@@ -199,11 +209,11 @@ def test_section_vii_has_the_paper_s_own_tables():
 
 def test_bic_runs_in_parallel_with_tcp():
     # Equation 1.4: large windows go as the root of the loss rate, small ones faster.
-    rows, _ = analysis.FIGURE_8.compute(FULL)
+    rows, _ = figures_4_to_8.FIGURE_8.compute(FULL)
     for power, holds in ((0.5, True), (0.82, False)):
-        rows["BI-TCP"] = [{at: at.p**-power for at in analysis.AT}]
-        assert analysis._slope(Numbers(rows)).value == pytest.approx(power)
-        (claim,) = (one for one in analysis.FIGURE_8.claims if "in parallel" in one.sentence)
+        rows["BI-TCP"] = [{at: at.p**-power for at in figures_4_to_8.AT}]
+        assert figures_4_to_8._slope(Numbers(rows)).value == pytest.approx(power)
+        (claim,) = (one for one in figures_4_to_8.FIGURE_8.claims if "in parallel" in one.sentence)
         assert claim.judge(Numbers(rows)).holds is holds
 
 
@@ -215,8 +225,8 @@ def test_figure_5_tells_additive_from_binary_growth():
         # Before the measured time and of the other flow: nothing of it counts.
         {"time_s": [9.0, *time, *time], "flow": [0] * 9 + [1] * 8, "window": [9000.0, *window, *range(8)]}
     )
-    row = analysis.FIGURE_5.measure(
-        analysis.TWO, run_of(start_s=10.0, end_s=20.0, jain=0.97, windows=windows)
+    row = figures_4_to_8.FIGURE_5.measure(
+        figures_4_to_8.TWO, run_of(start_s=10.0, end_s=20.0, jain=0.97, windows=windows)
     )
     assert row == {
         "additive": pytest.approx(0.4),
@@ -230,21 +240,21 @@ def test_figure_5_tells_additive_from_binary_growth():
 
 def test_curves_cross_where_they_do():
     # 1/p = 10/sqrt(p) at p = 0.01: 100 packets.
-    assert analysis._cross(lambda p: 1 / p, lambda p: 10 / p**0.5, 1e-4, 1.0) == pytest.approx(100)
+    assert figures_4_to_8._cross(lambda p: 1 / p, lambda p: 10 / p**0.5, 1e-4, 1.0) == pytest.approx(100)
 
 
 def test_another_beta_turns_the_verdicts_of_figure_8(monkeypatch):
     # beta 0.5 in place of 0.125: R at 1e-6 falls by sqrt(1.5 * 0.125/(1.875 * 0.5)) and more.
     wrong = {
-        name: (lambda p: analysis.responses.bic(p, cut=0.5)) if name == "BI-TCP" else curve
-        for name, curve in analysis.WITH_BIC.items()
+        name: (lambda p: figures_4_to_8.responses.bic(p, cut=0.5)) if name == "BI-TCP" else curve
+        for name, curve in figures_4_to_8.WITH_BIC.items()
     }
-    monkeypatch.setattr(analysis, "WITH_BIC", wrong)
-    rows, _ = analysis.FIGURE_8.compute(FULL)
-    found = {one.sentence: one.judge(Numbers(rows)).holds for one in analysis.FIGURE_8.claims}
+    monkeypatch.setattr(figures_4_to_8, "WITH_BIC", wrong)
+    rows, _ = figures_4_to_8.FIGURE_8.compute(FULL)
+    found = {one.sentence: one.judge(Numbers(rows)).holds for one in figures_4_to_8.FIGURE_8.claims}
     assert not found["BI-TCP over AIMD at 1e-6"]
     assert not found["R at 1e-05"]
-    others, _ = analysis.FIGURE_4.compute(FULL)
+    others, _ = figures_4_to_8.FIGURE_4.compute(FULL)
     assert "BI-TCP" not in others
 
 
@@ -269,14 +279,14 @@ def test_figure_2_counts_flows_that_lose_together():
     fast = [{"name": f"hstcp-{index}"} for index in range(20)]
     tables = delivering([*fast, *flows], [100.0] * 20 + mbps, end_s=31.0)
     run = run_of(**tables, events=events)
-    row = unfairness.FIGURE_2.measure(unfairness.DROPTAIL, run)
+    row = figures_2_and_3.FIGURE_2.measure(figures_2_and_3.DROPTAIL, run)
     assert row["half"].value == pytest.approx(0.75)
     assert row["quarter"].value == pytest.approx(0.85)
     assert row["epochs"] == 20.0
     # 2 * 25 + 50 + 75 and 2 * 100 + 50 + 500 of 2500 Mbit/s.
     assert row["forward"] == pytest.approx(0.07)
     assert row["reverse"] == pytest.approx(0.3)
-    share = unfairness.FIGURE_2.trace(unfairness.DROPTAIL, run)["share"].to_list()
+    share = figures_2_and_3.FIGURE_2.trace(figures_2_and_3.DROPTAIL, run)["share"].to_list()
     assert [share[k - 1] for k in (1, 2, 6, 7, 11, 12)] == pytest.approx([1.0, 0.9, 0.85, 0.75, 0.7, 0.0])
 
 
@@ -298,7 +308,7 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
             "delivered_bytes": np.concatenate(sizes),
         }
     )
-    row = unfairness.FIGURE_3.measure(unfairness.DROPTAIL, run_of(end_s=50.0, windows=windows))
+    row = figures_2_and_3.FIGURE_3.measure(figures_2_and_3.DROPTAIL, run_of(end_s=50.0, windows=windows))
     assert row == {
         "long_share": pytest.approx(0.1),
         "jain_first": pytest.approx(0.8),
@@ -318,8 +328,8 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
     ],
 )
 def test_equal_rtts_share_equally_within_the_interval(ratios, expected):
-    claim = unfairness._equal("AIMD", 0.99)
-    rows = {unfairness.RttPair("AIMD", 1): [{"ratio": one} for one in ratios]}
+    claim = tables_1_to_3._equal("AIMD", 0.99)
+    rows = {tables_1_to_3.RttPair("AIMD", 1): [{"ratio": one} for one in ratios]}
     assert claim.judge(Numbers(rows)).holds is expected
 
 
@@ -344,7 +354,7 @@ def test_rtt_ratio_has_the_error_of_both():
     # The second does not vary: the ratio's error is that of the first.
     windows = two_flows(lambda t: 2.0 + 0.2 * (-1.0) ** np.ceil(t / 2), lambda t: np.full(t.size, 1.0))
     run = run_of(link={"utilisation": 0.9}, start_s=40.0, end_s=80.0, windows=windows)
-    row = unfairness.TABLE_3.measure(unfairness.RttPair("AIMD", 6), run)
+    row = tables_1_to_3.TABLE_3.measure(tables_1_to_3.RttPair("AIMD", 6), run)
     assert row["utilisation"] == 0.9
     assert row["ratio"].value == pytest.approx(2.0)
     assert row["ratio"].low == pytest.approx(2.0 * (1 - 0.0480), abs=1e-3)
@@ -354,7 +364,7 @@ def test_rtt_ratio_has_the_error_of_both():
 def test_rtt_ratio_to_a_flow_that_gets_nothing():
     windows = two_flows(lambda t: np.full(t.size, 1.0), lambda t: np.zeros(t.size))
     run = run_of(link={"utilisation": 0.9}, start_s=40.0, end_s=80.0, windows=windows)
-    row = unfairness.TABLE_3.measure(unfairness.RttPair("STCP", 6), run)
+    row = tables_1_to_3.TABLE_3.measure(tables_1_to_3.RttPair("STCP", 6), run)
     assert row["ratio"].value == np.inf
 
 
@@ -364,7 +374,7 @@ def test_shares_of_figure_9():
     flows, mbps = background_of((100, 25, 2), ((0.01, 0.04, 2.0), (0.5, 0.5, 0.5)))
     tables = delivering([{"name": "aimd-0"}, {"name": "aimd-1"}, *flows], [5.0, 3.0, *mbps])
     run = run_of(**tables, link={"utilisation": 0.75})
-    row = shares.FIGURE_9.measure(shares.Link("AIMD", 20.0), run)
+    row = figure_9.FIGURE_9.measure(figure_9.Link("AIMD", 20.0), run)
     assert row == {
         "background": pytest.approx(0.1),
         "long": pytest.approx(0.2),
@@ -377,12 +387,12 @@ def test_shares_of_figure_9():
 def judged_9(part, **changed):
     """Judge a claim of figure 9: all cases alike but for those given by control and rate."""
     same = {"background": 0.1, "long": 0.2, "fast": 0.6, "unused": 0.1, "utilisation": 0.9}
-    rows = {key: [dict(same), dict(same)] for key in shares.KEYS_9}
+    rows = {key: [dict(same), dict(same)] for key in figure_9.KEYS_9}
     for name, (rate, values) in changed.items():
         control = name.rstrip("_").replace("BI", "BI-TCP")
-        for row in rows[shares.Link(control, rate)]:
+        for row in rows[figure_9.Link(control, rate)]:
             row |= values
-    (claim,) = (one for one in shares.FIGURE_9.claims if part in one.sentence)
+    (claim,) = (one for one in figure_9.FIGURE_9.claims if part in one.sentence)
     return claim.judge(Numbers(rows))
 
 
@@ -428,45 +438,47 @@ def test_fairness_at_several_time_scales():
     # 5 s. In 25 s the pairs have 3 and 2 turns: 10^2/(4 * 26) in the only interval that counts, a
     # fifth of six. In 75 s the first half-minute gives each 15 s and the rest 45 s: all the same.
     run = fairness_run(150.0, 300.0, 30.0)
-    row = fairness.FIGURE_10.measure("AIMD", run)
+    row = figures_10_and_11.FIGURE_10.measure("AIMD", run)
     assert row == {
-        fairness.Scale(1): pytest.approx(0.5),
-        fairness.Scale(5): pytest.approx(0.5),
-        fairness.Scale(25): pytest.approx(100 / 104),
-        fairness.Scale(75): pytest.approx(1.0),
-        fairness.Scale(150): pytest.approx(1.0),
+        figures_10_and_11.Scale(1): pytest.approx(0.5),
+        figures_10_and_11.Scale(5): pytest.approx(0.5),
+        figures_10_and_11.Scale(25): pytest.approx(100 / 104),
+        figures_10_and_11.Scale(75): pytest.approx(1.0),
+        figures_10_and_11.Scale(150): pytest.approx(1.0),
     }
 
 
 def test_fairness_with_red_counts_the_worst_hundredth():
     # 5 s of 100 s are unfair: five intervals of 1 s, of which a hundredth, one, counts. In 25 s the
     # first pair has 25 s and the second 20 s: 90^2/(4 * 2 * (625 + 400)).
-    row = fairness.FIGURE_11.measure("AIMD", fairness_run(100.0, 200.0, 5.0))
+    row = figures_10_and_11.FIGURE_11.measure("AIMD", fairness_run(100.0, 200.0, 5.0))
     assert row == {
-        fairness.Scale(1): pytest.approx(0.5),
-        fairness.Scale(5): pytest.approx(0.5),
-        fairness.Scale(25): pytest.approx(8100 / 8200),
+        figures_10_and_11.Scale(1): pytest.approx(0.5),
+        figures_10_and_11.Scale(5): pytest.approx(0.5),
+        figures_10_and_11.Scale(25): pytest.approx(8100 / 8200),
     }
 
 
 def test_fairness_is_measured_after_the_last_start():
     # A minute after the 70 s within which the last flows begin; in full the second half of 600 s.
-    quick = fairness.FIGURE_10.cases(QUICK.at(SETTING))["STCP"].scenario["run"]
+    quick = figures_10_and_11.FIGURE_10.cases(QUICK.at(SETTING))["STCP"].scenario["run"]
     assert (quick["duration"], quick["warmup"]) == ("160 s", "130 s")
-    full = fairness.FIGURE_10.cases(FULL.at(SETTING))["STCP"].scenario["run"]
+    full = figures_10_and_11.FIGURE_10.cases(FULL.at(SETTING))["STCP"].scenario["run"]
     assert (full["duration"], full["warmup"]) == ("600 s", "300 s")
     # What is measured in a quick run of 30 s.
-    row = fairness.FIGURE_10.measure("AIMD", fairness_run(130.0, 160.0, 30.0))
-    assert set(row) == fairness.FIGURE_10.keys("AIMD", QUICK)
-    assert fairness.FIGURE_10.keys("AIMD", FULL) == set(fairness.DROPTAIL.scales)
+    row = figures_10_and_11.FIGURE_10.measure("AIMD", fairness_run(130.0, 160.0, 30.0))
+    assert set(row) == set(figures_10_and_11.FIGURE_10.probe_of("AIMD", QUICK).keys)
+    assert tuple(figures_10_and_11.FIGURE_10.probe_of("AIMD", FULL).keys) == figures_10_and_11.DROPTAIL.scales
     # 300 s count in full, whatever the shorter scales have.
-    (claim,) = (one for one in fairness.FIGURE_10.claims if "STCP stays" in one.sentence)
-    rows = {"STCP": [dict.fromkeys(fairness.DROPTAIL.scales, 0.5) | {fairness.Scale(300): 0.9}]}
+    (claim,) = (one for one in figures_10_and_11.FIGURE_10.claims if "STCP stays" in one.sentence)
+    rows = {
+        "STCP": [dict.fromkeys(figures_10_and_11.DROPTAIL.scales, 0.5) | {figures_10_and_11.Scale(300): 0.9}]
+    }
     assert not claim.judge(Numbers(rows)).holds
 
 
 def test_shapes_by_hand():
-    (found,) = shapes.SECTION_VI.compute(QUICK)[0][shapes.SHAPES]
+    (found,) = section_vi.SECTION_VI.compute(QUICK)[0][section_vi.SHAPES]
     # 5000 packets: the cut leaves 625 to the maximum, so 625/32 - 2 = 17.5 round trips of S_max
     # and log2(64/0.01) = 12.6 of the search.
     assert found["binary at 5000"] == pytest.approx(12.64 / (17.53 + 12.64), abs=1e-3)

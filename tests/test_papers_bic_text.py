@@ -8,8 +8,8 @@ from ackclock.models import laws
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.bic import alone, growth
-from ackclock_papers.bic.unfairness import RttPair
+from ackclock_papers.bic import section_ix, sections_iv_and_vi_a
+from ackclock_papers.bic.tables_1_to_3 import RttPair
 from hand_made import made
 
 SETTING = declared(PAPERS["bic"].items)
@@ -17,11 +17,11 @@ SETTING = declared(PAPERS["bic"].items)
 
 def test_to_fill_a_link():
     # A law of w/100 per round trip takes 100 ln 10 of them, 32 packets 750 000/32.
-    assert growth._to_fill(lambda window: window / 100) == pytest.approx(230.26, rel=1e-4)
-    assert growth._to_fill(growth.FILLING["BI-TCP"]) == pytest.approx(750_000 / 32)
-    assert growth._mean_share(laws.aimd(1, 0.5), 1000) == pytest.approx(0.75)
+    assert section_ix._to_fill(lambda window: window / 100) == pytest.approx(230.26, rel=1e-4)
+    assert section_ix._to_fill(section_ix.FILLING["BI-TCP"]) == pytest.approx(750_000 / 32)
+    assert section_ix._mean_share(laws.aimd(1, 0.5), 1000) == pytest.approx(0.75)
     # An eighth over the logarithm of 8/7.
-    assert growth._mean_share(laws.scalable(), 1000) == pytest.approx(0.125 / np.log(8 / 7))
+    assert section_ix._mean_share(laws.scalable(), 1000) == pytest.approx(0.125 / np.log(8 / 7))
 
 
 def test_losses_of_a_flow_alone():
@@ -40,7 +40,7 @@ def test_losses_of_a_flow_alone():
         ],
     )
     # After 20 s: 14 packets in two loss events, which keep 7/8 and 0.775.
-    assert alone.SECTION_VI_A.measure(alone.BIC, run) == pytest.approx(
+    assert sections_iv_and_vi_a.SECTION_VI_A.measure(sections_iv_and_vi_a.BIC, run) == pytest.approx(
         {"drops": 7, "kept": 0.825, "window": 900}
     )
 
@@ -64,14 +64,14 @@ def test_losing_together():
     )
     run.summary["measured_from_s"] = 15.0
     # After 15 s: at 20.5 and 70 s both, at 60.5 and 61.5 s one.
-    assert alone.together(run, 0.2) == 0.5
-    assert alone.together(run, 0.2, (500, np.inf)) == 1.0
-    assert alone.together(run, 0.2, (0, 500)) == pytest.approx(1 / 3)
-    assert np.isnan(alone.together(run, 0.2, (700, np.inf)))
+    assert sections_iv_and_vi_a.together(run, 0.2) == 0.5
+    assert sections_iv_and_vi_a.together(run, 0.2, (500, np.inf)) == 1.0
+    assert sections_iv_and_vi_a.together(run, 0.2, (0, 500)) == pytest.approx(1 / 3)
+    assert np.isnan(sections_iv_and_vi_a.together(run, 0.2, (700, np.inf)))
 
 
 def test_less_unfair_than_predicted():
-    claims = {one.sentence: one for one in alone.SECTION_IV.claims}
+    claims = {one.sentence: one for one in sections_iv_and_vi_a.SECTION_IV.claims}
     pair = RttPair("AIMD", 3)
     claim = claims[f"the simulated unfairness is less than predicted: {pair}"]
     # 3 to the power of 1/(1 - 1/2).
@@ -80,11 +80,13 @@ def test_less_unfair_than_predicted():
 
 
 def test_what_is_run():
-    cases = alone.SECTION_VI_A.cases(QUICK.at(SETTING)) | alone.SECTION_IV.cases(QUICK.at(SETTING))
+    cases = sections_iv_and_vi_a.SECTION_VI_A.cases(
+        QUICK.at(SETTING)
+    ) | sections_iv_and_vi_a.SECTION_IV.cases(QUICK.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
-    assert cases[alone.AIMD[0]].scenario["flow"][0]["params"] == {"alpha": 32, "beta": 0.125}
-    assert str(alone.SLOW[0]) == "bic, small windows"
-    assert str(alone.BOTH[1]) == "AIMD, 100 Mbit/s"
+    assert cases[sections_iv_and_vi_a.AIMD[0]].scenario["flow"][0]["params"] == {"alpha": 32, "beta": 0.125}
+    assert str(sections_iv_and_vi_a.SLOW[0]) == "bic, small windows"
+    assert str(sections_iv_and_vi_a.BOTH[1]) == "AIMD, 100 Mbit/s"
     # No high-speed flow: the names of all flows are of the background.
-    assert all(" " in one["name"] for one in cases[alone.BACKGROUND].scenario["flow"])
+    assert all(" " in one["name"] for one in cases[sections_iv_and_vi_a.BACKGROUND].scenario["flow"])

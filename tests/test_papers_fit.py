@@ -9,7 +9,18 @@ from ackclock.engine import Run
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.fit import alone, conditions, live, model, setting, sharing
+from ackclock_papers.fit import (
+    conditions,
+    figures_1_to_3,
+    figures_4_and_5,
+    figures_6_and_7,
+    figures_8_and_9,
+    places,
+    setting,
+    table_iii,
+    tables_i_and_ii,
+    tables_iv_and_v,
+)
 
 DECLARED = declared(PAPERS["fit"].items)
 SHORT = QUICK.at(DECLARED)
@@ -38,7 +49,7 @@ def test_goodputs_of_groups():
 
 def test_groups_are_in_the_order_of_the_scenario():
     # The order in which the engine numbers flows: that of [[flow]], each as often as it counts.
-    case = sharing.FIGURE_6.cases(SHORT)[sharing.AmongRenos("a", "CUBIC")]
+    case = figures_6_and_7.FIGURE_6.cases(SHORT)[figures_6_and_7.AmongRenos("a", "CUBIC")]
     short = {**case.scenario, "run": {"duration": "3 s"}}
     names = [one["name"] for one in engine.simulate(short).summary["flows"]]
     assert names == ["CUBIC", "others-0", "others-1", "others-2", "others-3"]
@@ -59,34 +70,37 @@ def test_goodput_over_time():
 
 
 def test_a_flow_alone():
-    key = alone.NoisyPath("Veno", 50, 0.03)
-    assert alone.FIGURE_5.measure(key, run_of([1.5])) == {"Veno": 1.5, "sum": 1.5}
+    key = figures_4_and_5.NoisyPath("Veno", 50, 0.03)
+    assert figures_4_and_5.FIGURE_5.measure(key, run_of([1.5])) == {"Veno": 1.5, "sum": 1.5}
 
 
 def of_figure_5(**mbps):
     # What is not given has 1 Mbit/s at every point.
     return Numbers(
-        {key: [{key.variant: mbps.get(key.variant, 1.0), "sum": 0.0}] for key in alone.FIGURE_5.cases(SHORT)}
+        {
+            key: [{key.variant: mbps.get(key.variant, 1.0), "sum": 0.0}]
+            for key in figures_4_and_5.FIGURE_5.cases(SHORT)
+        }
     )
 
 
 def test_fit_is_above_the_others_of_figure_5():
     # FIT 2 Mbit/s; the best of the others but FAST has 1.9, and then 2.1.
-    claim = claim_of(alone.FIGURE_5, "FIT is above the other TCPs at 50 ms, 3%")
+    claim = claim_of(figures_4_and_5.FIGURE_5, "FIT is above the other TCPs at 50 ms, 3%")
     good = claim.judge(of_figure_5(FIT=2.0, CUBIC=1.9, FAST=3.0))
     bad = claim.judge(of_figure_5(FIT=2.0, CUBIC=2.1))
     assert good.holds
     assert good.value == pytest.approx(0.1 / 2)
     assert not bad.holds
     assert bad.measured == "FIT 2, the best of them 2.1 Mbit/s"
-    fast = claim_of(alone.FIGURE_5, "FIT is above FAST at 50 ms, 3%")
+    fast = claim_of(figures_4_and_5.FIGURE_5, "FIT is above FAST at 50 ms, 3%")
     assert not fast.judge(of_figure_5(FIT=2.0, FAST=3.0)).holds
 
 
 def test_how_much_fit_is_ahead_in_figure_5():
     # 2 over the best of 1.6 and 1 is 1.25 everywhere, less than three tenths more; 2 over 1.5 is
     # enough.
-    claim = claim_of(alone.FIGURE_5, "FIT has much more than the best other TCP")
+    claim = claim_of(figures_4_and_5.FIGURE_5, "FIT has much more than the best other TCP")
     assert claim.judge(of_figure_5(FIT=2.0, Veno=1.6, FAST=3.0)).value == pytest.approx(1.25)
     assert claim.judge(of_figure_5(FIT=2.0, Veno=1.5)).holds
 
@@ -94,8 +108,8 @@ def test_how_much_fit_is_ahead_in_figure_5():
 def test_noise_from_packet_to_packet_keeps_n_at_one_or_two():
     # docs/theory.md: of 40 samples one is below half of the mean, and then N grows below 2 only;
     # the first 20 s have more than that.
-    key = alone.NoisyPath("FIT", 50, 0.01)
-    case = alone.FIGURE_5.cases(SHORT)[key]
+    key = figures_4_and_5.NoisyPath("FIT", 50, 0.01)
+    case = figures_4_and_5.FIGURE_5.cases(SHORT)[key]
     n = engine.simulate(case.scenario).windows.filter(pl.col("time_s") > 20)["n"]
     assert sorted(n.unique()) == [1.0, 2.0]
     assert n.mean() <= 1.5
@@ -105,7 +119,7 @@ def test_n_is_small_on_average_at_the_setting_that_was_chosen():
     # What the finding of figure 5 says of sixteen paths, on those with the least and the most.
     chosen = QUICK.at(PAPERS["fit"].setting)
     for rtt_ms, loss in ((50, 0.01), (250, 0.07)):
-        case = alone.FIGURE_5.cases(chosen)[alone.NoisyPath("FIT", rtt_ms, loss)]
+        case = figures_4_and_5.FIGURE_5.cases(chosen)[figures_4_and_5.NoisyPath("FIT", rtt_ms, loss)]
         n = engine.simulate(case.scenario).windows["n"]
         assert 6 <= n.max() <= 13
         assert 1.25 <= n.mean() <= 2.2
@@ -113,9 +127,9 @@ def test_n_is_small_on_average_at_the_setting_that_was_chosen():
 
 def test_items_of_the_setting_reach_the_scenarios():
     # 50 Mbit/s send 208 packets of 12,000 bits in 50 ms, twice as many in 100 ms.
-    key = sharing.ShortAndLong("FIT", 200)
+    key = table_iii.ShortAndLong("FIT", 200)
     limit = {
-        ms: sharing.TABLE_3.cases(QUICK.at({**DECLARED, "table_iii_buffer": ms}))[key].scenario["dumbbell"][
+        ms: table_iii.TABLE_3.cases(QUICK.at({**DECLARED, "table_iii_buffer": ms}))[key].scenario["dumbbell"][
             "queue"
         ]["limit"]
         for ms in (50, 100)
@@ -147,7 +161,7 @@ def test_every_value_of_the_setting_can_be_run():
     for item in PAPERS["fit"].items:
         for one in item.values:
             where = {**DECLARED, item.name: one.value} if item.name else DECLARED
-            for artefact in (alone.FIGURE_5, sharing.FIGURE_6, live.FIGURE_9):
+            for artefact in (figures_4_and_5.FIGURE_5, figures_6_and_7.FIGURE_6, figures_8_and_9.FIGURE_9):
                 for case in artefact.cases(QUICK.at(where)).values():
                     engine.check(case.scenario)
 
@@ -166,7 +180,9 @@ def test_conditions_of_a_path():
 
 def test_shares_of_figure_6():
     # Of 10 Mbit/s: the flow has 2, four Renos have 0.5 + 1 + 1.5 + 3 = 6, each 1.5.
-    row = sharing.FIGURE_6.measure(sharing.AmongRenos("a", "CUBIC"), run_of([2.0, 0.5, 1.0, 1.5, 3.0]))
+    row = figures_6_and_7.FIGURE_6.measure(
+        figures_6_and_7.AmongRenos("a", "CUBIC"), run_of([2.0, 0.5, 1.0, 1.5, 3.0])
+    )
     assert row == pytest.approx({"share": 0.2, "reno_each": 0.15, "used": 0.8})
 
 
@@ -174,46 +190,46 @@ def test_stolen_bandwidth_of_figure_7():
     # Ten Renos with 2 Mbit/s each beside ten others of their kind, with 1.5 beside CUBIC and 1.9
     # beside FIT: 20, 15 and 19, so CUBIC steals 5/20 and FIT 1/20.
     def row(key, mbps):
-        found = sharing.FIGURE_7.measure(key, run_of([mbps] * 10 + [3.0] * 10))
+        found = figures_6_and_7.FIGURE_7.measure(key, run_of([mbps] * 10 + [3.0] * 10))
         assert found == pytest.approx({"Reno": 10 * mbps, "others": 30.0, "sum": 10 * mbps + 30})
         return [found] * 2
 
-    stays = {sharing.Replacement("CUBIC"): 1.5, sharing.Replacement("FIT"): 1.9}
-    numbers = Numbers({key: row(key, stays.get(key, 2.0)) for key in sharing.FIGURE_7.cases(SHORT)})
-    judged = claim_of(sharing.FIGURE_7, "FIT steals much less than CUBIC").judge(numbers)
+    stays = {figures_6_and_7.Replacement("CUBIC"): 1.5, figures_6_and_7.Replacement("FIT"): 1.9}
+    numbers = Numbers({key: row(key, stays.get(key, 2.0)) for key in figures_6_and_7.FIGURE_7.cases(SHORT)})
+    judged = claim_of(figures_6_and_7.FIGURE_7, "FIT steals much less than CUBIC").judge(numbers)
     assert judged.holds
     assert judged.measured == "CUBIC 0.25 [0.25, 0.25], FIT 0.05 [0.05, 0.05]"
     # CTCP has none of it, so FIT takes a twentieth more: a little.
-    little = claim_of(sharing.FIGURE_7, "FIT steals a little more than CTCP").judge(numbers)
+    little = claim_of(figures_6_and_7.FIGURE_7, "FIT steals a little more than CTCP").judge(numbers)
     assert little.holds
     assert little.value == pytest.approx(0.05)
     # No alpha of FAST steals anything here.
-    depends = claim_of(sharing.FIGURE_7, "FAST's rate depends on alpha")
+    depends = claim_of(figures_6_and_7.FIGURE_7, "FAST's rate depends on alpha")
     assert not depends.judge(numbers).holds
 
 
 def test_ratio_of_table_iii():
     # Ten flows of 3 Mbit/s over ten of 0.75.
-    row = sharing.TABLE_3.measure(sharing.ShortAndLong("Reno", 200), run_of([3.0] * 10 + [0.75] * 10))
+    row = table_iii.TABLE_3.measure(table_iii.ShortAndLong("Reno", 200), run_of([3.0] * 10 + [0.75] * 10))
     assert row == {"ratio": pytest.approx(4.0)}
 
 
 def test_loss_of_a_place_is_what_gives_reno_its_rate():
     # 1.2 Mbit/s of 12,000 bits at 180 ms are 18 packets: sqrt(1.5/p) = 18.
     today = {**DECLARED, "sender": "Linux of today"}
-    assert live.PLACES["Zurich wired"].loss(today) == pytest.approx(1.5 / 324)
+    assert places.PLACES["Zurich wired"].loss(today) == pytest.approx(1.5 / 324)
     # 0.2 Mbit/s at 250 ms are 4.2 packets: 8.6 %, of which 5 % are the most that is set.
-    assert live.PLACES["Beijing ADSL"].loss(today) == 0.05
+    assert places.PLACES["Beijing ADSL"].loss(today) == 0.05
     # An ACK per two packets and growth per ACK: sqrt(1.5/(2p)) = 18.
-    assert live.PLACES["Zurich wired"].loss(DECLARED) == pytest.approx(0.75 / 324)
+    assert places.PLACES["Zurich wired"].loss(DECLARED) == pytest.approx(0.75 / 324)
 
 
 def test_la_wired_may_be_within_a_twentieth():
     # 96 of the best other's 100 Mbit/s, and then 94.
-    claim = claim_of(live.FIGURE_8, "LA wired: FIT is highest or within 5 % of it")
+    claim = claim_of(figures_8_and_9.FIGURE_8, "LA wired: FIT is highest or within 5 % of it")
 
     def judged(fit):
-        names = live.PLACES["LA wired"].variants
+        names = places.PLACES["LA wired"].variants
         return claim.judge(Numbers({"LA wired": [dict.fromkeys(names, 100.0) | {"FIT": fit}]}))
 
     assert judged(96.0).holds
@@ -223,7 +239,7 @@ def test_la_wired_may_be_within_a_twentieth():
 def test_a_turn_counts_without_its_first_tenth():
     # Six turns of 10 s, sampled every second. In its turn flow k delivers 1 Mbit/s in the first
     # second and k + 2 Mbit/s in the other nine, and far more in the turns of the others.
-    variants = live.PLACES["CDMA city"].variants
+    variants = places.PLACES["CDMA city"].variants
     time = np.arange(1.0, 61.0)
     rows = []
     for flow in range(6):
@@ -235,21 +251,23 @@ def test_a_turn_counts_without_its_first_tenth():
             for at, rate in zip(time, rates, strict=True)
         ]
     run = run_of([0.0] * 6, end_s=60.0, windows=pl.DataFrame(rows))
-    row = live.TABLE_5.measure("CDMA city", run)
+    row = tables_iv_and_v.TABLE_5.measure("CDMA city", run)
     # FIT, the first, has 2; the others 3 to 7, 5 on average.
     expected = {name: k + 2.0 for k, name in enumerate(variants)} | {"speed_up": 0.4}
     assert row == pytest.approx(expected)
 
 
 def test_figure_9_sums_the_connections():
-    assert live.FIGURE_9.measure("FIT", run_of([1.5])) == {"mbps": 1.5}
-    assert live.FIGURE_9.measure("E-MulTCP", run_of([0.1] * 10 + [None] * 6)) == {"mbps": pytest.approx(1.0)}
+    assert figures_8_and_9.FIGURE_9.measure("FIT", run_of([1.5])) == {"mbps": 1.5}
+    assert figures_8_and_9.FIGURE_9.measure("E-MulTCP", run_of([0.1] * 10 + [None] * 6)) == {
+        "mbps": pytest.approx(1.0)
+    }
     windows = pl.DataFrame(
         # 2.5 MB in 20 s are 1 Mbit/s: 1 + 2 and then 3 + 0.
         {"time_s": [20.0, 40.0] * 2, "flow": [0, 0, 1, 1], "delivered_bytes": [2.5e6, 7.5e6, 5e6, 0.0]}
     )
     run = run_of([0.0, 0.0], names=["E-0", "E-1"], windows=windows)
-    frame = live.FIGURE_9.trace("E-MulTCP", run)
+    frame = figures_8_and_9.FIGURE_9.trace("E-MulTCP", run)
     assert frame["time_s"].to_list() == [20.0, 40.0]
     assert frame["mbps"].to_list() == pytest.approx([3.0, 3.0])
 
@@ -257,7 +275,7 @@ def test_figure_9_sums_the_connections():
 def test_figure_1_has_reno_last():
     # 10 packets of 12,000 bits at 10 Mbit/s wait 12 ms.
     link = {"mean_queue_packets": 10.0, "utilisation": 0.9}
-    row = model.FIGURE_1.measure(model.Sessions(4), run_of([6.0, 3.0], link))
+    row = figures_1_to_3.FIGURE_1.measure(figures_1_to_3.Sessions(4), run_of([6.0, 3.0], link))
     assert row == pytest.approx({"reno_mbps": 3.0, "sum_mbps": 9.0, "delay_ms": 12.0, "utilisation": 0.9})
 
 
@@ -272,11 +290,11 @@ def test_period_between_losses():
             "window_after": [400.0, 40.0, 2.0, 53.6, 0.8 * 86.6],
         }
     )
-    row = model.TABLE_1.measure(model.THREE, run_of(start_s=20.0, events=events))
+    row = tables_i_and_ii.TABLE_1.measure(figures_1_to_3.THREE, run_of(start_s=20.0, events=events))
     # Means of 67 and 86.6, and of 10 and 12; equation 8 holds exactly.
     assert row == pytest.approx({"beta": 0.2, "growth": 1.0, "W": 76.8, "X": 11.0, "periods": 2.0})
     # With N = 6 in mind it would have grown by half of that.
-    six = model.TABLE_1.measure(model.Sessions(6), run_of(start_s=20.0, events=events))
+    six = tables_i_and_ii.TABLE_1.measure(figures_1_to_3.Sessions(6), run_of(start_s=20.0, events=events))
     assert six["growth"] == pytest.approx(0.5)
 
 
@@ -284,13 +302,13 @@ def test_packets_of_figure_3():
     # 50 Mbit/s * 40 ms are 166.7 packets of 12,000 bits; 90 % of them and 20 in the queue: 170.
     # 10 losses of 2 * 5000 packets.
     link = {"mean_queue_packets": 20.0, "utilisation": 0.9, "random_losses": 10}
-    row = model.FIGURE_3.measure(model.SESSIONS_3, run_of([1.0, 1.0], link, sent=5000))
+    row = figures_1_to_3.FIGURE_3.measure(figures_1_to_3.SESSIONS_3, run_of([1.0, 1.0], link, sent=5000))
     assert row == pytest.approx({"packets": 170.0, "utilisation": 0.9, "lost": 1e-3})
 
 
 def test_models_of_table_ii():
     # Reno: sqrt(1.5/0.005) = 17.3 packets in 70 ms. FIT: E[N] = 0.5 * 70/20 = 1.75 times that.
-    rows, _ = model.TABLE_2.compute(SHORT)
+    rows, _ = tables_i_and_ii.TABLE_2.compute(SHORT)
     numbers = Numbers(rows)
     assert numbers.of("Reno", "rate").value == pytest.approx(17.3205 / 0.07, rel=1e-4)
     assert numbers.of("FIT", "rate").value == pytest.approx(1.75 * 17.3205 / 0.07, rel=1e-4)

@@ -7,14 +7,14 @@ from ackclock import engine
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.fit import model, sharing, text, theory
+from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, section_v, sections_ii_and_vi
 from hand_made import made
 
 SETTING = declared(PAPERS["fit"].items)
 
 
 def test_models():
-    (row,) = theory.SECTION_5.compute(QUICK)[0][theory.TEXT]
+    (row,) = section_v.SECTION_5.compute(QUICK)[0][section_v.TEXT]
     # 1.5/83333^2; the 0.12/p^0.835 of HSTCP: (0.12/83333)^(1/0.835).
     assert row["p of Reno"] == pytest.approx(2.16e-10, rel=1e-3)
     assert row["p of HSTCP"] == pytest.approx((0.12 / 83_333) ** (1 / 0.835), rel=1e-3)
@@ -32,16 +32,16 @@ def test_halves_of_turns():
     # packets in a sample, then 50, the second 60 throughout.
     sent = np.zeros((40, 2))
     sent[:10, 0], sent[10:20, 0], sent[20:, 1] = 40, 50, 60
-    assert text.halves(made(sent, sample_s=0.5), 2) == pytest.approx((1.25 + 1) / 2)
+    assert sections_ii_and_vi.halves(made(sent, sample_s=0.5), 2) == pytest.approx((1.25 + 1) / 2)
 
 
 def test_claims_about_figure_1():
-    claims = {one.sentence: one for one in text.SECTION_2.claims}
-    rows = {model.ALONE: [{"reno_mbps": 5.0}]}
-    rows |= {key: [{"reno_mbps": 5.0 - 0.1 * key.n}] for key in model.SESSIONS}
+    claims = {one.sentence: one for one in sections_ii_and_vi.SECTION_2.claims}
+    rows = {figures_1_to_3.ALONE: [{"reno_mbps": 5.0}]}
+    rows |= {key: [{"reno_mbps": 5.0 - 0.1 * key.n}] for key in figures_1_to_3.SESSIONS}
     grows = claims["figure 1(b): degradation grows with N"]
     assert grows.judge(Numbers(rows)).holds
-    rows[model.SESSIONS[3]] = [{"reno_mbps": 4.8}]
+    rows[figures_1_to_3.SESSIONS[3]] = [{"reno_mbps": 4.8}]
     assert not grows.judge(Numbers(rows)).holds
 
 
@@ -54,29 +54,33 @@ def test_full_while_there_is_a_queue():
         links=[{}],
     )
     # Of the two samples with at least one packet.
-    assert text.SECTION_6.measure(text.STATE_B, run) == pytest.approx({"utilisation": 0.95})
+    assert sections_ii_and_vi.SECTION_6.measure(sections_ii_and_vi.STATE_B, run) == pytest.approx(
+        {"utilisation": 0.95}
+    )
 
 
 def test_pairs_and_what_they_steal():
     link = {"utilisation": 0.9, "mean_queue_packets": 7.0}
     run = made(np.ones((2, 2)), links=[link], flows=[{"goodput_mbps": 3.0}, {"goodput_mbps": 6.0}])
-    place = next(iter(text.IN_TABLE_5))
+    place = next(iter(sections_ii_and_vi.IN_TABLE_5))
     beside = f"{place}: Reno beside FIT"
-    found = text.SECTION_6.measure(beside, run)
+    found = sections_ii_and_vi.SECTION_6.measure(beside, run)
     assert found == pytest.approx({"utilisation": 0.9, "first": 3.0, "share": 1 / 3})
     numbers = Numbers({f"{place}: Reno beside Reno": [{"first": 4.0}], beside: [found]})
-    assert text.stolen(place)(numbers).value == pytest.approx(0.25)
+    assert sections_ii_and_vi.stolen(place)(numbers).value == pytest.approx(0.25)
     twenty = made(np.ones((2, 20)), links=[link], flows=[{"goodput_mbps": 2.0}] * 20)
-    row = text.SECTION_6.measure(sharing.NOTHING_REPLACED, twenty)
+    row = sections_ii_and_vi.SECTION_6.measure(figures_6_and_7.NOTHING_REPLACED, twenty)
     assert row == pytest.approx({"utilisation": 0.9, "Reno": 20.0, "queue": 7.0})
 
 
 def test_what_is_run():
-    cases = text.SECTION_6.cases(QUICK.at(SETTING)) | text.SECTION_2.cases(QUICK.at(SETTING))
+    cases = sections_ii_and_vi.SECTION_6.cases(QUICK.at(SETTING)) | sections_ii_and_vi.SECTION_2.cases(
+        QUICK.at(SETTING)
+    )
     for case in cases.values():
         engine.read(case.scenario)
     # 10 Mbit/s for 200 ms in packets of 12 kbit.
     starving = cases["Vegas beside Reno"].scenario
     assert starving["dumbbell"]["queue"]["limit"] == "167 packets"
-    assert list(text.BSR) == list(text.IN_TABLE_5)
-    assert text.BSR["Zurich wired"] == 0.12
+    assert list(sections_ii_and_vi.BSR) == list(sections_ii_and_vi.IN_TABLE_5)
+    assert sections_ii_and_vi.BSR["Zurich wired"] == 0.12

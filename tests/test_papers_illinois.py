@@ -9,10 +9,17 @@ import pytest
 
 from ackclock.engine import Run, check, quantity, read
 from ackclock.reproduction.infer import Search
-from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.numbers import FULL, QUICK, Numbers
 from ackclock.reproduction.settings import Basis, declared
 from ackclock_papers import PAPERS
-from ackclock_papers.illinois import conditions, four_flows, model, noise, one_flow, several
+from ackclock_papers.illinois import (
+    conditions,
+    figures_1_to_7,
+    figures_8_and_10,
+    figures_9_and_11_to_13,
+    figures_14_and_15,
+    four_flows,
+)
 from ackclock_papers.illinois.four_flows import ALPHA, Four, OfFlow
 
 
@@ -53,7 +60,7 @@ def test_figure_8_measures_epochs():
         (225.0, "stop"),
     ]
     run = one_run(time, window, np.full(time.size, 100.0), events)
-    row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
+    row = figures_8_and_10.FIGURE_8.measure(figures_8_and_10.RENO, run)
     assert row["goodput_mbps"] == 80.0
     assert row["mean_window"] == 1000.0
     # From 201 to 211 and from 211 to 221; that from 100 to 201 began before 200 s.
@@ -76,7 +83,7 @@ def test_longer_packets_fill_the_link_with_fewer():
     window = 625 + 125 * ((time - 201) % 10)
     events = [(at, "loss") for at in (201.0, 211.0, 221.0)]
     run = one_run(time, window, np.full(time.size, 100.0), events, packet="2 kB")
-    row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
+    row = figures_8_and_10.FIGURE_8.measure(figures_8_and_10.RENO, run)
     assert row["used_share"] == row["full_share"] == 1
 
 
@@ -87,7 +94,7 @@ def test_shapes_are_weighted_by_the_lengths_of_the_epochs():
     window = np.where(time < 211, 100 * (time - 200), 5000 - 10 * (231 - time) ** 2)
     events = [(201.0, "loss"), (211.0, "loss"), (231.0, "loss")]
     run = one_run(time, window, np.full(time.size, 100.0), events)
-    row = one_flow.FIGURE_8.measure(one_flow.RENO, run)
+    row = figures_8_and_10.FIGURE_8.measure(figures_8_and_10.RENO, run)
     assert row["concave"] == pytest.approx(20 / 30)
     assert row["straight"] == pytest.approx(10 / 30)
     assert row["convex"] == 0
@@ -103,11 +110,11 @@ def test_figure_10_measures_the_square_of_the_queue(packets):
     end_s = 201 + 0.12 * 5 * packets
     rtt_ms = np.where(time < 201, 60.0, 120.0)
     run = one_run(time, window, rtt_ms, [(201.0, "loss"), (end_s, "loss")])
-    row = one_flow.FIGURE_10.measure(one_flow.Buffer(packets), run)
+    row = figures_8_and_10.FIGURE_10.measure(figures_8_and_10.Buffer(packets), run)
     assert row["parabola"] == pytest.approx(0.2 * packets, rel=1e-3)
     assert row["epoch_round_trips"] == pytest.approx(5 * packets, rel=1e-3)
     # A buffer that is never filled to 30 % has no such queue.
-    assert np.isnan(one_flow.parabola(run, 1000))
+    assert np.isnan(figures_8_and_10.parabola(run, 1000))
 
 
 def four_run(goodputs, windows, events):
@@ -139,7 +146,7 @@ LOSSES = [
 def test_four_flows_are_summed_and_counted():
     run = four_run([10.0, 20.0, 25.0, 45.0], [100.0, 200.0, 250.0, 450.0], LOSSES)
     case = Four("BIC", reno_flows=2)
-    row = four_flows.measure(case, run)
+    row = four_flows.probe(case, FULL).measure(run)
     assert row["goodput_mbps"] == 100.0
     assert row["unused_mbps"] == 0.0
     assert row["timeouts"] == 0 + 1 + 2 + 3
@@ -152,12 +159,12 @@ def test_four_flows_are_summed_and_counted():
     assert row["window_ratio"] == pytest.approx(350 / 150)
     assert row[OfFlow("goodput", 3)] == 45.0
     assert row[OfFlow("window", 2)] == 250.0
-    assert set(row) == set(four_flows.numbers_of(case, None))
+    assert set(row) == set(four_flows.probe(case, FULL).keys)
 
 
 def test_four_flows_without_reno_have_no_share_of_reno():
     run = four_run([25.0] * 4, [100.0] * 4, LOSSES)
-    assert "reno_share" not in four_flows.measure(Four("BIC"), run)
+    assert "reno_share" not in four_flows.probe(Four("BIC"), FULL).measure(run)
 
 
 def test_mixed_round_trips_have_an_exponent():
@@ -166,19 +173,22 @@ def test_mixed_round_trips_have_an_exponent():
     losses = [(150.0, 0, "loss"), (150.22, 3, "loss")]
     run = four_run([25.0] * 4, [100.0, 75.0, 60.0, 50.0], losses)
     case = four_flows.mixed_rtts("Illinois")
-    row = four_flows.measure(case, run)
+    row = four_flows.probe(case, FULL).measure(run)
     assert row["mu"] == pytest.approx(1)
     assert row["events"] == 1
     assert row["losing_flows"] == 2
-    assert set(row) == set(four_flows.numbers_of(case, None))
+    assert set(row) == set(four_flows.probe(case, FULL).keys)
 
 
 def test_figure_9_sums_four_flows_and_takes_one():
     run = four_run([10.0, 20.0, 25.0, 45.0], [1.0] * 4, LOSSES)
-    measure = several.FIGURE_9.measure
-    assert measure(several.Counted(4, "BIC"), run)["goodput_mbps"] == 100.0
+    measure = figures_9_and_11_to_13.FIGURE_9.measure
+    assert measure(figures_9_and_11_to_13.Counted(4, "BIC"), run)["goodput_mbps"] == 100.0
     alone = one_run([0.0], [1.0], [100.0])
-    assert measure(several.Counted(1, "BIC"), alone) == {"goodput_mbps": 80.0, "unused_mbps": 20.0}
+    assert measure(figures_9_and_11_to_13.Counted(1, "BIC"), alone) == {
+        "goodput_mbps": 80.0,
+        "unused_mbps": 20.0,
+    }
 
 
 def test_alpha_beside_reno_is_weighted_by_the_round_trips():
@@ -192,20 +202,22 @@ def test_alpha_beside_reno_is_weighted_by_the_round_trips():
         "rtt_ms": [100.0, 100.0, 100.0, 100.0, 200.0],
     }
     case = four_flows.beside_reno("Illinois")
-    row = four_flows.measure(case, Run(run.summary, "", run.tables | {"windows": windows}))
+    row = four_flows.probe(case, FULL).measure(Run(run.summary, "", run.tables | {"windows": windows}))
     assert row[ALPHA] == pytest.approx(1.6)
-    assert set(row) == set(four_flows.numbers_of(case, None))
+    assert set(row) == set(four_flows.probe(case, FULL).keys)
 
 
 def test_the_highest_goodput_leaves_the_least_unused():
     unused = {"Reno": 20.0, "HS-TCP": 8.0, "BIC": 4.0, "C-TCP": 6.0, "Illinois 0.125": 2.0}
-    rows = {several.Counted(1, control): [{"unused_mbps": one}] for control, one in unused.items()}
-    claim = several._highest(several.Counted(1, "Illinois 0.125"))
+    rows = {
+        figures_9_and_11_to_13.Counted(1, control): [{"unused_mbps": one}] for control, one in unused.items()
+    }
+    claim = figures_9_and_11_to_13._highest(figures_9_and_11_to_13.Counted(1, "Illinois 0.125"))
     judged = claim.judge(Numbers(rows))
     # BIC leaves 4 Mbit/s, Illinois half of that.
     assert judged.holds
     assert judged.value == pytest.approx(0.5)
-    rows[several.Counted(1, "BIC")] = [{"unused_mbps": 1.0}]
+    rows[figures_9_and_11_to_13.Counted(1, "BIC")] = [{"unused_mbps": 1.0}]
     assert not claim.judge(Numbers(rows)).holds
 
 
@@ -216,7 +228,7 @@ def test_figure_14_has_intervals_of_batches():
     time = np.concatenate((np.arange(0, 50, 0.5), 50.5 + 0.5 * np.arange(40)))
     window = np.concatenate((np.full(100, 1000.0), np.tile([8.0, 10.0, 10.0, 12.0], 10)))
     run = one_run(time, window, np.full(140, 100.0))
-    row = noise.FIGURE_14.measure(noise.Lossy("Reno", 0.01), run)
+    row = figures_14_and_15.FIGURE_14.measure(figures_14_and_15.Lossy("Reno", 0.01), run)
     assert row["batch_half_width"] == pytest.approx(2.093 / 19**0.5, rel=1e-4)
     # 4 of 4 + 12 loss events are timeouts.
     assert (row["window"], row["goodput_mbps"], row["timeout_share"]) == (1000.0, 80.0, 0.25)
@@ -226,13 +238,13 @@ def test_figure_14_has_intervals_of_batches():
 def test_congestion_loss_is_counted_by_case():
     # Of fourteen cases three have drops, one of them in its second run only.
     rows = {
-        noise.Lossy(control, loss): [{"queue_drops": 0.0}] * 2
+        figures_14_and_15.Lossy(control, loss): [{"queue_drops": 0.0}] * 2
         for control in ("Reno", "Illinois")
-        for loss in noise.LOSSES
+        for loss in figures_14_and_15.LOSSES
     }
-    for loss, drops in zip(noise.LOSSES, ((4, 4), (1, 2), (0, 1)), strict=False):
-        rows[noise.Lossy("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
-    assert noise._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
+    for loss, drops in zip(figures_14_and_15.LOSSES, ((4, 4), (1, 2), (0, 1)), strict=False):
+        rows[figures_14_and_15.Lossy("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
+    assert figures_14_and_15._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
 
 
 def test_what_two_reno_flows_lose_beside_illinois():
@@ -244,26 +256,28 @@ def test_what_two_reno_flows_lose_beside_illinois():
         Four("Reno"): [goodputs(20, 20, 28, 30)],
     }
     # 30 Mbit/s beside Illinois, 40 beside two of their kind.
-    assert several._of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
+    assert figures_9_and_11_to_13._of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
 
 
 def test_figure_14_takes_the_median_of_the_loss_rates():
     # Seven ratios of windows, 7 to 1, in each run; 0.5 more in the second: medians 4 and 4.5.
     rows = {}
-    for ratio, loss in zip(range(7, 0, -1), noise.LOSSES, strict=True):
-        rows[noise.Lossy("Reno", loss)] = [{"window": 10.0}] * 2
-        rows[noise.Lossy("Illinois", loss)] = [{"window": 10 * (ratio + more)} for more in (0, 0.5)]
-    assert noise._median_gain("window")(Numbers(rows)).value == pytest.approx(4.25)
+    for ratio, loss in zip(range(7, 0, -1), figures_14_and_15.LOSSES, strict=True):
+        rows[figures_14_and_15.Lossy("Reno", loss)] = [{"window": 10.0}] * 2
+        rows[figures_14_and_15.Lossy("Illinois", loss)] = [
+            {"window": 10 * (ratio + more)} for more in (0, 0.5)
+        ]
+    assert figures_14_and_15._median_gain("window")(Numbers(rows)).value == pytest.approx(4.25)
 
 
 def test_figure_15_tells_the_noisy_flow_from_the_other():
     run = four_run([3.0, 6.5], [1.0] * 2, LOSSES)
-    row = noise.FIGURE_15.measure(noise.Noisy(None, False, 16), run)
+    row = figures_14_and_15.FIGURE_15.measure(figures_14_and_15.Noisy(None, False, 16), run)
     assert row == {"noisy_mbps": 3.0, "other_mbps": 6.5, "sum_mbps": 9.5}
 
 
 def test_noise_is_in_the_first_flow_or_in_both():
-    one, both = (noise.Noisy(5, which, 16).flows(SETTING) for which in (False, True))
+    one, both = (figures_14_and_15.Noisy(5, which, 16).flows(SETTING) for which in (False, True))
     assert [flow.get("rtt_noise") for flow in one] == ["16 ms", None]
     assert [flow.get("rtt_noise") for flow in both] == ["16 ms", "16 ms"]
     assert {flow["params"]["gamma"] for flow in one + both} == {5.0}
@@ -282,32 +296,32 @@ def test_thresholds_of_vegas_lie_between_the_noises():
     # to 24; a rise at 32 ms changes nothing. With 2 the link stays full, whatever the noise.
     sums = {5: [10, 10, 10, 10, 8, 7, 6, 5], 10: [10, 10, 10, 10, 10, 10, 8, 9.5], 2: [10] * 8}
     rows = {
-        noise.Noisy(gamma, True, sigma_ms): [{"sum_mbps": one}]
+        figures_14_and_15.Noisy(gamma, True, sigma_ms): [{"sum_mbps": one}]
         for gamma, some in sums.items()
-        for sigma_ms, one in zip(noise.SIGMAS_MS, some, strict=True)
+        for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, some, strict=True)
     }
     numbers = Numbers(rows)
-    assert noise._threshold_ms(5, numbers) == pytest.approx([10])
-    assert noise._threshold_ms(10, numbers) == pytest.approx([20])
-    assert noise._threshold_ms(2, numbers) == pytest.approx([32])
-    assert noise._ratio_of_thresholds(10, 5, numbers).value == pytest.approx(2)
+    assert figures_14_and_15._threshold_ms(5, numbers) == pytest.approx([10])
+    assert figures_14_and_15._threshold_ms(10, numbers) == pytest.approx([20])
+    assert figures_14_and_15._threshold_ms(2, numbers) == pytest.approx([32])
+    assert figures_14_and_15._ratio_of_thresholds(10, 5, numbers).value == pytest.approx(2)
 
 
 def test_a_noisy_flow_is_averaged_over_all_noises():
     # 9 Mbit/s without noise do not count; the seven noises have 1 to 7.
     rows = {
-        noise.Noisy(None, False, sigma_ms): [{"noisy_mbps": float(one)}]
-        for sigma_ms, one in zip(noise.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
+        figures_14_and_15.Noisy(None, False, sigma_ms): [{"noisy_mbps": float(one)}]
+        for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
     }
-    assert noise._noisy_mbps(Numbers(rows)).value == pytest.approx(4)
+    assert figures_14_and_15._noisy_mbps(Numbers(rows)).value == pytest.approx(4)
 
 
 def test_the_least_gain_of_the_buffers_counts():
-    rows = {case: [{"goodput_mbps": 9.0}] for case in one_flow.BUFFERS}
-    rows |= {case: [{"goodput_mbps": 8.0}] for case in one_flow.RENO_BUFFERS}
-    rows[one_flow.RENO_BUFFERS[2]] = [{"goodput_mbps": 10.0}]
+    rows = {case: [{"goodput_mbps": 9.0}] for case in figures_8_and_10.BUFFERS}
+    rows |= {case: [{"goodput_mbps": 8.0}] for case in figures_8_and_10.RENO_BUFFERS}
+    rows[figures_8_and_10.RENO_BUFFERS[2]] = [{"goodput_mbps": 10.0}]
     # 9/8 but for one buffer, where it is 9/10.
-    assert one_flow._least_gain(Numbers(rows)).value == pytest.approx(0.9)
+    assert figures_8_and_10._least_gain(Numbers(rows)).value == pytest.approx(0.9)
 
 
 def test_conditions_measure_round_trips_and_the_link():
@@ -359,7 +373,7 @@ def test_items_reach_the_flows():
         "vegas_packets": 5,
     }
     assert set(setting) == set(SETTING)
-    cases = several.FIGURE_11.cases(QUICK.at(setting))
+    cases = figures_9_and_11_to_13.FIGURE_11.cases(QUICK.at(setting))
     flows = {}
     for rival in ("Illinois", "Vegas"):
         made = tomllib.loads(check(cases[four_flows.beside_reno(rival)].scenario))
@@ -396,7 +410,7 @@ def test_a_line_explains_its_share_of_the_variance():
     line = np.array([[-1.0, 0.0, 1.0]] * 2)
     log_rtt = line + [[0.0], [3.0]]
     log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
-    found = model._linearity(np.exp(log_share), np.exp(log_rtt))
+    found = figures_1_to_7._linearity(np.exp(log_share), np.exp(log_rtt))
     assert found == pytest.approx(2 / 3.5)
 
 

@@ -7,17 +7,17 @@ from ackclock import engine
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.illinois import events, others, shapes, small
+from ackclock_papers.illinois import section_2, section_4, section_4_5, sections_3_and_5
+from ackclock_papers.illinois.figures_14_and_15 import Lossy
 from ackclock_papers.illinois.four_flows import Four, OfFlow
-from ackclock_papers.illinois.noise import Lossy
 from hand_made import made
 
 SETTING = declared(PAPERS["illinois"].items)
 
 
 def test_shapes():
-    rows = shapes.SECTION_4.compute(QUICK)[0]
-    (curves,) = rows[shapes.CURVES]
+    rows = section_4.SECTION_4.compute(QUICK)[0]
+    (curves,) = rows[section_4.CURVES]
     # (1/2 + 1)/2, and half of the window over ln 2.
     assert curves["linear"] == pytest.approx(0.75)
     assert curves["Scalable TCP"] == pytest.approx(0.5 / np.log(2), rel=1e-6)
@@ -27,7 +27,7 @@ def test_shapes():
     assert curves["first"] == 0
     # From 10 packets to a queue of sqrt(0.1) B: 0.1/sqrt(0.1).
     assert curves["middle"] == pytest.approx(1 - 0.1 / np.sqrt(0.1) / 10, abs=0.005)
-    trips, growth = shapes.curve(50)
+    trips, growth = section_4.curve(50)
     # 0.2 B per round trip in q^2: B/0.2 = 250 round trips.
     assert trips[-1] == pytest.approx(250, rel=0.01)
     assert (growth[0], growth[-1]) == (10, pytest.approx(0.1, rel=0.001))
@@ -53,21 +53,21 @@ def test_congestion_events():
     window[np.abs(time_s - 250) < 0.5] = 360
     losses = [(50.0, 0, "loss"), (150.05, 0, "loss"), (150.2, 1, "loss"), (250.05, 2, "loss")]
     run = four(drops=drops, columns={"window": window}, events=losses)
-    found = events.per_event(run)
+    found = section_4_5.per_event(run)
     assert found["drops"] == 4.5
     assert found["few"] == 0.5
     assert found["least sum"] == pytest.approx(1200 / 1350)
     assert found["largest sum"] == pytest.approx(1440 / 1350)
     # Of 2000 samples nine or ten each are higher.
     assert found["time mean"] == pytest.approx(201.2 / 330, rel=0.003)
-    claim = next(one for one in events.SECTION_4_5.claims if "bursts" in one.sentence)
-    assert claim.judge(Numbers({events.ILLINOIS: [found]})).holds
+    claim = next(one for one in section_4_5.SECTION_4_5.claims if "bursts" in one.sentence)
+    assert claim.judge(Numbers({section_4_5.ILLINOIS: [found]})).holds
 
 
 def test_alpha_and_beta_of_four():
     alpha = np.tile([1.0, 1.0, 1.2, 0.8], (3000, 1))
     losses = [(150.0, 0, "loss", 300.0, 150.0), (200.0, 1, "loss", 300.0, 200.0)]
-    found = events.of_illinois(four(columns={"alpha": alpha}, events=losses))
+    found = section_4_5.of_illinois(four(columns={"alpha": alpha}, events=losses))
     assert found["apart"] == pytest.approx(1.5)
     assert found["halved"] == 0.5
     # 4 packets per round trip of 0.1 s for 200 s, over 250 packets.
@@ -76,10 +76,10 @@ def test_alpha_and_beta_of_four():
 
 def test_windows_of_pairs():
     run = made(np.ones((2, 4)), flows=[{"mean_window": one} for one in (10, 12, 20, 30)])
-    row = events.SECTION_4_5.measure(events.BESIDE, run)
+    row = section_4_5.SECTION_4_5.measure(section_4_5.BESIDE, run)
     assert row[OfFlow("window", 3)] == 30
-    rows = {events.BESIDE: [row]}
-    judged = {one.sentence: one for one in events.SECTION_4_5.claims}
+    rows = {section_4_5.BESIDE: [row]}
+    judged = {one.sentence: one for one in section_4_5.SECTION_4_5.claims}
     assert judged["both Reno flows have the same mean window"].judge(Numbers(rows)).holds
     assert not judged["both Illinois flows have the same mean window"].judge(Numbers(rows)).holds
 
@@ -102,7 +102,7 @@ def test_a_lossy_link():
         ],
     )
     run.summary["measured_from_s"] = 50.0
-    found = small.on_lossy_link(run)
+    found = sections_3_and_5.on_lossy_link(run)
     # 40 packets are above ssthresh; after 50 s there are 450 such samples, 250 of them with 10.
     assert found == pytest.approx(
         {"cut": 0.125, "avoiding": 40, "largest alpha": 250 / 450, "least beta": 2 / 3}
@@ -119,41 +119,44 @@ def test_below_the_threshold():
         events=[(200.0, 2, "loss", 8.0, 4.0), (210.0, 3, "loss", 12.0, 9.0), (220.0, 2, "loss", 3.0, 2.0)],
         flows=[{"goodput_mbps": one} for one in (0.2, 0.2, 0.3, 0.3)],
     )
-    found = small.SECTION_3.measure(small.SLOW, run)
+    found = sections_3_and_5.SECTION_3.measure(sections_3_and_5.SLOW, run)
     assert found["Illinois over Reno"] == pytest.approx(1.5)
     assert (found["alpha off by"], found["beta off by"]) == (0, 0)
     window[:, 3] = 9
     run.tables["windows"]["window"] = window.ravel()
-    again = small.SECTION_3.measure(small.SLOW, engine.Run(run.summary, "", run.tables))
+    again = sections_3_and_5.SECTION_3.measure(sections_3_and_5.SLOW, engine.Run(run.summary, "", run.tables))
     assert again["alpha off by"] == 4
 
 
 def test_what_is_run():
-    cases = small.SECTION_3.cases(QUICK.at(SETTING))
-    cases |= others.SECTION_2.cases(QUICK.at(SETTING))
+    cases = sections_3_and_5.SECTION_3.cases(QUICK.at(SETTING))
+    cases |= section_2.SECTION_2.cases(QUICK.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
-    fixed = cases[small.FIXED].scenario["flow"][0]["params"]
+    fixed = cases[sections_3_and_5.FIXED].scenario["flow"][0]["params"]
     assert fixed == {"eta1": 0.2, "beta_min": 0.5}
-    noisy = next(iter(small.OPTIONS))
+    noisy = next(iter(sections_3_and_5.OPTIONS))
     assert [one["params"] for one in cases[noisy].scenario["flow"]] == [{"extremes": "sample"}] * 2
     assert str(noisy) == "extremes of single RTTs, sigma = 0 ms"
-    assert str(others.CUBIC) == "CUBIC"
+    assert str(section_2.CUBIC) == "CUBIC"
 
 
 def test_orders_and_buffers():
     def rows(first, second):
         return Numbers(
-            {small.FAST_FIRST: [{"share of FAST": first}], small.FAST_SECOND: [{"share of FAST": second}]}
+            {
+                sections_3_and_5.FAST_FIRST: [{"share of FAST": first}],
+                sections_3_and_5.FAST_SECOND: [{"share of FAST": second}],
+            }
         )
 
-    assert small._apart(rows(0.6, 0.4)).value == pytest.approx(1.5)
-    assert small._apart(rows(0.4, 0.6)).value == pytest.approx(1.5)
+    assert sections_3_and_5._apart(rows(0.6, 0.4)).value == pytest.approx(1.5)
+    assert sections_3_and_5._apart(rows(0.4, 0.6)).value == pytest.approx(1.5)
     gains = {
         Lossy(control, p): [{"avoiding": 10.0 if control == "Reno" else 60.0 + index}]
         for control in ("Reno", "Illinois")
-        for index, p in enumerate(small.LOSSES)
+        for index, p in enumerate(sections_3_and_5.LOSSES)
     }
     # The fourth of seven.
-    assert small._without_timeouts(Numbers(gains)).value == pytest.approx(6.3)
-    assert Four("Reno") in events.SECTION_4_5.cases(QUICK.at(SETTING))
+    assert sections_3_and_5._without_timeouts(Numbers(gains)).value == pytest.approx(6.3)
+    assert Four("Reno") in section_4_5.SECTION_4_5.cases(QUICK.at(SETTING))

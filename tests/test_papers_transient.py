@@ -10,15 +10,15 @@ from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
     conditions,
     curves,
-    diagrams,
-    increase,
-    joins,
-    link,
-    long_term,
-    lossy,
+    figures_1_and_2,
+    figures_3_to_6,
+    figures_7_to_11,
+    figures_12_to_17,
+    figures_18_and_19,
+    figures_24_to_28,
+    figures_29_to_36,
     measure,
-    several,
-    summary,
+    table_1,
 )
 from ackclock_papers.transient.setting import (
     GAIMD,
@@ -60,23 +60,23 @@ def test_the_setting_reaches_the_scenarios():
         "datagram": "210 B",
     }
     effort = QUICK.at(DECLARED | chosen)
-    scenario = link.FIGURE_7.cases(effort)[TFRC].scenario
+    scenario = figures_7_to_11.FIGURE_7.cases(effort)[TFRC].scenario
     assert [flow.get("overhead") for flow in scenario["flow"]] == ["1 ms", None]
     assert scenario["flow"][1]["packet"] == "210 B"
     tcp = scenario["tcp"]
     assert (tcp["recovery"], tcp["min_rto"], tcp["limited_transmit"]) == ("newreno", "500 ms", True)
     assert tcp["rtt_sampling"] == "every_ack"
-    beside = several.FIGURE_13.cases(effort)
+    beside = figures_12_to_17.FIGURE_13.cases(effort)
     assert [flow["overhead"] for flow in beside[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
     red = beside[Compared(TFRC, Reference.BESIDE_TCP_RED)].scenario
     assert (red["dumbbell"]["queue"]["kind"], red["flow"][0]["overhead"]) == ("red", "1 ms")
     # Unless it is stated otherwise TFRC has what TCP has; TEAR has none, and figure 18 has SACK.
-    alike = several.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
+    alike = figures_12_to_17.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
     flow = alike[TFRC].scenario["flow"][0]
     assert (flow["controller"], flow["overhead"]) == ("tfrc-2000", "5 ms")
     assert alike[GAIMD].scenario["flow"][0]["params"] == {"whole_windows": False}
     assert "overhead" not in alike[TEAR].scenario["flow"][0]
-    long = long_term.FIGURE_18.cases(effort)[long_term.Long(TCP, 0.01, 15)].scenario
+    long = figures_18_and_19.FIGURE_18.cases(effort)[figures_18_and_19.Long(TCP, 0.01, 15)].scenario
     assert long["tcp"]["recovery"] == "sack"
 
 
@@ -84,7 +84,7 @@ def test_every_plausible_value_makes_scenarios():
     for item in PAPERS["transient"].items:
         for one in item.values if item.name else ():
             effort = QUICK.at(DECLARED | {item.name: one.value})
-            for case in link.FIGURE_7.cases(effort).values():
+            for case in figures_7_to_11.FIGURE_7.cases(effort).values():
                 assert check(case.scenario)
 
 
@@ -102,7 +102,7 @@ def test_dips_of_three_protocols_at_least():
             one: {"queue_dip": dip, "dip_s": time_s, "round_trip_s": 0.25}
             for one, dip, time_s in zip(Protocol, dips, at_s, strict=True)
         }
-        return list(measured(joins.FIGURE_25, rows, axis=axis).values())
+        return list(measured(figures_24_to_28.FIGURE_25, rows, axis=axis).values())
 
     # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
     assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, True]
@@ -114,7 +114,7 @@ def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
     lossy_runs = {
         Lossy(one, rate): {"loss": rate, "cov": cov}
         for one in Protocol
-        for rate, cov in zip(link.LOSSES, (0.2, 0.3, 0.5, 0.6), strict=True)
+        for rate, cov in zip(figures_7_to_11.LOSSES, (0.2, 0.3, 0.5, 0.6), strict=True)
     }
     # Half way from 0.5 % to 1 % the CoV is 0.4; below 0.25 % it counts as 0.2.
     beside = {
@@ -123,10 +123,10 @@ def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
         TFRC: {"loss": 0.001, "cov": 0.21},
         TEAR: {"loss": 0.001, "cov": 0.19},
     }
-    held = measured(link.FIGURE_7, beside | lossy_runs)
+    held = measured(figures_7_to_11.FIGURE_7, beside | lossy_runs)
     assert list(held.values()) == [True, False, True, False]
     flow = {"sent_packets": 400, "dropped_packets": 3}
-    found = link.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
+    found = figures_7_to_11.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
     assert found["loss"] == pytest.approx(0.0075)
 
 
@@ -141,7 +141,7 @@ def test_what_is_stated_of_the_simulations():
 
     def impossible(load, lost, **changed):
         rows = {
-            diagrams.ONE_FLOW: topology | changed,
+            figures_1_and_2.ONE_FLOW: topology | changed,
             conditions.SOURCES: {"load": load},
             conditions.ONE_PER_CENT: {"lost": lost},
         }
@@ -155,9 +155,11 @@ def test_what_is_stated_of_the_simulations():
 
 
 def test_what_formulas_give_needs_no_run():
-    rows = {key: dict.fromkeys(summary.TABLE_1.keys(key, QUICK), 0.0) for key in summary.TABLE_1.cases(QUICK)}
-    held = measured(summary.TABLE_1, rows)
-    formulas = {one.sentence: held[one.sentence] for one in summary.FORMULAS}
+    rows = {
+        key: dict.fromkeys(table_1.TABLE_1.probe_of(key).keys, 0.0) for key in table_1.TABLE_1.cases(QUICK)
+    }
+    held = measured(table_1.TABLE_1, rows)
+    formulas = {one.sentence: held[one.sentence] for one in table_1.FORMULAS}
     # Equation 7 as printed has (64 3 + 6.4 + 0.64 + 0.064 + ...)/(64 - 6.4 - ...) = 3.5 = 1.87^2.
     assert [name for name, good in formulas.items() if not good] == [
         "CoV of TCP and GAIMD at 20%, formula (7)"
@@ -169,17 +171,17 @@ def test_labels_are_those_of_the_page():
     assert str(Compared(TEAR, Reference.PERIODIC)) == "TEAR, periodic"
     assert str(Compared(TCP, Reference.ALONE)) == "one TCP"
     assert str(Without(TEAR, "timeout")) == "TEAR without timeout"
-    assert str(lossy.Lossy(TCP, 0.005)) == "TCP, 0.5%"
-    assert str(long_term.Long(GAIMD, 0.17, 60)) == "GAIMD, 17.0%, 60 s"
-    assert str(summary.Growing(Without(TFRC, "discounting"))) == "TFRC without discounting, growing"
+    assert str(figures_3_to_6.Lossy(TCP, 0.005)) == "TCP, 0.5%"
+    assert str(figures_18_and_19.Long(GAIMD, 0.17, 60)) == "GAIMD, 17.0%, 60 s"
+    assert str(table_1.Growing(Without(TFRC, "discounting"))) == "TFRC without discounting, growing"
 
 
 def test_cases_of_different_kinds_are_different():
     # Two kinds of table 1 have the same parameter; as keys they must not meet.
-    assert summary.EightFlows(TCP) != summary.Growing(TCP)
+    assert table_1.EightFlows(TCP) != table_1.Growing(TCP)
     for effort in (FULL, QUICK):
         # Four protocols, each with eight flows and at two loss rates; five that grow.
-        assert len(summary.TABLE_1.cases(effort)) == 4 * 3 + 5
+        assert len(table_1.TABLE_1.cases(effort)) == 4 * 3 + 5
 
 
 def test_a_round_trip_is_the_mean_of_the_flows():
@@ -215,12 +217,11 @@ def test_a_round_trip_begins_at_the_change():
 def test_steadiness():
     # 130 s: 800 round trips of 100 ms are measured, 20 cycles of a queue of 0 and of 40 packets.
     found = measure.steadiness(
-        TCP,
         made(
             np.tile([[10.0, 20.0], [30.0, 20.0]], (650, 1)),
             queue=np.tile(np.repeat([0.0, 40.0], 20), 33)[:1300],
             window=np.where(np.arange(1300) < 400, 99.0, 64.0),
-        ),
+        )
     )
     # 10 and 30: mean 20, standard deviation 10. The other flow is constant.
     assert found["rate"] == pytest.approx(20)
@@ -239,7 +240,7 @@ def test_steadiness():
 
 
 def test_round_trips_without_a_packet_have_no_fairness():
-    found = measure.steadiness(TCP, made(np.tile([[2.0, 2.0], [0.0, 0.0]], (600, 1))))
+    found = measure.steadiness(made(np.tile([[2.0, 2.0], [0.0, 0.0]], (600, 1))))
     assert (found["fairness"], found["fairness_std"]) == pytest.approx((1, 0))
     assert np.isnan(found["largest_window"])
 
@@ -286,7 +287,7 @@ def test_pictures_show_the_fairness_of_the_flows_that_send():
 def test_sixteen_flows_of_which_two_kinds_alternate():
     # 1 and 3 by turns: over time and over flows the mean is 2 and the standard deviation 1.
     turns = (np.arange(1200)[:, None] + np.arange(16)) % 2
-    found = diagrams.FIGURE_2.measure(diagrams.SIXTEEN_FLOWS, made(1 + 2 * turns))
+    found = figures_1_and_2.FIGURE_2.measure(figures_1_and_2.SIXTEEN_FLOWS, made(1 + 2 * turns))
     assert (found["over_time"], found["over_flows"]) == pytest.approx((0.5, 0.5))
     assert (found["difference"], found["jain_difference"]) == pytest.approx((0, 0))
     # 1/(1 + 0.25) = 0.8 = (8 + 24)^2/(16 (8 + 72)).
@@ -295,7 +296,7 @@ def test_sixteen_flows_of_which_two_kinds_alternate():
 
 def test_topology():
     links = [{"max_queue_packets": 50, "queue_drops": 9}] + [{"queue_drops": n} for n in (0, 2, 1)]
-    found = diagrams.FIGURE_1.measure(diagrams.ONE_FLOW, made([[1], [1]], links=links))
+    found = figures_1_and_2.FIGURE_1.measure(figures_1_and_2.ONE_FLOW, made([[1], [1]], links=links))
     assert found["access_drops"] == 3
     assert found["longest_queue"] == 50
     # 2.5 Mbit/s times 100 ms in packets of 8000 bits.
@@ -311,7 +312,7 @@ def test_means_over_fifteen_seconds():
             steps((100, [9, 0])),
         ]
     )
-    found = long_term.FIGURE_18.measure(long_term.Long(TCP, 0.01, 15), made(packets))
+    found = figures_18_and_19.FIGURE_18.measure(figures_18_and_19.Long(TCP, 0.01, 15), made(packets))
     assert found["cov"] == pytest.approx(0.25)
 
 
@@ -322,7 +323,7 @@ def test_eight_flows_join():
     queue = np.full(1500, 40.0)
     queue[500:1000:25] = 20
     queue[1020] = 10
-    found = joins.FIGURE_26.measure(TCP, made(packets, queue=queue))
+    found = figures_24_to_28.FIGURE_26.measure(TCP, made(packets, queue=queue))
     assert found["end_share"] == pytest.approx(0.5)
     # 40 - 20/25 = 39.2 on average.
     assert (found["queue_before"], found["queue_low"]) == pytest.approx((39.2, 10))
@@ -343,7 +344,7 @@ def test_eight_flows_leave():
     queue = np.full(1500, 45.0)
     queue[1005:1025] = 2
     queue[1025:] = 40
-    found = increase.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    found = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
     # (8 + 24)^2/(16 (8 + 72)) = 0.8.
     assert (found["fairness_before"], found["fairness_after"]) == pytest.approx((0.8, 1))
     # A mean of five has made 3/5 of the change after three round trips.
@@ -357,22 +358,22 @@ def test_a_queue_that_empties_late_is_not_emptied():
     queue = np.full(1500, 30.0)
     queue[1050:] = 0
     packets = steps((1000, [1] * 16), (500, [2] * 8 + [0] * 8))
-    found = increase.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    found = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
     assert (found["least_queue"], found["refill_s"]) == (30, float("inf"))
 
 
 def test_growth_without_losses():
     # 5 packets per round trip, and 0.2 more in each round trip after the change.
     rate = 5 + 0.2 * np.maximum(np.arange(1120) - 1000, 0)[:, None]
-    found = increase.FIGURE_32.measure(TCP, made(rate))
+    found = figures_29_to_36.FIGURE_32.measure(TCP, made(rate))
     # Numbers 45 to 54 after it: 49.5 * 0.2 on average.
     assert found["before"] == pytest.approx(5)
     assert found["rise"] == pytest.approx(9.9)
-    assert summary.TABLE_1.measure(summary.Growing(TCP), made(rate)) == pytest.approx({"increase": 0.2})
+    assert table_1.TABLE_1.measure(table_1.Growing(TCP), made(rate)) == pytest.approx({"increase": 0.2})
 
 
 def test_the_worst_must_be_smoother_than_the_best():
-    claim = lossy.smoother(TFRC, TEAR)
+    claim = figures_3_to_6.smoother(TFRC, TEAR)
 
     def holds(**cov):
         return claim.judge(Numbers({Protocol[name]: [{"cov": x}] for name, x in cov.items()})).holds
@@ -386,8 +387,8 @@ def test_the_worst_must_be_smoother_than_the_best():
 
 def test_tcp_in_place_of_every_protocol_turns_verdicts():
     # The same CoV for all: nothing is smoother, nothing is in order.
-    numbers = Numbers({key: [{"cov": 0.52}] * 2 for key in lossy.FIGURE_6.cases(QUICK)})
-    held = {one.sentence: one.judge(numbers).holds for one in lossy.FIGURE_6.claims}
+    numbers = Numbers({key: [{"cov": 0.52}] * 2 for key in figures_3_to_6.FIGURE_6.cases(QUICK)})
+    held = {one.sentence: one.judge(numbers).holds for one in figures_3_to_6.FIGURE_6.claims}
     # 0.52 is within a quarter of 0.51 and 0.58, both of TCP, and of no other value; the ratios of
     # equal numbers are 1.
     assert {name for name, good in held.items() if good} == {
@@ -399,7 +400,7 @@ def test_tcp_in_place_of_every_protocol_turns_verdicts():
 
 
 def test_all_that_is_compared_is_measured_but_not_shown():
-    shown = {key for key in several.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
+    shown = {key for key in figures_12_to_17.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
     assert shown == set(Protocol)
 
 

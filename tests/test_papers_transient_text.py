@@ -8,7 +8,7 @@ from ackclock.models import timeouts
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.transient import appendix, changes, text
+from ackclock_papers.transient import section_3, section_4, section_b
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 from hand_made import made
 
@@ -18,17 +18,17 @@ SETTING = declared(PAPERS["transient"].items)
 def test_silence():
     # Silences of 2, 4 and 3 round trips; the last two count: 7 of 13.
     sent = np.array([5, 0, 0, 2, 0, 0, 0, 0, 1, 3, 0, 0, 0])
-    assert text.silent_share(sent) == pytest.approx(7 / 13)
-    assert text.silent_share(np.ones(4)) == 0
-    assert text.silent_share(np.zeros(4)) == 1
+    assert section_3.silent_share(sent) == pytest.approx(7 / 13)
+    assert section_3.silent_share(np.ones(4)) == 0
+    assert section_3.silent_share(np.zeros(4)) == 1
 
 
 def test_ramps():
     queue = np.array([0, 5, 20, 35, 46, 50, 44, 30, 20, 10, 4, 0, 30, 50, 20, 3])
     # From the second to the fifth, 3, and from the twelfth to the fourteenth, 2; down from the
     # sixth to the eleventh, 5, and from the fourteenth to the sixteenth, 2.
-    assert text.ramps(queue, 5, 45) == (2.5, 3.5)
-    assert np.isnan(text.ramps(np.full(9, 20), 5, 45)).all()
+    assert section_3.ramps(queue, 5, 45) == (2.5, 3.5)
+    assert np.isnan(section_3.ramps(np.full(9, 20), 5, 45)).all()
 
 
 def test_a_lone_flow():
@@ -46,7 +46,7 @@ def test_a_lone_flow():
             (20.0, 0, "loss", 7.0, 3.0),
         ],
     )
-    found = text.SECTION_3.measure(text.Under(TCP, text.ALONE), run)
+    found = section_3.SECTION_3.measure(section_3.Under(TCP, section_3.ALONE), run)
     assert found["window_at_loss"] == 81
     # From 50 to 75 of 100 s.
     assert found["allowed"] == pytest.approx(0.5, abs=0.001)
@@ -56,18 +56,18 @@ def test_a_lone_flow():
 
 
 def test_claims_of_steady_conditions():
-    claims = {one.sentence: one for one in text.SECTION_3.claims}
-    rates = {text._at(TCP, p): [{"rate": 10.0}] for p in text.LOSSES}
-    rates |= {text._at(GAIMD, p): [{"rate": 12.0}] for p in text.LOSSES}
+    claims = {one.sentence: one for one in section_3.SECTION_3.claims}
+    rates = {section_3._at(TCP, p): [{"rate": 10.0}] for p in section_3.LOSSES}
+    rates |= {section_3._at(GAIMD, p): [{"rate": 12.0}] for p in section_3.LOSSES}
     friendly = claims["GAIMD is TCP-friendly at every loss rate of figure 6"]
     assert friendly.judge(Numbers(rates)).holds
-    rates[text._at(GAIMD, 0.2)] = [{"rate": 4.0}]
+    rates[section_3._at(GAIMD, 0.2)] = [{"rate": 4.0}]
     found = friendly.judge(Numbers(rates))
     assert (found.value, found.holds) == (pytest.approx(0.4), False)
     fair = {
-        text.Under(one, words): [{"fairness": 0.9 - change * (words == text.RED)}]
+        section_3.Under(one, words): [{"fairness": 0.9 - change * (words == section_3.RED)}]
         for one, change in zip(Protocol, (0.01, 0.3, 0.05, 0.08), strict=True)
-        for words in (text.ALIKE, text.RED)
+        for words in (section_3.ALIKE, section_3.RED)
     }
     red = claims["results with RED are mostly similar: F of eight flows"].judge(Numbers(fair))
     assert (red.value, red.holds) == (pytest.approx(0.08), True)
@@ -77,11 +77,11 @@ def test_a_change():
     # 10 packets until the change in round trip 20; then 31 for ten, 20 from then on.
     total = np.concatenate((np.full(20, 10.0), np.full(10, 31.0), np.full(170, 20.0)))
     queue = np.concatenate((np.full(20, 50.0), np.full(25, 46.0), np.full(155, 10.0)))
-    peak, settled, full = changes.text_of(total[:, None], queue, 20)
+    peak, settled, full = section_4.text_of(total[:, None], queue, 20)
     # A tenth of 20 is 2: the mean of ten with one of 31 is 21.1, with two 22.2.
     assert (peak, settled, full) == (1.55, 9.0, 0.25)
     rising = np.arange(200.0)[:, None]
-    assert changes.text_of(rising, queue, 20)[1] == np.inf
+    assert section_4.text_of(rising, queue, 20)[1] == np.inf
 
 
 def test_loss_rates_around_a_change():
@@ -90,14 +90,14 @@ def test_loss_rates_around_a_change():
     sent = np.full((1000, 16), 1.0)
     sent[500:] = 2
     run = made(sent, sample_s=0.2, drops=drops, controllers=["reno"] * 16)
-    row = changes.SECTION_4.measure(changes.Step(TCP, changes.JOIN), run)
+    row = section_4.SECTION_4.measure(section_4.Step(TCP, section_4.JOIN), run)
     # 250 samples of 16 packets, and 500 of 32.
     assert row["loss_before"] == pytest.approx(5 / 4000)
     assert row["loss_after"] == pytest.approx(20 / 16000)
 
 
 def test_the_recursion_of_gaimd():
-    found = changes._by_recursion(Numbers({})).value
+    found = section_4._by_recursion(Numbers({})).value
     # From 9.6 to 4.8 packets by eighths, with losses 25 packets apart.
     assert 2 < found < 15
 
@@ -117,7 +117,7 @@ def test_slow_start_in_the_chain():
 
 
 def test_appendix():
-    (row,) = appendix.APPENDIX.compute(QUICK)[0][appendix.TEXT]
+    (row,) = section_b.APPENDIX.compute(QUICK)[0][section_b.TEXT]
     # A state is left with p q^(i-1) at a rate of i^e: by the sums, term by term.
     i = np.arange(1, 400)
     share = 0.2 * 0.8 ** (i - 1) / i**1.5
@@ -127,12 +127,12 @@ def test_appendix():
 
 
 def test_what_is_run():
-    cases = text.SECTION_3.cases(QUICK.at(SETTING)) | changes.SECTION_4.cases(QUICK.at(SETTING))
+    cases = section_3.SECTION_3.cases(QUICK.at(SETTING)) | section_4.SECTION_4.cases(QUICK.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
     assert len({str(one) for one in cases}) == len(cases)
-    without = cases[text.Under(TEAR, text.ALIKE, timeout=False)].scenario["flow"][0]
+    without = cases[section_3.Under(TEAR, section_3.ALIKE, timeout=False)].scenario["flow"][0]
     assert (without["params"], without["count"]) == ({"timeout": False}, 8)
-    assert cases[changes.WITHOUT].scenario["flow"][0]["params"] == {"discounting": False}
-    assert str(changes.WITHOUT) == "TFRC without discounting, 3 % to 2 %"
-    assert str(text.Under(TFRC, text.ALONE)) == "TFRC, alone"
+    assert cases[section_4.WITHOUT].scenario["flow"][0]["params"] == {"discounting": False}
+    assert str(section_4.WITHOUT) == "TFRC without discounting, 3 % to 2 %"
+    assert str(section_3.Under(TFRC, section_3.ALONE)) == "TFRC, alone"

@@ -23,7 +23,7 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, page
-from ackclock.reproduction.artefact import Simulated
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.paper import Finding, Paper, load, with_findings
@@ -170,8 +170,7 @@ def artefact(name, cases, measure=None, **more):
         about="About.",
         draw=draw,
         cases=lambda _effort: cases,
-        measure=measure or (lambda _name, run: {"rate": run.summary["flows"][0]["goodput_mbps"]}),
-        numbers=("rate",),
+        probe=Probe(("rate",), measure or (lambda run: {"rate": run.summary["flows"][0]["goodput_mbps"]})),
         claims=(claims.between("rate", "rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
     )
     return replace(made, **more)
@@ -185,7 +184,7 @@ def reproduce(tmp_path, *artefacts):
 
 
 def test_failures_do_not_stop_the_others(tmp_path):
-    def broken(_name, _run):
+    def broken(_run):
         raise KeyError("no such column")
 
     good = artefact("good", {"one": Case(tiny(), 2)})
@@ -656,10 +655,21 @@ def test_a_claim_that_asks_for_nothing_measured_is_refused_when_it_is_declared(w
 
 
 def test_what_is_measured_is_what_is_declared(tmp_path):
-    one = artefact("more", {"one": Case(tiny())}, measure=lambda _n, _r: {"rate": 1.0, "jain": 1.0})
+    one = artefact("more", {"one": Case(tiny())}, measure=lambda _run: {"rate": 1.0, "jain": 1.0})
     (record,) = reproduce(tmp_path, one)
     assert record["verdict"] == "failed"
     assert "jain" in record["error"]
+
+
+def test_what_is_measured_may_depend_on_the_case():
+    def probe(case, effort):
+        return Probe((case, effort.quick), lambda _run: {case: 1.0, effort.quick: 2.0})
+
+    one = artefact("each", {"a": Case(tiny()), "b": Case(tiny())}, probe=probe, claims=())
+    assert dict(one.supplied(QUICK)) == {"a": {"a", True}, "b": {"b", True}}
+    assert one.measure("b", None) == {"b": 1.0, False: 2.0}
+    with pytest.raises(TypeError, match="probe"):
+        Simulated(name="none", caption="what", about="About.", draw=draw, cases=lambda _effort: {})
 
 
 def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):

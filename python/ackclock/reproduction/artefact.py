@@ -227,6 +227,21 @@ class Artefact:
                     ) from error
 
 
+class Probe(NamedTuple):
+    """What is measured in a run.
+
+    Attributes
+    ----------
+    keys : collection of hashable
+        Keys of the numbers.
+    measure : callable
+        These numbers, and no others, of a run.
+    """
+
+    keys: Collection[Key]
+    measure: Callable[[Run], Row]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Simulated(Artefact, Generic[CaseKey]):
     """An artefact that needs runs.
@@ -235,40 +250,29 @@ class Simulated(Artefact, Generic[CaseKey]):
     ----------
     cases : callable
         From the effort to what is to be simulated, by key.
-    measure : callable
-        Numbers of one run, from the key of its case and the run.
-    numbers : collection or callable
-        Keys of these numbers; a callable of case and effort where they depend on them.
+    probe : Probe or callable
+        What is measured in a run; a callable of the key of its case and the effort where it depends
+        on them.
     trace : callable, optional
         What the picture shows of the first run of a case; None when it is not shown.
     """
 
     cases: Callable[[Effort], Mapping[CaseKey, Case]]
-    measure: Callable[[CaseKey, Run], Row]
-    numbers: Collection[Key] | Callable[[CaseKey, Effort], Collection[Key]]
+    probe: Probe | Callable[[CaseKey, Effort], Probe]
     trace: Callable[[CaseKey, Run], pl.DataFrame | None] | None = None
 
-    def keys(self, case: CaseKey, effort: Effort) -> frozenset[Key]:
-        """Give the keys of the numbers of a case.
+    def probe_of(self, case: CaseKey, effort: Effort = FULL) -> Probe:
+        """Return what is measured in a run of a case, by its key."""
+        return self.probe if isinstance(self.probe, Probe) else self.probe(case, effort)
 
-        Parameters
-        ----------
-        case : hashable
-            Key of the case.
-        effort : Effort
-            How much is run.
-
-        Returns
-        -------
-        frozenset
-            What `measure` gives, exactly.
-        """
-        return frozenset(self.numbers(case, effort) if callable(self.numbers) else self.numbers)
+    def measure(self, case: CaseKey, run: Run) -> Row:
+        """Measure the numbers of a run of a case."""
+        return self.probe_of(case).measure(run)
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
-        """Give the keys of cases and of what `measure` gives; see `Artefact.supplied`."""
+        """Give the keys of cases and of their numbers; see `Artefact.supplied`."""
         for case in self.cases(effort):
-            yield case, self.keys(case, effort)
+            yield case, frozenset(self.probe_of(case, effort).keys)
 
 
 @dataclass(frozen=True, kw_only=True)

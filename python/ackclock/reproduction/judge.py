@@ -71,8 +71,8 @@ class _Work:
     def take(self, key: Any, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
         assert isinstance(self.artefact, Simulated)  # noqa: S101
-        row = self.artefact.measure(key, run)
-        promised = self.artefact.keys(key, self.effort)
+        probe = self.artefact.probe_of(key, self.effort)
+        row, promised = probe.measure(run), set(probe.keys)
         if set(row) != promised:
             different = sorted(map(str, set(row) ^ promised))
             raise ValueError(f"measured and declared numbers differ: {', '.join(different)}")

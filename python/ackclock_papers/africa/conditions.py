@@ -10,12 +10,12 @@ import polars as pl
 
 from ackclock.engine import Run, number
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import AFRICA, NOISE, NOISE_SHARE, RATE_MBPS
-from ackclock_papers.africa.tables import table_case
+from ackclock_papers.africa.tables_i_and_ii import table_case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
     return {TABLES: table_case(effort, AFRICA, 6, QUICK_S)}
 
 
-def _measure(_case: str, run: Run) -> Row:
+def _measure(run: Run) -> Row:
     """Least RTT of either flow, milliseconds, and the datagrams' share of the link."""
     least = [
         float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy())) for flow in (0, 1)
@@ -47,8 +47,7 @@ CONDITIONS = Simulated(
     caption="what section IV states of the simulations",
     about="Table I's flows of 30 and 180 ms.",
     cases=_cases,
-    measure=_measure,
-    numbers=("first_ms", "second_ms", "noise"),
+    probe=Probe(("first_ms", "second_ms", "noise"), _measure),
     draw=_draw,
     claims=(
         near(

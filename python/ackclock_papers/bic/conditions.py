@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import EARLY_S, background_mbps, case
-from ackclock_papers.bic.unfairness import QUICK_MEGABIT_S, RttPair, case_table
+from ackclock_papers.bic.tables_1_to_3 import QUICK_MEGABIT_S, RttPair, case_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,24 +32,28 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
     }
 
 
-NUMBERS = {ALONE: DIRECTIONS, TABLE_3: ("reverse", "rtt_ms")}
-
-
-def _measure(key: str, run: Run) -> Row:
-    """Share of each direction that background has, and the mean RTT of the first flow."""
+def _measure(run: Run) -> Row:
+    """Share of each direction that background has."""
     mbps = background_mbps(run)
-    found: dict[str, float] = {
+    return {
         direction: sum(mbps[group] for group in mbps if group.direction == direction) / RATE_MBPS
         for direction in DIRECTIONS
     }
-    if key == TABLE_3:
-        found["rtt_ms"] = number(run.summary["flows"][0]["mean_rtt_ms"])
-    return {name: found[name] for name in NUMBERS[key]}
+
+
+def _of_table_3(run: Run) -> Row:
+    """Background's share of the backward direction, and the mean RTT of the first flow."""
+    return {"reverse": _measure(run)["reverse"], "rtt_ms": number(run.summary["flows"][0]["mean_rtt_ms"])}
+
+
+PROBES = {ALONE: Probe(DIRECTIONS, _measure), TABLE_3: Probe(("reverse", "rtt_ms"), _of_table_3)}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [str(case), name, str(numbers.of(case, name))] for case, names in NUMBERS.items() for name in names
+        [str(case), name, str(numbers.of(case, name))]
+        for case, probe in PROBES.items()
+        for name in probe.keys
     ]
     return pictures.grid(["", "", "measured"], rows)
 
@@ -59,8 +63,7 @@ CONDITIONS = Simulated(
     caption="what section II states of the simulations",
     about="At 100 Mbit/s: web traffic alone, and table 3's BI-TCP flows of 40 and 240 ms.",
     cases=_cases,
-    measure=_measure,
-    numbers=lambda key, _effort: NUMBERS[key],
+    probe=lambda key, _effort: PROBES[key],
     draw=_draw,
     claims=(
         *(

@@ -10,7 +10,7 @@ import polars as pl
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
@@ -66,7 +66,7 @@ def _cases(effort: Effort) -> Mapping[Path, Case]:
     return found
 
 
-def _measure(_path: Path, run: Run) -> Row:
+def _measure(run: Run) -> Row:
     """Mean RTT over time, ms, and the share of the packets sent that is lost at random."""
     samples = run.windows.filter(pl.col("time_s") > run.summary["measured_from_s"])["rtt_ms"]
     (alone,) = run.summary["flows"]
@@ -91,8 +91,7 @@ CONDITIONS = Simulated(
     caption="delay and loss of two emulated paths",
     about="One Reno on the path of figure 6b and on one of the middle of figure 5.",
     cases=_cases,
-    measure=_measure,
-    numbers=("rtt_ms", "lost"),
+    probe=Probe(("rtt_ms", "lost"), _measure),
     draw=_draw,
     claims=(
         *(

@@ -9,19 +9,19 @@ import numpy as np
 
 from ackclock.engine import Run
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.illinois.noise import Lossy, Noisy, lossy, noisy
-from ackclock_papers.illinois.one_flow import RENO, RTT_S
+from ackclock_papers.illinois.figures_8_and_10 import RENO, RTT_S
+from ackclock_papers.illinois.figures_14_and_15 import Lossy, Noisy, lossy, noisy
 from ackclock_papers.illinois.setting import scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 ALONE, NOISELESS, LOSSY = "one flow", "two flows, 10 Mbit/s", "one flow, lossy link"
-NUMBERS = {ALONE: ("smallest_rtt_ms",), NOISELESS: ("queueing_ms",), LOSSY: ("utilisation", "queue_drops")}
 
 
 def _cases(effort: Effort) -> Mapping[str, Case]:
@@ -34,17 +34,24 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
     }
 
 
-def _measure(case: str, run: Run) -> Row:
-    if case == LOSSY:
-        return {key: run.summary["links"][0][key] for key in ("utilisation", "queue_drops")}
-    rtt_ms = run.windows["rtt_ms"].drop_nulls().to_numpy()
-    if case == NOISELESS:
-        return {"queueing_ms": float(np.ptp(rtt_ms))}
-    return {"smallest_rtt_ms": float(rtt_ms.min())}
+def _rtts_ms(run: Run) -> NDArray[np.float64]:
+    return run.windows["rtt_ms"].drop_nulls().to_numpy()
+
+
+def _of_link(run: Run) -> Row:
+    link = run.summary["links"][0]
+    return {"utilisation": link["utilisation"], "queue_drops": link["queue_drops"]}
+
+
+PROBES = {
+    ALONE: Probe(("smallest_rtt_ms",), lambda run: {"smallest_rtt_ms": float(_rtts_ms(run).min())}),
+    NOISELESS: Probe(("queueing_ms",), lambda run: {"queueing_ms": float(np.ptp(_rtts_ms(run)))}),
+    LOSSY: Probe(("utilisation", "queue_drops"), _of_link),
+}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
-    rows = [[case, key, numbers.of(case, key)] for case, keys in NUMBERS.items() for key in keys]
+    rows = [[case, key, numbers.of(case, key)] for case, probe in PROBES.items() for key in probe.keys]
     return pictures.grid(["", "number", "measured"], rows)
 
 
@@ -53,8 +60,7 @@ CONDITIONS = Simulated(
     caption="what the paper says of its simulations",
     about="Reno alone on 100 Mbit/s; two Illinois flows on 10 Mbit/s; Illinois with random loss.",
     cases=_cases,
-    measure=_measure,
-    numbers=lambda case, _effort: NUMBERS[case],
+    probe=lambda case, _effort: PROBES[case],
     draw=_draw,
     claims=(
         between(

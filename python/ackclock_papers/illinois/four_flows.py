@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run, build, number
+from ackclock.reproduction.artefact import Probe
 from ackclock.reproduction.numbers import Effort, Key, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
@@ -135,8 +137,8 @@ ALPHA = "alpha"
 """Of Illinois beside Reno: mean increase, packets per round trip, by equation 28."""
 
 
-def numbers_of(case: Four, _effort: Effort) -> list[Key]:
-    """List the keys of what `measure` gives.
+def probe(case: Four, _effort: Effort) -> Probe:
+    """Sum goodputs, and measure who loses together.
 
     Parameters
     ----------
@@ -147,67 +149,61 @@ def numbers_of(case: Four, _effort: Effort) -> list[Key]:
 
     Returns
     -------
-    list
+    Probe
         Sums, goodput and window of each flow, the exponent of mixed round trips, `BESIDE` Reno.
     """
-    of_flows = [OfFlow(what, index) for index in range(4) for what in ("goodput", "window")]
-    return [
-        *SUMS,
-        *of_flows,
-        *(["mu"] if case.mixed else []),
-        *(BESIDE if case.reno_flows else []),
-        *([ALPHA] if _increases(case) else []),
-    ]
+    keys: list[Key] = [*SUMS, *(OfFlow(what, index) for index in range(4) for what in ("goodput", "window"))]
+    parts: list[Callable[[Run], Row]] = [partial(_sums, 2 * max(case.rtts_ms) / 1000), _of_flows]
+    if case.mixed:
+        keys.append("mu")
+        parts.append(lambda run: {"mu": metrics.rtt_unfairness_exponent(_windows(run), case.rtts_ms)})
+    if case.reno_flows:
+        keys.extend(BESIDE)
+        parts.append(partial(_beside, case.reno_flows))
+    if case.control == "Illinois" and case.reno_flows:
+        keys.append(ALPHA)
+        parts.append(lambda run: {ALPHA: _mean_alpha(run, case.reno_flows)})
+    return Probe(keys, lambda run: {key: value for part in parts for key, value in part(run).items()})
 
 
-def _increases(case: Four) -> bool:
-    return case.control == "Illinois" and case.reno_flows > 0
+def _goodputs(run: Run) -> list[float]:
+    return [number(one["goodput_mbps"]) for one in run.summary["flows"]]
 
 
-def measure(case: Four, run: Run) -> Row:
-    """Sum goodputs, and measure who loses together.
+def _windows(run: Run) -> list[float]:
+    return [number(one["mean_window"]) for one in run.summary["flows"]]
 
-    Parameters
-    ----------
-    case : Four
-        The flows.
-    run : Run
-        A recorded run of them.
 
-    Returns
-    -------
-    mapping
-        By the keys of `numbers_of`.
-    """
-    flows = run.summary["flows"]
+def _sums(merge_s: float, run: Run) -> Row:
     losses = run.events.filter(
         pl.col("kind").is_in(["loss", "timeout"]) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
-    events = metrics.congestion_events(
-        losses["time_s"].to_numpy(), losses["flow"].to_numpy(), 2 * max(case.rtts_ms) / 1000
-    )
+    events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), merge_s)
     losing = [len(who) for _, who in events]
-    goodputs = [number(one["goodput_mbps"]) for one in flows]
-    windows = [number(one["mean_window"]) for one in flows]
-    row: dict[Key, Any] = {
-        "goodput_mbps": sum(goodputs),
-        "unused_mbps": RATE_MBPS - sum(goodputs),
-        "timeouts": sum(one["timeouts"] for one in flows),
+    goodput_mbps = sum(_goodputs(run))
+    return {
+        "goodput_mbps": goodput_mbps,
+        "unused_mbps": RATE_MBPS - goodput_mbps,
+        "timeouts": sum(one["timeouts"] for one in run.summary["flows"]),
         "events": len(events),
         "losing_flows": float(np.mean(losing)) if losing else float("nan"),
-        "all_lose": float(metrics.synchronisation(losing, len(flows))),
+        "all_lose": float(metrics.synchronisation(losing, len(run.summary["flows"]))),
     }
-    for index, (goodput, window) in enumerate(zip(goodputs, windows, strict=True)):
+
+
+def _of_flows(run: Run) -> Row:
+    row: dict[Key, float] = {}
+    for index, (goodput, window) in enumerate(zip(_goodputs(run), _windows(run), strict=True)):
         row |= {OfFlow("goodput", index): goodput, OfFlow("window", index): window}
-    if case.mixed:
-        row["mu"] = metrics.rtt_unfairness_exponent(windows, case.rtts_ms)
-    if case.reno_flows:
-        reno = slice(case.reno_flows)
-        row["reno_share"] = sum(goodputs[reno]) / sum(goodputs)
-        row["window_ratio"] = np.mean(windows[case.reno_flows :]) / np.mean(windows[reno])
-    if _increases(case):
-        row[ALPHA] = _mean_alpha(run, case.reno_flows)
     return row
+
+
+def _beside(reno_flows: int, run: Run) -> Row:
+    goodputs, windows = _goodputs(run), _windows(run)
+    return {
+        "reno_share": sum(goodputs[:reno_flows]) / sum(goodputs),
+        "window_ratio": float(np.mean(windows[reno_flows:]) / np.mean(windows[:reno_flows])),
+    }
 
 
 def _mean_alpha(run: Run, reno_flows: int) -> float:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ackclock.engine import Run
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.transient import diagrams, setting
-from ackclock_papers.transient.lossy import alone
+from ackclock_papers.transient import figures_1_and_2, setting
+from ackclock_papers.transient.figures_3_to_6 import alone
 from ackclock_papers.transient.setting import BUFFER_PACKETS, TCP, Lossy
 
 if TYPE_CHECKING:
@@ -24,25 +24,26 @@ ONE_PER_CENT = Lossy(TCP, 0.01)
 
 def _cases(effort: Effort) -> Mapping[Key, Case]:
     return {
-        diagrams.ONE_FLOW: diagrams.FIGURE_1.cases(effort)[diagrams.ONE_FLOW],
+        figures_1_and_2.ONE_FLOW: figures_1_and_2.FIGURE_1.cases(effort)[figures_1_and_2.ONE_FLOW],
         SOURCES: setting.case(effort, [setting.datagrams(effort)], 250),
         ONE_PER_CENT: alone(effort, TCP, setting.bernoulli(ONE_PER_CENT.loss)),
     }
 
 
-def _measure(case: Key, run: Run) -> Row:
-    some = run.summary["flows"]
-    if case == SOURCES:
-        return {"load": sum(flow["goodput_mbps"] for flow in some)}
-    if case == ONE_PER_CENT:
-        return {"lost": some[0]["dropped_packets"] / some[0]["sent_packets"]}
-    return diagrams.FIGURE_1.measure(diagrams.ONE_FLOW, run)
+def _load(run: Run) -> Row:
+    return {"load": sum(flow["goodput_mbps"] for flow in run.summary["flows"])}
 
 
-def _numbers(case: Key, effort: Effort) -> Collection[Key]:
-    if case == diagrams.ONE_FLOW:
-        return diagrams.FIGURE_1.keys(diagrams.ONE_FLOW, effort)
-    return ("load",) if case == SOURCES else ("lost",)
+def _lost(run: Run) -> Row:
+    (flow,) = run.summary["flows"]
+    return {"lost": flow["dropped_packets"] / flow["sent_packets"]}
+
+
+PROBES: Mapping[Key, Probe] = {
+    figures_1_and_2.ONE_FLOW: figures_1_and_2.FIGURE_1.probe_of(figures_1_and_2.ONE_FLOW),
+    SOURCES: Probe(("load",), _load),
+    ONE_PER_CENT: Probe(("lost",), _lost),
+}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
@@ -59,14 +60,13 @@ CONDITIONS = Simulated(
     caption="what section 2 states of the simulations",
     about="A TCP flow on the link, the ON/OFF sources alone, a TCP flow under Bernoulli loss.",
     cases=_cases,
-    measure=_measure,
-    numbers=_numbers,
+    probe=lambda case, _effort: PROBES[case],
     draw=_draw,
     claims=(
         between(
             "round-trip-without-queue-100-ms",
             "a round trip without a queue has 100 ms",
-            mean(diagrams.ONE_FLOW, "rtt_ms"),
+            mean(figures_1_and_2.ONE_FLOW, "rtt_ms"),
             100,
             107,
             why="and a packet's 3.2 ms, or two",
@@ -76,7 +76,7 @@ CONDITIONS = Simulated(
         near(
             "buffer-holds-50-packets",
             "the buffer holds 50 packets",
-            mean(diagrams.ONE_FLOW, "longest_queue"),
+            mean(figures_1_and_2.ONE_FLOW, "longest_queue"),
             BUFFER_PACKETS,
             within=0,
             why="the longest queue",
@@ -85,7 +85,7 @@ CONDITIONS = Simulated(
         between(
             "packets-dropped-at-bottleneck-only",
             "packets are dropped at the bottleneck only",
-            mean(diagrams.ONE_FLOW, "access_drops"),
+            mean(figures_1_and_2.ONE_FLOW, "access_drops"),
             0,
             0,
             why="drops at all other links",

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.reproduction import figures
-from ackclock.reproduction.artefact import CaseKey, Claim, Simulated, Traces
+from ackclock.reproduction.artefact import CaseKey, Claim, Probe, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import measure
 from ackclock_papers.transient.setting import Compared, Lossy
-
-if TYPE_CHECKING:
-    pass
 
 LABELS = {
     "rate": "packets\nper RTT",
@@ -37,18 +33,15 @@ class Excerpt:
     ----------
     first, last : int
         Both are shown.
-    measure : callable
-        Numbers of one run, from the key of its case and the run.
-    numbers : collection
-        Keys of these numbers.
+    probe : Probe
+        What is measured in a run.
     change : int, optional
         Where a line marks the change of the conditions.
     """
 
     first: int
     last: int
-    measure: Callable[[Key, Run], Row]
-    numbers: Collection[str]
+    probe: Probe
     change: int | None = None
 
     def figure(
@@ -83,8 +76,7 @@ class Excerpt:
             caption=caption,
             about=about,
             cases=cases,
-            measure=self.measure,
-            numbers=self.numbers,
+            probe=self.probe,
             trace=self.trace,
             draw=self.draw(column),
             claims=claims,
@@ -140,11 +132,11 @@ class Excerpt:
         return draw
 
 
-def _response(_case: Key, run: Run) -> Row:
+def _response(run: Run) -> Row:
     """Measure how the rate of all flows responds to the change."""
     counted = measure.rounds(run)
     return measure.response_of(counted.sent, counted.change)._asdict()
 
 
-STEADY = Excerpt(800, 1000, measure.steadiness, measure.Steadiness._fields)
-STEP = Excerpt(900, 1300, _response, measure.Response._fields, change=1000)
+STEADY = Excerpt(800, 1000, measure.STEADINESS)
+STEP = Excerpt(900, 1300, Probe(measure.Response._fields, _response), change=1000)

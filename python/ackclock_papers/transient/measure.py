@@ -13,6 +13,7 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
 from ackclock.metrics import Estimate, Series
+from ackclock.reproduction.artefact import Probe
 from ackclock.reproduction.numbers import Key, Numbers, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
@@ -171,13 +172,11 @@ class Steadiness(NamedTuple):
     steady: float
 
 
-def steadiness(_case: Key, run: Run) -> Row:
+def steadiness(run: Run) -> Row:
     """Measure the first flow's smoothness, all flows' fairness, and the queue.
 
     Parameters
     ----------
-    _case : hashable
-        Its case, whatever it is.
     run : Run
         A recorded run.
 
@@ -206,6 +205,9 @@ def steadiness(_case: Key, run: Run) -> Row:
         largest_window=float(window.max()) if window.size else float("nan"),
         steady=float((sent[:, 0] >= 0.9 * LINK_PACKETS_PER_S * counted.width_s).mean()),
     )._asdict()
+
+
+STEADINESS = Probe(Steadiness._fields, steadiness)
 
 
 def _period(values: Series) -> float:

@@ -1,0 +1,395 @@
+"""Figures 2 to 7: beside Reno, and beside datagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw.figure import Group
+from ackclock.engine import Run, number
+from ackclock.engine.names import slug
+from ackclock.reproduction import figures, pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.africa.setting import (
+    ACCESS,
+    AFRICA,
+    CONTROLLERS,
+    HSTCP,
+    NOISE,
+    NOISE_SHARE,
+    RATE_MBPS,
+    RENO,
+    Control,
+    scenario,
+)
+
+LEFT_OUT_S = 30.0
+"""Losses until then are those of slow start."""
+LENGTH_S, QUICK_S = 480.0, 240.0
+"""Of a run of the paper, and of a quick one."""
+SLOW_ACCESS = "100 Mbit/s"
+"""Reno's access link in figures 3 and 4."""
+
+
+def _pair(effort: Effort, fast: Control, reno_access: str) -> Case:
+    flows = [
+        {"controller": CONTROLLERS[control], "rtt": "164 ms", "access": access, "name": name}
+        for control, access, name in (
+            (fast, ACCESS, CONTROLLERS[fast]),
+            (RENO, reno_access, CONTROLLERS[RENO]),
+        )
+    ]
+    length_s = effort.pick(LENGTH_S, QUICK_S)
+    made = scenario(effort.setting, flows, delay_ms=80, duration_s=length_s)
+    return Case(made, effort.runs)
+
+
+class Pair(NamedTuple):
+    """Numbers of two flows beside each other.
+
+    Attributes
+    ----------
+    ratio : float
+        Goodput of the first over that of the second.
+    fast_mbps, reno_mbps : float
+        Goodput of the first and of the second, Mbit/s, in as long a run as the paper's: a shorter
+        one is taken to go on as it went after the first 30 s. The first seconds, in which the later
+        loser still has its share, would count too much otherwise: after 120 s of the paper's 480 s
+        HSTCP's ratio at six times the RTT is half of what it becomes.
+    losses : float
+        Packets that the bottleneck drops after the first 30 s, datagrams included, in as long a
+        run.
+    loss_events : float
+        Loss events and timeouts of both after the first 30 s.
+    utilisation : float
+        Share of the time in which the bottleneck sends.
+    reno_dropped : float
+        Packets of the second that are dropped anywhere.
+    """
+
+    ratio: float
+    fast_mbps: float
+    reno_mbps: float
+    losses: float
+    loss_events: float
+    utilisation: float
+    reno_dropped: float
+
+
+def measure_pair(run: Run) -> Row:
+    """Measure the first two flows of a recorded run, as `Pair` says."""
+    later = pl.col("time_s") > LEFT_OUT_S
+    longer = (LENGTH_S - LEFT_OUT_S) / (run.summary["duration_s"] - LEFT_OUT_S)
+
+    def mbps(flow: int) -> float:
+        own = run.windows.filter(pl.col("flow") == flow)
+        first, rest = (float(own.filter(when)["delivered_bytes"].sum()) for when in (~later, later))
+        return (first + longer * rest) * 8e-6 / LENGTH_S
+
+    fast_mbps, reno_mbps = mbps(0), mbps(1)
+    events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
+    dropped = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
+    return Pair(
+        ratio=fast_mbps / reno_mbps,
+        fast_mbps=fast_mbps,
+        reno_mbps=reno_mbps,
+        losses=dropped * longer,
+        loss_events=float(events.height),
+        utilisation=number(run.summary["links"][0]["utilisation"]),
+        reno_dropped=float(run.summary["flows"][1]["dropped_packets"]),
+    )._asdict()
+
+
+def _trace(_case: Key, run: Run) -> pl.DataFrame:
+    controlled = [flow["name"] for flow in run.summary["flows"] if flow["controller"] in CONTROLLERS.values()]
+    return pictures.windows(run, 0.5).filter(pl.col("name").is_in(controlled))
+
+
+PRINTED = "one run of the paper, in a ratio that losses decide"
+
+
+def _ratio(control: Control, expected: float) -> Claim:
+    return times(
+        slug(control, "to-reno-about", expected, "1"),
+        f"{control} to Reno about {expected:g}:1",
+        mean(control, "ratio"),
+        expected,
+        factor=2,
+        why=PRINTED,
+        paper=f"{expected:g}:1",
+    )
+
+
+def _losses(control: Control, expected: float, paper: str) -> Claim:
+    return times(
+        slug(control, "losses-at-bottleneck"),
+        f"{control}: losses at the bottleneck",
+        mean(control, "losses"),
+        expected,
+        factor=3,
+        why="one run, and when slow start ended is open",
+        paper=paper,
+        unit="packets",
+    )
+
+
+LESS = ordered(
+    "africa-leaves-reno-more-than-hstcp",
+    "Africa leaves Reno more than HSTCP",
+    [("HSTCP's ratio", mean(HSTCP, "ratio")), ("Africa's", mean(AFRICA, "ratio"))],
+    paper="25:1 against 6:1",
+)
+FEWER = ordered(
+    "africa-loses-tenth-hstcp-packets-at-most",
+    "Africa loses a tenth of HSTCP's packets at most",
+    [(one, mean(one, "losses")) for one in (HSTCP, AFRICA)],
+    margin=9.0,
+    unit="packets",
+    paper="2700 against 47",
+    why="the order of the means, ten times",
+)
+
+
+def _measure_2(run: Run) -> Row:
+    rtt_ms = run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy()
+    (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
+    return {"rtt_ms": float(rtt_ms.min()), "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
+
+
+FIGURE_2 = Simulated(
+    name="figure-2", caption="experiment setup",
+    about="Drawn from the scenarios as they are run; the numbers are of figure 4's.",
+    cases=lambda effort: {AFRICA: _pair(effort, AFRICA, SLOW_ACCESS)},
+    probe=Probe(("rtt_ms", "noise"), _measure_2),
+    draw=lambda _numbers, _traces: pictures.graph(
+        {"A": (0, 1), "C": (0, 0), "S": (0.35, 0.5), "R": (0.65, 0.5), "B": (1, 1), "D": (1, 0)},
+        [
+            ("A", "S", "1 Gbit/s, 1 ms"), ("C", "S", "100 Mbit/s or 1 Gbit/s, 1 ms"),
+            ("S", "R", "622 Mbit/s, 80 ms"), ("R", "B", ""), ("R", "D", ""),
+        ],
+    ),
+    claims=(
+        near(
+            "round-trip",
+            "the round trip", mean(AFRICA, "rtt_ms"), 164, within=0.005, unit="ms",
+            why="2 (1 + 80 + 1) ms and a transmission", paper="80 ms and 1 ms each way",
+        ),
+        near(
+            "poisson-datagrams",
+            "Poisson datagrams", mean(AFRICA, "noise"), NOISE_SHARE, within=0.1,
+            paper="roughly 3 %", why="'roughly'",
+        ),
+    ),
+)  # fmt: skip
+
+
+def _beside_reno(
+    number: int,
+    caption: str,
+    control: Control,
+    reno_access: str,
+    *claims: Claim,
+    to_reno: float,
+    losses: float,
+    said: str,
+    other: str = "",
+    headline: bool = False,
+) -> Simulated[Key]:
+    """Run both controls, to compare them, and show one.
+
+    `to_reno` and `losses` are the paper's; `said` is how its text puts the losses. `other` is what
+    claims call the run of the same control in the figure whose Reno flow has slow access.
+    """
+
+    def cases(effort: Effort) -> Mapping[Key, Case]:
+        found: dict[Key, Case] = {one: _pair(effort, one, reno_access) for one in (HSTCP, AFRICA)}
+        return found | ({other: _pair(effort, control, SLOW_ACCESS)} if other else {})
+
+    def draw(_numbers: Numbers, traces: Traces) -> Group:
+        panels = {str(case): (case,) for case in traces}
+        return figures.over_time(traces, panels, "window", "window (packets)", height=2.2)
+
+    return Simulated(
+        name=f"figure-{number}",
+        caption=caption,
+        about=f"622 Mbit/s, 164 ms; {control} and Reno for 8 minutes.",
+        cases=cases,
+        probe=Probe(Pair._fields, measure_pair),
+        trace=lambda case, run: _trace(case, run) if case is control else None,
+        draw=draw,
+        claims=(_ratio(control, to_reno), _losses(control, losses, said), *claims),
+        headline=headline,
+    )
+
+
+FIGURE_3 = _beside_reno(
+    3,
+    "safety, HSTCP beside a Reno flow with 100 Mbit/s access",
+    HSTCP,
+    SLOW_ACCESS,
+    LESS,
+    to_reno=25,
+    losses=2700,
+    said="over 2700",
+)
+FIGURE_4 = _beside_reno(
+    4,
+    "safety, Africa beside a Reno flow with 100 Mbit/s access",
+    AFRICA,
+    SLOW_ACCESS,
+    FEWER,
+    ordered(
+        "africa-total-utilisation-slightly-higher",
+        "Africa's total utilisation is slightly higher",
+        [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)],
+        paper="slightly higher",
+    ),
+    between(
+        "beside-africa-reno-limited-own-access-link",
+        "beside Africa Reno is limited by its own access link",
+        mean(AFRICA, "reno_mbps"),
+        70,
+        100,
+        unit="Mbit/s",
+        paper="'effectively bottlenecked only at its access link'",
+        why="of 100; a Reno flow that loses only there has three quarters, less to begin with",
+    ),
+    to_reno=6,
+    losses=47,
+    said="47",
+    headline=True,
+)
+FIGURE_5 = _beside_reno(
+    5, "fairness, Africa beside Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
+    ordered("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
+            [(one, mean(one, "ratio")) for one in (FIGURE_4.name, AFRICA)],
+            paper="'the ratio of TCP-Africa traffic to TCP-Reno traffic improves', 6:1 to 4:1"),
+    ordered("africa-fewer-congestion-events-than-hstcp", "Africa has fewer congestion events than HSTCP",
+            [(one, mean(one, "loss_events")) for one in (HSTCP, AFRICA)],
+            paper="'the decreased number of congestion incidents'"),
+    ordered("africa-loses-fewer-packets-in-each-congestion-event",
+            "Africa loses fewer packets in each congestion event",
+            [(one, ratio((one, "losses"), (one, "loss_events"))) for one in (HSTCP, AFRICA)],
+            unit="packets", why="the order of the means of losses over those of loss events",
+            paper="'an improvement in ... the number of packets lost in each event'"),
+    to_reno=4, losses=32, said="32", other=FIGURE_4.name,
+)  # fmt: skip
+FIGURE_6 = _beside_reno(
+    6,
+    "fairness, HSTCP beside Reno, all access links 1 Gbit/s",
+    HSTCP,
+    ACCESS,
+    LESS,
+    times(
+        "reno-not-significantly-more-than-in-figure-3",
+        "Reno has not significantly more than in figure 3",
+        ratio((HSTCP, "reno_mbps"), (FIGURE_3.name, "reno_mbps")),
+        25 / 17,
+        factor=1.5,
+        why="one run each; 25:17 by the two ratios",
+        paper="1.5, 'very similar results'",
+    ),
+    to_reno=17,
+    losses=2000,
+    said="slightly over 2000",
+    other=FIGURE_3.name,
+)
+
+COME_S, GO_S = 160, 320
+"""When the datagrams of figure 7 begin and end."""
+DATAGRAMS_MBPS = 300
+SAMPLE_7_S = 0.2
+
+
+def _cases_7(effort: Effort) -> Mapping[Control, Case]:
+    one = {"controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS, "name": CONTROLLERS[AFRICA]}
+    other = {
+        "source": "cbr",
+        "rate": f"{DATAGRAMS_MBPS} Mbit/s",
+        "rtt": "84 ms",
+        "start": f"{COME_S} s",
+        "stop": f"{GO_S} s",
+        "name": "noise cbr",
+    }
+    made = scenario(effort.setting, [one, other], delay_ms=40, duration_s=480, sample_s=SAMPLE_7_S)
+    return {AFRICA: Case(made, effort.runs)}
+
+
+AVAILABLE_MBPS = (1 - NOISE_SHARE) * RATE_MBPS
+
+
+class Adapting(NamedTuple):
+    """Numbers of a flow that datagrams join and leave again.
+
+    Attributes
+    ----------
+    before, during, after : float
+        Its goodput once it has adapted, Mbit/s: from 100, 200 and 400 s on.
+    down_s : float
+        From the datagrams' coming until it first has less than 1.1 times what they leave.
+    up_s : float
+        From their going until it first has more than 0.9 of the link; the first 2 s do not count.
+    """
+
+    before: float
+    during: float
+    after: float
+    down_s: float
+    up_s: float
+
+
+def _measure_7(run: Run) -> Row:
+    own = run.windows.filter(pl.col("flow") == 0)
+    time_s = own["time_s"].to_numpy()
+    rate_mbps = own["delivered_bytes"].to_numpy() * 8 / SAMPLE_7_S / 1e6
+
+    def average(start_s: float, end_s: float) -> float:
+        return float(rate_mbps[(time_s > start_s) & (time_s <= end_s)].mean())
+
+    def until(reached: Any, since_s: float) -> float:
+        return float(time_s[np.argmax(reached)] - since_s) if reached.any() else float("inf")
+
+    low = (time_s > COME_S) & (rate_mbps < 1.1 * (AVAILABLE_MBPS - DATAGRAMS_MBPS))
+    high = (time_s > GO_S + 2) & (rate_mbps > 0.9 * AVAILABLE_MBPS)
+    return Adapting(
+        before=average(100, COME_S),
+        during=average(200, GO_S),
+        after=average(400, 480),
+        down_s=until(low, COME_S),
+        up_s=until(high, GO_S),
+    )._asdict()
+
+
+FIGURE_7 = Simulated(
+    name="figure-7", caption="adapting to 300 Mbit/s of datagrams from 160 s to 320 s",
+    about="One Africa flow on 622 Mbit/s, RTT 84 ms.",
+    cases=_cases_7, probe=Probe(Adapting._fields, _measure_7), trace=_trace,
+    draw=lambda _numbers, traces: figures.over_time(
+        traces, {str(AFRICA): (AFRICA,)}, "window", "window (packets)", height=3.0
+    ),
+    claims=(
+        between(
+            "quick-reduction",
+            "quick reduction", mean(AFRICA, "down_s"), 0, 10, unit="s", paper="quickly",
+            why="time until its rate fits beside the datagrams, 120 round trips at most",
+        ),
+        between(
+            "fast-recovery-after-320-s",
+            "fast recovery after 320 s", mean(AFRICA, "up_s"), 0, 20, unit="s",
+            paper="quickly utilizes",
+            why="time to 90 % of the link; Reno would need some 3000 round trips, 250 s",
+        ),
+        between(
+            "comes-near-what-datagrams-leave",
+            "it comes near what the datagrams leave", mean(AFRICA, "during"),
+            0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
+            why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,180 @@
+"""Section III: when Africa is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, ordered
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.africa.figures_2_to_7 import FIGURE_4, LEFT_OUT_S
+from ackclock_papers.africa.setting import AFRICA
+from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BELOW, FULL = 0.90, 0.95
+"""Utilisations below which a link is underused, and with which it is full: G of section II-C."""
+FIGURE_4_AFRICA = "figure 4"
+
+
+def own(run: Run, flow: int, key: str) -> Any:
+    """Give a column of the windows of a flow.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    flow : int
+        Which flow.
+    key : str
+        The column.
+
+    Returns
+    -------
+    ndarray
+        By sample.
+    """
+    return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
+
+
+def _slow(run: Run, flow: int) -> Any:
+    return own(run, flow, "fast") < 0.5
+
+
+def _share(some: Any, of: Any) -> float:
+    """Give the share of some samples with which something is so; not a number without any."""
+    return float(some[of].mean()) if of.any() else float("nan")
+
+
+def both_slow(run: Run) -> Row:
+    """Measure when two flows of Africa are slow.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run whose first two flows are of Africa, the first with the shorter RTT.
+
+    Returns
+    -------
+    mapping
+        ``short`` and ``long``: shares of the time in which they are slow, after 30 s; ``faster``:
+        of the time in which one is and the other is not, the share in which it is the one that
+        sends faster.
+    """
+    later = own(run, 0, "time_s") > LEFT_OUT_S
+    short, long = (_slow(run, flow) for flow in (0, 1))
+    rates = [own(run, flow, "window") / own(run, flow, "rtt_ms") for flow in (0, 1)]
+    one = later & (short != long) & np.isfinite(rates[0]) & np.isfinite(rates[1])
+    return {
+        "short": _share(short, later),
+        "long": _share(long, later),
+        "faster": _share(short == (rates[0] > rates[1]), one),
+    }
+
+
+def before_losses(run: Run) -> Row:
+    """Measure how many losses of the first flow, of Africa, come in slow mode.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    mapping
+        ``slow before losses``: share of its loss events after 30 s before which the last sample is
+        slow; ``slow when full``, ``fast below``: share of the time after 30 s in which it is slow
+        while the link is full, and fast while it is underused.
+    """
+    time_s, slow = own(run, 0, "time_s"), _slow(run, 0)
+    losses = run.events.filter(
+        (pl.col("flow") == 0) & (pl.col("kind") == "loss") & (pl.col("time_s") > LEFT_OUT_S)
+    )
+    last = np.searchsorted(time_s, losses["time_s"].to_numpy()) - 1
+    used = run.queues.filter(pl.col("link") == 0)["utilisation"].to_numpy()
+    later = time_s > LEFT_OUT_S
+    return {
+        "slow before losses": float(slow[last].mean()) if len(last) else float("nan"),
+        "slow when full": _share(slow, later & (used >= FULL)),
+        "fast below": _share(~slow, later & (used < BELOW)),
+    }
+
+
+def _cases_3(effort: Effort) -> Mapping[Key, Case]:
+    return {
+        **{RttRatio(one): table_case(effort, AFRICA, one) for one in UNEQUAL},
+        FIGURE_4_AFRICA: FIGURE_4.cases(effort)[AFRICA],
+    }
+
+
+BEFORE_LOSSES = ("slow before losses", "slow when full", "fast below")
+
+
+def _probe_3(case: Key, _effort: Effort) -> Probe:
+    if case == FIGURE_4_AFRICA:
+        return Probe(BEFORE_LOSSES, before_losses)
+    return Probe(("short", "long", "faster"), both_slow)
+
+
+def draw(numbers: Numbers, _traces: Traces) -> Figure:
+    """Write every number of every case into a table.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What was measured.
+
+    Returns
+    -------
+    Figure
+        One panel.
+    """
+    rows = [
+        [f"{case}: {key}", str(numbers.of(case, key))]
+        for case, found in numbers.rows.items()
+        for key in found[0]
+    ]
+    return pictures.grid(["", "measured"], rows)
+
+
+SECTION_3_B = Simulated(
+    name="section-iii-b", caption="when Africa is slow",
+    about="Modes of the flows of table I and of figure 4, from their traces.",
+    cases=_cases_3, probe=_probe_3, draw=draw, headline=True,
+    claims=(
+        *(between(slug("faster-flow-turns-slow-first-rtt", one),
+                  f"the faster flow turns slow first (RTT ratio {one})",
+                  mean(RttRatio(one), "faster"), 0.5, 1, paper="'the first to switch'",
+                  why="of the time in which only one flow is slow, more than half")
+          for one in UNEQUAL),
+        *(ordered(slug("short-flow-slow-more-time", one),
+                  f"the short flow is slow more of the time than the long one (RTT ratio {one})",
+                  [(key, mean(RttRatio(one), key)) for key in ("short", "long")],
+                  why="shares of the time after 30 s",
+                  paper="'allowed to continue to use the higher increase rate'")
+          for one in UNEQUAL),
+        between("figure-4-slow-before-losses", "figure 4: it is slow before its losses",
+                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
+                why="before more than half of its losses"),
+        between("figure-4-slow-while-link-full", "figure 4: it is slow while the link is full",
+                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[1]), 0.5, 1,
+                paper="'much more conservative ... in networks that are being sufficiently used'",
+                why="more than half of the time with a utilisation of 0.95, the upper end of G"),
+        between("figure-4-fast-while-link-underused", "figure 4: it is fast while the link is underused",
+                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[2]), 0.5, 1,
+                paper="'to run indeed in the scalable, aggressive \"fast\" mode in underutilized "
+                "networks'",
+                why="more than half of the time with a utilisation below 0.90, the lower end"),
+    ),
+)  # fmt: skip

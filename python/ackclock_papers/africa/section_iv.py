@@ -1,0 +1,293 @@
+"""Section IV: what its text says beside figures 3 to 7, and section II of the controls in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run, build, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
+from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.africa.figures_2_to_7 import (
+    COME_S,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    FIGURE_6,
+    FIGURE_7,
+    LEFT_OUT_S,
+    measure_pair,
+)
+from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, FULL, before_losses, draw, own
+from ackclock_papers.africa.setting import ACCESS, AFRICA, HSTCP, RATE_MBPS, Control, scenario
+from ackclock_papers.africa.tables_i_and_ii import TABLE_2, UNEQUAL, RttRatio, table_case
+
+QUEUED = 10
+"""Packets in the queue from which the one in transmission hardly counts."""
+
+
+class Alpha(NamedTuple):
+    """Figure 5 with another alpha."""
+
+    value: float
+
+    def __str__(self) -> str:
+        return f"alpha {self.value:g}"
+
+
+class Shift(NamedTuple):
+    """Figure 5 with or without an overhead, the RTT of Africa longer by some milliseconds."""
+
+    overhead: bool
+    longer_ms: float
+
+    def __str__(self) -> str:
+        return f"{'with' if self.overhead else 'without'} overhead, {self.longer_ms:g} ms more"
+
+
+ALPHAS = (Alpha(0.5), Alpha(5))
+"""Below one and far above it, as the text says 'usually ... larger than one'."""
+SHIFTS = tuple(Shift(overhead, ms) for overhead in (True, False) for ms in (0, 0.3, 0.6, 0.9))
+STCP = tuple(RttRatio(one, Control.SCALABLE) for one in UNEQUAL)
+FIRST_S = 60.0
+"""In which the network 'is still stabilizing after slow start'."""
+ACCESS_QUEUE, FAST_ALONE, HSTCP_ALONE = "access queue", "FAST alone", "HSTCP alone"
+ALONE_S = 60.0
+
+
+def _with(case: Case, change: Callable[[dict[str, Any]], None]) -> Case:
+    """Give a case whose scenario is changed."""
+    made = dict(case.scenario)  # type: ignore[arg-type]
+    made |= {"tcp": dict(made["tcp"]), "flow": [dict(one) for one in made["flow"]]}
+    change(made)
+    return Case(made, case.runs)
+
+
+def _shifted(effort: Effort, shift: Shift) -> Case:
+    def change(made: dict[str, Any]) -> None:
+        made["flow"][0]["rtt"] = f"{164 + shift.longer_ms:g} ms"
+        made["run"] = {**made["run"], "duration": f"{effort.pick(240, 60):g} s"}
+        if not shift.overhead:
+            del made["tcp"]["overhead"]
+
+    return _with(FIGURE_5.cases(effort)[AFRICA], change)
+
+
+def _alone(effort: Effort, controller: str) -> Case:
+    flow = {"controller": controller, "rtt": "84 ms", "access": ACCESS}
+    made = scenario(effort.setting, [flow], delay_ms=40, duration_s=ALONE_S, sample_s=0.2)
+    return Case(made, effort.runs)
+
+
+def _access_queue(effort: Effort) -> Case:
+    """Give figure 4 with a queue like the shared one before Reno's access link."""
+    queue = {"kind": "droptail", "limit": build.packets(effort.setting["buffer_packets"])}
+    links = [
+        {"name": "shared", "from": "s", "to": "r", "rate": "622 Mbit/s", "delay": "80 ms"},
+        {"name": "access", "from": "c", "to": "s", "rate": "100 Mbit/s", "delay": "1 ms"},
+        {"name": "fast", "from": "a", "to": "s", "rate": ACCESS, "delay": "1 ms"},
+        {"name": "far", "from": "r", "to": "b", "rate": ACCESS, "delay": "1 ms"},
+    ]
+    ends = (("a", "b"), ("c", "b"), ("s", "r"), ("r", "s"))
+
+    def change(made: dict[str, Any]) -> None:
+        del made["dumbbell"]
+        made["link"] = [{**one, "queue": queue} for one in links]
+        for flow, (start, end) in zip(made["flow"], ends, strict=True):
+            for key in ("access", "direction", "rtt"):
+                flow.pop(key, None)
+            flow |= {"from": start, "to": end}
+
+    return _with(FIGURE_4.cases(effort)[AFRICA], change)
+
+
+def _cases_4(effort: Effort) -> Mapping[Key, Case]:
+    five = FIGURE_5.cases(effort)
+
+    def other(alpha: Alpha) -> Case:
+        return _with(five[AFRICA], lambda made: made["flow"][0].update(params={"alpha": alpha.value}))
+
+    return {
+        FIGURE_5.name: five[AFRICA],
+        FIGURE_6.name: FIGURE_6.cases(effort)[HSTCP],
+        FIGURE_3.name: FIGURE_3.cases(effort)[HSTCP],
+        FIGURE_7.name: FIGURE_7.cases(effort)[AFRICA],
+        **{one: other(one) for one in ALPHAS},
+        **{one: _shifted(effort, one) for one in SHIFTS},
+        **{one: table_case(effort, Control.SCALABLE, one.times) for one in STCP},
+        **{RttRatio(one): TABLE_2.cases(effort)[RttRatio(one)] for one in UNEQUAL},
+        ACCESS_QUEUE: _access_queue(effort),
+        FAST_ALONE: _alone(effort, "fast"),
+        HSTCP_ALONE: _alone(effort, "hstcp"),
+    }
+
+
+def _queue_estimate(run: Run) -> Row:
+    """Compare W (aRTT - minRTT)/aRTT with the queue, before the datagrams of figure 7 come."""
+    time_s, rtt_ms = own(run, 0, "time_s"), own(run, 0, "rtt_ms")
+    estimate = own(run, 0, "window") * (rtt_ms - np.nanmin(rtt_ms)) / rtt_ms
+    queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
+    some = (time_s > LEFT_OUT_S) & (time_s < COME_S) & (queue >= QUEUED) & np.isfinite(estimate)
+    found = estimate[some].sum() / queue[some].sum() if some.any() else float("nan")
+    return {"estimate": float(found)}
+
+
+def _parts(run: Run) -> Row:
+    """Give what Reno, the second flow, delivers in the first minute and after it, Mbit."""
+    time_s = own(run, 1, "time_s")
+    megabits = own(run, 1, "delivered_bytes") * 8e-6
+    first = time_s <= FIRST_S
+    return {"first": float(megabits[first].sum()), "rest": float(megabits[~first].sum())}
+
+
+def _access_drops(run: Run) -> Row:
+    links = {one["id"]: float(one["queue_drops"]) for one in run.summary["links"]}
+    every = float(run.summary["flows"][1]["whole_run"]["dropped_packets"])
+    return {"access": links["access"], "shared": every - links["access"]}
+
+
+def _steady(run: Run) -> Row:
+    """Measure a flow alone on figure 7's link."""
+    time_s = own(run, 0, "time_s")
+    rate_mbps = own(run, 0, "delivered_bytes") * 8e-6 / (time_s[1] - time_s[0])
+    high = rate_mbps > BELOW * RATE_MBPS
+    later = pl.col("time_s") > ALONE_S / 2
+    shared = run.queues.filter(later & (pl.col("link") == 0))
+    return {
+        "utilisation": float(shared["utilisation"].mean()),  # type: ignore[arg-type]
+        "drops": float(shared["drops"].sum()),
+        "queue": float(shared["mean_packets"].mean()),  # type: ignore[arg-type]
+        "up_s": float(time_s[np.argmax(high)]) if high.any() else float("inf"),
+    }
+
+
+def _with_hstcp(run: Run) -> Row:
+    pair = measure_pair(run)
+    later = (pl.col("time_s") > LEFT_OUT_S) & (pl.col("link") == 0)
+    dropped = float(run.queues.filter(later)["drops"].sum())
+    losses = {key: pair[key] for key in ("losses", "loss_events")}
+    return {**_parts(run), **losses, "dropped": dropped}
+
+
+def _ratio_and_losses(run: Run) -> Row:
+    pair = measure_pair(run)
+    return {key: pair[key] for key in ("ratio", "losses")}
+
+
+def _of_figure_5(run: Run) -> Row:
+    utilisation = number(run.summary["links"][0]["utilisation"])
+    return {**_ratio_and_losses(run), **before_losses(run), "utilisation": utilisation}
+
+
+WITH_HSTCP = Probe(("first", "rest", "losses", "loss_events", "dropped"), _with_hstcp)
+STEADY = Probe(("utilisation", "drops", "queue", "up_s"), _steady)
+PROBES: Mapping[Key, Probe] = {
+    FIGURE_3.name: WITH_HSTCP,
+    FIGURE_5.name: Probe(("ratio", "losses", *BEFORE_LOSSES, "utilisation"), _of_figure_5),
+    FIGURE_6.name: WITH_HSTCP,
+    FIGURE_7.name: Probe(("estimate",), _queue_estimate),
+    ACCESS_QUEUE: Probe(("access", "shared"), _access_drops),
+    FAST_ALONE: STEADY,
+    HSTCP_ALONE: STEADY,
+}
+"""What is measured in the cases that are not a variant of figure 5 or of table II."""
+VARIANT = Probe(("ratio", "losses"), _ratio_and_losses)
+
+
+def _early_gain(numbers: Numbers) -> Estimate:
+    """Give the share of Reno's gain from figure 3 to figure 6 that falls into the first minute."""
+    first, rest = (
+        numbers.of(FIGURE_6.name, part).value - numbers.of(FIGURE_3.name, part).value
+        for part in ("first", "rest")
+    )
+    value = first / (first + rest) if first + rest > 0 else float("nan")
+    return Estimate(value, float("nan"), float("nan"), 1)
+
+
+def _spread(overhead: bool) -> Callable[[Numbers], Estimate]:
+    """Give the largest ratio over the least as the round trip changes."""
+
+    def spread(numbers: Numbers) -> Estimate:
+        found = [numbers.of(one, "ratio").value for one in SHIFTS if one.overhead == overhead]
+        return Estimate(max(found) / min(found), float("nan"), float("nan"), 1)
+
+    return spread
+
+
+def _per_event(numbers: Numbers) -> Estimate:
+    """Give the packets that figure 3 loses per loss event; the losses are of as long a run."""
+    return numbers.ratio((FIGURE_3.name, "dropped"), (FIGURE_3.name, "loss_events"))
+
+
+SECTION_4 = Simulated(
+    name="section-iv", caption="what its text says beside figures 3 to 7",
+    about=(
+        "Figures 5 and 6 with other settings; table II's flows with Scalable TCP; figure 4 with a "
+        "queue before Reno's access link; FAST and HSTCP alone on figure 7's link for a minute."
+    ),
+    cases=_cases_4, probe=lambda case, _effort: PROBES.get(case, VARIANT), draw=draw,
+    claims=(
+        between("fast-alone-uses-link",
+                "FAST alone uses the link", mean(FAST_ALONE, "utilisation"), FULL, 1.001,
+                paper="'excellent steady states'", why="the upper end of G, section II-C"),
+        near("fast-alone-loses-nothing-in-steady-state",
+             "FAST alone loses nothing in steady state", mean(FAST_ALONE, "drops"), 0, within=0,
+             unit="packets", why="in the second half of a minute, datagrams included",
+             paper="'without causing packet drops'"),
+        ordered("fast-alone-less-queue-than-hstcp", "FAST alone has less of a queue than HSTCP",
+                [(one, mean(one, "queue")) for one in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
+                why="mean queues", paper="'unlikely to cause significant queuing delay'"),
+        between("fast-alone-converges-quickly",
+                "FAST alone converges quickly", mean(FAST_ALONE, "up_s"), 0, 20, unit="s",
+                why="until it first has 90 % of the link; 20 s, as of Africa in figure 7",
+                paper="'can quickly converge'"),
+        between("hstcp-loses-many-packets-in-same-event",
+                "HSTCP loses many packets in the same event", _per_event, 2, np.inf,
+                unit="packets", why="independent losses would come one at a time",
+                paper="'many packets may be lost in the same event'"),
+        near("estimate-what-in-queue",
+             "its estimate is what it has in the queue", mean(FIGURE_7.name, "estimate"), 1,
+             within=0.1, paper="'an estimate of the number of packets'",
+             why="estimates over queues, of which the datagrams have 3 % and the packet in "
+             "transmission some more"),
+        *(ordered(slug("africa-loses-less-than-hstcp-with", one), f"Africa loses less than HSTCP with {one}",
+                  [("HSTCP", mean(FIGURE_6.name, "losses")), (str(one), mean(one, "losses"))],
+                  unit="packets", paper="'can never make it behave in a dangerous manner'")
+          for one in ALPHAS),
+        ordered("without-overhead-there-phase-effects", "without the overhead there are phase effects",
+                [("without", _spread(overhead=False)), ("with", _spread(overhead=True))],
+                why="largest over least ratio of figure 5 as the round trip of Africa grows by up "
+                "to 0.9 ms", paper="'necessary to ... mitigate the presence of phase effects'"),
+        ordered("figure-4-reno-loses-more-at-access-link",
+                "figure 4: Reno loses more at its access link than at the bottleneck",
+                [(one, mean(ACCESS_QUEUE, one)) for one in ("access", "shared")], unit="packets",
+                paper="'lost more packets at its access link'"),
+        between("figure-6-most-reno-gain-comes-before-hstcp-settled",
+                "figure 6: most of Reno's gain comes before HSTCP has settled", _early_gain, 0.5,
+                np.inf, why="share of its gain over figure 3 in the first minute",
+                paper="'most of the improvement'"),
+        between("figure-5-common-link-bottleneck",
+                "figure 5: the common link is the bottleneck", mean(FIGURE_5.name, "utilisation"),
+                BELOW, 1.001, paper="'bottlenecked at the common link'",
+                why="its utilisation; the lower end of G, section II-C"),
+        between("figure-5-slow-before-each-loss",
+                "figure 5: it is slow before each loss", mean(FIGURE_5.name, BEFORE_LOSSES[0]),
+                1, 1, paper="'evident in each congestion event cycle'", why="of its losses"),
+        between("figure-5-slow-while-link-full",
+                "figure 5: it is slow while the link is full", mean(FIGURE_5.name,
+                                                                    BEFORE_LOSSES[1]),
+                0.5, 1, why="as in figure 4",
+                paper="'much more conservative ... in networks that are being sufficiently used'"),
+        *(ordered(slug("stcp-more-rtt-bias-than-hstcp", one.times),
+                  f"STCP has more RTT bias than HSTCP (RTT ratio {one.times})",
+                  [("STCP", mean(one, "ratio")), ("HSTCP", mean(RttRatio(one.times), "ratio"))],
+                  paper="'slightly improved RTT bias performance'") for one in STCP),
+    ),
+)  # fmt: skip

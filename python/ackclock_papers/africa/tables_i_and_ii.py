@@ -1,0 +1,214 @@
+"""Tables I and II: RTT bias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_runs
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
+from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.runs import Case
+from ackclock_papers.africa.figures_2_to_7 import LENGTH_S, Pair, measure_pair
+from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, Control, scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+QUICK_S = 120.0
+"""Length of a quick run, seconds: half of that of figures 3 to 6, as round trips are shorter."""
+
+
+class RttRatio(NamedTuple):
+    """Two flows of one control.
+
+    Attributes
+    ----------
+    times : int
+        RTT of the second over that of the first.
+    control : str
+        Their control, if the artefact has more than one.
+    """
+
+    times: int
+    control: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.control} RTT ratio {self.times}".strip()
+
+
+def table_case(effort: Effort, control: Control, multiple: int, quick_s: float = QUICK_S) -> Case:
+    """Make a case of tables I and II.
+
+    Parameters
+    ----------
+    effort : Effort
+        How many runs, how long, and at which setting.
+    control : Control
+        Of both flows.
+    multiple : int
+        RTT of the second flow over the 30 ms of the first.
+    quick_s : float
+        Length of a quick run, seconds.
+
+    Returns
+    -------
+    Case
+        The scenario and its runs.
+    """
+    flows = [
+        {"controller": CONTROLLERS[control], "rtt": f"{30 * one} ms", "access": ACCESS}
+        for one in (1, multiple)
+    ]
+    length_s = effort.pick(LENGTH_S, quick_s)
+    return Case(scenario(effort.setting, flows, delay_ms=5, duration_s=length_s), effort.runs)
+
+
+def _table(
+    number: str,
+    control: Control,
+    printed: Mapping[int, tuple[float, int]],
+    *claims: Claim,
+    beside: Mapping[RttRatio, Control] | None = None,
+    headline: bool = False,
+) -> Simulated[RttRatio]:
+    """Compare with the ratio of throughputs and the lost packets that the paper has.
+
+    `beside` are cases of another control that `claims` compare with.
+    """
+    keys = {RttRatio(multiple): values for multiple, values in printed.items()}
+    controls = dict.fromkeys(keys, control) | dict(beside or {})
+
+    def cases(effort: Effort) -> Mapping[RttRatio, Case]:
+        return {key: table_case(effort, one, key.times) for key, one in controls.items()}
+
+    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+        rows = [
+            [key.times, f"{ratio:.4g}", str(numbers.of(key, "ratio")), lost, str(numbers.of(key, "losses"))]
+            for key, (ratio, lost) in keys.items()
+        ]
+        heads = ["RTT ratio", "ratio (paper)", "ratio (ours)", "losses (paper)", "losses (ours)"]
+        return pictures.grid(heads, rows)
+
+    ratios = (
+        near(
+            slug(key, "throughput-ratio"),
+            f"{key}: throughput ratio",
+            mean(key, "ratio"),
+            value,
+            within=0.1,
+            why="equal flows",
+        )
+        if key.times == 1
+        else times(
+            slug(key, "throughput-ratio"),
+            f"{key}: throughput ratio",
+            mean(key, "ratio"),
+            value,
+            factor=1.5,
+            why="one run of the paper, whose buffer is open",
+        )
+        for key, (value, _) in keys.items()
+    )
+    losses = (
+        times(
+            slug(key, "packets-lost"),
+            f"{key}: packets lost",
+            mean(key, "losses"),
+            lost,
+            factor=4,
+            why="one run, and slow start or not is open",
+            paper=str(lost),
+        )
+        for key, (_, lost) in keys.items()
+    )
+    return Simulated(
+        name=f"table-{number}",
+        caption=f"RTT bias of {control}",
+        about="Two flows on 622 Mbit/s for 8 minutes, RTT 30 ms and a multiple of it.",
+        cases=cases,
+        probe=Probe(Pair._fields, measure_pair),
+        draw=draw,
+        claims=(*ratios, *losses, *claims),
+        headline=headline,
+    )
+
+
+UNEQUAL = (2, 3, 6)
+HSTCP_6 = RttRatio(6, HSTCP)
+"""Table II's last case, with which table I compares."""
+
+
+def exponent(numbers: Numbers) -> Estimate:
+    """Fit the power of the RTT ratio that the ratio of throughputs is, through 1 at 1.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        Of table I.
+
+    Returns
+    -------
+    Estimate
+        By least squares of the logarithms: 1 is proportional, 2 is Reno's.
+    """
+    x = np.log(UNEQUAL)
+    y = np.log([numbers.each(RttRatio(multiple), "ratio") for multiple in UNEQUAL])
+    return over_runs(x @ y / (x @ x))
+
+
+TABLE_1 = _table(
+    "i",
+    AFRICA,
+    {1: (1.0132, 440), 2: (2.3552, 581), 3: (3.6106, 529), 6: (8.4616, 336)},
+    near(
+        "ratio-roughly-proportional-to-rtts",
+        "the ratio is roughly proportional to that of the RTTs",
+        exponent,
+        1.19,
+        within=0.3,
+        absolute=True,
+        paper="1.19 from its table; 'roughly proportional'",
+        why="power of the RTT ratio; at 1.5 a ratio of 6 is 15",
+    ),
+    between(
+        "improvement-over-reno-which-quadratic",
+        "an improvement over Reno, which is quadratic",
+        exponent,
+        -np.inf,
+        1.9,
+        paper="'an improvement over ... Reno', 2",
+        why="power of the RTT ratio; 1.9 is hardly one",
+    ),
+    between(
+        "ratio-grows-far-slower-than-hstcp-rtt-ratio-6",
+        "the ratio grows far slower than HSTCP's (RTT ratio 6)",
+        ratio((HSTCP_6, "ratio"), (RttRatio(6), "ratio")),
+        5,
+        np.inf,
+        paper="284.5 against 8.46",
+        why="HSTCP's over Africa's; 'serious' and 'excellent' are more than a factor of five",
+    ),
+    *(
+        ordered(
+            slug("packets-lost", words, "from-rtt-ratio", low, "to", high),
+            f"packets lost {words} from RTT ratio {low} to {high}",
+            [(str(RttRatio(one)), mean(RttRatio(one), "losses")) for one in order],
+            unit="packets",
+            paper=paper,
+        )
+        for words, low, high, order, paper in (
+            ("rise", 1, 2, (2, 1), "440 to 581"),
+            ("fall", 3, 6, (3, 6), "529 to 336"),
+        )
+    ),
+    beside={HSTCP_6: HSTCP},
+    headline=True,
+)
+TABLE_2 = _table("ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)})

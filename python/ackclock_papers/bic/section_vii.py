@@ -1,0 +1,146 @@
+"""Section VII: what its text says of windows and loss rates, and of RTT unfairness with RED."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock.engine import Run, number
+from ackclock.engine.names import slug
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, ordered, ratio, times
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
+from ackclock_papers.bic.tables_1_to_3 import (
+    PAPER_2,
+    PAPER_3,
+    QUICK_GIGABIT_S,
+    QUICK_MEGABIT_S,
+    RATIOS,
+    RttPair,
+    case_table,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEGABIT_MBPS = 100.0
+
+
+class Pair(NamedTuple):
+    """Two flows of tables 2 and 3, or the same with RED."""
+
+    flows: RttPair
+    rate_mbps: float
+    red: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.flows}, {self.rate_mbps:g} Mbit/s{', RED' if self.red else ''}"
+
+
+FAST = Pair(RttPair("BI-TCP", 1), GIGABIT_MBPS)
+SLOW = Pair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
+WITH_RED = tuple(
+    Pair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
+)
+
+UNFAIR = ("BI-TCP", "HSTCP", "STCP")
+"""Controls whose unfairness the text compares between the tables."""
+
+
+def _pair(name: str, multiple: int, rate_mbps: float) -> Pair:
+    return Pair(RttPair(name, multiple), rate_mbps)
+
+
+OF_TABLES = tuple(
+    _pair(name, multiple, rate_mbps)
+    for name in UNFAIR
+    for multiple in (3, 6)
+    for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)
+)
+"""Runs of tables 2 and 3."""
+
+
+def _cases(effort: Effort) -> Mapping[Pair, Case]:
+    quick_s = {GIGABIT_MBPS: QUICK_GIGABIT_S, MEGABIT_MBPS: QUICK_MEGABIT_S}
+    return {
+        key: case_table(effort, key.flows, key.rate_mbps, quick_s[key.rate_mbps], red=key.red)
+        for key in (FAST, SLOW, *OF_TABLES, *WITH_RED)
+    }
+
+
+def _measure(run: Run) -> Row:
+    """Mean window and loss rate of both flows, ratios of their windows and throughputs."""
+    both = run.summary["flows"][:2]
+    first, second = (number(one["mean_window"]) for one in both)
+    sent = sum(one["sent_packets"] for one in both)
+    return {
+        "window": (first + second) / 2,
+        "loss": sum(one["dropped_packets"] for one in both) / sent,
+        "windows": first / second,
+        "ratio": _over(*(number(one["goodput_mbps"]) for one in both)),
+    }
+
+
+def _over(first: float, second: float) -> float:
+    return first / second if second else float("inf")
+
+
+NUMBERS = ("window", "loss", "windows", "ratio")
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[str(key), *(f"{numbers.of(key, name).value:.3g}" for name in NUMBERS)] for key in numbers.rows]
+    return pictures.grid(["", "window (packets)", "loss rate", "ratio of windows", "of throughputs"], rows)
+
+
+SECTION_VII = Simulated(
+    name="section-vii", caption="windows, loss rates, and RTT unfairness with RED",
+    about=(
+        "BI-TCP's windows and packet loss rates with two flows of 40 ms, as in tables 2 and 3; the "
+        "ratio of the windows of two flows with RED at 100 Mbit/s; throughput ratios of table 3 "
+        "beside those of table 2."
+    ),
+    cases=_cases, probe=Probe(NUMBERS, _measure), draw=_draw,
+    claims=(
+        times("bi-tcp-window-at-2.5-gbit-s",
+              "BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), 7000, factor=1.25,
+              why="'about', two flows of 40 ms", unit="packets", paper="about 7000 packets"),
+        times("bi-tcp-window-at-100-mbit-s",
+              "BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), 300, factor=1.25,
+              why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
+        times("bi-tcp-loss-rate-at-2.5-gbit-s",
+              "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
+              why="of packets, one digit; loss events are rarer than this at such windows"),
+        times("bi-tcp-loss-rate-at-100-mbit-s",
+              "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
+              why="of packets, one digit; loss events are rarer than this at such windows"),
+        *(times(slug("red", key.flows.control, "windows-inverse-rtts-ratio", key.flows.ratio),
+                f"RED: {key.flows.control}'s windows are as the inverse RTTs (ratio "
+                f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
+                why="'close'", paper=f"close to {key.flows.ratio}")
+          for key in WITH_RED),
+        *(ordered(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
+                  f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
+                  [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
+                   for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
+                  paper=f"{PAPER_2[name][place]:g} against {PAPER_3[name][place]:g}; 'have "
+                  "improved RTT unfairness'")
+          for name in ("HSTCP", "STCP") for place, multiple in enumerate(RATIOS) if place),
+        *(between(slug("bi-tcp-not-deteriorate-much", multiple),
+                  f"BI-TCP does not deteriorate much at 100 Mbit/s (ratio {multiple})",
+                  ratio(*((_pair("BI-TCP", multiple, rate_mbps), "ratio")
+                          for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS))), 0, 2,
+                  why="ratio of the throughput ratios; less than twice, and the paper has 1.4 and "
+                  "0.95", paper="'does not deteriorate much'")
+          for multiple in (3, 6)),
+        ordered("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
+                "BI-TCP is more RTT-unfair around small windows (ratio 3)",
+                [(f"{rate_mbps:g} Mbit/s", mean(_pair("BI-TCP", 3, rate_mbps), "ratio"))
+                 for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS)],
+                paper="13.06 against 9.18; 'around small window sizes, BI-TCP shows the worst "
+                "RTT unfairness'"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,325 @@
+"""Sections III, IV, VI and VII: losses per event, synchronised losses, and the background alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock import metrics
+from ackclock.engine import Run, build, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_runs
+from ackclock.models import unfairness as predicted
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import mean, near, ordered, ratio, times
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
+from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case
+from ackclock_papers.bic.tables_1_to_3 import QUICK_GIGABIT_S, QUICK_MEGABIT_S, TABLE_1, RttPair, case_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RATE_MBPS, RTT_MS, LEFT_OUT_S, LENGTH_S = 100.0, 100.0, 20.0, 120.0
+"""Of the link of a flow alone, on which windows are about 1000 packets."""
+SLOW_MBPS = 0.8
+"""Rate with which the largest window, 10 packets on the path and 2 in the buffer, is below 14."""
+SLOW_BUFFER, LOW_WINDOW = 2, 14
+
+
+class Alone(NamedTuple):
+    """A control alone, and the increase of AIMD."""
+
+    controller: str
+    increase: int = 0
+    slow: bool = False
+
+    def __str__(self) -> str:
+        words = f"AIMD({self.increase}, 0.125)" if self.increase else self.controller
+        return f"{words}, small windows" if self.slow else words
+
+    def flow(self) -> dict[str, Any]:
+        """Make the entry of ``[[flow]]``.
+
+        Returns
+        -------
+        dict
+            The flow.
+        """
+        made: dict[str, Any] = {"controller": self.controller}
+        if self.increase:
+            made["params"] = {"alpha": self.increase, "beta": 0.125}
+        return made
+
+
+AIMD = tuple(Alone("aimd", one) for one in (32, 8, 1))
+BIC, HSTCP = Alone("bic"), Alone("hstcp")
+SLOW = tuple(Alone(one, slow=True) for one in ("bic", "reno"))
+
+
+def _alone(effort: Effort, one: Alone) -> Case:
+    setting = effort.setting
+    rate_mbps = SLOW_MBPS if one.slow else RATE_MBPS
+    product = round(rate_mbps * 1e3 * RTT_MS / 8 / setting["packet_bytes"])
+    made = build.scenario(
+        build.dumbbell(
+            build.mbps(rate_mbps), "10 ms", build.packets(SLOW_BUFFER if one.slow else product // 4)
+        ),
+        {"rtt": build.milliseconds(RTT_MS), **one.flow()},
+        duration=build.seconds(LENGTH_S),
+        warmup=build.seconds(LEFT_OUT_S),
+        sample="0.5 s",
+        tcp={"packet": f"{setting['packet_bytes']} B", "recovery": "sack", "overhead": "8 us"},
+    )
+    return Case(made, effort.runs)
+
+
+def _measure_alone(run: Run) -> Row:
+    later = pl.col("time_s") > LEFT_OUT_S
+    losses = run.events.filter(later & (pl.col("kind") == "loss"))
+    drops = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
+    kept = losses["window_after"].to_numpy() / losses["window_before"].to_numpy()
+    return {
+        "drops": drops / losses.height if losses.height else float("nan"),
+        "kept": float(np.mean(kept)) if len(kept) else float("nan"),
+        "window": number(run.summary["flows"][0]["mean_window"]),
+    }
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [f"{one}: {key}", str(numbers.of(one, key))]
+        for one, found in numbers.rows.items()
+        for key in found[0]
+    ]
+    return pictures.grid(["", "measured"], rows)
+
+
+def _fewer(other: Alone, name: str) -> Claim:
+    return ordered(
+        slug("binary-search-loses-less-than", name),
+        f"binary search loses less than {name}",
+        [(name, mean(other, "drops")), ("BI-TCP", mean(BIC, "drops"))],
+        unit="packets per loss event",
+        paper="'can reduce packet loss'",
+    )
+
+
+SECTION_VI_A = Simulated(
+    name="section-vi-a",
+    caption="losses per event, and small windows",
+    about=(
+        f"One flow on {RATE_MBPS:g} Mbit/s, RTT {RTT_MS:g} ms, a buffer of a quarter of the "
+        f"bandwidth-delay product; and on {SLOW_MBPS:g} Mbit/s."
+    ),
+    cases=lambda effort: {one: _alone(effort, one) for one in (*AIMD, BIC, HSTCP, *SLOW)},
+    probe=Probe(("drops", "kept", "window"), _measure_alone),
+    draw=_draw,
+    headline=True,
+    claims=(
+        *(
+            times(
+                slug("lost-packets-proportional-to-increment", more.increase, "for", less.increase),
+                f"lost packets are proportional to the increment: {more.increase} for {less.increase}",
+                ratio((more, "drops"), (less, "drops")),
+                more.increase / less.increase,
+                factor=1.25,
+                why="'typically'",
+                paper="'proportional to the size of the last increment'",
+            )
+            for more, less in pairwise(AIMD)
+        ),
+        _fewer(AIMD[0], "AIMD(32, 0.125)"),
+        _fewer(HSTCP, "HSTCP"),
+        near(
+            "below-low-window-bi-tcp-cuts-tcp",
+            "below low_window BI-TCP cuts as TCP does",
+            mean(SLOW[0], "kept"),
+            0.5,
+            within=0.02,
+            why="share of the window that is kept; windows are below 14 packets",
+            paper="TCP",
+        ),
+        near(
+            "below-low-window-bi-tcp-grows-tcp",
+            "below low_window BI-TCP grows as TCP does",
+            ratio((SLOW[0], "window"), (SLOW[1], "window")),
+            1,
+            within=0.01,
+            paper="TCP",
+            why="mean window over Reno's alone",
+        ),
+    ),
+)
+
+BACKGROUND = "background alone"
+FEW = 500
+"""Windows below which the text says that losses are hardly synchronised, packets."""
+EQUAL_RTT = ("AIMD", "BI-TCP", "HSTCP", "STCP")
+PREDICTED: dict[str, float] = {"AIMD": 0.5, "HSTCP": 0.82}
+"""Exponents d of section V, of which the ratio is RTT2/RTT1 to the power of 1/(1 - d)."""
+
+
+class Both(NamedTuple):
+    """Two flows of equal RTT, of table 2 or 3."""
+
+    control: str
+    rate_mbps: float
+
+    def __str__(self) -> str:
+        return f"{self.control}, {self.rate_mbps:g} Mbit/s"
+
+
+BOTH = tuple(Both(name, rate) for name in EQUAL_RTT for rate in (GIGABIT_MBPS, RATE_MBPS))
+UNEQUAL = tuple(RttPair(name, one) for name in PREDICTED for one in (3, 6))
+
+
+def _cases_4(effort: Effort) -> Mapping[Key, Case]:
+    quick_s = {GIGABIT_MBPS: QUICK_GIGABIT_S, RATE_MBPS: QUICK_MEGABIT_S}
+    table_1 = TABLE_1.cases(effort)
+    return {
+        **{one: table_1[one] for one in UNEQUAL},
+        **{
+            one: case_table(effort, RttPair(one.control, 1), one.rate_mbps, quick_s[one.rate_mbps])
+            for one in BOTH
+        },
+        DROPTAIL: FIGURE_2.cases(effort)[DROPTAIL],
+        BACKGROUND: case(effort, [], GIGABIT_MBPS, duration_s=200, quick_s=60),
+    }
+
+
+def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np.inf)) -> float:
+    """Give the share of the congestion events of two flows in which both lose.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run whose first two flows they are.
+    merge_s : float
+        Loss events so close are one congestion event, seconds.
+    long_window : tuple of float
+        Only events before which the second flow has a window of at least the first and less than
+        the second of these, packets.
+
+    Returns
+    -------
+    float
+        Not a number without such an event.
+    """
+    start_s = run.summary["measured_from_s"]
+    kinds = pl.col("kind").is_in(["loss", "timeout"])
+    own = run.events.filter(kinds & (pl.col("flow") < 2) & (pl.col("time_s") > start_s))
+    events = metrics.congestion_events(own["time_s"].to_numpy(), own["flow"].to_numpy(), merge_s)
+    second = run.windows.filter(pl.col("flow") == 1)
+    time_s, window = (second[key].to_numpy() for key in ("time_s", "window"))
+    chosen = []
+    for at_s, who in events:
+        before = window[max(int(np.searchsorted(time_s, at_s)) - 1, 0)]
+        if long_window[0] <= before < long_window[1]:
+            chosen.append(len(who) == 2)
+    return float(np.mean(chosen)) if chosen else float("nan")
+
+
+def _of_table_1(pair: RttPair, run: Run) -> Row:
+    merge_s = 4e-3 * 40 * pair.ratio
+    return {
+        "ratio": TABLE_1.measure(pair, run)["ratio"],
+        "small": together(run, merge_s, (0, FEW)),
+        "large": together(run, merge_s, (FEW, np.inf)),
+    }
+
+
+def _forward_share(run: Run) -> Row:
+    mbps = background_mbps(run)
+    forward = sum(load for group, load in mbps.items() if group.direction == "forward")
+    return {"forward": forward / GIGABIT_MBPS}
+
+
+def _probe_4(key: Key, _effort: Effort) -> Probe:
+    if isinstance(key, Both):
+        # Twice the RTT of 40 ms with a queue of as much.
+        return Probe(("together",), lambda run: {"together": together(run, 0.16)})
+    if isinstance(key, RttPair):
+        return Probe(("ratio", "small", "large"), partial(_of_table_1, key))
+    return Probe(("forward",), _forward_share)
+
+
+def _by_analysis(one: RttPair) -> Callable[[Numbers], Estimate]:
+    exact = over_runs([float(predicted.of_exponent(one.ratio, PREDICTED[one.control]))])
+    return lambda _numbers: exact
+
+
+def _of_hstcp(key: str) -> Callable[[Numbers], Estimate]:
+    """Average a number of the runs of HSTCP that have it."""
+
+    def average(numbers: Numbers) -> Estimate:
+        found = [
+            value
+            for one in UNEQUAL
+            if one.control == "HSTCP"
+            for value in numbers.each(one, key)
+            if not np.isnan(value)
+        ]
+        return over_runs(found or [float("nan")], least=0.0)
+
+    return average
+
+
+SECTION_IV = Simulated(
+    name="section-iv",
+    caption="synchronised losses in tables 1 to 3, and the background alone",
+    about=(
+        "Loss events of both flows in the runs of tables 1 to 3, ratios of table 1 beside those of "
+        "synchronised losses, and figure 2's background without the high-speed flows."
+    ),
+    cases=_cases_4,
+    probe=_probe_4,
+    draw=_draw,
+    claims=(
+        *(
+            ordered(
+                slug("simulated-unfairness-less-than-predicted", one),
+                f"the simulated unfairness is less than predicted: {one}",
+                [("by the analysis", _by_analysis(one)), ("simulated", mean(one, "ratio"))],
+                why="ratio of the throughputs against (RTT2/RTT1)^(1/(1 - d))",
+                paper="'better RTT unfairness than predicted by the analysis'",
+            )
+            for one in UNEQUAL
+        ),
+        ordered(
+            "below-windows-500-packets-synchronised-loss-becomes-rare",
+            "below windows of 500 packets synchronised loss becomes rare",
+            [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
+            why="share of HSTCP's congestion events in which both flows lose, by the window of "
+            "the longer one",
+            paper="'the occurrence of synchronized loss is substantially low'",
+        ),
+        *(
+            ordered(
+                slug("losses-less-synchronised-at-100-mbit", name),
+                f"losses are less synchronised at 100 Mbit/s: {name}",
+                [
+                    (f"{rate:g} Mbit/s", mean(Both(name, rate), "together"))
+                    for rate in (GIGABIT_MBPS, RATE_MBPS)
+                ],
+                why="share of the congestion events in which both flows lose",
+                paper="'the degree of synchronized loss is very low'",
+            )
+            for name in EQUAL_RTT
+        ),
+        ordered(
+            "high-speed-flows-take-forward-bandwidth-from-background",
+            "high-speed flows take the forward bandwidth from the background",
+            [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],
+            unit="of the link",
+            paper="'steal the bandwidth from the TCP connections'",
+        ),
+    ),
+)

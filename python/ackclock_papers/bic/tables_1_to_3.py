@@ -1,0 +1,184 @@
+"""Tables 1 to 3: RTT unfairness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock.decision import quotient
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
+from ackclock.reproduction.claims import mean, ordered, ratio, times
+from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case, rate_over_batches
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class RttPair(NamedTuple):
+    """Two flows of a control, one of 40 ms and one of a multiple of it."""
+
+    control: str
+    ratio: int
+
+    def __str__(self) -> str:
+        return f"{self.control}, {self.ratio}"
+
+
+RATIOS = (1, 3, 6)
+PAPER_2 = {
+    "AIMD": (1.05, 6.56, 22.55),
+    "BI-TCP": (0.96, 9.18, 35.76),
+    "HSTCP": (0.99, 47.42, 131.03),
+    "STCP": (0.92, 140.52, 300.32),
+}
+PAPER_3 = {
+    "AIMD": (0.99, 7.31, 26.12),
+    "BI-TCP": (0.94, 13.06, 33.81),
+    "HSTCP": (1.13, 10.42, 51.09),
+    "STCP": (1.12, 27.84, 72.74),
+}
+
+
+def case_table(effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *, red: bool = False) -> Case:
+    """Make a case of tables 1 to 3.
+
+    Parameters
+    ----------
+    effort : Effort
+        How many runs, how long, and at which setting.
+    key : RttPair
+        The two flows.
+    rate_mbps : float
+        Rate of the bottleneck, Mbit/s.
+    quick_s : float
+        Length of a quick run, seconds.
+    red : bool
+        Adaptive RED in place of droptail.
+
+    Returns
+    -------
+    Case
+        The scenario and its runs.
+    """
+    flows = [{**CONTROLS[key.control], "rtt": f"{40 * one} ms"} for one in (1, key.ratio)]
+    return case(effort, flows, rate_mbps, quick_s=quick_s, red=red, most_runs=FULL.runs)
+
+
+def _measure_table(run: Run) -> Row:
+    """Throughput of the first flow over the second's, with its error, and utilisation."""
+    first, second = rate_over_batches(run, 0), rate_over_batches(run, 1)
+    return {"ratio": quotient(first, second), "utilisation": run.summary["links"][0]["utilisation"]}
+
+
+OWN_RANGE = (0.92, 1.13)
+"""Of the ratios of equal flows that the paper has in tables 1 to 3, each of one run."""
+
+
+def _equal(name: str, expected: float) -> Claim:
+    """Claim that equal RTTs share equally: the interval reaches what the paper itself has."""
+    low, high = OWN_RANGE
+    number = mean(RttPair(name, 1), "ratio")
+    within_two = times(
+        slug(name, "equal-rtts-share-equally"),
+        f"{name}: equal RTTs share equally",
+        number,
+        expected,
+        factor=2,
+        why="",
+        paper=f"{expected:g}",
+    )
+
+    def judge(numbers: Numbers) -> Judged:
+        found, judged = number(numbers), within_two.judge(numbers)
+        return replace(judged, holds=judged.holds and found.low <= high and found.high >= low)
+
+    tolerance = (
+        f"the 95 % interval reaches the range of the paper's own single runs, {low:g} to {high:g}, "
+        "and the mean is within a factor of two"
+    )
+    return replace(within_two, tolerance=tolerance, judge=judge)
+
+
+def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iterator[Claim]:
+    for name in names:
+        equal, *expected = values[name]
+        yield _equal(name, equal)
+        for multiple, value in zip(RATIOS[1:], expected, strict=True):
+            yield times(
+                slug(name, "rtt-ratio", multiple),
+                f"{name}: RTT ratio {multiple}",
+                mean(RttPair(name, multiple), "ratio"),
+                value,
+                factor=2,
+                why="one run of the paper, and chance",
+            )
+    if set(names) == set(CONTROLS):
+        (bic, aimd), others = (values[name][-1] for name in ("BI-TCP", "AIMD")), ("HSTCP", "STCP")
+        yield times(
+            "bi-tcp-relatively-comparable-to-aimd-ratio-6",
+            "BI-TCP is relatively comparable to AIMD (ratio 6)",
+            ratio((RttPair("BI-TCP", 6), "ratio"), (RttPair("AIMD", 6), "ratio")),
+            bic / aimd,
+            factor=2,
+            why="'relatively comparable'; a factor of two, as of the ratios themselves",
+            paper=f"{bic:.3g} against {aimd:.3g}",
+        )
+        for name in others:
+            yield ordered(
+                slug("bi-tcp-much-better-than", name, "ratio-6"),
+                f"BI-TCP is much better than {name} (ratio 6)",
+                [(one, mean(RttPair(one, 6), "ratio")) for one in (name, "BI-TCP")],
+                paper=f"{values[name][-1]:.3g} against {bic:.3g}",
+            )
+
+
+def _table(
+    number: int,
+    rate_mbps: float,
+    names: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    bandwidth: str,
+    quick_s: float,
+) -> Simulated[RttPair]:
+    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+        rows = [
+            [
+                name,
+                *(
+                    f"{value:g}: {numbers.of(RttPair(name, multiple), 'ratio').value:.3g}"
+                    for multiple, value in zip(RATIOS, values[name], strict=True)
+                ),
+            ]
+            for name in names
+        ]
+        return pictures.grid(["paper: ours", *(f"RTT ratio {one}" for one in RATIOS)], rows)
+
+    keys = [RttPair(name, multiple) for name in names for multiple in RATIOS]
+    return Simulated(
+        name=f"table-{number}",
+        caption=f"RTT unfairness, {bandwidth}",
+        about=(
+            "Two flows, 40 ms and a multiple of it, with background; throughput ratio in the "
+            "second half of the run."
+        ),
+        cases=lambda effort: {key: case_table(effort, key, rate_mbps, quick_s) for key in keys},
+        probe=Probe(("ratio", "utilisation"), _measure_table),
+        draw=draw,
+        claims=tuple(_claims(names, values)),
+        headline=number == 3,
+    )
+
+
+QUICK_GIGABIT_S, QUICK_MEGABIT_S = 60.0, 150.0
+"""Lengths of quick runs of tables 1 and 2, and of table 3."""
+TABLE_1 = _table(
+    1, GIGABIT_MBPS, ("AIMD", "HSTCP", "STCP"), PAPER_2, "2.5 Gbit/s (AIMD, HSTCP, STCP)", QUICK_GIGABIT_S
+)
+TABLE_2 = _table(2, GIGABIT_MBPS, tuple(CONTROLS), PAPER_2, "2.5 Gbit/s", QUICK_GIGABIT_S)
+TABLE_3 = _table(3, 100.0, tuple(CONTROLS), PAPER_3, "100 Mbit/s", QUICK_MEGABIT_S)

@@ -1,0 +1,248 @@
+"""Figures 1 to 3: MulTCP, the loss-free period, the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.engine import Run, number
+from ackclock.metrics import Estimate, over_runs, throughput_degradation
+from ackclock.reproduction import figures, pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near
+from ackclock.reproduction.figures import curve_chart
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit.setting import PACKET_BITS, flow, scenario
+
+if TYPE_CHECKING:
+    pass
+
+
+class Sessions(NamedTuple):
+    """How many sessions a flow stands for; none where Reno is alone."""
+
+    n: int
+
+    def __str__(self) -> str:
+        return f"N = {self.n}" if self.n else "Reno alone"
+
+
+ALONE = Sessions(0)
+SESSIONS = tuple(map(Sessions, (1, 2, 4, 6, 8, 12, 16, 24)))
+MOST = SESSIONS[-1]
+PATH: dict[str, Any] = {"rate_mbps": 10.0, "rtt_ms": 20.0, "loss": 0.01}
+
+
+def _cases_1(effort: Effort) -> Mapping[Sessions, Case]:
+    found = {}
+    for key in (ALONE, *SESSIONS):
+        many = {"controller": "multcp", "params": {"n": key.n}, "name": "MulTCP"}
+        flows = [*([many] if key.n else []), flow(effort.setting, "Reno")]
+        made = scenario(effort.setting, flows, **PATH, measured_s=effort.pick(120.0, 60.0))
+        found[key] = Case(made, effort.runs)
+    return found
+
+
+def _measure_1(run: Run) -> Row:
+    """Goodputs, queueing delay and utilisation; Reno is the last flow."""
+    goodputs = [one["goodput_mbps"] for one in run.summary["flows"]]
+    link = run.summary["links"][0]
+    packet_ms = PACKET_BITS / (PATH["rate_mbps"] * 1000)
+    return {
+        "reno_mbps": goodputs[-1],
+        "sum_mbps": sum(goodputs),
+        "delay_ms": link["mean_queue_packets"] * packet_ms,
+        "utilisation": link["utilisation"],
+    }
+
+
+def _degradation(numbers: Numbers, key: Sessions) -> float:
+    alone, shared = (numbers.of(one, "reno_mbps").value for one in (ALONE, key))
+    return throughput_degradation(alone, shared)
+
+
+def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
+    x = Axis("N")
+    rates = {
+        name: [(key.n, key, mbps) for key in SESSIONS]
+        for name, mbps in (("both", "sum_mbps"), ("Reno", "reno_mbps"))
+    }
+    delays = {"queueing delay": [(key.n, key, "delay_ms") for key in SESSIONS]}
+    degraded = [_degradation(numbers, key) for key in SESSIONS]
+    loss = Series("degradation of Reno", 0, [key.n for key in SESSIONS], degraded)
+    y = Axis("degradation of Reno", range=(0, 1))
+    charts = [
+        curve_chart(numbers, rates, x, Axis("goodput", "Mbit/s", range=(0, None)), key="rates"),
+        Chart("degradation", y.titled, x, y, [loss], height=2.3),
+        curve_chart(numbers, delays, x, Axis("queueing delay", "ms", range=(0, None)), key="delay"),
+    ]
+    return Group(charts, columns=3)
+
+
+def _correlation(numbers: Numbers) -> Estimate:
+    """Correlate queueing delay and degradation over N, run by run."""
+    delays = np.array([numbers.each(key, "delay_ms") for key in SESSIONS])
+    degraded = 1 - np.array([numbers.each(key, "reno_mbps") for key in SESSIONS]) / np.array(
+        numbers.each(ALONE, "reno_mbps")
+    )
+    return over_runs(
+        [float(np.corrcoef(x, y)[0, 1]) for x, y in zip(delays.T, degraded.T, strict=True)],
+        least=-1.0,
+        most=1.0,
+    )
+
+
+FIGURE_1 = Simulated(
+    name="figure-1", caption="MulTCP with N sessions beside one Reno",
+    about="10 Mbit/s, RTT 20 ms, 1 % random loss.",
+    cases=_cases_1, probe=Probe(("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), _measure_1),
+    draw=_draw_1, headline=True,
+    claims=(
+        between("large-n-uses-whole-link",
+                "large N uses the whole link", mean(MOST, "utilisation"), 0.95, 1.001,
+                why=f"at {MOST}", paper="full"),
+        between("large-n-takes-more-than-half-reno-throughput",
+                "large N takes more than half of Reno's throughput",
+                lambda n: over_runs([throughput_degradation(x, y) for x, y in zip(
+                    n.each(ALONE, "reno_mbps"), n.each(MOST, "reno_mbps"), strict=True)]),
+                0.5, 1.0, why=f"1 - shared/alone at {MOST}", paper="above 50 %"),
+        between("delay-and-degradation-correlate", "delay and degradation correlate", _correlation, 0.8, 1.0,
+                why="a correlation over N", paper="correlate"),
+    ),
+)  # fmt: skip
+
+
+THREE = Sessions(3)
+PERIOD_RTT_MS = 100
+
+
+def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
+    """FIT alone on a path that only loses, for figure 2 and table I."""
+    one = flow(effort.setting, "FIT", params={"n": THREE.n}, start="0 s")
+    made = scenario(
+        effort.setting,
+        [one],
+        rate_mbps=1000,
+        rtt_ms=PERIOD_RTT_MS,
+        loss=0.001,
+        measured_s=effort.pick(300, 100),
+        sample_s=0.1,
+        buffer=20_000,
+    )
+    made["tcp"] |= {"delayed_ack": 1}
+    return {THREE: Case(made, effort.runs)}
+
+
+def _periods(run: Run) -> pl.DataFrame:
+    """Each loss-free period: its windows, its decrease factor and its round trips."""
+    start = run.summary["measured_from_s"]
+    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") > start))
+    return pl.DataFrame(
+        {
+            "W": losses["window_before"][1:],
+            "kept": losses["window_after"][:-1],
+            "beta": 1 - losses["window_after"][1:] / losses["window_before"][1:],
+            "X": np.diff(losses["time_s"].to_numpy()) / (PERIOD_RTT_MS / 1000),
+        }
+    )
+
+
+def _measure_period(key: Sessions, run: Run) -> Row:
+    """Means over the periods, and what the window grew by over what equation 8 has."""
+    frame = _periods(run)
+    # Equation 8 with the round trip of recovery, in which nothing grows.
+    predicted = frame["kept"] + key.n * (frame["X"] - 1)
+    return {
+        "beta": float(frame["beta"].to_numpy().mean()),
+        "growth": float((frame["W"] - frame["kept"]).to_numpy().sum())
+        / float((predicted - frame["kept"]).to_numpy().sum()),
+        "W": float(frame["W"].to_numpy().mean()),
+        "X": float(frame["X"].to_numpy().mean()),
+        "periods": float(frame.height),
+    }
+
+
+def probe_of_period(key: Sessions, _effort: Effort) -> Probe:
+    """Means over the loss-free periods of FIT alone."""
+    return Probe(("beta", "growth", "W", "X", "periods"), partial(_measure_period, key))
+
+
+FIGURE_2 = Simulated(
+    name="figure-2",
+    caption="one loss-free period",
+    about="FIT with N = 3 on a path that only loses, 0.1 %: the window from loss to loss.",
+    cases=cases_of_period,
+    probe=probe_of_period,
+    trace=lambda _n, run: pictures.windows(run, 0.1, 30, 45).drop("name"),
+    draw=lambda _n, traces: figures.over_time(
+        traces, {str(THREE): (THREE,)}, "window", "window (packets)", height=2.6
+    ),
+    claims=(
+        near(
+            "between-losses-window-grows-n-per-round-trip-equation",
+            "between losses the window grows by N per round trip (equation 8)",
+            mean(THREE, "growth"),
+            1,
+            within=0.05,
+            paper="N X_i",
+            why="the round trip of recovery is taken off; timing of losses within a round trip",
+        ),
+    ),
+)
+
+
+SESSIONS_3 = "two sessions"
+RATE_3_MBPS, RTT_3_MS = 50, 40
+
+
+def _cases_3(effort: Effort) -> Mapping[str, Case]:
+    setting = effort.setting
+    made = scenario(
+        setting,
+        [flow(setting, "FIT"), flow(setting, "Reno", rtt="80 ms")],
+        rate_mbps=RATE_3_MBPS,
+        rtt_ms=RTT_3_MS,
+        loss=0.001,
+        measured_s=effort.pick(120, 60),
+    )
+    return {SESSIONS_3: Case(made, effort.runs)}
+
+
+def _measure_3(run: Run) -> Row:
+    """Packets in the queue and on the link, utilisation, and the share of packets lost."""
+    link = run.summary["links"][0]
+    product = RATE_3_MBPS * 1e6 / PACKET_BITS * RTT_3_MS / 1000
+    sent = sum(one["sent_packets"] for one in run.summary["flows"])
+    return {
+        "packets": number(link["mean_queue_packets"]) + number(link["utilisation"]) * product,
+        "utilisation": link["utilisation"],
+        "lost": link["random_losses"] / max(1, sent),
+    }
+
+
+FIGURE_3 = Simulated(
+    name="figure-3", caption="the network of the analysis",
+    about="One bottleneck with bandwidth B, buffer U, delay D and loss P; drawn from a scenario.",
+    cases=_cases_3, probe=Probe(("packets", "utilisation", "lost"), _measure_3),
+    draw=lambda _n, _t: pictures.graph(
+        {"session 1": (0, 1), "session n": (0, 0), "in": (0.35, 0.5), "out": (0.68, 0.5),
+         "1": (1, 1), "n": (1, 0)},
+        [("session 1", "in", ""), ("session n", "in", ""), ("in", "out", "B, U, D, P"),
+         ("out", "1", ""), ("out", "n", "")],
+    ),
+    claims=(
+        near("packets-lost-with-probability-p",
+             "packets are lost with the probability P", mean(SESSIONS_3, "lost"), 0.001,
+             within=0.1, why="some 500 losses"),
+        between("with-fit-session-bottleneck-full-theorem-1",
+                "with a FIT session the bottleneck is full (Theorem 1)",
+                mean(SESSIONS_3, "utilisation"), 0.9, 1.001, why="state (b)",
+                paper="fully utilised"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,284 @@
+"""Figures 4 and 5: a flow alone on emulated paths that lose packets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ackclock.draw.figure import Axis, Group
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_runs
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.figures import curve_chart
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit.setting import flow, goodputs, scenario
+
+
+def _best(cases: Mapping[str, Key]) -> Callable[[Numbers], Estimate]:
+    """Find the highest goodput of variants; `cases` by variant, which is the number's key too."""
+    return lambda numbers: max(
+        (numbers.of(case, one) for one, case in cases.items()), key=lambda found: found.value
+    )
+
+
+def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
+    """Claim that FIT has more than the other TCPs, and more than FAST."""
+    own = "FIT", mean(cases["FIT"], "FIT")
+    others = {one: case for one, case in cases.items() if one not in ("FIT", "FAST")}
+    fast = "FAST", mean(cases["FAST"], "FAST")
+    return (
+        ordered(
+            slug("fit-above-other-tcps-at", where),
+            f"FIT is above the other TCPs at {where}",
+            [own, ("the best of them", _best(others))],
+            unit="Mbit/s",
+            paper="higher",
+        ),
+        ordered(
+            slug("fit-above-fast-at", where),
+            f"FIT is above FAST at {where}",
+            [own, fast],
+            unit="Mbit/s",
+            paper="higher",
+        ),
+    )
+
+
+MUCH = 0.3
+"""What counts as 'much' higher or lower, where no number is given."""
+
+FAST_PATHS = ("FIT", "Reno", "CUBIC", "CTCP", "HSTCP", "Illinois", "FAST")
+
+
+class FastPath(NamedTuple):
+    """A flow alone on a path of figure 4: panel (a) has 1 Gbit/s, panel (b) 100 Mbit/s."""
+
+    variant: str
+    rate_mbps: int
+    rtt_ms: int
+    loss: float
+
+    @property
+    def in_panel_a(self) -> bool:
+        """Whether the loss rate varies, and not the delay."""
+        return self.rate_mbps == 1000
+
+    def __str__(self) -> str:
+        if self.in_panel_a:
+            return f"a: {self.variant}, {self.loss:g}"
+        return f"b: {self.variant}, {self.rtt_ms} ms"
+
+
+def _with_loss(variant: str, loss: float) -> FastPath:
+    """Case of panel (a)."""
+    return FastPath(variant, 1000, 20, loss)
+
+
+def _with_delay(variant: str, rtt_ms: int) -> FastPath:
+    """Case of panel (b)."""
+    return FastPath(variant, 100, rtt_ms, 0.01)
+
+
+LOSSES_4 = (1e-3, 1e-4, 1e-5, 1e-6)
+DELAYS_4 = (40, 80, 120, 160, 200)
+
+
+def _case_4(effort: Effort, key: FastPath) -> Case:
+    setting = effort.setting
+    made = scenario(
+        setting,
+        [flow(setting, key.variant, fast_alpha=200 if key.in_panel_a else 20)],
+        rate_mbps=key.rate_mbps,
+        rtt_ms=key.rtt_ms,
+        loss=key.loss,
+        measured_s=effort.pick(40, 15) if key.in_panel_a else effort.pick(120, 40),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _cases_4(effort: Effort) -> Mapping[FastPath, Case]:
+    keys = [
+        key
+        for name in FAST_PATHS
+        for key in (*(_with_loss(name, p) for p in LOSSES_4), *(_with_delay(name, ms) for ms in DELAYS_4))
+    ]
+    return {key: _case_4(effort, key) for key in keys}
+
+
+def _draw_4(numbers: Numbers, _traces: Traces) -> Group:
+    by_loss = {name: [(p, _with_loss(name, p), name) for p in LOSSES_4] for name in FAST_PATHS}
+    by_delay = {name: [(ms, _with_delay(name, ms), name) for ms in DELAYS_4] for name in FAST_PATHS}
+    goodput = Axis("goodput", "Mbit/s")
+    charts = [
+        curve_chart(
+            numbers,
+            by_loss,
+            Axis("loss rate", log=True),
+            goodput,
+            key="loss",
+            heading="1 Gbit/s, 20 ms",
+            height=3.0,
+        ),
+        curve_chart(
+            numbers,
+            by_delay,
+            Axis("delay", "ms"),
+            replace(goodput, range=(0, None)),
+            key="delay",
+            heading="100 Mbit/s, 1 %",
+            height=3.0,
+        ),
+    ]
+    return Group(charts, linked=False, columns=2)
+
+
+class NoisyPath(NamedTuple):
+    """A flow alone on a path of figure 5."""
+
+    variant: str
+    rtt_ms: int
+    loss: float
+
+    def __str__(self) -> str:
+        return f"{self.variant}, {self.rtt_ms} ms, {self.loss:.0%}"
+
+
+def _probe(key: FastPath | NoisyPath, _effort: Effort) -> Probe:
+    """Goodput of the only flow, Mbit/s, by its variant; the sum is the same."""
+
+    def measure(run: Run) -> Row:
+        (alone,) = goodputs(run, 1)
+        return {key.variant: alone, "sum": alone}
+
+    return Probe((key.variant, "sum"), measure)
+
+
+FIGURE_4 = Simulated(
+    name="figure-4",
+    caption="high-speed links with random loss",
+    about="(a) 1 Gbit/s, 20 ms, several loss rates; (b) 100 Mbit/s, 1 % loss, several delays.",
+    cases=_cases_4,
+    probe=_probe,
+    draw=_draw_4,
+    claims=(
+        *(
+            near(
+                slug("1-gbit-s-loss", p, "fit-about-fast"),
+                f"1 Gbit/s, loss {p:g}: FIT about as FAST",
+                ratio((_with_loss("FIT", p), "FIT"), (_with_loss("FAST", p), "FAST")),
+                1,
+                within=0.3,
+                why="'similar throughput'",
+                paper="about the same",
+            )
+            for p in LOSSES_4
+        ),
+        *(
+            ordered(
+                slug("1-gbit-s-loss", p, "fit-much-higher-than", other),
+                f"1 Gbit/s, loss {p:g}: FIT much higher than {other}",
+                [("FIT", mean(_with_loss("FIT", p), "FIT")), (other, mean(_with_loss(other, p), other))],
+                unit="Mbit/s",
+                margin=MUCH,
+                paper="much higher",
+                why="three tenths more, as for 'much lower' in figure 7",
+            )
+            for p in (1e-3, 1e-4)
+            for other in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
+        ),
+        *(
+            claim
+            for ms in DELAYS_4
+            for claim in _above(f"{ms} ms", {one: _with_delay(one, ms) for one in FAST_PATHS})
+        ),
+    ),
+)
+
+WIRELESS = ("FIT", "Reno", "CUBIC", "CTCP", "Westwood", "Veno", "FAST")
+LOSSES_5 = (0.01, 0.03, 0.05, 0.07)
+DELAYS_5 = (50, 150, 250, 350)
+
+
+def _case_5(effort: Effort, key: NoisyPath) -> Case:
+    setting = effort.setting
+    made = scenario(
+        setting,
+        [flow(setting, key.variant, fast_alpha=setting["fast_alpha"])],
+        rate_mbps=4,
+        rtt_ms=key.rtt_ms,
+        loss=key.loss,
+        noise_ms=key.rtt_ms / 2,
+        measured_s=effort.pick(300, 100),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _cases_5(effort: Effort) -> Mapping[NoisyPath, Case]:
+    keys = [NoisyPath(name, ms, p) for name in WIRELESS for ms in DELAYS_5 for p in LOSSES_5]
+    return {key: _case_5(effort, key) for key in keys}
+
+
+def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
+    charts = [
+        curve_chart(
+            numbers,
+            {one: [(ms, NoisyPath(one, ms, p), one) for ms in DELAYS_5] for one in WIRELESS},
+            Axis("delay", "ms"),
+            Axis("goodput", "Mbit/s", range=(0, None)),
+            key=f"loss-{p:g}",
+            heading=f"loss {p:.0%}",
+            height=2.2,
+        )
+        for p in LOSSES_5
+    ]
+    return Group(charts, columns=2)
+
+
+def _noisy(rtt_ms: int, loss: float) -> dict[str, NoisyPath]:
+    """Cases of a point of figure 5 by variant."""
+    return {one: NoisyPath(one, rtt_ms, loss) for one in WIRELESS}
+
+
+def _ahead(numbers: Numbers) -> Estimate:
+    """Give FIT's goodput over the best other TCP's, the geometric mean over the figure's points."""
+    ratios = []
+    for cases in (_noisy(ms, p) for ms in DELAYS_5 for p in LOSSES_5):
+        own = cases["FIT"]
+        others = {one: case for one, case in cases.items() if one not in ("FIT", "FAST")}
+        best = _best(others)(numbers).value
+        ratios.append(np.array(numbers.each(own, "FIT")) / best)
+    return over_runs(np.exp(np.mean(np.log(ratios), axis=0)), least=0.0)
+
+
+FIGURE_5 = Simulated(
+    name="figure-5",
+    caption="a wireless link with random loss and noisy delay",
+    about="4 Mbit/s, Gaussian delay noise with half of the mean RTT as standard deviation.",
+    cases=_cases_5,
+    probe=_probe,
+    draw=_draw_5,
+    claims=(
+        *(
+            claim
+            for p in LOSSES_5
+            for ms in (50, 150, 350)
+            for claim in _above(f"{ms} ms, {p:.0%}", _noisy(ms, p))
+        ),
+        between(
+            "fit-much-more-than-best-other-tcp",
+            "FIT has much more than the best other TCP",
+            _ahead,
+            1 + MUCH,
+            math.inf,
+            why="three tenths more, as for 'much lower' in figure 7; geometric mean over all points",
+            paper="much higher",
+        ),
+    ),
+)

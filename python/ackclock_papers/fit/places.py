@@ -1,0 +1,125 @@
+"""Places of the live measurements, and the emulated paths that stand for them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run
+from ackclock.metrics import goodput
+from ackclock.reproduction.artefact import Probe
+from ackclock.reproduction.numbers import Effort, Row
+from ackclock.reproduction.settings import Setting
+from ackclock.runs import Case
+from ackclock_papers.fit.setting import PACKET_BITS, flow, packets_per_step, scenario
+
+
+@dataclass(frozen=True)
+class Place:
+    """A live path of the paper, and how it is emulated.
+
+    Attributes
+    ----------
+    panel : str
+        Letter of its panel in figure 8.
+    network, client : str
+        Access network and operating system, as in table IV.
+    rate_mbps, rtt_ms : float
+        Rate and round trip of the emulated path: those of the technology and the distance.
+    noise_ms : float
+        Standard deviation of the delay, ms.
+    paper : mapping
+        Mbit/s of table V, by variant in the order of their turns.
+    speed_up : float
+        FIT over the mean of the others in table V; 1 for the place that is not in it.
+    """
+
+    panel: str
+    network: str
+    client: str
+    rate_mbps: float
+    rtt_ms: float
+    noise_ms: float
+    paper: Mapping[str, float]
+    speed_up: float
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """What was run there, in turn."""
+        return tuple(self.paper)
+
+    def loss(self, setting: Setting) -> float:
+        """Find the random loss at which Reno has what it has in the paper.
+
+        Parameters
+        ----------
+        setting : mapping
+            Values of the paper's open items.
+
+        Returns
+        -------
+        float
+            Where sqrt(3/(2bp))/RTT is the paper's Reno, b packets per step of growth; at most 5 %.
+        """
+        window = self.paper["Reno"] * 1e6 / PACKET_BITS * self.rtt_ms / 1000
+        return min(0.05, 1.5 / packets_per_step(setting) / window**2)
+
+
+PLACES = {
+    name: Place(**one)
+    for name, one in tomllib.loads(
+        (resources.files(__package__) / "places.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""Panel (i) is not in table V: its Reno is set to what nearly fills the link."""
+
+IN_TABLE_5 = {name: place for name, place in PLACES.items() if place.panel != "i"}
+
+
+def cases(effort: Effort) -> Mapping[str, Case]:
+    """Rotate the variants on each path, one after the other, as the paper's server does."""
+    turn = effort.pick(300, 60)
+    found = {}
+    for name, place in PLACES.items():
+        flows = [
+            flow(effort.setting, one, start=f"{turn * index:g} s", stop=f"{turn * (index + 1):g} s")
+            for index, one in enumerate(place.variants)
+        ]
+        made = scenario(
+            effort.setting,
+            flows,
+            rate_mbps=place.rate_mbps,
+            rtt_ms=place.rtt_ms,
+            loss=place.loss(effort.setting),
+            noise_ms=place.noise_ms,
+            warmup_s=0,
+            measured_s=turn * len(flows),
+            sample_s=2.0,
+        )
+        found[name] = Case(made, effort.runs)
+    return found
+
+
+def _measure(name: str, run: Run) -> Row:
+    """Goodput of each variant in its turn, Mbit/s, and FIT's over the mean of the others."""
+    place = PLACES[name]
+    turn = run.summary["duration_s"] / len(place.variants)
+    row: dict[str, float] = {}
+    for index, one in enumerate(place.variants):
+        # The first tenth of a turn is slow start.
+        start = turn * index
+        own = run.windows.filter(pl.col("flow") == index)
+        row[one] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
+    row["speed_up"] = row["FIT"] / float(np.mean([row[one] for one in place.variants[1:]]))
+    return row
+
+
+def probe(name: str, _effort: Effort) -> Probe:
+    """Measure every variant at a place of `PLACES`, as a `Simulated` does."""
+    return Probe((*PLACES[name].variants, "speed_up"), partial(_measure, name))

@@ -1,0 +1,98 @@
+"""Sections II and V: numbers of the text, by the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import scipy
+
+from ackclock.engine.names import slug
+from ackclock.models import fit, responses, unfairness
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Computed, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEXT = "text"
+WINDOW = 10e9 * 0.1 / 12_000
+"""Of a path with 10 Gbit/s and 100 ms, packets of 1500 bytes."""
+ALPHA, SHORT_S, SHORTER_S = 0.5, 1e-4, 1e-5
+ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
+"""With which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
+
+
+def _loss_that_fills(response: Callable[[float], Any]) -> float:
+    return float(scipy.optimize.brentq(lambda p: float(response(p)) - WINDOW, 1e-14, 1e-3))
+
+
+def _fit(propagation_s: float, queueing_s: float, alpha: float = ALPHA) -> float:
+    return float(fit.estimated_throughput(LOSS, propagation_s, queueing_s, alpha))
+
+
+def _vegas(queueing_s: float) -> float:
+    """Give the packets per second of Vegas, which keeps 20 packets in the queue."""
+    rtt_s = D_S[0] + queueing_s
+    return float(responses.vegas(20, D_S[0], queueing_s)) / rtt_s
+
+
+def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
+    one = ONE_SESSION["queueing_s"], ONE_SESSION["alpha"]
+    bounds = {name: bound for name, bound in BOUNDS.items() if name != "FIT"}
+    row = {
+        "p of Reno": _loss_that_fills(responses.reno),
+        "p of HSTCP": _loss_that_fills(responses.hstcp),
+        "FIT, shorter": _fit(D_S[0], SHORTER_S),
+        "FIT, short": _fit(D_S[0], SHORT_S),
+        "Vegas, shorter": _vegas(SHORTER_S),
+        "Vegas, short": _vegas(SHORT_S),
+        "largest bound": max(bounds.values()),
+        "eta of FIT": _fit(D_S[0], *one) / _fit(D_S[1], *one),
+        "eta of Reno": float(unfairness.reno(D_S, one[0])),
+    }
+    return {TEXT: [row]}, {}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [[str(key), f"{value:.3g}"] for key, value in numbers.rows[TEXT][0].items()]
+    return pictures.grid(["", "value"], rows)
+
+
+SECTION_5 = Computed(
+    name="section-v", caption="what sections II and V say of the models",
+    about=(
+        "Response functions on a path of 10 Gbit/s and 100 ms; equation 19 at D = 50 (and 200) ms "
+        f"with a loss of {LOSS:.1%}, as in table II."
+    ),
+    compute=_compute,
+    numbers={
+        TEXT: (
+            "p of Reno", "p of HSTCP", "FIT, shorter", "FIT, short", "Vegas, shorter",
+            "Vegas, short", "largest bound", "eta of FIT", "eta of Reno",
+        )
+    },
+    draw=_draw, headline=True,
+    claims=(
+        *(between(slug(name, "fills-10-gbit-s-with-loss"),
+                  f"{name} fills 10 Gbit/s with a loss rate in the order of 1e-7 or lower",
+                  mean(TEXT, f"p of {name}"), 0, 3.2e-7, why="half of a decade above 1e-7",
+                  paper="'in the order 1e-7 or lower'") for name in ("Reno", "HSTCP")),
+        *(near(slug(name, "no-upper-bound"), f"{name} has no upper bound",
+               ratio((TEXT, f"{name}, shorter"), (TEXT, f"{name}, short")), 10, within=0.01,
+               paper="none", why="a tenth of the queueing delay gives ten times the throughput; "
+               "the delays are a thousandth of D and less") for name in ("FIT", "Vegas")),
+        ordered("in-theory-fit-can-more-than-all-variants",
+                "in theory FIT can have more than all variants with an upper bound",
+                [("FIT", mean(TEXT, "FIT, short")), ("the largest bound",
+                                                     mean(TEXT, "largest bound"))],
+                unit="packets/s", why="FIT with a queueing delay of 0.1 ms",
+                paper="'capability of achieving higher throughputs'"),
+        near("with-e-n-1-fit-rtt-fair-reno", "with E[N] = 1 FIT is as RTT-fair as Reno",
+             ratio((TEXT, "eta of FIT"), (TEXT, "eta of Reno")), 1, within=1e-9,
+             why="equation 19 over equation 21", paper="'same RTT-fairness property'"),
+    ),
+)  # fmt: skip

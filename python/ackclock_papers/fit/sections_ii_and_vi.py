@@ -1,0 +1,340 @@
+"""Sections II, V and VI: what the text says beside the figures, by runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, tables_iv_and_v
+from ackclock_papers.fit.places import IN_TABLE_5, PLACES
+from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIT_1 = "FIT beside Reno"
+"""FIT in MulTCP's place on figure 1's link."""
+
+
+def _cases_2(effort: Effort) -> Mapping[Key, Case]:
+    flows = [flow(effort.setting, "FIT"), flow(effort.setting, "Reno")]
+    made = scenario(effort.setting, flows, **figures_1_to_3.PATH, measured_s=effort.pick(120.0, 60.0))
+    found: dict[Key, Case] = {FIT_1: Case(made, effort.runs)}
+    found |= dict(figures_1_to_3.FIGURE_1.cases(effort).items())
+    found |= dict(tables_iv_and_v.TABLE_5.cases(effort).items())
+    return found
+
+
+def halves(run: Run, variants: int) -> float:
+    """Compare the halves of turns.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run in which flows take turns.
+    variants : int
+        How many.
+
+    Returns
+    -------
+    float
+        Goodput of the second half over that of the first without its first fifth, slow start: the
+        median of the turns.
+    """
+    turn_s = run.summary["duration_s"] / variants
+    found = []
+    for index in range(variants):
+        own = run.windows.filter(pl.col("flow") == index)
+        since = (own["time_s"].to_numpy() - turn_s * index) / turn_s
+        sent = own["delivered_bytes"].to_numpy()
+        first = sent[(since > 0.1) & (since <= 0.5)].sum() / 0.4
+        second = sent[(since > 0.5) & (since <= 1)].sum() / 0.5
+        found.append(second / first if first else np.nan)
+    return float(np.nanmedian(found))
+
+
+def _probe_2(case: Key, effort: Effort) -> Probe:
+    if case in PLACES:
+        turns = len(PLACES[str(case)].variants)
+        return Probe(("halves",), lambda run: {"halves": halves(run, turns)})
+    # The key makes no difference there.
+    return figures_1_to_3.FIGURE_1.probe_of(figures_1_to_3.ALONE, effort)
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [f"{case}: {key}", str(numbers.of(case, key))]
+        for case, found in numbers.rows.items()
+        for key in found[0]
+    ]
+    return pictures.grid(["", "measured"], rows)
+
+
+def _degradation(key: figures_1_to_3.Sessions) -> Callable[[Numbers], Estimate]:
+    def judge(numbers: Numbers) -> Estimate:
+        alone, shared = (numbers.each(one, "reno_mbps") for one in (figures_1_to_3.ALONE, key))
+        pairs = zip(alone, shared, strict=True)
+        return over_runs([throughput_degradation(x, y) for x, y in pairs], most=1.0)
+
+    return judge
+
+
+def _halves(numbers: Numbers) -> Estimate:
+    return over_runs(np.median([numbers.each(name, "halves") for name in PLACES], axis=0), least=0.0)
+
+
+ONE = figures_1_to_3.SESSIONS[0]
+
+SECTION_2 = Simulated(
+    name="section-ii",
+    caption="what its text says beside figure 1 and of the turns",
+    about="Figure 1's runs, FIT in MulTCP's place, and the turns of table V.",
+    cases=_cases_2,
+    probe=_probe_2,
+    draw=_draw,
+    headline=True,
+    claims=(
+        ordered(
+            "figure-1-b-degradation-grows-with-n",
+            "figure 1(b): degradation grows with N",
+            [(str(key), _degradation(key)) for key in reversed(figures_1_to_3.SESSIONS)],
+            why="1 - shared/alone, the order of the means",
+            paper="'more and more severe'",
+        ),
+        ordered(
+            "adapted-n-uses-link-more-than-one-session",
+            "an adapted N uses the link more than one session does",
+            [(words, mean(key, "utilisation")) for words, key in (("FIT", FIT_1), ("N = 1", ONE))],
+            why="utilisation beside one Reno",
+            paper="'can be more utilized'",
+        ),
+        ordered(
+            "adapted-n-keeps-queueing-delay-acceptable",
+            "an adapted N keeps the queueing delay acceptable",
+            [
+                (words, mean(key, "delay_ms"))
+                for words, key in ((str(figures_1_to_3.MOST), figures_1_to_3.MOST), ("FIT", FIT_1))
+            ],
+            unit="ms",
+            why="below that of the largest N, whose degradation is unacceptable",
+            paper="'kept at an acceptable level'",
+        ),
+        near(
+            "turns-long-enough-to-come-close-to-steady-state",
+            "turns are long enough to come close to a steady state",
+            _halves,
+            1,
+            within=0.1,
+            why="goodput of the second half of a turn over that of the first, medians over "
+            "variants and places; a tenth is close",
+            paper="'close to steady-state'",
+        ),
+    ),
+)
+
+STARVING: dict[str, dict[str, Any]] = {
+    "Vegas": {"controller": "vegas"},
+    "FAST": {"controller": "fast", "params": {"alpha": 5}},
+}
+DEEP_RTTS = 2
+"""Of the buffer in which delay-based flows starve, in round trips of 100 ms."""
+ALONE_3 = ("FAST", "Vegas", "Reno")
+RENOS = "ten Renos at 1 Gbit/s"
+SEVEN = ("FIT", "Veno", "Illinois")
+FIFTH = figures_6_and_7.AmongRenos("a", "Reno")
+
+
+def _starving(effort: Effort, name: str) -> Case:
+    flows = [{**STARVING[name], "name": name}, flow(effort.setting, "Reno")]
+    made = scenario(
+        effort.setting, flows, rate_mbps=10, rtt_ms=100, measured_s=120, buffer=packets(10, 100 * DEEP_RTTS)
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _alone(effort: Effort, name: str) -> Case:
+    one = flow(effort.setting, name) if name != "Vegas" else {"controller": "vegas"}
+    made = scenario(
+        effort.setting,
+        [one],
+        rate_mbps=figures_1_to_3.RATE_3_MBPS,
+        rtt_ms=figures_1_to_3.RTT_3_MS,
+        loss=0.001,
+        measured_s=effort.pick(120, 60),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _ten(effort: Effort) -> Case:
+    made = scenario(
+        effort.setting,
+        [flow(effort.setting, "Reno", count=10)],
+        rate_mbps=1000,
+        rtt_ms=20,
+        loss=1e-3,
+        measured_s=effort.pick(40, 15),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+STATE_B = "state (b)"
+
+
+def _cases_6(effort: Effort) -> Mapping[Key, Case]:
+    seven = figures_6_and_7.FIGURE_7.cases(effort)
+    return {
+        **{f"{name} beside Reno": _starving(effort, name) for name in STARVING},
+        **{f"{name} alone": _alone(effort, name) for name in ALONE_3},
+        STATE_B: figures_1_to_3.FIGURE_3.cases(effort)[figures_1_to_3.SESSIONS_3],
+        RENOS: _ten(effort),
+        FIFTH: figures_6_and_7.FIGURE_6.cases(effort)[FIFTH],
+        **{
+            key: seven[key]
+            for key in (figures_6_and_7.NOTHING_REPLACED, *map(figures_6_and_7.Replacement, SEVEN))
+        },
+        **{
+            f"{name}: Reno beside {other}": _pair(effort, name, other)
+            for name in IN_TABLE_5
+            for other in ("Reno", "FIT")
+        },
+    }
+
+
+def _pair(effort: Effort, name: str, other: str) -> Case:
+    place = PLACES[name]
+    made = scenario(
+        effort.setting,
+        [flow(effort.setting, "Reno"), flow(effort.setting, other, name="other")],
+        rate_mbps=place.rate_mbps,
+        rtt_ms=place.rtt_ms,
+        loss=place.loss(effort.setting),
+        noise_ms=place.noise_ms,
+        measured_s=effort.pick(300, 120),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _with_queue(run: Run) -> float:
+    """Give the utilisation while there is always a packet in the queue."""
+    queue = run.queues.filter((pl.col("link") == 0) & (pl.col("min_packets") >= 1))
+    return float(queue["utilisation"].mean()) if queue.height else float("nan")  # type: ignore[arg-type]
+
+
+def _utilisation(run: Run) -> Row:
+    return {"utilisation": number(run.summary["links"][0]["utilisation"])}
+
+
+def _replaced(run: Run) -> Row:
+    queue = number(run.summary["links"][0]["mean_queue_packets"])
+    return {**_utilisation(run), "Reno": goodputs(run, 10, 10)[0], "queue": queue}
+
+
+def _of_pair(run: Run) -> Row:
+    first, second = goodputs(run, 1, 1)
+    return {**_utilisation(run), "first": first, "share": first / (first + second)}
+
+
+def _share_of_fifth(run: Run) -> Row:
+    return {"share": figures_6_and_7.FIGURE_6.measure(FIFTH, run)["share"]}
+
+
+def _probe_6(case: Key, _effort: Effort) -> Probe:
+    if case == FIFTH:
+        return Probe(("share",), _share_of_fifth)
+    if case == STATE_B:
+        return Probe(("utilisation",), lambda run: {"utilisation": _with_queue(run)})
+    if isinstance(case, figures_6_and_7.Replacement):
+        return Probe(("utilisation", "Reno", "queue"), _replaced)
+    if " beside " in str(case):
+        return Probe(("utilisation", "first", "share"), _of_pair)
+    return Probe(("utilisation",), _utilisation)
+
+
+def stolen(name: str) -> Callable[[Numbers], Estimate]:
+    """Name the bandwidth stolen rate of FIT at a place for a claim.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PLACES`.
+
+    Returns
+    -------
+    callable
+        From numbers to the estimate, run by run.
+    """
+
+    def judge(numbers: Numbers) -> Estimate:
+        pairs = (numbers.each(f"{name}: Reno beside {one}", "first") for one in ("Reno", "FIT"))
+        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)], most=1.0)
+
+    return judge
+
+
+BSR = dict(zip(IN_TABLE_5, (0.12, 0.07, 0.2, 0.07, 0.09, 0.05, 0.0, 0.0), strict=True))
+"""Last row of table V."""
+
+
+def _larger_of_others(numbers: Numbers) -> Estimate:
+    found = [figures_6_and_7.stolen(figures_6_and_7.Replacement(one))(numbers) for one in SEVEN[1:]]
+    return max(found, key=lambda one: one.value)
+
+
+SECTION_6 = Simulated(
+    name="section-vi", caption="what its text says beside figures 3 to 7 and of table V's last row",
+    about=(
+        "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
+        "Reno beside Reno and beside FIT on the emulated paths of table V."
+    ),
+    cases=_cases_6, probe=_probe_6, draw=_draw,
+    claims=(
+        *(between(slug(name, "starves-beside-reno"),
+                  f"{name} starves beside Reno", mean(f"{name} beside Reno", "share"), 0, 0.25,
+                  why=f"its share beside one Reno with a buffer of {DEEP_RTTS} round trips; half "
+                  "of its fair half", paper="'bandwidth starvation'") for name in STARVING),
+        near("in-state-b-bottleneck-full",
+             "in state (b) the bottleneck is full", mean(STATE_B, "utilisation"), 1, within=0.001,
+             why="while there is always a packet in figure 3's queue", paper="'fully utilized'"),
+        *(between(slug(name, "fills-figure-3-link-too"),
+                  f"{name} fills figure 3's link, too", mean(f"{name} alone", "utilisation"), 0.9,
+                  1.001, why="as FIT in figure 3", paper="'except for TCP-FIT and Vegas/FAST'")
+          for name in ALONE_3[:2]),
+        between("reno-not-fill-figure-3-link",
+                "Reno does not fill figure 3's link", mean("Reno alone", "utilisation"), 0, 0.9,
+                why="less than FIT must have", paper="an upper bound"),
+        between("for-high-p-or-large-b-sum-sessions-below",
+                "for a high P or a large B the sum of the sessions is below B",
+                mean(RENOS, "utilisation"), 0, 0.9, why="ten Renos on 1 Gbit/s with 0.1 % loss; a "
+                "tenth at least is left", paper="'lower than the total bottleneck bandwidth'"),
+        near("figure-6-fifth-reno-20-percent",
+             "figure 6(a): a fifth Reno has 20 %", mean(FIFTH, "share"), 0.2, within=0.1,
+             why="'about'; 0.02 of the link", paper="'the theoretical fair share'"),
+        between("fit-queues-no-more-packets-than-reno", "FIT queues no more packets than Reno does",
+                ratio((figures_6_and_7.Replacement("FIT"), "queue"),
+                      (figures_6_and_7.NOTHING_REPLACED, "queue")),
+                0, 1.25, why="mean queue of figure 7 with ten FIT over that with twenty Renos; a "
+                "quarter more is not significant", paper="'not ... significantly higher'"),
+        ordered("figure-7-fit-steals-no-more-than-larger-veno",
+                "figure 7(a): FIT steals no more than the larger of Veno and Illinois",
+                [("the larger of Veno and Illinois", _larger_of_others),
+                 ("FIT", figures_6_and_7.stolen(figures_6_and_7.Replacement("FIT")))],
+                paper="'at a reasonable level'"),
+        *(near(slug(name, "fit-bandwidth-stolen-rate"),
+               f"{name}: FIT's bandwidth stolen rate", stolen(name), value, within=0.15,
+               absolute=True, why="live paths, one set of days") for name, value in BSR.items()),
+        *(between(slug(name, "fit-bandwidth-stolen-rate-low"),
+                  f"{name}: FIT's bandwidth stolen rate is low", stolen(name), -np.inf, 0.2,
+                  why="the largest of table V", paper="'remained low'") for name in BSR),
+    ),
+)  # fmt: skip

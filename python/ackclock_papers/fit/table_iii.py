@@ -1,0 +1,130 @@
+"""Table III: short flows against long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import mean, near, ordered, ratio, times
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.fit.figures_6_and_7 import EACH
+from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class ShortAndLong(NamedTuple):
+    """Ten flows of 50 ms and ten longer ones, in table III."""
+
+    variant: str
+    long_ms: int
+
+    def __str__(self) -> str:
+        return f"{self.variant}, {self.long_ms} ms"
+
+
+SHORT_MS = 50
+RATE_MBPS = 50.0
+LONG_MS = (50, 100, 200, 400)
+PAPER_3 = {
+    "FIT": (1, 1.17, 1.55, 1.9),
+    "FAST": (1, 1.03, 1.45, 1.93),
+    "CUBIC": (1, 1.34, 1.64, 2.14),
+    "CTCP": (1, 1.37, 2.17, 2.83),
+    "Reno": (1, 1.84, 3, 5.19),
+}
+
+
+def _case(effort: Effort, key: ShortAndLong) -> Case:
+    setting = effort.setting
+    flows = [
+        flow(setting, key.variant, count=EACH, name="short", rtt=f"{SHORT_MS} ms"),
+        flow(setting, key.variant, count=EACH, name="long", rtt=f"{key.long_ms} ms"),
+    ]
+    made = scenario(
+        setting,
+        flows,
+        rate_mbps=RATE_MBPS,
+        rtt_ms=SHORT_MS,
+        loss=0.001,
+        measured_s=effort.pick(200, 80),
+        buffer=packets(RATE_MBPS, setting["table_iii_buffer"]),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _cases(effort: Effort) -> Mapping[ShortAndLong, Case]:
+    keys = [ShortAndLong(name, ms) for name in PAPER_3 for ms in LONG_MS]
+    return {key: _case(effort, key) for key in keys}
+
+
+def _measure(run: Run) -> Row:
+    """Goodput of the ten short flows over that of the ten long ones."""
+    short, long = goodputs(run, EACH, EACH)
+    return {"ratio": short / long}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [
+            name,
+            *(
+                f"{paper:g}: {numbers.of(ShortAndLong(name, ms), 'ratio').value:.3g}"
+                for ms, paper in zip(LONG_MS, values, strict=True)
+            ),
+        ]
+        for name, values in PAPER_3.items()
+    ]
+    return pictures.grid(["paper: ours", "1", "1/2", "1/4", "1/8"], rows)
+
+
+TABLE_3 = Simulated(
+    name="table-iii",
+    caption="throughput ratio of short over long flows",
+    about="Ten flows of 50 ms and ten of 50 to 400 ms on 50 Mbit/s, 0.1 % loss.",
+    cases=_cases,
+    probe=Probe(("ratio",), _measure),
+    draw=_draw,
+    headline=True,
+    claims=(
+        *(
+            near(
+                slug(name, "rtt-ratio-1", ms // SHORT_MS),
+                f"{name}, RTT ratio 1/{ms // SHORT_MS}",
+                mean(ShortAndLong(name, ms), "ratio"),
+                value,
+                within=0.3,
+                why="one run of the paper",
+            )
+            for name, values in PAPER_3.items()
+            for ms, value in zip(LONG_MS, values, strict=True)
+        ),
+        *(
+            ordered(
+                slug("at-1-8-fit-fairer-than", other),
+                f"at 1/8 FIT is fairer than {other}",
+                [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
+                paper="better",
+            )
+            for other in ("CTCP", "Reno")
+        ),
+        *(
+            times(
+                slug("at-1-8-fit-about-fair", other),
+                f"at 1/8 FIT is about as fair as {other}",
+                ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(other, 400), "ratio")),
+                1,
+                factor=1.3,
+                why="'similar'",
+                paper="similar",
+            )
+            for other in ("FAST", "CUBIC")
+        ),
+    ),
+)

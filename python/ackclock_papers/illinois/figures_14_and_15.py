@@ -1,0 +1,363 @@
+"""Figures 14 and 15: random loss, and noise in the measured delay."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
+from ackclock.engine import Run, build, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_batches, over_runs
+from ackclock.models import illinois
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, times
+from ackclock.reproduction.figures import curve_chart
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.settings import Setting
+from ackclock.runs import Case
+from ackclock_papers.illinois.setting import capacity, flow, random_start, scenario, vegas
+
+LOSSES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+SHOWN = 0.005
+"""Probability of loss of the window curves."""
+
+
+class Lossy(NamedTuple):
+    """A flow alone on a lossy link, figure 14.
+
+    Attributes
+    ----------
+    control : str
+        Its congestion control, by the paper's name.
+    loss : float
+        Probability that a packet is lost.
+    """
+
+    control: str
+    loss: float
+
+    def __str__(self) -> str:
+        """Label of the case."""
+        return f"{self.control}, p = {self.loss:g}"
+
+
+def lossy(case: Lossy, setting: Setting, duration_s: float) -> dict[str, Any]:
+    """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
+    one = flow(case.control, setting)
+    if case.control == "Illinois":
+        one["params"] = {"eta1": 0.2}
+    return scenario(
+        [one],
+        setting,
+        rate_mbps=40,
+        buffer=200,
+        duration_s=duration_s,
+        warmup_s=50,
+        sample_s=0.5,
+        loss={"kind": "bernoulli", "rate": case.loss},
+    )
+
+
+def _cases_14(effort: Effort) -> Mapping[Lossy, Case]:
+    return {
+        case: Case(lossy(case, effort.setting, effort.pick(1050, 350)), runs=effort.runs)
+        for case in itertools.starmap(Lossy, itertools.product(("Reno", "Illinois"), LOSSES))
+    }
+
+
+def _measure_14(run: Run) -> Row:
+    windows = run.windows.filter(run.windows["time_s"] > run.summary["measured_from_s"])
+    batch = over_batches(windows["window"].to_numpy())
+    summary = run.summary["flows"][0]
+    events = summary["loss_events"] or 0
+    return {
+        "window": summary["mean_window"],
+        "goodput_mbps": summary["goodput_mbps"],
+        "batch_half_width": (batch.high - batch.low) / 2,
+        "timeout_share": summary["timeouts"] / max(1, summary["timeouts"] + events),
+        "queue_drops": float(run.summary["links"][0]["queue_drops"]),
+    }
+
+
+def _gains(numbers: Numbers, key: str) -> np.ndarray:
+    """Ratio of Illinois to Reno, by loss and run."""
+    ours, reno = (
+        np.array([numbers.each(Lossy(control, loss), key) for loss in LOSSES])
+        for control in ("Illinois", "Reno")
+    )
+    found: np.ndarray = ours / reno
+    return found
+
+
+def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
+    """Median over the losses of the ratio of Illinois to Reno."""
+    return lambda numbers: over_runs(np.median(_gains(numbers, key), axis=0), least=0.0)
+
+
+def _without_drops(numbers: Numbers) -> Estimate:
+    """Share of controls and loss rates without a drop at the queue."""
+    drops = [
+        sum(numbers.each(Lossy(control, loss), "queue_drops"))
+        for control in ("Illinois", "Reno")
+        for loss in LOSSES
+    ]
+    share = float(np.mean([one == 0 for one in drops]))
+    return Estimate(share, math.nan, math.nan, 1)
+
+
+def _draw_14(numbers: Numbers, traces: Traces) -> Group:
+    controls = ("Reno", "Illinois")
+    curves = {name: [(loss, Lossy(name, loss), "window") for loss in LOSSES] for name in controls}
+    # The gains are of the losses in their order here, and a curve's x rises.
+    raised = sorted(zip(LOSSES, 20 * _gains(numbers, "window").mean(axis=1), strict=True))
+    ratio = ([loss for loss, _ in raised], [float(gain) for _, gain in raised])
+    x, y = Axis("loss probability", log=True), Axis("mean window", "packets")
+    left = curve_chart(numbers, curves, x, y, key="loss", lines={"ratio times 20": ratio})
+    frames = {name: traces[Lossy(name, SHOWN)] for name in controls}
+    over_time = [
+        Series(name, index, frame["time_s"], frame["window"])
+        for index, (name, frame) in enumerate(frames.items())
+    ]
+    y = Axis("window", "packets", range=(0, None))
+    heading = f"p = {SHOWN:g}"
+    right = Chart("time", f"{heading}: {y.titled}", SECONDS, y, over_time, heading=heading)
+    return Group([left, right], linked=False)
+
+
+FIGURE_14 = Simulated(
+    name="figure-14",
+    caption="mean window against random loss",
+    about=(
+        "One flow alone on 40 Mbit/s, RTT 100 ms, 200 packets, eta1 = 0.2. Intervals over runs; "
+        "the numbers also have the half-width by 20 batch means within each run, as in the paper."
+    ),
+    cases=_cases_14,
+    probe=Probe(("window", "goodput_mbps", "batch_half_width", "timeout_share", "queue_drops"), _measure_14),
+    trace=lambda case, run: (
+        pictures.windows(run, 0.0, 50, 150).drop("name") if case.loss == SHOWN else None
+    ),
+    draw=_draw_14,
+    headline=True,
+    claims=(
+        times(
+            "in-most-cases-window-illinois-about-4-times-reno",
+            "in most cases the window of Illinois is about 4 times Reno's",
+            _median_gain("window"), 4, factor=1.25,
+            why="the median of the seven loss rates, which is near 4 if most are; the curve is not "
+            "legible",
+            paper="about 4 in most cases",
+        ),
+        between(
+            slug("illinois-times-out-often-at-p", SHOWN),
+            f"Illinois times out often at p = {SHOWN:g}",
+            mean(Lossy("Illinois", SHOWN), "timeout_share"), 0.1, np.inf,
+            why="a tenth of the loss events, as in figure 8", paper="frequently",
+        ),
+        between(
+            "illinois-much-better-throughput-than-reno",
+            "Illinois has a much better throughput than Reno",
+            _median_gain("goodput_mbps"), 2, np.inf,
+            why="twice, in the median of the seven loss rates", paper="much better",
+        ),
+        between(
+            "in-many-cases-there-no-congestion-loss-at-all",
+            "in many cases there is no congestion loss at all", _without_drops, 0.5, 1,
+            why="share of the fourteen cases in which the queue drops nothing in any run",
+            paper="'no congestion loss at all in many cases'",
+        ),
+    ),
+)  # fmt: skip
+
+
+SIGMAS_MS = (0, 2, 4, 8, 12, 16, 24, 32)
+GAMMAS = (2, 5, 10)
+RATE_MBPS = 10
+
+
+class Noisy(NamedTuple):
+    """Two flows of which one or both measure noisy RTTs, figure 15.
+
+    Attributes
+    ----------
+    gamma : int, optional
+        Packets that a Vegas flow keeps in the queue; without it the flows are Illinois.
+    both : bool
+        Whether both flows measure noise, or only the first.
+    sigma_ms : int
+        Mean of the noise, ms.
+    """
+
+    gamma: int | None
+    both: bool
+    sigma_ms: int
+
+    @property
+    def control(self) -> str:
+        """Control of both flows, with the parameter of Vegas."""
+        return "Illinois" if self.gamma is None else f"Vegas {self.gamma}"
+
+    def __str__(self) -> str:
+        """Label of the case."""
+        return f"{self.control}, {'both' if self.both else 'one'}, sigma = {self.sigma_ms} ms"
+
+    def flows(self, setting: Setting) -> list[dict[str, Any]]:
+        """Make both entries of ``[[flow]]``, the one with noise first."""
+        one = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
+        one |= random_start(setting)
+        noise = {"rtt_noise": build.milliseconds(self.sigma_ms)}
+        return [one | noise, one | (noise if self.both else {})]
+
+
+def noisy(case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
+    """Make a scenario of figure 15, `duration_s` seconds long, of which 100 s are left out."""
+    return scenario(
+        case.flows(setting),
+        setting,
+        rate_mbps=RATE_MBPS,
+        rtt_ms=60,
+        buffer=50,
+        duration_s=duration_s,
+        warmup_s=100,
+        sample_s=sample_s,
+    )
+
+
+def _cases_15(effort: Effort) -> Mapping[Noisy, Case]:
+    every = itertools.product((None, *GAMMAS), (True, False), SIGMAS_MS)
+    return {
+        case: Case(noisy(case, effort.setting, effort.pick(1000, 400)), runs=effort.runs, record=False)
+        for case in itertools.starmap(Noisy, every)
+    }
+
+
+def _measure_15(run: Run) -> Row:
+    first, second = (number(one["goodput_mbps"]) for one in run.summary["flows"])
+    return {"noisy_mbps": first, "other_mbps": second, "sum_mbps": first + second}
+
+
+def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
+    curves = (
+        ("both noisy, each", True, "noisy_mbps"),
+        ("one noisy: that one", False, "noisy_mbps"),
+        ("one noisy: the other", False, "other_mbps"),
+    )
+    charts = [
+        curve_chart(
+            numbers,
+            {
+                label: [(sigma, Noisy(gamma, both, sigma), key) for sigma in SIGMAS_MS]
+                for label, both, key in curves
+            },
+            Axis("sigma", "ms"),
+            Axis("goodput", "Mbit/s", range=(0, 10.5)),
+            key=f"gamma-{gamma}",
+            heading=Noisy(gamma, both=True, sigma_ms=0).control,
+            height=2.2,
+        )
+        for gamma in (None, *GAMMAS)
+    ]
+    return Group(charts, columns=2)
+
+
+def _noisy_mbps(numbers: Numbers) -> Estimate:
+    """Goodput of a noisy Illinois flow beside one without noise."""
+    return over_runs(
+        np.mean(
+            [numbers.each(Noisy(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]], axis=0
+        ),
+        least=0.0,
+    )
+
+
+def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
+    """Noise at which two noisy Vegas flows leave a tenth of the link, by run, ms."""
+    sums = np.array([numbers.each(Noisy(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS])
+    enough = 0.9 * RATE_MBPS
+    # The running least falls with the noise, as interpolation needs; a link that stays full has the
+    # largest noise.
+    least = np.minimum.accumulate(sums, axis=0)[::-1]
+    return np.array([np.interp(enough, column, SIGMAS_MS[::-1]) for column in least.T])
+
+
+def _thresholds() -> Iterator[Claim]:
+    for more, less in itertools.pairwise(reversed(GAMMAS)):
+        yield times(
+            slug("threshold-on-sigma-grows-with-gamma", more, "for", less),
+            f"the threshold on sigma grows with gamma: {more} for {less}",
+            partial(_ratio_of_thresholds, more, less),
+            more / less,
+            factor=1.5,
+            why="where two noisy flows leave a tenth of the link, between the noises of the grid",
+            paper="proportional to gamma",
+        )
+
+
+def _ratio_of_thresholds(more: int, less: int, numbers: Numbers) -> Estimate:
+    return over_runs(_threshold_ms(more, numbers) / _threshold_ms(less, numbers), least=0.0)
+
+
+def _beyond(gamma: int) -> tuple[Claim, ...]:
+    limit_ms = float(1000 * illinois.vegas_threshold(gamma, capacity(RATE_MBPS), 2))
+    # The nearest noise of the grid that is well beyond the threshold.
+    beyond_ms = next((one for one in SIGMAS_MS if one >= 2 * limit_ms), SIGMAS_MS[-1])
+    below_ms = max(one for one in SIGMAS_MS if one <= limit_ms)
+    below, beyond = Noisy(gamma, True, below_ms), Noisy(gamma, True, beyond_ms)
+    return (
+        between(
+            slug(below.control, "link-full-up-to-threshold", limit_ms, "ms"),
+            f"{below.control}: the link is full up to the threshold of {limit_ms:g} ms",
+            mean(below, "sum_mbps"), 9.5, 10.1,
+            why=f"at sigma = {below_ms} ms", unit="Mbit/s", paper="full",
+        ),
+        between(
+            slug(beyond.control, "link-under-used-beyond"),
+            f"{beyond.control}: the link is under-used beyond it",
+            mean(beyond, "sum_mbps"), 0, 9,
+            why=f"at sigma = {beyond_ms} ms, both noisy; a tenth at least is lost", unit="Mbit/s",
+            paper="under-used",
+        ),
+        between(
+            slug(beyond.control, "one-noisy-flow-starves-beyond"),
+            f"{beyond.control}: one noisy flow starves beyond it",
+            mean(beyond._replace(both=False), "noisy_mbps"), 0, RATE_MBPS / 3,
+            why="a third of the link where a half is fair", unit="Mbit/s",
+            paper="very unfair",
+        ),
+    )  # fmt: skip
+
+
+FIGURE_15 = Simulated(
+    name="figure-15", caption="throughput against noise in the measured RTT",
+    about=(
+        "Two flows on 10 Mbit/s, 60 ms, 50 packets; noise uniform on [0, 2 sigma] in what one or "
+        "both measure. Vegas takes the mean RTT of a round trip, as ns-2's own agent does."
+    ),
+    cases=_cases_15, probe=Probe(("noisy_mbps", "other_mbps", "sum_mbps"), _measure_15), draw=_draw_15,
+    claims=(
+        *(
+            between(
+                slug("illinois-robust-link-stays-full", sigma_ms, "ms"),
+                f"Illinois is robust: the link stays full at sigma = {sigma_ms} ms",
+                mean(Noisy(None, True, sigma_ms), "sum_mbps"), 9, 10.1,
+                why="nine tenths of the link and more", unit="Mbit/s", paper="very robust",
+            )
+            for sigma_ms in (8, 16, 32)
+        ),
+        between(
+            "illinois-noisy-flow-keeps-share",
+            "Illinois: a noisy flow keeps its share",
+            _noisy_mbps, RATE_MBPS / 3, np.inf,
+            why="mean over the noises above 0; a third of the link and more where a half is fair",
+            unit="Mbit/s", paper="very robust",
+        ),
+        *(claim for gamma in GAMMAS for claim in _beyond(gamma)),
+        *_thresholds(),
+    ),
+)  # fmt: skip

@@ -1,0 +1,385 @@
+"""Figures 9, 11, 12 and 13: goodput, shares and synchronisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.engine import Run, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_runs
+from ackclock.reproduction import figures, pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.figures import bar_chart
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.illinois import figures_8_and_10
+from ackclock_papers.illinois.four_flows import (
+    ALPHA,
+    RATE_MBPS,
+    RTTS_MS,
+    Four,
+    OfFlow,
+    beside_reno,
+    mixed_rtts,
+    probe,
+    together,
+)
+
+CONTROLS = ("Reno", "HS-TCP", "Illinois", "BIC", "C-TCP")
+RIVALS = ("HS-TCP", "BIC", "C-TCP")
+"""Whom Illinois is compared with, besides Reno."""
+
+
+def _trace(_case: Four, run: Run) -> pl.DataFrame:
+    return pictures.windows(run, 0.2, 150, 250)
+
+
+class Counted(NamedTuple):
+    """Flows of one algorithm, figure 9.
+
+    Attributes
+    ----------
+    flows : int
+        How many: one, or four.
+    control : str
+        The algorithm, with the parameter of Illinois.
+    """
+
+    flows: int
+    control: str
+
+    @property
+    def panel(self) -> str:
+        """How many flows, in words."""
+        return "1 flow" if self.flows == 1 else f"{self.flows} flows"
+
+    def __str__(self) -> str:
+        """Label of the case."""
+        return f"{self.panel}: {self.control}"
+
+
+ALONE = {
+    Counted(1, "Reno"): figures_8_and_10.RENO,
+    Counted(1, "HS-TCP"): figures_8_and_10.ON_SACK,
+    Counted(1, "Illinois 0.5"): figures_8_and_10.HALF,
+    Counted(1, "Illinois 0.125"): figures_8_and_10.MILD,
+    Counted(1, "BIC"): figures_8_and_10.BIC,
+    Counted(1, "C-TCP"): figures_8_and_10.CTCP,
+}
+TOGETHER = {Counted(4, control): Four(control) for control in CONTROLS}
+
+
+def _cases_9(effort: Effort) -> Mapping[Counted, Case]:
+    one = figures_8_and_10.cases(effort)
+    return {case: one[alone] for case, alone in ALONE.items()} | {
+        case: together(four, effort) for case, four in TOGETHER.items()
+    }
+
+
+def _measure_alone(run: Run) -> Row:
+    goodput_mbps = number(run.summary["flows"][0]["goodput_mbps"])
+    return {"goodput_mbps": goodput_mbps, "unused_mbps": RATE_MBPS - goodput_mbps}
+
+
+def _probe_9(case: Counted, effort: Effort) -> Probe:
+    if case in ALONE:
+        return Probe(("goodput_mbps", "unused_mbps"), _measure_alone)
+    return probe(TOGETHER[case], effort)
+
+
+def _draw_9(numbers: Numbers, _traces: Traces) -> Group:
+    charts = []
+    for shown in (list(ALONE), list(TOGETHER)):
+        keys = {"goodput": [(case, "goodput_mbps") for case in shown]}
+        words, panel = [case.control for case in shown], shown[0].panel
+        charts.append(bar_chart(numbers, words, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel))
+    return Group(charts, linked=False)
+
+
+def _highest(ours: Counted) -> Claim:
+    others = [ours._replace(control=control) for control in ("Reno", *RIVALS)]
+
+    def least(numbers: Numbers) -> Estimate:
+        unused = [numbers.of(other, "unused_mbps") for other in others]
+        return min(unused, key=lambda one: one.value)
+
+    return ordered(
+        slug(ours, "highest-goodput"),
+        f"{ours} has a higher goodput than {', '.join(other.control for other in others)}",
+        [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
+        why="the order of what is left unused, whose differences are seen where goodputs are alike",
+        unit="Mbit/s unused",
+        paper="the best utilisation",
+    )
+
+
+FIGURE_9 = Simulated(
+    name="figure-9",
+    caption="goodput of one flow and of four",
+    about=(
+        "Left: the runs of figure 8. Right: four flows of one algorithm, 100 Mbit/s, RTT 100 ms, "
+        "buffer 100 packets; sum of the goodputs."
+    ),
+    cases=_cases_9,
+    probe=_probe_9,
+    draw=_draw_9,
+    headline=True,
+    claims=(
+        _highest(Counted(1, "Illinois 0.125")),
+        _highest(Counted(1, "Illinois 0.5")),
+        _highest(Counted(4, "Illinois")),
+    ),
+)
+
+BESIDE_RENO = tuple(beside_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas"))
+MIXED = tuple(mixed_rtts(control) for control in CONTROLS)
+
+
+def _cases_11(effort: Effort) -> Mapping[Four, Case]:
+    return {case: together(case, effort) for case in (*BESIDE_RENO, *MIXED, Four("Reno"))}
+
+
+def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
+    places = np.arange(len(BESIDE_RENO))
+    pairs = []
+    for shift, (name, flows) in enumerate((("Reno", (0, 1)), ("the other", (2, 3)))):
+        each = [[numbers.of(case, OfFlow("goodput", one)) for one in flows] for case in BESIDE_RENO]
+        means = [float(np.mean([one.value for one in found])) for found in each]
+        pairs.append(Series(name, shift, places + 0.4 * (shift - 0.5), means, look="bars"))
+    throughput = Axis("mean throughput", "Mbit/s", range=(0, None))
+    left = Chart(
+        "throughput",
+        f"next to two Reno flows: {throughput.titled}",
+        Axis("", names=[case.control for case in BESIDE_RENO]),
+        throughput,
+        pairs,
+        kind="points",
+        height=2.4,
+        bar_width=0.4,
+    )
+    windows = {
+        f"{rtt_ms} ms": [(case, OfFlow("window", index)) for case in MIXED]
+        for index, rtt_ms in enumerate(RTTS_MS)
+    }
+    colours = {name: 2 + index for index, name in enumerate(windows)}
+    right = bar_chart(
+        numbers,
+        [case.control for case in MIXED],
+        windows,
+        "mean window (packets)",
+        key="window",
+        colours=colours,
+    )
+    return Group([left, right], linked=False)
+
+
+NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under heavy congestion"
+
+
+def _favours_short(other: str) -> Claim:
+    numbers = [(one, mean(mixed_rtts(one), "mu")) for one in (other, "Illinois")]
+    return ordered(
+        slug(other, "favours-short-rtts-more-than-illinois"),
+        f"{other} favours short RTTs more than Illinois does",
+        numbers,
+        unit="(mu)",
+        paper="Illinois is more fair",
+    )
+
+
+def _leaves_less(other: str, name: str, sentence: str, paper: str) -> Claim:
+    numbers = [
+        ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
+        (f"beside {other}", mean(beside_reno(other), "reno_share")),
+    ]
+    return ordered(name, sentence, numbers, unit="of the goodput", paper=paper)
+
+
+def _of_two_renos(numbers: Numbers) -> Estimate:
+    """Goodput of two Reno flows beside Illinois over that of two of four Reno flows."""
+    beside, among = (
+        np.sum([numbers.each(case, OfFlow("goodput", one)) for one in (0, 1)], axis=0)
+        for case in (beside_reno("Illinois"), Four("Reno"))
+    )
+    return over_runs(beside / among, least=0.0)
+
+
+FIGURE_11 = Simulated(
+    name="figure-11",
+    caption="beside Reno, and with different round trips",
+    about=(
+        "Left: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
+        "Right: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "
+        "window ~ RTT^-mu."
+    ),
+    cases=_cases_11,
+    probe=probe,
+    draw=_draw_11,
+    headline=True,
+    claims=(
+        *(
+            _leaves_less(
+                other,
+                slug("illinois-leaves-reno-more-than", other),
+                f"Illinois leaves Reno more than {other} does",
+                "more fair to Reno",
+            )
+            for other in RIVALS
+        ),
+        between(
+            "illinois-larger-windows-beside-reno-but-only-slightly",
+            "Illinois has the larger windows beside Reno, but only slightly",
+            mean(beside_reno("Illinois"), "window_ratio"),
+            1,
+            1.5,
+            why="mean window over Reno's; section 4.6 expects 1.1",
+            paper="slightly larger",
+        ),
+        between(
+            "reno-not-suffer-significantly-beside-illinois",
+            "Reno does not suffer significantly beside Illinois",
+            _of_two_renos,
+            0.8,
+            np.inf,
+            why="goodput beside two Illinois flows over that beside two Reno flows; the windows of "
+            "section 4.6 take a twentieth",
+            paper="'will not suffer a significant degradation'",
+        ),
+        between(
+            "illinois-beside-reno-alpha-slightly-larger-than-1",
+            "Illinois beside Reno: alpha is slightly larger than 1",
+            mean(beside_reno("Illinois"), ALPHA),
+            1,
+            1.5,
+            why="weighted by 1/RTT as in equation 28, over all of the measured time",
+            unit="packets per round trip",
+            paper="slightly larger than 1",
+        ),
+        between(
+            "vegas-gets-very-little-beside-reno",
+            "Vegas gets very little beside Reno",
+            mean(beside_reno("Vegas"), "reno_share"),
+            0.75,
+            1,
+            why="Reno's share of the goodput; a fair one would be 0.5",
+            paper="very small rates",
+        ),
+        between(
+            "illinois-nearly-equal-windows-whatever-rtt",
+            "Illinois: nearly equal windows whatever the RTT",
+            mean(mixed_rtts("Illinois"), "mu"),
+            -0.35,
+            0.35,
+            why=NEARLY_EQUAL,
+            paper="approximately the same",
+        ),
+        between(
+            "reno-nearly-equal-windows-whatever-rtt",
+            "Reno: nearly equal windows whatever the RTT",
+            mean(mixed_rtts("Reno"), "mu"),
+            -0.35,
+            0.35,
+            why=NEARLY_EQUAL,
+            paper="similar",
+        ),
+        *(_favours_short(other) for other in RIVALS),
+    ),
+)
+
+
+DRAWN = ("Illinois", *RIVALS)
+"""Controls of the window curves."""
+
+
+def _cases_12(effort: Effort) -> Mapping[Four, Case]:
+    shown = (Four("Illinois"), Four("HS-TCP"), *map(beside_reno, DRAWN))
+    return {case: together(case, effort) for case in shown}
+
+
+def _cases_13(effort: Effort) -> Mapping[Four, Case]:
+    return {case: together(case, effort) for case in map(mixed_rtts, DRAWN)}
+
+
+def _draw_windows(_numbers: Numbers, traces: Traces) -> Group:
+    panels = {str(case): (case,) for case in traces}
+    return figures.over_time(traces, panels, "window", "window (packets)", span=(150, 250), height=1.4)
+
+
+FIGURE_12 = Simulated(
+    name="figure-12",
+    caption="window curves, equal round trips",
+    about=(
+        "Four flows on 100 Mbit/s, 100 ms, 100 packets. Loss events within two round trips are one "
+        "congestion event."
+    ),
+    cases=_cases_12,
+    probe=probe,
+    trace=_trace,
+    draw=_draw_windows,
+    claims=(
+        between(
+            "illinois-backs-off-unsynchronised",
+            "Illinois backs off unsynchronised",
+            mean(Four("Illinois"), "losing_flows"),
+            1,
+            2,
+            why="flows that lose per congestion event, of four; 1 is never together",
+            paper="unsynchronised",
+        ),
+        between(
+            "hs-tcp-backs-off-synchronised",
+            "HS-TCP backs off synchronised",
+            mean(Four("HS-TCP"), "losing_flows"),
+            2,
+            4,
+            why="flows that lose per congestion event, of four; 4 is always together",
+            paper="synchronised frequently",
+        ),
+        _leaves_less(
+            "HS-TCP",
+            "hs-tcp-leaves-reno-less-than-illinois",
+            "HS-TCP leaves Reno less than Illinois does",
+            "more unfair to TCP-Reno",
+        ),
+    ),
+)
+
+FIGURE_13 = Simulated(
+    name="figure-13",
+    caption="window curves, round trips of 60 to 120 ms",
+    about="Four flows of one algorithm on 100 Mbit/s, 100 packets; mu as in figure 11.",
+    cases=_cases_13,
+    probe=probe,
+    trace=_trace,
+    draw=_draw_windows,
+    claims=(
+        near(
+            "illinois-fair-to-large-rtts-equal-windows",
+            "Illinois is fair to large RTTs: equal windows",
+            mean(mixed_rtts("Illinois"), "mu"),
+            0,
+            within=0.35,
+            absolute=True,
+            why=NEARLY_EQUAL,
+            paper="fair",
+        ),
+        *(
+            between(
+                slug(other, "not-fair-to-large-rtts"),
+                f"{other} is not fair to large RTTs",
+                mean(mixed_rtts(other), "mu"),
+                0.5,
+                np.inf,
+                why="mu is 0 for equal windows, 1 for windows inverse to the RTT",
+                paper="not fair",
+            )
+            for other in RIVALS
+        ),
+    ),
+)

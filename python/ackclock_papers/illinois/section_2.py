@@ -1,0 +1,105 @@
+"""Sections 2 and 3: window curves of controls that figure 8 does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ackclock.draw.figure import Group
+from ackclock.engine.names import slug
+from ackclock.reproduction import figures, pictures
+from ackclock.reproduction.artefact import Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.runs import Case
+from ackclock_papers.illinois import figures_8_and_10
+from ackclock_papers.illinois.setting import scenario, seeds_alone
+
+
+class Other(NamedTuple):
+    """A control that the paper names and does not run.
+
+    Attributes
+    ----------
+    control : str
+        By the paper's name.
+    controller : str
+        The engine's name.
+    recovery : str
+        Its loss recovery: that of TCP-Linux of ns-2 for a control of Linux, SACK as footnote 9 has
+        it for the others.
+    """
+
+    control: str
+    controller: str
+    recovery: str
+
+    def __str__(self) -> str:
+        """Label of the curve."""
+        return self.control
+
+
+SCALABLE = Other("Scalable TCP", "scalable", "sack")
+HTCP = Other("H-TCP", "htcp", "sack")
+CUBIC = Other("CUBIC", "cubic-8312", "linux-2.6")
+OTHERS = (SCALABLE, HTCP, CUBIC)
+ADAPTIVE = figures_8_and_10.Alone("Illinois")
+Key = Other | figures_8_and_10.Alone
+
+
+def _cases(effort: Effort) -> Mapping[Key, Case]:
+    figure_8 = figures_8_and_10.cases(effort)
+    end_s = effort.pick(1200.0, 600.0)
+    flows: dict[Key, dict[str, Any]] = {
+        **{one: {"controller": one.controller, "recovery": one.recovery} for one in OTHERS},
+        ADAPTIVE: ADAPTIVE.flow(effort.setting),
+    }
+    own: dict[Key, Case] = {
+        key: Case(scenario([one], effort.setting, duration_s=end_s), runs=seeds_alone(effort))
+        for key, one in flows.items()
+    }
+    return {**own, **{one: figure_8[one] for one in (figures_8_and_10.HALF, figures_8_and_10.ON_SACK)}}
+
+
+def _draw(_numbers: Numbers, traces: Traces) -> Group:
+    panels = {str(case): (case,) for case in traces}
+    return figures.over_time(
+        traces, panels, "window", "window (packets)", span=(200, 400), top=1500, height=1.2
+    )
+
+
+SECTION_2 = Simulated(
+    name="section-2", caption="window curves of controls that figure 8 does not have",
+    about="As figure 8: one flow on 100 Mbit/s, RTT 100 ms, buffer 100 packets.",
+    cases=_cases, probe=figures_8_and_10.PROBE,
+    trace=lambda case, run: (
+        pictures.windows(run, 0.1, 200, 400).drop("name") if case in OTHERS else None
+    ),
+    draw=_draw,
+    claims=(
+        *(between(slug(one, "convex-between-losses"),
+                  f"{one} is convex between losses", mean(one, "convex"), 0.5, 1,
+                  why="share of the epochs, as the concave curves are judged in figure 8",
+                  paper="'convex'") for one in (SCALABLE, HTCP)),
+        between("cubic-part-concave", "CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
+                why="as of BIC in figure 8", paper="'first concave then convex'"),
+        between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
+                why="as of BIC in figure 8", paper="'first concave then convex'"),
+        ordered("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
+                [("convex at", mean(CUBIC, "convex_at")),
+                 ("concave at", mean(CUBIC, "concave_at"))],
+                unit="of an epoch", why="centres of the parts",
+                paper="'first concave then convex'"),
+        ordered("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
+                [(str(one), mean(one, "goodput_mbps")) for one in (CUBIC, figures_8_and_10.ON_SACK)],
+                unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
+        near("adaptation-beta-not-matter-without-other-losses",
+             "the adaptation of beta does not matter without other losses",
+             ratio((ADAPTIVE, "goodput_mbps"), (figures_8_and_10.HALF, "goodput_mbps")), 1, within=0.02,
+             why="goodput over that with beta = 1/2 on figure 8's link, whose curves leave 3 % at "
+             "most", paper="'only relevant in networks where there are non-congestion-related "
+             "losses'"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,166 @@
+"""Sections 2, 4.5 and 5: what the text says of window curves and of other numbers of flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ackclock.engine.names import slug
+from ackclock.models import illinois, laws
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Computed, Traces
+from ackclock.reproduction.claims import between, mean, ordered
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CURVES, CHAIN = "window curves", "N from 5 to 9"
+TOP = 1350
+"""Largest window of figure 8, packets: 100 Mbit/s times 100 ms, and a buffer of 100."""
+HALF = 0.5
+COUNTS = (5, 6, 7, 8, 9)
+"""Numbers of flows that footnote 6 leaves out."""
+STEPS = 5000
+"""Of the queue in the curve of section 5."""
+
+
+def _halving(law: laws.Law) -> float:
+    """Give the mean of the window over the largest one, if half is cut."""
+    found = laws.cycle(laws.Law(law.increase, lambda _window: HALF, law.bends), TOP)
+    return found.packets / found.round_trips / TOP
+
+
+def curve(buffer: float) -> tuple[Any, Any]:
+    """Follow the queue of one Illinois flow from empty to full.
+
+    Parameters
+    ----------
+    buffer : float
+        Packets.
+
+    Returns
+    -------
+    tuple of ndarray
+        Round trips, and growth in packets per round trip; the round trip that the queue takes to
+        be seen is left out.
+    """
+    queue = np.linspace(0, buffer, STEPS, endpoint=False)
+    growth = illinois.alpha(queue, buffer)
+    return np.cumsum(buffer / STEPS / growth), growth
+
+
+def _changes() -> Row:
+    """Measure by what share the growth changes in the parts of the curve of B = 50."""
+    trips, growth = curve(50)
+    constant = growth == growth[0]
+    early, late = trips <= 0.1 * trips[-1], trips >= 0.9 * trips[-1]
+    first, middle, last = growth[constant], growth[~constant & early], growth[late]
+    return {
+        name: float(1 - part[-1] / part[0])
+        for name, part in (("first", first), ("middle", middle), ("last", last))
+    }
+
+
+def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
+    curves: Row = {
+        "linear": _halving(laws.aimd(1, HALF)),
+        "HS-TCP": _halving(laws.hstcp()),
+        "Scalable TCP": _halving(laws.scalable()),
+        **_changes(),
+    }
+    found = {(count, level): one_study(count, level, 1)[0] for count in COUNTS for level in LEVELS}
+    every = list(found.values())
+    chain: Row = {
+        "least mu": min(one["mu"] for one in every),
+        "largest mu": max(one["mu"] for one in every),
+        "least linearity": min(one["linearity"] for one in every),
+        "largest std over mean": max(one["largest_std_over_mean"] for one in every),
+        "widest light range": max(found[count, "light"]["range"] for count in COUNTS),
+        **{f"least growth of {key}": _least_growth(found, key) for key in ("mu", "range")},
+    }
+    return {CURVES: [curves], CHAIN: [chain]}, {}
+
+
+def _least_growth(found: Mapping[tuple[int, str], Row], key: str) -> float:
+    """Give the least difference of a number from one level of congestion to the next."""
+    return float(min(np.diff([found[count, one][key] for one in LEVELS]).min() for count in COUNTS))
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [f"{case}: {key}", f"{value:.3g}"]
+        for case, found in numbers.rows.items()
+        for key, value in found[0].items()
+    ]
+    return pictures.grid(["", "value"], rows)
+
+
+def _less_than_linear(name: str) -> Any:
+    return ordered(
+        slug("convex-curve-less-throughput-than-linear", name),
+        f"a convex curve has less throughput than linear growth: {name}",
+        [(one, _of(CURVES, one)) for one in ("linear", name)],
+        why=f"mean window over the largest of {TOP} packets, if half is cut",
+        paper="'an even smaller average throughput than traditional linear increase'",
+    )
+
+
+def _of(case: str, key: str) -> Callable[[Numbers], Any]:
+    return mean(case, key)
+
+
+SIMILAR = "'for other values of N, the results turn out to be similar'"
+
+SECTION_4 = Computed(
+    name="section-4", caption="window curves by their laws, and the matrix model for N of 5 to 9",
+    about=(
+        "Mean windows by quadrature of the laws, the curve of section 5 by equation 2, and the "
+        "study of figures 2 to 7 for the numbers of flows between them, worst over N."
+    ),
+    compute=_compute,
+    numbers={
+        CURVES: ("linear", "HS-TCP", "Scalable TCP", "first", "middle", "last"),
+        CHAIN: (
+            "least mu", "largest mu", "least linearity", "largest std over mean",
+            "widest light range", "least growth of mu", "least growth of range",
+        ),
+    },
+    draw=_draw, headline=True,
+    claims=(
+        *map(_less_than_linear, ("HS-TCP", "Scalable TCP")),
+        between("curve-linear-at-first", "the curve is linear at first", _of(CURVES, "first"), 0, 0.01,
+                why="by what share the growth changes up to d1", paper="'at first linear'"),
+        between("curve-linear-again-at-end",
+                "the curve is linear again at the end", _of(CURVES, "last"), 0, 0.1,
+                why="by what share the growth changes in the last tenth of the epoch",
+                paper="'finally linear again'"),
+        between("curve-bends-between-them", "the curve bends between them", _of(CURVES, "middle"), 0.5, 1,
+                why="the same from d1 to a tenth of the epoch; more than half",
+                paper="'close to a parabola'"),
+        between("n-5-to-9-mu-at-least-0",
+                "N = 5 to 9: mu is at least 0", _of(CHAIN, "least mu"), 0, 1, paper=SIMILAR,
+                why="0 <= mu <= 1 of figures 2 to 7"),
+        between("n-5-to-9-mu-at-most-1",
+                "N = 5 to 9: mu is at most 1", _of(CHAIN, "largest mu"), 0, 1, paper=SIMILAR,
+                why="0 <= mu <= 1 of figures 2 to 7"),
+        between("n-5-to-9-line-explains-log-x",
+                "N = 5 to 9: a line explains log x", _of(CHAIN, "least linearity"), 0.9, 1,
+                paper=SIMILAR, why="as in figures 2 to 7"),
+        between("n-5-to-9-std-x-over-mean-x", "N = 5 to 9: Std(x) over mean x is much smaller than 1",
+                _of(CHAIN, "largest std over mean"), 0, 0.5, paper=SIMILAR,
+                why="as in figures 2 to 7"),
+        between("n-5-to-9-x-x-near-1", "N = 5 to 9: x/x* is near 1 for light congestion",
+                _of(CHAIN, "widest light range"), 0, 0.4, paper=SIMILAR,
+                why="range of all flows and runs, as in figures 2 and 5"),
+        between("n-5-to-9-mu-grows-with-congestion",
+                "N = 5 to 9: mu grows with congestion", _of(CHAIN, "least growth of mu"), 1e-9,
+                np.inf, paper=SIMILAR, why="least difference of neighbouring levels"),
+        between("n-5-to-9-range-x-x-wider", "N = 5 to 9: the range of x/x* is wider with heavier congestion",
+                _of(CHAIN, "least growth of range"), 1e-9, np.inf, paper=SIMILAR,
+                why="least difference of neighbouring levels"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,212 @@
+"""Sections 4.1 to 4.6: congestion events of four flows, in the runs of figures 9 and 11."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import metrics
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, holds, mean, near, ordered, times
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, beside_reno, together
+from ackclock_papers.illinois.setting import capacity, packet_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FLOWS = 4
+RTT_S, BUFFER_PACKETS = 0.1, 100
+MERGE_S = 2 * RTT_S
+"""As in figure 12: loss events within two round trips are one congestion event."""
+RENO, HSTCP, ILLINOIS = (Four(control) for control in ("Reno", "HS-TCP", "Illinois"))
+BESIDE = beside_reno("Illinois")
+ALIKE = (RENO, HSTCP, ILLINOIS)
+
+
+def _losses(run: Run) -> pl.DataFrame:
+    later = pl.col("time_s") > run.summary["measured_from_s"]
+    return run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
+
+
+def _table(run: Run, key: str) -> tuple[Any, Any]:
+    """Give times and a column of the windows by sample and flow."""
+    wide = run.windows.pivot(on="flow", index="time_s", values=key).sort("time_s")
+    columns = [str(flow) for flow in range(FLOWS)]
+    return wide["time_s"].to_numpy(), wide.select(columns).to_numpy().astype(float)
+
+
+def per_event(run: Run) -> Row:
+    """Measure the congestion events of four flows.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    mapping
+        ``drops``: packets that the link drops per event; ``few``: share of the events with 1 to 4
+        of them; ``time mean``: mean window over that at the events; ``least sum``, ``largest sum``:
+        of the flows' windows over what the link with its buffer holds, at the events.
+    """
+    losses = _losses(run)
+    events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), MERGE_S)
+    begins = np.array([begin for begin, _ in events])
+    queue = run.queues.filter(pl.col("link") == 0)
+    time_s, drops = (queue[key].to_numpy().astype(float) for key in ("time_s", "drops"))
+    # A loss is noticed up to a round trip after the drop, which a sample of 0.1 s has.
+    edges = np.append(begins, np.inf) - RTT_S - BUFFER_PACKETS / capacity(RATE_MBPS) - 0.1
+    counts = np.array([drops[(time_s > low) & (time_s <= high)].sum() for low, high in pairwise(edges)])
+    counts = counts[counts > 0]
+    at_s, windows = _table(run, "window")
+    before = np.clip(np.searchsorted(at_s, begins) - 1, 0, None)
+    held = capacity(RATE_MBPS, packet_bytes(run)) * RTT_S + BUFFER_PACKETS
+    sums = windows[before].sum(axis=1) / held
+    measured = at_s > run.summary["measured_from_s"]
+    return {
+        "drops": float(counts.mean()) if len(counts) else float("nan"),
+        "few": float(((counts >= 1) & (counts <= FLOWS)).mean()) if len(counts) else float("nan"),
+        "time mean": float(np.nanmean(windows[measured]) / np.nanmean(windows[before])),
+        "least sum": float(sums.min()) if len(sums) else float("nan"),
+        "largest sum": float(sums.max()) if len(sums) else float("nan"),
+    }
+
+
+def of_illinois(run: Run) -> Row:
+    """Measure alpha and beta of four Illinois flows.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    mapping
+        ``apart``: largest alpha over the least at a time, median; ``halved``: share of the loss
+        events that cut half of the window; ``balance``: what all flows add by alpha over what the
+        cuts take.
+    """
+    losses = _losses(run).filter(pl.col("kind") == "loss")
+    cut = (losses["window_before"] - losses["window_after"]).to_numpy()
+    share = cut / losses["window_before"].to_numpy()
+    time_s, alpha = _table(run, "alpha")
+    _, rtt_ms = _table(run, "rtt_ms")
+    measured = time_s > run.summary["measured_from_s"]
+    alpha, rtt_ms = alpha[measured], rtt_ms[measured]
+    step_s = time_s[1] - time_s[0]
+    added = float(np.nansum(alpha * step_s / (rtt_ms / 1000)))
+    return {
+        "apart": float(np.nanmedian(alpha.max(axis=1) / alpha.min(axis=1))),
+        "halved": float((share > 0.49).mean()) if len(share) else float("nan"),
+        "balance": added / float(cut.sum()) if cut.sum() else float("nan"),
+    }
+
+
+PER_EVENT = ("drops", "few", "time mean", "least sum", "largest sum")
+OF_ILLINOIS = ("apart", "halved", "balance")
+
+
+def _windows(run: Run) -> Row:
+    return {OfFlow("window", index): one["mean_window"] for index, one in enumerate(run.summary["flows"])}
+
+
+def _probe(case: Four, _effort: Effort) -> Probe:
+    if case == BESIDE:
+        return Probe([OfFlow("window", index) for index in range(FLOWS)], _windows)
+    if case == ILLINOIS:
+        return Probe((*PER_EVENT, *OF_ILLINOIS), lambda run: {**per_event(run), **of_illinois(run)})
+    return Probe(PER_EVENT, per_event)
+
+
+def _cases(effort: Effort) -> Mapping[Four, Case]:
+    return {case: together(case, effort) for case in (*ALIKE, BESIDE)}
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [f"{case}: {key}", str(numbers.of(case, key))]
+        for case, found in numbers.rows.items()
+        for key in found[0]
+    ]
+    return pictures.grid(["", "measured"], rows)
+
+
+def _pair(first: int, control: str) -> Claim:
+    def ratio(numbers: Numbers) -> Estimate:
+        return numbers.ratio(*((BESIDE, OfFlow("window", first + one)) for one in (0, 1)))
+
+    return times(
+        slug("both", control, "flows-same-mean-window"),
+        f"both {control} flows have the same mean window",
+        ratio,
+        1,
+        factor=1.25,
+        why="of two Reno and two Illinois flows; means over a few tens of their loss events",
+        paper="'share the same average window size'",
+    )
+
+
+def _around_capacity(numbers: Numbers) -> tuple[str, bool]:
+    low, high = (numbers.of(ILLINOIS, key) for key in ("least sum", "largest sum"))
+    return f"from {low} to {high}", low.value < 1 < high.value
+
+
+SECTION_4_5 = Simulated(
+    name="section-4-5", caption="congestion events of four flows",
+    about=(
+        "Runs of figures 9 and 11: four Reno, HS-TCP or Illinois flows, and two Reno beside two "
+        "Illinois; sections 4.1 to 4.6."
+    ),
+    cases=_cases, probe=_probe, draw=_draw, headline=True,
+    claims=(
+        holds("with-bursts-sum-rates-above-or-below-c",
+              "with bursts the sum of the rates is above or below C",
+              "'either greater than or less than C'", _around_capacity,
+              why="Illinois' windows at its congestion events over what link and buffer hold: "
+              "both occur"),
+        between("alpha-same-for-all-illinois-users",
+                "alpha is the same for all Illinois users", mean(ILLINOIS, "apart"), 1, 1.5,
+                why="largest over least at a time, in the median; feedback delays are ignored in "
+                "the text", paper="the same for all"),
+        between("beta-beta-max-at-every-congestion-event",
+                "beta is beta_max at every congestion event", mean(ILLINOIS, "halved"), 0.95, 1,
+                why="share of the loss events with a cut of half; a twentieth for losses of "
+                "retransmissions", paper="for all i and k"),
+        near("integral-alpha-follows-from-backoffs",
+             "the integral of alpha follows from the backoffs", mean(ILLINOIS, "balance"), 1,
+             within=0.1, paper="(14)", why="the sum of alpha/RTT over the sum of the cuts; a tenth "
+             "for the round trips of recoveries, which do not grow"),
+        between("four-reno-flows-lose-from-1-to-4-packets",
+                "four Reno flows lose from 1 to 4 packets at an event", mean(RENO, "few"), 0.9, 1,
+                why="share of the events; nine in ten", paper="'anywhere from 1 to' 4"),
+        times("four-reno-flows-lose-2.5-packets-per-event",
+              "four Reno flows lose 2.5 packets per event", mean(RENO, "drops"), 2.5, factor=1.25,
+              why="(1 + 4)/2, 'approximately'", unit="packets"),
+        times("four-illinois-flows-lose-1-packet-per-event",
+              "four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
+              factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
+              unit="packets"),
+        ordered("congestion-heavier-when-growth-before-larger",
+                "congestion is heavier when the growth before it is larger",
+                [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],
+                why="packets dropped per event", unit="packets",
+                paper="'heavier if the increment before congestion is larger'"),
+        *(between(slug(case.control, "time-mean-lies-between-half"),
+                  f"{case.control}: the time mean lies between a half and all of that at events",
+                  mean(case, "time mean"), 0.5, 1, why="Remark 1 with beta_max = 1/2",
+                  paper="Remark 1") for case in ALIKE),
+        *(_pair(first, control) for first, control in ((0, "Reno"), (2, "Illinois"))),
+    ),
+)  # fmt: skip

@@ -1,0 +1,392 @@
+"""Sections 1 to 3, 5 and 6: one flow in the runs of figures 8 and 14, and flows on small links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run, number
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate, over_runs
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.illinois import figures_8_and_10
+from ackclock_papers.illinois.figures_14_and_15 import LOSSES, Lossy, Noisy, lossy, noisy
+from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 0.005
+"""Loss probability of figure 14's curves."""
+LOSSY = tuple(Lossy(control, p) for control in ("Reno", "Illinois") for p in LOSSES)
+CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC)
+"""Flows of figure 8 that the quick reproduction runs in any case."""
+
+
+def _own(run: Run, flow_id: int, key: str) -> Any:
+    return run.windows.filter(pl.col("flow") == flow_id)[key].to_numpy().astype(float)
+
+
+def on_lossy_link(run: Run) -> Row:
+    """Measure a flow of figure 14.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+
+    Returns
+    -------
+    mapping
+        ``cut``: median share of the window that a loss event cuts; ``avoiding``: mean window while
+        it is not below ssthresh; ``largest alpha``: share of the time outside of slow start in
+        which alpha is 10, 0 for Reno; ``least beta``: share of the loss events that cut an eighth.
+    """
+    later = pl.col("time_s") > run.summary["measured_from_s"]
+    losses = run.events.filter(later & (pl.col("kind") == "loss"))
+    cut = 1 - losses["window_after"].to_numpy() / losses["window_before"].to_numpy()
+    rows = run.windows.filter(later & (pl.col("window") >= pl.col("ssthresh")))
+    alpha = rows["alpha"].to_numpy().astype(float) if "alpha" in rows.columns else np.zeros(1)
+    return {
+        "cut": float(np.median(cut)) if len(cut) else float("nan"),
+        "avoiding": float(rows["window"].to_numpy().mean()),
+        "largest alpha": float((alpha > 9.99).mean()),
+        "least beta": float((cut < 0.13).mean()) if len(cut) else float("nan"),
+    }
+
+
+LOSSY_NUMBERS = ("cut", "avoiding", "largest alpha", "least beta")
+CURVE_NUMBERS = ("goodput_mbps", "epoch_round_trips", "used_share", "convex")
+
+
+def _cases_5(effort: Effort) -> Mapping[Key, Case]:
+    alone = figures_8_and_10.cases(effort)
+    return {
+        **{case: alone[case] for case in CURVES},
+        **{
+            case: Case(lossy(case, effort.setting, effort.pick(1050, 350)), runs=effort.runs)
+            for case in LOSSY
+        },
+    }
+
+
+def _of_curve(run: Run) -> Row:
+    row = figures_8_and_10.measure_flow(run)
+    return {key: row[key] for key in CURVE_NUMBERS}
+
+
+def _probe_5(case: Key, _effort: Effort) -> Probe:
+    if case in LOSSY:
+        return Probe(LOSSY_NUMBERS, on_lossy_link)
+    return Probe(CURVE_NUMBERS, _of_curve)
+
+
+def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+    rows = [
+        [f"{case}: {key}", str(numbers.of(case, key))]
+        for case, found in numbers.rows.items()
+        for key in found[0]
+    ]
+    return pictures.grid(["", "measured"], rows)
+
+
+def _without_timeouts(numbers: Numbers) -> Estimate:
+    """Give the median over the loss rates of the ratio of windows in congestion avoidance."""
+    ours, reno = (
+        np.array([numbers.each(Lossy(control, p), "avoiding") for p in LOSSES])
+        for control in ("Illinois", "Reno")
+    )
+    return over_runs(np.median(ours / reno, axis=0), least=0.0)
+
+
+ILLINOIS_AT = Lossy("Illinois", SHOWN)
+
+SECTION_5 = Simulated(
+    name="section-5", caption="one flow: what the text says of the runs of figures 8 and 14",
+    about="Runs of figures 8 and 14, of sections 1 to 3, 5 and 6.3.",
+    cases=_cases_5, probe=_probe_5, draw=_draw, headline=True,
+    claims=(
+        between("reno-takes-too-long-to-recover-at-large-windows",
+                "Reno takes too long to recover at large windows",
+                mean(figures_8_and_10.RENO, "epoch_round_trips"), 575, np.inf, unit="round trips",
+                why="from half of 1350 packets to the 1250 that fill the link, one by one",
+                paper="'it takes too long time ... to recover'"),
+        between("reno-leaves-bandwidth-unused",
+                "Reno leaves bandwidth unused", mean(figures_8_and_10.RENO, "used_share"), 0, 0.9,
+                why="share of the bandwidth-delay product; a tenth of the link is unused",
+                paper="'the bandwidth is not effectively utilized'"),
+        between("hs-tcp-convex-between-losses",
+                "HS-TCP is convex between losses", mean(figures_8_and_10.ON_SACK, "convex"), 0.5, 1,
+                why="share of the epochs, as the concave curves are judged in figure 8",
+                paper="'convex'"),
+        ordered("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
+                [(one.control, mean(one, "goodput_mbps")) for one in (figures_8_and_10.BIC,
+                                                                      figures_8_and_10.ON_SACK)],
+                unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
+        near(slug("illinois-window-falls-very-little", SHOWN),
+             f"Illinois' window falls very little at a loss (p = {SHOWN:g})",
+             mean(ILLINOIS_AT, "cut"), 0.125, within=0.01, absolute=True,
+             why="median share; beta_min", paper="'the reduction percentage is very small'"),
+        between(slug("alpha-alpha-max-always-p", SHOWN),
+                f"alpha is alpha_max always (p = {SHOWN:g})", mean(ILLINOIS_AT, "largest alpha"),
+                0.9, 1, why="share of the time outside of slow start; nine tenths are always",
+                paper="'always'"),
+        between(slug("beta-beta-min-always-p", SHOWN),
+                f"beta is beta_min always (p = {SHOWN:g})", mean(ILLINOIS_AT, "least beta"),
+                0.9, 1, why="share of the loss events; nine tenths are always", paper="'always'"),
+        between("without-timeouts-window-would-about-6-times-reno",
+                "without timeouts the window would be about 6 times Reno's", _without_timeouts,
+                5, np.inf, why="ratio of the mean windows outside of slow start, median of the "
+                "loss rates; nearer to 6 than to 4", paper="'around 4 instead 6'"),
+    ),
+)  # fmt: skip
+
+
+class Small(NamedTuple):
+    """Flows on a small link.
+
+    Attributes
+    ----------
+    words : str
+        What they are.
+    """
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+SLOW = Small("two Reno and two Illinois at 1 Mbit/s")
+FAST_FIRST, FAST_SECOND = Small("FAST before Reno"), Small("FAST after Reno")
+FEW, MANY = Small("4 Vegas flows"), Small("8 Vegas flows")
+GAMMA, SMALL_BUFFER = 10, 50
+OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
+DEFAULTS = {Small(f"extremes of means, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
+VEGAS = {sigma_ms: Noisy(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
+"""Noises of figure 15 beyond the threshold of 3.2 ms of gamma = 2."""
+BUFFERS = {
+    (control, packets): Small(f"{control}, B = {packets}")
+    for control in ("Illinois", "C-TCP")
+    for packets in (10, 50)
+}
+FIXED = Small("Illinois with beta = 1/2, p = 0.005")
+LEFT_OUT_S, SLOW_S, THRESHOLD = 100.0, 600.0, 10
+
+
+def _slow(effort: Effort) -> Case:
+    setting = effort.setting
+    flows = [flow(one, setting) | random_start(setting) | {"count": 2} for one in ("Reno", "Illinois")]
+    made = scenario(
+        flows, setting, rate_mbps=1, buffer=10, duration_s=SLOW_S, warmup_s=LEFT_OUT_S, sample_s=0.5
+    )
+    return Case(made, effort.runs)
+
+
+def _order(effort: Effort, fast_s: float, reno_s: float) -> Case:
+    flows = [
+        {"controller": "fast", "recovery": "sack", "start": f"{fast_s:g} s"},
+        flow("Reno", effort.setting) | {"start": f"{reno_s:g} s"},
+    ]
+    made = scenario(flows, effort.setting, rate_mbps=10, duration_s=400, warmup_s=LEFT_OUT_S)
+    return Case(made, effort.runs, record=False)
+
+
+def _vegas(effort: Effort, count: int) -> Case:
+    flows = [vegas(GAMMA, effort.setting) | random_start(effort.setting) | {"count": count}]
+    made = scenario(
+        flows,
+        effort.setting,
+        rate_mbps=10,
+        rtt_ms=60,
+        buffer=SMALL_BUFFER,
+        duration_s=300,
+        warmup_s=LEFT_OUT_S,
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _noisy(effort: Effort, case: Noisy, extremes: str | None = None) -> Case:
+    made = noisy(case, effort.setting, effort.pick(1000, 400))
+    if extremes is not None:
+        made["flow"] = [{**one, "params": {"extremes": extremes}} for one in made["flow"]]
+    return Case(made, effort.runs, record=False)
+
+
+def _alone(effort: Effort, control: str, packets: int) -> Case:
+    made = scenario(
+        [flow(control, effort.setting)],
+        effort.setting,
+        rate_mbps=10,
+        rtt_ms=60,
+        buffer=packets,
+        duration_s=effort.pick(1000, 500),
+    )
+    return Case(made, effort.runs, record=False)
+
+
+def _fixed(effort: Effort) -> Case:
+    made = lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350))
+    (one,) = made["flow"]
+    made["flow"] = [{**one, "params": {**one["params"], "beta_min": 0.5}}]
+    return Case(made, effort.runs)
+
+
+def _cases_3(effort: Effort) -> Mapping[Key, Case]:
+    return {
+        SLOW: _slow(effort),
+        FAST_FIRST: _order(effort, 0, 30),
+        FAST_SECOND: _order(effort, 30, 0),
+        FEW: _vegas(effort, 4),
+        MANY: _vegas(effort, 8),
+        **{one: _noisy(effort, case, "sample") for one, case in OPTIONS.items()},
+        **{one: _noisy(effort, case) for one, case in DEFAULTS.items()},
+        **{one: _noisy(effort, one) for one in VEGAS.values()},
+        **{one: _alone(effort, *key) for key, one in BUFFERS.items()},
+        FIXED: _fixed(effort),
+        ILLINOIS_AT: Case(lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350)), effort.runs),
+    }
+
+
+def _below_threshold(run: Run) -> Row:
+    """Measure alpha and cuts of Illinois, flows 2 and 3, in windows below W_thresh."""
+    wrong_alpha, wrong_cut = [0.0], [0.0]
+    for flow_id in (2, 3):
+        small = _own(run, flow_id, "window") < THRESHOLD
+        # alpha changes once per round trip: two samples in a row are five of them.
+        settled = small[1:] & small[:-1] & (_own(run, flow_id, "time_s")[1:] > LEFT_OUT_S)
+        wrong_alpha.extend(np.abs(_own(run, flow_id, "alpha")[1:][settled] - 1))
+        losses = run.events.filter(
+            (pl.col("flow") == flow_id)
+            & (pl.col("kind") == "loss")
+            & (pl.col("time_s") > LEFT_OUT_S)
+            & (pl.col("window_before") < THRESHOLD)
+            # A window of less than four packets is cut to two.
+            & (pl.col("window_before") > 4)
+        )
+        share = 1 - losses["window_after"].to_numpy() / losses["window_before"].to_numpy()
+        wrong_cut.extend(np.abs(share - 0.5))
+    return {"alpha off by": max(wrong_alpha), "beta off by": max(wrong_cut)}
+
+
+def _rates(run: Run) -> list[float]:
+    return [number(one["goodput_mbps"]) for one in run.summary["flows"]]
+
+
+def _share_of_illinois(run: Run) -> Row:
+    rates = _rates(run)
+    return {"Illinois over Reno": sum(rates[2:]) / sum(rates[:2]), **_below_threshold(run)}
+
+
+def _share_of_fast(run: Run) -> Row:
+    rates = _rates(run)
+    return {"share of FAST": rates[0] / sum(rates)}
+
+
+def _dropped(run: Run) -> Row:
+    return {"dropped": float(sum(one["dropped_packets"] for one in run.summary["flows"]))}
+
+
+FAST = Probe(("share of FAST",), _share_of_fast)
+DROPPED = Probe(("dropped",), _dropped)
+PROBES: Mapping[Key, Probe] = {
+    SLOW: Probe(("Illinois over Reno", "alpha off by", "beta off by"), _share_of_illinois),
+    FAST_FIRST: FAST,
+    FAST_SECOND: FAST,
+    FEW: DROPPED,
+    MANY: DROPPED,
+}
+"""What is measured besides the goodput of all flows."""
+
+
+def _probe_3(case: Key, _effort: Effort) -> Probe:
+    more = PROBES.get(case)
+    if more is None:
+        return Probe(("goodput_mbps",), lambda run: {"goodput_mbps": sum(_rates(run))})
+    return Probe(
+        ("goodput_mbps", *more.keys), lambda run: {"goodput_mbps": sum(_rates(run)), **more.measure(run)}
+    )
+
+
+def _apart(numbers: Numbers) -> Estimate:
+    """Give the larger share of FAST over the smaller one, as it comes first or second."""
+    found = numbers.ratio((FAST_FIRST, "share of FAST"), (FAST_SECOND, "share of FAST"))
+    if found.value >= 1:
+        return found
+    return numbers.ratio((FAST_SECOND, "share of FAST"), (FAST_FIRST, "share of FAST"))
+
+
+def _of_buffers(control: str) -> Callable[[Numbers], Estimate]:
+    small, large = (BUFFERS[control, packets] for packets in (10, 50))
+    return ratio((small, "goodput_mbps"), (large, "goodput_mbps"))
+
+
+def _options(sigma_ms: int) -> tuple[Small, Small]:
+    means, single = (
+        next(one for one, case in some.items() if case.sigma_ms == sigma_ms) for some in (DEFAULTS, OPTIONS)
+    )
+    return means, single
+
+
+SECTION_3 = Simulated(
+    name="section-3", caption="what the text says that small links show",
+    about=(
+        "Low speed, FAST and Vegas, options of Illinois and small buffers, sections 2, 3, 5 and "
+        "6.4; links of 1 to 40 Mbit/s."
+    ),
+    cases=_cases_3, probe=_probe_3, draw=_draw, headline=True,
+    claims=(
+        near("in-low-speed-network-illinois-rate-similar-to-tcp",
+             "in a low-speed network Illinois has a rate similar to TCP's",
+             mean(SLOW, "Illinois over Reno"), 1, within=0.2, paper="'a similar rate'",
+             why="goodput of two flows over that of two others, with windows of 5 packets"),
+        between("alpha-1-below-w-thresh", "alpha is 1 below W_thresh", mean(SLOW, "alpha off by"), 0, 1e-9,
+                why="largest difference in windows below 10 packets, five round trips after they "
+                "are", paper="1"),
+        between("beta-1-2-below-w-thresh", "beta is 1/2 below W_thresh", mean(SLOW, "beta off by"), 0, 1e-9,
+                why="largest difference of the cuts in windows below 10 packets", paper="1/2"),
+        between("fast-beside-reno-share-depends-on-who-came-first",
+                "FAST beside Reno: the share depends on who came first", _apart, 1.1, np.inf,
+                why="FAST's share as it comes 30 s before or after Reno, the larger over the "
+                "smaller; a tenth", paper="'depend on which users enter the network first'"),
+        near("4-vegas-flows-10-packets-work-with-buffer-50",
+             "4 Vegas flows of 10 packets work with a buffer of 50", mean(FEW, "dropped"), 0,
+             within=0, unit="packets", why="losses in steady state, 40 of 50 packets",
+             paper="'N times this number'"),
+        between("8-vegas-flows-10-packets-not",
+                "8 Vegas flows of 10 packets do not", mean(MANY, "dropped"), 1, np.inf,
+                unit="packets", why="losses in steady state: they would need 80 packets",
+                paper="'an upper bound on N'"),
+        near("extremes-means-or-single-rtts-almost-same-without-noise",
+             "extremes of means or of single RTTs are almost the same without noise",
+             ratio(*((one, "goodput_mbps") for one in _options(0))), 1, within=0.05,
+             paper="'almost identical results'", why="throughputs of two flows; 'almost'"),
+        ordered("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
+                [(str(one), mean(one, "goodput_mbps")) for one in _options(32)],
+                unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
+                paper="'the default option is a better choice'"),
+        ordered("vegas-falls-further-sigma-grows-beyond-threshold",
+                "Vegas falls further as sigma grows beyond the threshold",
+                [(f"{sigma_ms} ms", mean(one, "goodput_mbps"))
+                 for sigma_ms, one in VEGAS.items()], unit="Mbit/s",
+                why="throughputs of two flows, both noisy, gamma = 2",
+                paper="'more significant as sigma increases'"),
+        ordered("c-tcp-needs-large-buffer-more-than-illinois",
+                "C-TCP needs a large buffer more than Illinois does",
+                [(control, _of_buffers(control)) for control in ("Illinois", "C-TCP")],
+                why="goodput alone with B = 10 over that with B = 50, on figure 10's link",
+                paper="'needs a sufficiently large buffer'"),
+        between("adaptation-beta-matters-with-losses-not-congestion",
+                "the adaptation of beta matters with losses that are not congestion",
+                ratio((ILLINOIS_AT, "goodput_mbps"), (FIXED, "goodput_mbps")), 1.1, np.inf,
+                why="goodput over that with beta = 1/2 on figure 14's link; a tenth",
+                paper="'shows its advantage'"),
+    ),
+)  # fmt: skip

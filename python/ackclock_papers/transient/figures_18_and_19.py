@@ -1,0 +1,145 @@
+"""Figures 18 and 19: fairness of means over seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from ackclock import metrics
+from ackclock.draw.figure import Group
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.reproduction import figures
+from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims import mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.transient import setting
+from ackclock_papers.transient.measure import extreme, rounds
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
+
+if TYPE_CHECKING:
+    pass
+
+LOSSES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.17)
+
+
+class Long(NamedTuple):
+    """Flows of one protocol that do not meet, averaged over a time.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        What controls them.
+    loss : float
+        Probability of a packet's loss.
+    span_s : int
+        Over how long rates are averaged, seconds.
+    """
+
+    protocol: Protocol
+    loss: float
+    span_s: int
+
+    def __str__(self) -> str:
+        return f"{self.protocol}, {self.loss:.1%}, {self.span_s} s"
+
+
+COUNTS = {15: 32, 60: 16}
+"""Number of flows, by the time over which rates are averaged, seconds."""
+
+
+def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
+    return {
+        Long(protocol, loss, span_s): setting.case(
+            effort,
+            [setting.flows(effort, protocol, count=COUNTS[span_s])],
+            setting.MEASURED_FROM_S + effort.pick(8, 4) * span_s,
+            loss=setting.bernoulli(loss),
+            recovery="sack",
+        )
+        for span_s in spans_s
+        for protocol in Protocol
+        for loss in LOSSES
+    }
+
+
+def _measure(span_s: int, run: Run) -> Row:
+    span = round(span_s / setting.RTT_S)
+    counted = rounds(run)
+    sent = counted.sent[counted.first :]
+    parts = sent[: len(sent) // span * span].reshape(-1, span, sent.shape[1]).mean(axis=1)
+    return {"cov": float(metrics.cov(parts, axis=1).mean())}
+
+
+def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
+    def draw(numbers: Numbers, _traces: Traces) -> Group:
+        curves = {
+            str(protocol): [(100 * loss, Long(protocol, loss, span_s), "cov") for loss in LOSSES]
+            for protocol in Protocol
+        }
+        return figures.against(numbers, curves, "loss rate (%)", "CoV over flows of their means", bottom=0)
+
+    return draw
+
+
+OTHERS = [Long(one, 0.17, 15) for one in (TCP, GAIMD, TFRC)]
+
+FIGURE_18 = Simulated(
+    name="figure-18",
+    caption="long-term fairness, 32 flows, means over 15 s",
+    about="32 flows of one protocol that do not meet, SACK; CoV over flows of their means.",
+    cases=lambda effort: _cases(effort, 15),
+    probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
+    draw=_draw(15),
+    claims=(
+        ordered(
+            "order-at-1-percent-in-figure-6-tcp-gaimd",
+            "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
+            [(one, mean(Long(one, 0.01, 15), "cov")) for one in (TCP, GAIMD, TFRC)],
+            paper="very similar to figure 6",
+        ),
+        *(
+            ordered(
+                slug(one, "cov-grows-with-loss-rate"),
+                f"{one}: CoV grows with the loss rate",
+                [("17 %", mean(Long(one, 0.17, 15), "cov")), ("0.5 %", mean(Long(one, 0.005, 15), "cov"))],
+                paper="as in figure 6",
+            )
+            for one in (TCP, GAIMD, TFRC)
+        ),
+        ordered(
+            "tear-cov-lowest-at-17-percent-in-figure-6",
+            "TEAR's CoV is the lowest at 17 %, as in figure 6",
+            [
+                ("the least of the others", extreme(min, OTHERS, "cov")),
+                (TEAR, mean(Long(TEAR, 0.17, 15), "cov")),
+            ],
+            paper="very similar to figure 6 in terms of relative orders",
+        ),
+    ),
+)
+
+FIGURE_19 = Simulated(
+    name="figure-19",
+    caption="long-term fairness, 16 flows, means over 60 s",
+    about="16 flows of one protocol that do not meet, SACK; beside the runs of figure 18.",
+    cases=lambda effort: _cases(effort, 60, 15),
+    probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
+    draw=_draw(60),
+    claims=tuple(
+        near(
+            slug(one, "at", loss, "about-half-over-15-s"),
+            f"{one} at {loss:.1%}: about half of that over 15 s",
+            ratio((Long(one, loss, 60), "cov"), (Long(one, loss, 15), "cov")),
+            0.5,
+            within=0.15,
+            absolute=True,
+            why="1/sqrt(4) by equation 2; 'about'",
+            paper="about half",
+        )
+        for one in Protocol
+        for loss in (0.005, 0.01)
+    ),
+)

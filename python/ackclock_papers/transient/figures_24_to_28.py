@@ -1,0 +1,264 @@
+"""Figures 24 to 28: eight flows join eight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ackclock import metrics
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
+from ackclock.reproduction.artefact import Probe
+from ackclock.reproduction.claims import between, mean, near, ordered, times
+from ackclock.reproduction.numbers import Numbers, Row
+from ackclock_papers.transient import measure, steps
+from ackclock_papers.transient.curves import STEP
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
+
+
+class Joined(NamedTuple):
+    """Numbers of a run in which eight flows join eight, besides `Response` of the old ones.
+
+    Attributes
+    ----------
+    queue_before, queue_low : float
+        Queue, packets: the mean in the last half of the time before the change, and the lowest of
+        the next 100 round trips.
+    dip_s : float
+        When it is lowest, seconds after the change.
+    round_trip_s : float
+        The mean round trip of the run, seconds.
+    queue_low_share : float
+        `queue_low` over `queue_before`, or over one packet if that is more.
+    queue_dip : float
+        The lowest queue of the next 25 round trips over the mean of the lowest in spans of 25 of
+        the last half of the time before the change, or over one packet if that is more.
+    fairness_before : float
+        Jain's index of the eight flows in that half, mean over round trips.
+    fairness_at_once : float
+        Jain's index of the sixteen, lowest mean over 5 of the next 60 round trips.
+    fairness_after : float
+        The mean of the last 300 round trips.
+    fair_again_s : float
+        Seconds until the mean over ten round trips is at least 0.85; infinite if it never is.
+    """
+
+    queue_before: float
+    queue_low: float
+    dip_s: float
+    round_trip_s: float
+    queue_low_share: float
+    queue_dip: float
+    fairness_before: float
+    fairness_at_once: float
+    fairness_after: float
+    fair_again_s: float
+
+
+def _usual_low(queue: metrics.Series) -> float:
+    """Average the lowest queues of spans of 25 round trips, of which at least one is complete."""
+    return float(queue[: len(queue) // 25 * 25].reshape(-1, 25).min(axis=1).mean())
+
+
+def _measure_join(run: Run) -> Row:
+    counted = measure.rounds(run)
+    sent, change = counted.sent, counted.change
+    earlier, next_100 = slice(change // 2, change), slice(change, change + 100)
+    fair = metrics.jain(sent, axis=1)
+    queue_before, dip = float(counted.queue[earlier].mean()), counted.queue[next_100]
+    smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
+    at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
+    joined = Joined(
+        queue_before=queue_before,
+        queue_low=float(dip.min()),
+        dip_s=float(dip.argmin()) * counted.width_s,
+        round_trip_s=counted.width_s,
+        queue_low_share=float(dip.min() / max(queue_before, 1)),
+        queue_dip=float(dip[:25].min() / max(_usual_low(counted.queue[earlier]), 1)),
+        fairness_before=measure.mean_fairness(sent[earlier, :8]),
+        fairness_at_once=float(np.nanmin(at_once)),
+        fairness_after=measure.mean_fairness(sent[-300:]),
+        fair_again_s=measure.until(smooth >= 0.85) * counted.width_s,
+    )
+    return measure.response_of(sent[:, :8], change)._asdict() | joined._asdict()
+
+
+JOINS = replace(STEP, probe=Probe(measure.Response._fields + Joined._fields, _measure_join))
+
+
+FIGURE_24 = JOINS.figure(
+    24,
+    "rate",
+    "rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    about="Eight TCP flows join at round trip 1000; the rate of the flow under study.",
+    cases=steps.eight_others(same=False, when="start"),
+    claims=tuple(
+        near(
+            slug(one, "old-flows-go-down"),
+            f"{one}: the old flows go down to about half",
+            mean(one, "end_share"),
+            0.5,
+            within=0.15,
+            absolute=True,
+            why="sixteen flows in place of eight",
+            paper="as figure 26",
+        )
+        for one in Protocol
+    ),
+)
+
+
+def _third_dip(numbers: Numbers) -> Estimate:
+    return sorted((numbers.of(one, "queue_dip") for one in Protocol), key=lambda one: one.value)[2]
+
+
+def _dips_at(numbers: Numbers) -> Estimate:
+    times = [measure.each_in_round_trips(numbers, one, "dip_s") for one in Protocol]
+    return metrics.over_runs(np.median(times, axis=0), least=0.0)
+
+
+FIGURE_25 = JOINS.figure(
+    25,
+    "queue",
+    "queue, 1 flow + 7 TCP to 1 flow + 15 TCP",
+    about="The runs of figure 24.",
+    cases=steps.eight_others(same=False, when="start"),
+    claims=(
+        between(
+            "queue-dips-lower-than-usually-with-three-protocols",
+            "the queue dips lower than it usually does, with three protocols at least",
+            _third_dip,
+            0,
+            1,
+            why="the third of the lowest queues in 25 round trips after the change, each over the "
+            "usual lowest of 25 before",
+            paper="'for all four protocols exhibit large dips', in a run each",
+        ),
+        times(
+            "dips-near-round-trip-1025",
+            "the dips are near round trip 1025",
+            _dips_at,
+            25,
+            factor=2,
+            unit="RTTs",
+            why="the median of the four protocols; 'about'",
+            paper="about 1025",
+        ),
+    ),
+)
+
+FIGURE_26 = JOINS.figure(
+    26,
+    "rate",
+    "rates, 8 to 16 flows of one protocol",
+    about="Eight flows join eight of the same protocol at round trip 1000.",
+    cases=steps.eight_others(same=True, when="start"),
+    headline=True,
+    claims=(
+        *(
+            steps.faster(
+                slug(fast, "responds-faster-than", one),
+                f"{fast} responds faster than {one}",
+                (fast, one),
+                "slower",
+            )
+            for one in (TFRC, TEAR)
+            for fast in (TCP, GAIMD)
+        ),
+        *(
+            between(
+                slug(one, "overshoots-to-0"),
+                f"{one} overshoots to 0",
+                mean(one, "zero_share"),
+                0.3,
+                1,
+                why="share of flows with a round trip of at most one packet among the next 40",
+                paper="overshoot to 0",
+            )
+            for one in (TCP, GAIMD)
+        ),
+        *(
+            between(
+                slug(one, "goes-down-gradually"),
+                f"{one} goes down gradually",
+                mean(one, "zero_share"),
+                0,
+                0.2,
+                why="as above",
+                paper="gradually",
+            )
+            for one in (TFRC, TEAR)
+        ),
+    ),
+)
+
+FIGURE_27 = JOINS.figure(
+    27,
+    "queue",
+    "queue, 8 to 16 flows of one protocol",
+    about="The runs of figure 26.",
+    cases=steps.eight_others(same=True, when="start"),
+    claims=(
+        between(
+            "tear-large-dip-queue",
+            "TEAR: a large dip of the queue",
+            mean(TEAR, "queue_low_share"),
+            0,
+            0.5,
+            why="lowest queue in the next 100 round trips over the mean before",
+            paper="large dip",
+        ),
+        times(
+            "tear-dip-comes-late",
+            "TEAR's dip comes late",
+            measure.in_round_trips(TEAR, "dip_s"),
+            50,
+            factor=2,
+            why="round trips after the change; 'around'",
+            unit="RTTs",
+            paper="around round-trip time 1050",
+        ),
+    ),
+)
+
+FIGURE_28 = JOINS.figure(
+    28, "fairness", "fairness, 8 to 16 flows of one protocol",
+    about="Jain's index of the sixteen rates, of the eight before the change.",
+    cases=steps.eight_others(same=True, when="start"),
+    claims=(
+        *(
+            near(
+                slug("f", one, "drops-to-about-0.5"),
+                f"F of {one} drops to about 0.5", mean(one, "fairness_at_once"), 0.5,
+                within=0.15, absolute=True, why="eight of sixteen flows send", paper="0.5",
+            )
+            for one in (TFRC, TEAR)
+        ),
+        *(
+            between(
+                slug("f", one, "comes-back-close-to-1"),
+                f"F of {one} comes back close to 1", mean(one, "fairness_after"), 0.9, 1,
+                why="mean of the last 300 round trips", paper="close to 1",
+            )
+            for one in (TFRC, TEAR)
+        ),
+        between(
+            "f-tear-comes-back-slowly",
+            "F of TEAR comes back slowly", measure.in_round_trips(TEAR, "fair_again_s"), 50, np.inf,
+            why="until the mean of F over ten round trips is 0.85; figure 27, which shows it, too, "
+            "has TEAR's dip after 50", unit="RTTs", paper="slow increase of TEAR's index",
+        ),
+        *(
+            ordered(
+                slug("f", one, "lower-with-sixteen-flows"),
+                f"F of {one} is lower with sixteen flows",
+                [("8", mean(one, "fairness_before")), ("16", mean(one, "fairness_after"))],
+                paper="reduces",
+            )
+            for one in (TCP, GAIMD)
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,310 @@
+"""Figures 29 to 36: responses to less congestion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.reproduction.artefact import Claim, Probe, Simulated
+from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.numbers import Row
+from ackclock_papers.transient import measure, steps
+from ackclock_papers.transient.curves import STEP
+from ackclock_papers.transient.setting import CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
+
+FIGURE_29 = steps.analytic(
+    29,
+    "rate increase, analytic, 4 % to 1 %",
+    0.04,
+    0.01,
+    end=100,
+    claims=(
+        ordered(
+            "tcp-gaimd-tfrc-tear-at-first",
+            "TCP, GAIMD, TFRC, TEAR at first",
+            [(one, mean(one, "after_10")) for one in Protocol],
+            why="share of the change that is made after 10 round trips; the last three cross later",
+            paper="the order of figure 30 'conforms to our analytical result'",
+        ),
+    ),
+)
+
+
+def _rise(
+    number: int, kind: str, before: float, after: float, claims: Sequence[Claim], *, headline: bool = False
+) -> Simulated[Protocol]:
+    return STEP.figure(
+        number,
+        "rate",
+        f"{kind} loss from {before:.0%} to {after:.0%}",
+        about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
+        cases=steps.loss_step(kind, before, after),
+        claims=claims,
+        headline=headline,
+    )
+
+
+FIGURE_30 = _rise(
+    30,
+    "periodic",
+    0.04,
+    0.01,
+    (
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster(
+            "gaimd-slightly-faster-than-tfrc",
+            "GAIMD is slightly faster than TFRC",
+            (GAIMD, TFRC),
+            "slightly faster",
+        ),
+        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "slowest"),
+    ),
+    headline=True,
+)
+
+
+FIGURE_31 = _rise(
+    31,
+    "periodic",
+    0.03,
+    0.02,
+    (
+        steps.similar("tear-and-tfrc-similar", "TEAR and TFRC are similar"),
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, TFRC), "fastest"),
+    ),
+)
+
+
+def _measure_endless(run: Run) -> Row:
+    """Measure the rise in 50 round trips: without loss there is no new steady rate."""
+    counted = measure.rounds(run)
+    total, change = counted.sent.mean(axis=1), counted.change
+    before = float(total[change // 2 : change].mean())
+    return {"rise": float(total[change + 45 : change + 55].mean()) - before, "before": before}
+
+
+ENDLESS = replace(STEP, probe=Probe(("rise", "before"), _measure_endless))
+FIGURE_32 = ENDLESS.figure(
+    32,
+    "rate",
+    "Bernoulli loss from 10 % to 0 %",
+    about=f"{steps.ALIKE} flows of each protocol that do not meet.",
+    cases=steps.loss_step("bernoulli", 0.1, 0.0),
+    claims=(
+        ordered(
+            "tcp-fastest-then-gaimd-tfrc-tear",
+            "TCP is the fastest, then GAIMD, TFRC, TEAR",
+            [(one, mean(one, "rise")) for one in Protocol],
+            why="packets per round trip gained in 50 round trips",
+            paper="in this order",
+        ),
+        between(
+            "tfrc-increases-rate-faster-than-usual",
+            "TFRC increases its rate faster than usual",
+            mean(TFRC, "rise"),
+            50 * 0.12,
+            np.inf,
+            why="what 50 round trips gain at 0.12 each, the bound without discounting",
+            unit="packets per RTT",
+            paper="faster than usual",
+        ),
+    ),
+)
+
+FIGURE_33 = _rise(
+    33,
+    "bernoulli",
+    0.04,
+    0.01,
+    (
+        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
+        steps.faster("tfrc-follows-tcp", "TFRC follows TCP", (TCP, TFRC), "follow"),
+        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
+    ),
+)
+
+
+EMPTY = 3
+"""Packets in a queue that counts as empty."""
+
+
+class Left(NamedTuple):
+    """Numbers of a run in which eight of sixteen flows leave, besides `Response` of the first.
+
+    Attributes
+    ----------
+    all_half_way : float
+        `Response.half_way` of the eight flows that stay.
+    fairness_before : float
+        Jain's index of the sixteen flows in the last half of the time before the change, mean
+        over round trips.
+    fairness_after : float
+        Jain's index of the eight, mean of the 300 round trips that begin 20 after the change.
+    fairness_change : float
+        By how much the second is above the first.
+    least_queue : float
+        Shortest queue of the next 50 round trips, packets.
+    refill_s : float
+        Seconds from the change until the mean queue of a round trip is 40 packets (again, if one
+        of these 50 has at most 3 at its shortest); infinite if it never is.
+    round_trip_s : float
+        The mean round trip of the run, seconds.
+    """
+
+    all_half_way: float
+    fairness_before: float
+    fairness_after: float
+    fairness_change: float
+    least_queue: float
+    refill_s: float
+    round_trip_s: float
+
+
+def _measure_leave(run: Run) -> Row:
+    counted = measure.rounds(run)
+    sent, change = counted.sent, counted.change
+    # A sample belongs to the round trip in which it ends, whatever the last bit of its time says.
+    since = run.queues.filter(pl.col("link") == 0).with_columns(
+        round_trip=((pl.col("time_s") - CHANGE_S) / counted.width_s - 1e-9).ceil() - 1
+    )
+    soon = since.filter(pl.col("round_trip").is_between(0, 49))
+    empty = soon.filter(pl.col("min_packets") <= EMPTY)["round_trip"]
+    emptied = int(empty[0]) if len(empty) else 0
+    later = counted.queue[change:]
+    earlier, settled = slice(change // 2, change), slice(change + 20, change + 320)
+    before = measure.mean_fairness(sent[earlier])
+    after = measure.mean_fairness(sent[settled, :8])
+    left = Left(
+        all_half_way=measure.response_of(sent[:, :8], change).half_way,
+        fairness_before=before,
+        fairness_after=after,
+        fairness_change=after - before,
+        least_queue=float(soon["min_packets"].to_numpy().min()),
+        refill_s=(emptied + measure.until(later[emptied:] >= 40)) * counted.width_s,
+        round_trip_s=counted.width_s,
+    )
+    return measure.response_of(sent[:, :1], change)._asdict() | left._asdict()
+
+
+LEAVES = replace(STEP, probe=Probe(measure.Response._fields + Left._fields, _measure_leave))
+
+
+FIGURE_34 = LEAVES.figure(
+    34,
+    "rate",
+    "rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
+    about="Eight TCP flows stop at round trip 1000; the rate of the flow under study.",
+    cases=steps.eight_others(same=False, when="stop"),
+    claims=(
+        *(
+            ordered(
+                slug(slow, "takes-much-longer-than", fast),
+                f"{slow} takes much longer than {fast}",
+                [(one, mean(one, "half_way")) for one in (slow, fast)],
+                why=f"round trips to half of the change ({steps.SCHEDULED})",
+                unit="RTTs",
+                paper="almost instantaneously against much longer",
+            )
+            for slow in (TFRC, TEAR)
+            for fast in (TCP, GAIMD)
+        ),
+        *(
+            near(
+                slug(one, "rate-doubles"),
+                f"{one}'s rate doubles",
+                mean(one, "end_share"),
+                2,
+                within=0.3,
+                why="the mean of the last half after the change over before, of one flow",
+                paper="'should be doubled'",
+            )
+            for one in Protocol
+        ),
+    ),
+)
+
+
+FIGURE_35 = LEAVES.figure(
+    35,
+    "fairness",
+    "fairness, 16 to 8 flows of one protocol",
+    about="Jain's index of the flows that send.",
+    cases=steps.eight_others(same=True, when="stop"),
+    claims=(
+        *(
+            near(
+                slug("f", one, "not-change"),
+                f"F of {one} does not change",
+                mean(one, "fairness_change"),
+                0,
+                within=0.05,
+                absolute=True,
+                why="after less before",
+                paper="no change",
+            )
+            for one in (TFRC, TEAR)
+        ),
+        *(
+            ordered(
+                slug("f", one, "goes-up"),
+                f"F of {one} goes up",
+                [("8", mean(one, "fairness_after")), ("16", mean(one, "fairness_before"))],
+                paper="increases almost at once",
+            )
+            for one in (TCP, GAIMD)
+        ),
+    ),
+)
+
+REFILL = {TCP: 20, GAIMD: 42, TFRC: 45}
+FIGURE_36 = LEAVES.figure(
+    36,
+    "queue",
+    "queue, 16 to 8 flows of one protocol",
+    about="Eight flows stop at round trip 1000; round trips until the queue is at 40 packets.",
+    cases=steps.eight_others(same=True, when="stop"),
+    headline=True,
+    claims=(
+        *(
+            between(
+                slug(one, "queue-drops-to-0"),
+                f"{one}: the queue drops to 0",
+                mean(one, "least_queue"),
+                0,
+                EMPTY,
+                why="the shortest within 50 round trips",
+                unit="packets",
+                paper="0",
+            )
+            for one in Protocol
+        ),
+        *(
+            near(
+                slug(one, "fills-queue-again"),
+                f"{one} fills the queue again",
+                measure.in_round_trips(one, "refill_s"),
+                value,
+                within=0.5,
+                why="one run of the study, read off a plot",
+                unit="RTTs",
+            )
+            for one, value in REFILL.items()
+        ),
+        between(
+            "tear-takes-more-than-200-round-trips",
+            "TEAR takes more than 200 round trips",
+            measure.in_round_trips(TEAR, "refill_s"),
+            200,
+            np.inf,
+            why="as printed",
+            unit="RTTs",
+            paper="more than 200",
+        ),
+    ),
+)

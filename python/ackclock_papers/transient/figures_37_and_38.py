@@ -1,0 +1,136 @@
+"""Figures 37 and 38: the chains of timeouts and of TFRC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ackclock.engine.names import slug
+from ackclock.models import smoothness, timeouts
+from ackclock.reproduction import pictures
+from ackclock.reproduction.artefact import Computed, Traces
+from ackclock.reproduction.claims import mean, near
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+CHAIN = "chain"
+
+
+def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
+    p, t = 0.2, 4
+    found = []
+    for seed in range(5):
+        sent = timeouts.simulate_sending(p, t, 100_000, np.random.default_rng(seed))
+        found.append(
+            {
+                "simulated": float(sent.std() / sent.mean()),
+                "printed": timeouts.printed_cov(p, t),
+                "chain": timeouts.cov(p, t),
+                "sum": float(timeouts.state_probabilities(p).sum()),
+            }
+        )
+    return {CHAIN: found}, {}
+
+
+def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
+    states = [str(2**k) for k in range(7)]
+    nodes = {state: (k / 6, 0.5) for k, state in enumerate(states)}
+    arrows = [(states[k], states[k + 1], "p") for k in range(6)]
+    arrows += [(states[k], "1", "1 - p" if k == 6 else "") for k in range(1, 7)]
+    return pictures.graph(nodes, arrows)
+
+
+FIGURE_37 = Computed(
+    name="figure-37",
+    caption="timeout state transition diagram",
+    about="States are the factors of the backed-off timer; solved and simulated at p = 0.2, t = 4.",
+    compute=_chain_timeouts,
+    numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
+    draw=_draw_37,
+    claims=(
+        near(
+            "state-probabilities-add-up-to-1",
+            "state probabilities add up to 1",
+            mean(CHAIN, "sum"),
+            1,
+            within=1e-12,
+            why="exact",
+        ),
+        near(
+            "equation-41-printed",
+            "equation 41 as printed",
+            mean(CHAIN, "printed"),
+            1.7,
+            within=0.03,
+            why="rounding of the paper's two digits",
+        ),
+        near(
+            "chain-cov-solved-and-simulated",
+            "the chain's CoV, solved and simulated",
+            mean(CHAIN, "simulated"),
+            timeouts.cov(0.2, 4),
+            within=0.01,
+            why="the simulation's interval",
+            paper="not given",
+        ),
+    ),
+)
+
+
+def _chain_tfrc(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
+    p = np.array([0.005, 0.01, 0.02, 0.05, 0.09])
+    single, smoothed = smoothness.tfrc(p)
+    row = {
+        "low_single": float(smoothness.tfrc(0.005, most=600)[0]),
+        "high_single": float(single[-1]),
+        "low_smoothed": float(smoothed[0]),
+        "high_smoothed": float(smoothed[-1]),
+        "three_halves": float(smoothness.tfrc(0.2, 1.5)[1]),
+        "five_halves": float(smoothness.tfrc(0.2, 2.5)[1]),
+    }
+    return {CHAIN: [row]}, {}
+
+
+def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
+    nodes = {"1": (0.0, 0.5), "2": (0.33, 0.5), "i": (0.66, 0.5), "j": (1.0, 0.5)}
+    arrows = [
+        ("1", "2", "p q"),
+        ("2", "i", "p q^(i-1)"),
+        ("i", "j", "sqrt(i) p q^(j-1)"),
+        ("j", "i", "sqrt(j) p q^(i-1)"),
+    ]
+    return pictures.graph(nodes, arrows)
+
+
+CHAIN_TFRC = {
+    "low_single": (
+        "CoV of the rate after one interval, p = 0.5 %",
+        0.66,
+        0.01,
+        "rounding; the sum stopped at 600 (the full one gives 0.698)",
+    ),
+    "high_single": ("the same, p = 9 %", 0.54, 0.01, "rounding"),
+    "low_smoothed": ("smoothed, p = 0.5 %", 0.25, 0.08, "the paper's sum stops early: 0.27 recomputed"),
+    "high_smoothed": ("smoothed, p = 9 %", 0.21, 0.05, "two digits: 0.20 recomputed"),
+    "three_halves": ("rate ~ p^-3/2 at 20 %", 0.8, 0.15, "'about'; 0.71 recomputed"),
+    "five_halves": ("rate ~ p^-5/2 at 20 %", 2.4, 0.05, "'about'; 2.33 recomputed"),
+}
+"""What the text says of the chain: each number's claim, value, tolerance and its reason."""
+
+FIGURE_38 = Computed(
+    name="figure-38",
+    caption="TFRC low-loss state model",
+    about="A state is the last loss interval, left at a rate proportional to its root; solved.",
+    compute=_chain_tfrc,
+    numbers={CHAIN: CHAIN_TFRC.keys()},
+    draw=_draw_38,
+    claims=tuple(
+        near(slug(number), sentence, mean(CHAIN, number), expected, within=within, why=why)
+        for number, (sentence, expected, within, why) in CHAIN_TFRC.items()
+    ),
+)

@@ -1,0 +1,198 @@
+"""Figures 7 to 11: smoothness and queue of one flow on the droptail link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ackclock import metrics
+from ackclock.engine import Run
+from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
+from ackclock.reproduction.artefact import Claim, Probe
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.runs import Case
+from ackclock_papers.transient import measure, setting
+from ackclock_papers.transient.curves import STEADY
+from ackclock_papers.transient.figures_3_to_6 import alone
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Lossy, Protocol
+
+
+def _cases_on_off(effort: Effort) -> dict[Protocol, Case]:
+    def one(protocol: Protocol) -> Case:
+        flow = setting.flows(effort, protocol)
+        return setting.steady(effort, flow, setting.datagrams(effort))
+
+    return {protocol: one(protocol) for protocol in Protocol}
+
+
+LOSSES = (0.0025, 0.005, 0.01, 0.02)
+"""Bernoulli loss rates that figure 7 is compared with."""
+
+
+def _cases_7(effort: Effort) -> Mapping[Protocol | Lossy, Case]:
+    return _cases_on_off(effort) | {
+        Lossy(one, loss): alone(effort, one, setting.bernoulli(loss)) for one in Protocol for loss in LOSSES
+    }
+
+
+def _measure_7(run: Run) -> Row:
+    """Measure the steadiness, and what share of the first flow's packets is lost."""
+    own = run.summary["flows"][0]
+    lost = {"loss": own["dropped_packets"] / own["sent_packets"]}
+    return {**measure.steadiness(run), **lost}
+
+
+def _at_the_same_loss(protocol: Protocol) -> Claim:
+    def bernoulli(numbers: Numbers) -> Estimate:
+        """Interpolate between the runs under Bernoulli loss, whose ends count beyond them."""
+        cases = [Lossy(protocol, loss) for loss in LOSSES]
+        lost, cov = ([numbers.of(case, key).value for case in cases] for key in ("loss", "cov"))
+        own = numbers.each(protocol, "loss")
+        return metrics.over_runs(np.interp(own, lost, cov), least=0.0)
+
+    return ordered(
+        slug(protocol, "little-less-smooth-than-under-bernoulli"),
+        f"{protocol} is a little less smooth than under Bernoulli loss",
+        [("ON/OFF", mean(protocol, "cov")), ("Bernoulli", bernoulli)],
+        why="Bernoulli loss at the rate that the flow has beside the ON/OFF sources",
+        unit="(CoV)",
+        paper="slightly worse",
+    )
+
+
+FIGURE_7 = replace(STEADY, probe=Probe((*measure.STEADINESS.keys, "loss"), _measure_7)).figure(
+    7,
+    "rate",
+    "sending rates, one flow and five ON/OFF sources",
+    about="Droptail, 2.5 Mbit/s; ON/OFF sources of 500 kbit/s, Pareto times of shape 1.5.",
+    cases=_cases_7,
+    claims=tuple(_at_the_same_loss(one) for one in Protocol),
+)
+
+FIGURE_8 = STEADY.figure(
+    8,
+    "queue",
+    "queue, one flow and five ON/OFF sources",
+    about="The runs of figure 7.",
+    cases=_cases_on_off,
+    claims=tuple(
+        between(
+            slug(one, "large-fluctuations-queue"),
+            f"{one}: large fluctuations of the queue",
+            mean(one, "queue_std"),
+            8,
+            np.inf,
+            why="standard deviation of at least a sixth of the buffer",
+            unit="packets",
+            paper="large fluctuations",
+        )
+        for one in Protocol
+    ),
+)
+
+
+def _cases_one(effort: Effort) -> Mapping[Protocol, Case]:
+    return {one: alone(effort, one) for one in Protocol}
+
+
+FIGURE_9 = STEADY.figure(
+    9,
+    "rate",
+    "sending rates, one flow",
+    about="Each protocol alone on the 2.5 Mbit/s link.",
+    cases=_cases_one,
+    headline=True,
+    claims=tuple(
+        between(
+            slug(one, "sends-at-link-speed-most-time"),
+            f"{one} sends at link speed most of the time",
+            mean(one, "steady"),
+            0.6,
+            1,
+            why="share of round trips with at least 0.9 of the link's rate",
+            paper="stable until the window drops below 30 packets",
+        )
+        for one in (TCP, GAIMD)
+    ),
+)
+
+FIGURE_10 = STEADY.figure(
+    10,
+    "window",
+    "windows, one flow",
+    about="The runs of figure 9; the windows of TCP and GAIMD (TFRC and TEAR have none).",
+    cases=lambda effort: {one: alone(effort, one) for one in (TCP, GAIMD)},
+    claims=tuple(
+        near(
+            slug(one, "at-most-about-80-packets-outstanding"),
+            f"{one}: at most about 80 packets outstanding",
+            mean(one, "largest_window"),
+            80,
+            within=0.1,
+            why="31 on the path and 50 in the buffer; one round trip of growth above",
+            unit="packets",
+        )
+        for one in (TCP, GAIMD)
+    ),
+)
+
+FIGURE_11 = STEADY.figure(
+    11, "queue", "queue, one flow", about="The runs of figure 9.",
+    cases=_cases_one,
+    claims=(
+        ordered(
+            "gaimd-queue-swings-much-less-than-tcp",
+            "GAIMD's queue swings much less than TCP's",
+            [(one, mean(one, "queue_std")) for one in (TCP, GAIMD)],
+            unit="packets", paper="much smaller", margin=0.3,
+        ),
+        ordered(
+            "tfrc-queue-swings-less-than-tcp",
+            "TFRC's queue swings less than TCP's",
+            [(one, mean(one, "queue_std")) for one in (TCP, TFRC)],
+            unit="packets", paper="its queue length fluctuations are smaller",
+        ),
+        between(
+            "tcp-empties-queue",
+            "TCP empties the queue", mean(TCP, "queue_low"), 0, 3,
+            why="its lowest twentieth", unit="packets", paper="empty",
+        ),
+        between(
+            "tcp-queue-varies-much",
+            "TCP's queue varies much", mean(TCP, "queue_std"), 8, np.inf,
+            why="standard deviation of at least a sixth of the buffer", unit="packets",
+            paper="large variations",
+        ),
+        *(
+            between(
+                slug(one, "not-empty-queue"),
+                f"{one} does not empty the queue", mean(one, "queue_low"), 5, np.inf,
+                why="its lowest twentieth, a tenth of the buffer and more", unit="packets",
+                paper=words,
+            )
+            for one, words in ((TFRC, "does not drain"), (GAIMD, "does not: TFRC is 'similar'"))
+        ),
+        between(
+            "tear-queue-almost-empty-half-cycle",
+            "TEAR's queue is almost empty half of the cycle", mean(TEAR, "queue_empty"), 0.3, 0.7,
+            why="share of round trips with at most 2 packets, half give or take 0.2",
+            paper="half of the cycle",
+        ),
+        near(
+            "tear-cycle-about-twice-tcp",
+            "TEAR's cycle is about twice TCP's",
+            ratio((TEAR, "queue_period"), (TCP, "queue_period")), 2, within=0.4,
+            why="'about two times', from a plot", paper="about two times",
+        ),
+        ordered(
+            "tfrc-cycle-much-longer-than-tcp-and-gaimd",
+            "TFRC's cycle is much longer than TCP's and GAIMD's",
+            [(one, mean(one, "queue_period")) for one in (TFRC, GAIMD)],
+            unit="round trips", paper="much longer",
+        ),
+    ),
+)  # fmt: skip
