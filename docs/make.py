@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -249,6 +250,61 @@ def claims() -> str:
     return "\n".join(text)
 
 
+ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
+"""What stands around the table in the page of a paper."""
+PACKAGES = Path("python") / "ackclock_papers"
+
+
+def held(module: str) -> list[str]:
+    """Return the artefacts that a file has by its name: ``figures_9_and_11_to_13``, ``section_iv``."""
+    named = re.fullmatch(r"(figure|section|table)s?_(.+)", module)
+    if named is None:
+        return []
+    kind, numbered = named.groups()
+    numbers: list[str] = []
+    for part in numbered.split("_and_"):
+        first, _, last = part.partition("_to_")
+        numbers += map(str, range(int(first), int(last) + 1)) if last else [part.replace("_", "-")]
+    return [f"{kind}-{number}" for number in numbers]
+
+
+def papers() -> dict[Path, str]:
+    """Return the text of every paper's page, its table made again, which needs no run."""
+    verdicts = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    pages = {}
+    for name, paper in PAPERS.items():
+        files = {
+            one: file for file in (DOCS.parent / PACKAGES / name).glob("*.py") for one in held(file.stem)
+        }
+        _, _, own = verdicts.partition(f"## {paper.title}\n")
+        kept = dict(
+            re.findall(r"^\| (\S+) \| .* \| (.+) \| \d+ of \d+ \|$", own.split("\n## ")[0], re.MULTILINE)
+        )
+        rows = []
+        for artefact in paper.artefacts:
+            printed, _, caption = artefact.title.partition(": ")
+            printed = re.sub(r"(?<=\d)-(?=\d)", ".", printed)
+            file = files[artefact.name]
+            code = f"[{file.name}](../../{PACKAGES.as_posix()}/{name}/{file.name})"
+            target = f"{name}/{artefact.name}"
+            verdict = kept.get(artefact.name, "not run")
+            link = f"[{verdict}](../../docs/reproduction.md#{sentences.anchor(paper)})"
+            picture = f"`results/{target}/{artefact.name}.png`"
+            rows.append([printed, caption, code, f"`ackclock reproduce {target}`", picture, link])
+        heads = ["", "what it shows", "code", "command", "picture after the run", "verdict"]
+        file = DOCS.parent / "papers" / name / "README.md"
+        before, rest = file.read_text(encoding="utf-8").split(ARTEFACTS[0], 1)
+        made = "\n".join([ARTEFACTS[0], *markdown.table(heads, rows), ARTEFACTS[1]])
+        pages[file] = before + made + rest.split(ARTEFACTS[1], 1)[1]
+    return pages
+
+
+def write_papers() -> None:
+    """Write the tables in the pages of the papers."""
+    for file, text in papers().items():
+        file.write_text(text, encoding="utf-8")
+
+
 def draw_adversary(image: Path) -> None:
     """Draw the picture of a saved adversary again, from its scenario."""
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
@@ -260,13 +316,16 @@ def draw_adversary(image: Path) -> None:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: claims, curves of the controls, all studies."""
+    """Make what the arguments name, or everything: claims, papers, curves of the controls, all studies."""
     if sys.argv[1:] == ["reproduction"]:
         write_reproduction(DOCS.parent / "results")
+        write_papers()
         return
-    wanted = sys.argv[1:] or ["claims", "controls", "adversaries", *STUDIES]
+    wanted = sys.argv[1:] or ["claims", "papers", "controls", "adversaries", *STUDIES]
     if "claims" in wanted:
         (DOCS / "claims.md").write_text(claims(), encoding="utf-8")
+    if "papers" in wanted:
+        write_papers()
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:

@@ -9,9 +9,8 @@ import pytest
 from ackclock.cli.main import Verb, app
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md"), *ROOT.glob("tests/data/*/*.md")]
-)
+FOLDERS = (".", "docs", "docs/*", "papers/*", "tests/data/*")
+PAGES = sorted(file for folder in FOLDERS for file in ROOT.glob(f"{folder}/*.md"))
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")

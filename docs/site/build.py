@@ -48,6 +48,8 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 def placed(file: Path) -> Path | None:
     """Give where a file of the repository is on the site, none if it is not there."""
+    if file.parent.parent == ROOT / "papers":
+        return PAGES / "papers" / f"{file.parent.name}.md"
     if file.parent == ROOT:
         return PAGES / FROM_ROOT[file.name] if file.name in FROM_ROOT else None
     docs = ROOT / "docs"
@@ -83,7 +85,7 @@ def linked(text: str, page: Path, target: Path) -> str:
 def copy() -> None:
     """Copy pages and pictures."""
     shutil.rmtree(PAGES, ignore_errors=True)
-    files = [ROOT / name for name in FROM_ROOT]
+    files = [*(ROOT / name for name in FROM_ROOT), *(ROOT / "papers").glob("*/README.md")]
     files += [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
     for file in files:
         target = placed(file)

@@ -139,6 +139,10 @@ def _checks(paper: Paper, sentence: Sentence) -> str:
 
 
 def _link(paper: Paper, artefact: Artefact) -> str:
-    """Name an artefact with a link to the verdicts of its paper; the anchor is GitHub's."""
-    anchor = re.sub(r"[^\w -]", "", paper.title.lower()).replace(" ", "-")
-    return f"[{artefact.name}]({VERDICTS}#{anchor})"
+    """Name an artefact with a link to the verdicts of its paper."""
+    return f"[{artefact.name}]({VERDICTS}#{anchor(paper)})"
+
+
+def anchor(paper: Paper) -> str:
+    """Return the anchor that GitHub gives to the heading of a paper."""
+    return re.sub(r"[^\w -]", "", paper.title.lower()).replace(" ", "-")

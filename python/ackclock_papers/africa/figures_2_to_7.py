@@ -230,7 +230,7 @@ def _beside_reno(
 
 FIGURE_3 = _beside_reno(
     3,
-    "safety, HSTCP beside a Reno flow with 100 Mbit/s access",
+    "safety, HSTCP next to a Reno flow with 100 Mbit/s access",
     HSTCP,
     SLOW_ACCESS,
     LESS,
@@ -240,7 +240,7 @@ FIGURE_3 = _beside_reno(
 )
 FIGURE_4 = _beside_reno(
     4,
-    "safety, Africa beside a Reno flow with 100 Mbit/s access",
+    "safety, Africa next to a Reno flow with 100 Mbit/s access",
     AFRICA,
     SLOW_ACCESS,
     FEWER,
@@ -266,7 +266,7 @@ FIGURE_4 = _beside_reno(
     headline=True,
 )
 FIGURE_5 = _beside_reno(
-    5, "fairness, Africa beside Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
+    5, "fairness, Africa next to Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
     ordered("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
             [(one, mean(one, "ratio")) for one in (FIGURE_4.name, AFRICA)],
             paper="'the ratio of TCP-Africa traffic to TCP-Reno traffic improves', 6:1 to 4:1"),
@@ -282,7 +282,7 @@ FIGURE_5 = _beside_reno(
 )  # fmt: skip
 FIGURE_6 = _beside_reno(
     6,
-    "fairness, HSTCP beside Reno, all access links 1 Gbit/s",
+    "fairness, HSTCP next to Reno, all access links 1 Gbit/s",
     HSTCP,
     ACCESS,
     LESS,

@@ -1,4 +1,4 @@
-"""Section IV: what its text says beside figures 3 to 7, and section II of the controls in it."""
+"""Section IV: what its text adds to figures 3 to 7, and section II of the controls in it."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _per_event(numbers: Numbers) -> Estimate:
 
 
 SECTION_4 = Simulated(
-    name="section-iv", caption="what its text says beside figures 3 to 7",
+    name="section-iv", caption="what its text adds to figures 3 to 7",
     about=(
         "Figures 5 and 6 with other settings; table II's flows with Scalable TCP; figure 4 with a "
         "queue before Reno's access link; FAST and HSTCP alone on figure 7's link for a minute."

@@ -166,7 +166,7 @@ def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Any]]]:
 
 SECTION_2_D = Simulated(
     name="section-ii-d",
-    caption="Vegas beside Reno, and losses per congestion event",
+    caption="Vegas next to Reno, and losses per congestion event",
     about=(
         "One Vegas flow beside one of Reno, and alone, both in congestion avoidance from the start "
         f"on {SLOW_MBPS:g} Mbit/s; AIMD alone on {FAST_MBPS:g} Mbit/s; RTT {RTT_MS:g} ms."

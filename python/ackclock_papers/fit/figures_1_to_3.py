@@ -99,7 +99,7 @@ def _correlation(numbers: Numbers) -> Estimate:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1", caption="MulTCP with N sessions beside one Reno",
+    name="figure-1", caption="MulTCP with N sessions next to one Reno",
     about="10 Mbit/s, RTT 20 ms, 1 % random loss.",
     cases=_cases_1, probe=Probe(("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), _measure_1),
     draw=_draw_1, headline=True,

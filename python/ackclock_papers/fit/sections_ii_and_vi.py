@@ -98,7 +98,7 @@ ONE = figures_1_to_3.SESSIONS[0]
 
 SECTION_2 = Simulated(
     name="section-ii",
-    caption="what its text says beside figure 1 and of the turns",
+    caption="what its text adds to figure 1, and the turns of table V",
     about="Figure 1's runs, FIT in MulTCP's place, and the turns of table V.",
     cases=_cases_2,
     probe=_probe_2,
@@ -292,7 +292,7 @@ def _larger_of_others(numbers: Numbers) -> Estimate:
 
 
 SECTION_6 = Simulated(
-    name="section-vi", caption="what its text says beside figures 3 to 7 and of table V's last row",
+    name="section-vi", caption="what its text adds to figures 3 to 7 and to table V's last row",
     about=(
         "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
         "Reno beside Reno and beside FIT on the emulated paths of table V."

@@ -212,7 +212,7 @@ def _of_two_renos(numbers: Numbers) -> Estimate:
 
 FIGURE_11 = Simulated(
     name="figure-11",
-    caption="beside Reno, and with different round trips",
+    caption="next to Reno, and with different round trips",
     about=(
         "Left: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
         "Right: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "

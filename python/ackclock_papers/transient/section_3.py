@@ -215,7 +215,7 @@ def _like_tcp(key: str, words: str) -> Claim:
 
 
 SECTION_3 = Simulated(
-    name="section-3", caption="what its text says beside the figures of steady conditions",
+    name="section-3", caption="what its text adds to the figures of steady conditions",
     about=(
         "The runs of figures 6, 9, 13 and 16, the latter also with RED, and three of them with a "
         "TEAR without timeout."

@@ -174,7 +174,7 @@ def _as_long(numbers: Numbers) -> Estimate:
 
 
 SECTION_4 = Simulated(
-    name="section-4", caption="what its text says beside the figures of changes",
+    name="section-4", caption="what its text adds to the figures of changes",
     about="The runs of figures 21, 26, 30 and 31, the last also with a TFRC without discounting.",
     cases=_cases, probe=Probe((*measure.Response._fields, *Text._fields), _measure),
     draw=_draw, headline=True,

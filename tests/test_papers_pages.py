@@ -1,0 +1,62 @@
+"""The pages of the papers, from which a reader finds the code and the verdict of every figure."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from ackclock_papers import PAPERS
+
+ROOT = Path(__file__).resolve().parents[1]
+MAKE = runpy.run_path(str(ROOT / "docs" / "make.py"))
+FILES = sorted((ROOT / "python" / "ackclock_papers").glob("*/*.py"))
+NAMED = re.compile(r"""name=f?["']((?:figure|section|table)-[^"']*)""")
+"""An artefact that a file makes; what stands in braces is a number."""
+
+
+def test_the_pages_are_what_is_made():
+    # `docs/make.py papers` writes them again.
+    made = MAKE["papers"]()
+    assert len(made) == len(PAPERS)
+    assert [page for page, text in made.items() if page.read_text(encoding="utf-8") != text] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "artefacts"),
+    [
+        ("figure_11", ["figure-11"]),
+        ("figures_9_and_11_to_13", ["figure-9", "figure-11", "figure-12", "figure-13"]),
+        ("section_4_5", ["section-4-5"]),
+        ("sections_iv_and_vi_a", ["section-iv", "section-vi-a"]),
+        ("tables_i_and_ii", ["table-i", "table-ii"]),
+        ("setting", []),
+        ("four_flows", []),
+    ],
+)
+def test_a_name_of_a_file_says_what_it_has(module, artefacts):
+    assert MAKE["held"](module) == artefacts
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_artefact_has_one_file_and_no_file_promises_another(name):
+    promised = [one for file in FILES if file.parent.name == name for one in MAKE["held"](file.stem)]
+    assert sorted(promised) == sorted(one.name for one in PAPERS[name].artefacts)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_file_makes_what_its_name_says(file):
+    made = {one for one in NAMED.findall(file.read_text(encoding="utf-8")) if "{" not in one}
+    assert made <= set(MAKE["held"](file.stem))
+
+
+def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
+    page = "papers/fit/README.md"
+    assert f"]({page})" in (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| Figure 5 \|.*$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    code = (ROOT / page).parent / re.search(r"\]\((\S+\.py)\)", row)[1]
+    assert 'name="figure-5"' in code.read_text(encoding="utf-8")
+    assert "`ackclock reproduce fit/figure-5`" in row
+    assert "`results/fit/figure-5/figure-5.png`" in row
+    # The verdict of the full run that is kept.
+    assert re.search(r"\[[a-z ]+\]\(\.\./\.\./docs/reproduction\.md#tcp-fit-\S+\) \|$", row)
