@@ -170,9 +170,6 @@ def test_flows_of_one_group_share_their_settings_and_others_keep_their_own():
     )
     checked = ackclock.engine.read(scenario)
     summary = ackclock.simulate(checked).summary
-    text, _ = checked.simulate(run=0, record=True)
-    # As a plain reader of JSON has it, to the types of its numbers.
-    assert json.dumps(summary) == json.dumps(json.loads(text))
     settings = [flow["settings"] for flow in summary["flows"]]
     assert settings[0] is settings[1]
     assert [one["min_window"] for one in settings] == [1, 1, 2, 1]

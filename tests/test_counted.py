@@ -10,17 +10,25 @@ import pytest
 import ackclock
 
 CBR = {"source": "cbr", "rate": "100 kbit/s"}
+NOT_CONTROLLED = ("datagrams", "media")
 TRAFFIC: dict[str, tuple[list[dict[str, Any]], list[str], dict[str, int]]] = {
     # What is added to two Reno flows, the kinds of all flows, and per group the flows that are
     # compared with each other: with a congestion control, and data that goes the same way.
     "nothing": ([], ["window"] * 2, {"all flows": 2}),
     "datagrams": ([CBR] * 4, ["window"] * 2 + ["datagrams"] * 4, {"all flows": 2}),
-    "media": (
-        [{"source": "media", "rate": "300 kbit/s"}],
-        ["window", "window", "datagrams"],
-        {"all flows": 2},
+    "media": ([{"source": "media", "rate": "300 kbit/s"}], ["window", "window", "media"], {"all flows": 2}),
+    "web": ([{"source": "web", "think": "1 s"}], ["window", "window", "web"], {"all flows": 3}),
+    "requests": (
+        [{"source": "requests", "size": "50 kB", "every": "1 s"}],
+        ["window", "window", "web"],
+        {"all flows": 3},
     ),
-    "web": ([{"source": "web", "think": "1 s"}], ["window"] * 3, {"all flows": 3}),
+    "a group of connections": ([{"source": "emultcp", "count": 2}], ["window"] * 4, {"all flows": 4}),
+    "everything": (
+        [CBR, {"source": "media", "rate": "300 kbit/s"}, {"source": "web"}, {"controller": "tear"}],
+        ["window", "window", "datagrams", "media", "web", "rate"],
+        {"all flows": 4},
+    ),
     "a rate": ([{"controller": "tfrc"}], ["window", "window", "rate"], {"all flows": 3}),
     "reverse": (
         [{"controller": "reno", "direction": "reverse"}],
@@ -68,7 +76,7 @@ def test_what_counts_in_which_metric(name: str) -> None:
         goodputs = [
             flow["goodput_mbps"]
             for flow in run.summary["flows"]
-            if flow["kind"] != "datagrams"
+            if flow["kind"] not in NOT_CONTROLLED
             and group in ("all flows", f"{flow['settings']['direction']} flows")
         ]
         by_hand = sum(goodputs) ** 2 / (len(goodputs) * sum(one**2 for one in goodputs))
@@ -77,7 +85,7 @@ def test_what_counts_in_which_metric(name: str) -> None:
         assert value == pytest.approx(by_hand, rel=1e-3)
     # Every flow has a goodput; epochs are of those that give way.
     epochs = metrics.filter(pl.col(names[1]) == "congestion epoch, mean")[names[0]].to_list()
-    sources = {flow["name"] for flow in run.summary["flows"] if flow["kind"] == "datagrams"}
+    sources = {flow["name"] for flow in run.summary["flows"] if flow["kind"] in NOT_CONTROLLED}
     assert not sources & set(epochs)
     goodputs_of = metrics.filter(pl.col(names[1]) == "goodput")[names[0]].to_list()
     assert goodputs_of == [flow["name"] for flow in run.summary["flows"]]

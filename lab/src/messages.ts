@@ -50,6 +50,7 @@ export type Tables = Record<string, Record<string, Column>>;
 export interface FlowSummary {
   name: string;
   controller: string;
+  kind: "window" | "rate" | "datagrams" | "media" | "web";
   rtt_ms: number;
   goodput_mbps: number | null;
   arrived_mbps: number | null;

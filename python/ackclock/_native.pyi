@@ -6,6 +6,8 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.summary import Summary
+
 _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[str]
 
 __all__ = [
@@ -321,7 +323,7 @@ class Scenario:
         progress: Callable[[float, int], None] | None = None,
         pcap: str | None = None,
         qlog: str | None = None,
-    ) -> tuple[str, dict[str, dict[str, _Column]]]:
+    ) -> tuple[Summary, dict[str, dict[str, _Column]]]:
         """Simulate it, as often as one likes and from several threads at once.
 
         Parameters
@@ -341,7 +343,7 @@ class Scenario:
         Returns
         -------
         tuple
-            The summary as JSON (`summary_schema`), and the tables by name (`columns`).
+            The summary, and the tables by name (`columns`).
 
         Raises
         ------

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.draw import plots
-from ackclock.engine.summary import number
+from ackclock.summary import number
 from ackclock.metrics import Estimate
 from ackclock_evaluate import earlier
 from ackclock_evaluate.cell import words

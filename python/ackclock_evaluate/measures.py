@@ -12,7 +12,7 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import Run, quantity
-from ackclock.engine.summary import FlowSummary, LinkSummary, number
+from ackclock.summary import FlowSummary, LinkSummary, number
 from ackclock_evaluate.cell import Numbers
 
 STARVED = 0.05

@@ -6,6 +6,7 @@ mod library;
 mod own;
 mod reserve;
 mod scenario;
+mod summary;
 mod told;
 
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};

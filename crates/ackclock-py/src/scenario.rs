@@ -24,13 +24,13 @@ use pyo3::types::{PyDict, PyList};
 use crate::catalogue::{self, Everything};
 use crate::own::caught;
 use crate::reserve::Kept;
-use crate::{ScenarioError, SimulationError};
+use crate::{ScenarioError, SimulationError, summary};
 
 /// Events between two looks at Ctrl-C and the progress: a few hundredths of a second.
 const EVENTS_AT_ONCE: u64 = 500_000;
 
-/// What a finished simulation gives: its summary as JSON, and its tables by name.
-type Finished<'py> = (String, Bound<'py, PyDict>);
+/// A finished simulation: its summary, and its tables by name.
+type Finished<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
 
 /// A scenario that was accepted. It never changes, and threads may share it.
 #[pyclass(frozen, module = "ackclock._native")]
@@ -239,8 +239,7 @@ impl Scenario {
         let (summary, tables) = finished.map_err(|error| {
             PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default()))
         })?;
-        let summary =
-            serde_json::to_string(&summary).map_err(|error| SimulationError::new_err(error.to_string()))?;
+        let summary = summary::as_dict(py, summary)?;
         let dictionary = PyDict::new(py);
         for (name, table) in tables {
             dictionary.set_item(name, columns(py, table)?)?;

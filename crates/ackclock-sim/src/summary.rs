@@ -1,9 +1,9 @@
 //! The summary of a finished run.
 
-use ackclock_cc::registry::Catalogue;
+use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::{Flow, Scenario, Traffic};
 use ackclock_trace::{
-    Column, DualPi2Summary, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
+    Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
 };
 use ackclock_units::{Bytes, Span, Time};
 
@@ -148,7 +148,7 @@ fn summarise_flow(
         .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
         .collect();
     waited.sort_unstable();
-    let carries_requests = matches!(flow.traffic, Traffic::Web(_) | Traffic::Requests(_));
+    let kind = kind_of(flow, catalogue);
     let (delays, late) = receiver.delays().map_or((None, None), |(delays, late)| (Some(delays), late));
     let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
     let packet_megabits = flow.tcp.packet.0 as f64 * 8e-6;
@@ -157,7 +157,7 @@ fn summarise_flow(
         id: id as u32,
         name: flow.name.clone(),
         controller: flow.label.to_string(),
-        kind: kind_of(flow, catalogue),
+        kind,
         rtt_ms: flow.rtt.as_millis(),
         goodput_mbps: mbps(to.delivered - from.delivered),
         arrived_mbps: mbps(to.arrived - from.arrived),
@@ -171,7 +171,7 @@ fn summarise_flow(
         rtt_p99_ms: meter.rtt_percentile_ms(0.99),
         counters: to.counters.since(&from.counters),
         completion_s: receiver.view().completed.map(|completed| completed.since(meter.start()).as_seconds()),
-        requests_completed: carries_requests.then_some(waited.len() as u64),
+        requests_completed: (kind == FlowKind::Web).then_some(waited.len() as u64),
         request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
         request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
         request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),
@@ -186,13 +186,17 @@ fn summarise_flow(
     }
 }
 
-/// What limits a flow.
-fn kind_of(flow: &Flow, catalogue: &dyn Catalogue) -> &'static str {
-    match catalogue.find(&flow.control) {
-        Some(entry) => entry.kind.name(),
-        // `emultcp` is a group of connections with windows, and no entry.
-        None if flow.control.is_empty() => "datagrams",
-        None => "window",
+/// What a flow carries and what limits it.
+fn kind_of(flow: &Flow, catalogue: &dyn Catalogue) -> FlowKind {
+    match flow.traffic {
+        Traffic::Datagrams(_) => FlowKind::Datagrams,
+        Traffic::Media(_) => FlowKind::Media,
+        Traffic::Web(_) | Traffic::Requests(_) => FlowKind::Web,
+        // `emultcp` is a group of connections with windows, and no entry of the catalogue.
+        Traffic::Bulk | Traffic::Emultcp(_) => match catalogue.find(&flow.control).map(|entry| entry.kind) {
+            Some(Kind::Rate) => FlowKind::Rate,
+            Some(Kind::Window) | None => FlowKind::Window,
+        },
     }
 }
 

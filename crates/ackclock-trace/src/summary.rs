@@ -66,6 +66,19 @@ impl Counters {
     }
 }
 
+/// What a flow carries and what limits it: see [`FlowSummary::kind`].
+#[expect(missing_docs, reason = "with a text of its own each word would be a schema of its own")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum FlowKind {
+    Window,
+    Rate,
+    Datagrams,
+    Media,
+    Web,
+}
+
 /// A flow, measured on [max(warmup, start), min(duration, stop)].
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSummary {
@@ -75,8 +88,9 @@ pub struct FlowSummary {
     pub name: String,
     /// Its congestion control; of other traffic, what sends it.
     pub controller: String,
-    /// What limits it: `window` or `rate`, as its congestion control sets them, or nothing: `datagrams`.
-    pub kind: &'static str,
+    /// What it carries and what limits it: a transfer under a `window` or a `rate`, as its control sets them; pages and
+    /// requests of an application, `web`; `datagrams` and `media`, which nothing slows down.
+    pub kind: FlowKind,
     /// Propagation round trip, milliseconds.
     pub rtt_ms: f64,
     /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when

@@ -17,7 +17,7 @@ from ackclock.engine.scenario import (
     text_of,
 )
 from ackclock.engine.simulation import Progress, simulate, summary
-from ackclock.engine.summary import FlowSummary, LinkSummary, Summary, columns, empty_table, number
+from ackclock.summary import FlowSummary, LinkSummary, Summary, columns, empty_table, number
 
 __version__ = _native.VERSION
 

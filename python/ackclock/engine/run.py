@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.engine import integrity, storage
-from ackclock.engine.summary import Summary, columns
+from ackclock.summary import Summary, columns
 
 if TYPE_CHECKING:
     import polars as pl

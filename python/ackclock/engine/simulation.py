@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from ackclock._native import SimulationError
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import Given, Scenario, read
-from ackclock.engine.summary import Summary
+from ackclock.summary import Summary
 
 Progress = Callable[[float, int], None]
 """Called with simulated seconds and packets about every 50 ms; what it raises ends the run."""
@@ -68,7 +67,7 @@ def simulate(
             pcap=None if pcap is None else str(pcap),
             qlog=None if qlog is None else str(qlog),
         )
-    return Run(_parsed(summary), checked.toml(), dict(tables))
+    return Run(summary, checked.toml(), dict(tables))
 
 
 def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = None) -> Summary:
@@ -92,21 +91,7 @@ def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = Non
         As `simulate`.
     """
     with _ends_alone():
-        text, _ = scenario.simulate(run=run, progress=progress)
-    return _parsed(text)
-
-
-def _parsed(text: str) -> Summary:
-    """Read a summary; flows of one group share their settings, which 100 000 times are 200 MB."""
-    last: dict[str, object] = {}
-
-    def shared(found: dict[str, object]) -> dict[str, object]:
-        nonlocal last
-        if "transport" in found and found != last:
-            last = found
-        return last if found == last else found
-
-    made: Summary = json.loads(text, object_hook=shared)
+        made, _ = scenario.simulate(run=run, progress=progress)
     return made
 
 

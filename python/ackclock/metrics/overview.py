@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ackclock.decision import intervals
 from ackclock.decision.intervals import Estimate
 from ackclock.metrics import congestion, rates
+from ackclock.summary import FlowSummary, Summary, is_controlled
 
-DATAGRAMS = "datagrams"
-"""Kind of a flow that nothing slows down."""
 BATCHES = 20
 MERGE_RTTS = 2.0
 """Loss events of one flow closer than this are one congestion event."""
@@ -25,7 +25,7 @@ class Trace(Protocol):
     """What a finished run shows: its summary and its tables (`ackclock.Run`)."""
 
     @property
-    def summary(self) -> Any:
+    def summary(self) -> Summary:
         """Counts and means of the measured time, by flow and link."""
 
     @property
@@ -41,6 +41,8 @@ class Trace(Protocol):
         """Loss events and timeouts."""
 
 
+Samples = tuple[NDArray[np.float64], NDArray[np.uint64]]
+"""Times, and what was delivered by then, bytes."""
 Quantity = tuple[str, str, str]
 """Subject (a flow, a link, or all flows), metric and unit."""
 
@@ -126,12 +128,12 @@ def _quantities(run: Trace) -> dict[Quantity, float]:
     found = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
     for flow in run.summary["flows"]:
         # The summary knows when a flow was there to send, and the window at every moment.
-        for metric, unit, key in (
-            ("goodput", "Mbit/s", "goodput_mbps"),
-            ("mean window", "packets", "mean_window"),
+        for metric, unit, value in (
+            ("goodput", "Mbit/s", flow["goodput_mbps"]),
+            ("mean window", "packets", flow["mean_window"]),
         ):
-            if flow[key] is not None:
-                found[flow["name"], metric, unit] = flow[key]
+            if value is not None:
+                found[flow["name"], metric, unit] = value
         # A real path does not tell what it drops.
         if flow["dropped_packets"] is not None:
             lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
@@ -149,7 +151,7 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
     windows = run.windows.filter(inside)
     # Once for all flows: a query of Polars costs as much as thousands of packets.
     by_flow = windows.partition_by("flow", as_dict=True)
-    delivered = []
+    delivered: list[Samples] = []
     for flow in run.summary["flows"]:
         name, samples = flow["name"], by_flow.get((flow["id"],), windows.clear())
         time = samples["time_s"].to_numpy()
@@ -181,21 +183,22 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
             yield (link["id"], "mean queue", "packets"), float(mean)
 
 
-def _together(flows: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+def _together(flows: Sequence[FlowSummary]) -> list[tuple[str, list[FlowSummary]]]:
     """Group the flows with a congestion control by the direction of their data.
 
     What nothing slows down has no fairness, and flows of different directions share no queue.
     """
-    groups: dict[str, list[Any]] = {}
+    groups: dict[str, list[FlowSummary]] = {}
     for flow in flows:
-        if flow["kind"] != DATAGRAMS:
-            direction = flow.get("settings", {}).get("direction") or "forward"
+        if is_controlled(flow):
+            # A flow that was measured in the kernel has no settings.
+            direction = flow["settings"]["direction"] if "settings" in flow else "forward"
             groups.setdefault(direction, []).append(flow)
     alone = len(groups) == 1
     return [("all flows" if alone else f"{key} flows", group) for key, group in groups.items()]
 
 
-def _fairness(run: Trace, delivered: list[Any]) -> Iterator[tuple[Quantity, float]]:
+def _fairness(run: Trace, delivered: Sequence[Samples]) -> Iterator[tuple[Quantity, float]]:
     place = {flow["id"]: index for index, flow in enumerate(run.summary["flows"])}
     for words, flows in _together(run.summary["flows"]):
         columns = [delivered[place[flow["id"]]] for flow in flows]
@@ -211,7 +214,7 @@ def _fairness(run: Trace, delivered: list[Any]) -> Iterator[tuple[Quantity, floa
 
 def _epochs(run: Trace, start_s: float) -> Iterator[tuple[Quantity, float]]:
     losses = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))
-    controlled = [flow for flow in run.summary["flows"] if flow["kind"] != DATAGRAMS]
+    controlled = [flow for flow in run.summary["flows"] if is_controlled(flow)]
     for flow in controlled:
         times = losses.filter(pl.col("flow") == flow["id"])["time_s"].to_numpy()
         found = congestion.epochs(times, MERGE_RTTS * flow["rtt_ms"] / 1000, start_s)

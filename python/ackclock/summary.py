@@ -1,16 +1,20 @@
 """The summary of a run, typed: what the engine writes and everything else reads.
 
-The engine describes it, too (``ackclock._native.summary_schema``); a test holds both together.
+The engine describes it, too (``ackclock._native.summary_schema``); tests compare the two.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from ackclock import _native
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Kind = Literal["window", "rate", "datagrams", "media", "web"]
+"""A transfer under a window or a rate; pages and requests under a control; what nothing slows down."""
 
 
 class Counters(TypedDict):
@@ -23,13 +27,62 @@ class Counters(TypedDict):
     timeouts: int
 
 
+class Uniform(TypedDict):
+    """A time that is drawn in each run: between the first and the second."""
+
+    uniform: list[str]
+
+
+class Settings(TypedDict):
+    """Every effective setting of a flow, under its name in scenarios; quantities have units."""
+
+    controller: str
+    params: dict[str, float | str | bool]
+    transport: Literal["tcp", "quic"]
+    rtt: str
+    access: str
+    direction: Literal["forward", "reverse"]
+    path: list[int]
+    rtt_noise: str
+    start: str | Uniform
+    stop: str | Uniform | None
+    bytes: str | None
+    limit: str | None
+    profile: str
+    packet: str
+    ack: str
+    initial_window: float
+    initial_ssthresh: float | str
+    receive_window: int | str
+    recovery: str
+    min_rto: str
+    min_rto_bounds: str
+    max_rto: str
+    initial_rto: str
+    clock: str
+    rtt_sampling: str
+    delayed_ack: int
+    delayed_ack_timer: str
+    limited_transmit: bool
+    max_burst: int
+    overhead: str
+    growth: str
+    pacing: bool
+    pacing_gain: float
+    slow_start_gain: float
+    min_window: int
+    hystart: bool
+    ecn: bool
+    ace_bits: int
+
+
 class FlowSummary(Counters):
     """A flow, measured from the warm-up or its start to its stop or the end."""
 
     id: int
     name: str
     controller: str
-    kind: str
+    kind: Kind
     rtt_ms: float
     goodput_mbps: float | None
     arrived_mbps: float | None
@@ -51,7 +104,7 @@ class FlowSummary(Counters):
     start_s: float
     bytes: int | None
     whole_run: Counters
-    settings: dict[str, Any]
+    settings: Settings
 
 
 class SideSummary(TypedDict):
@@ -102,8 +155,13 @@ class Summary(TypedDict):
     warnings: list[str]
 
 
+def is_controlled(flow: FlowSummary) -> bool:
+    """Whether a flow has a congestion control: what nothing slows down is not compared with others."""
+    return flow["kind"] not in ("datagrams", "media")
+
+
 def number(value: float | None) -> float:
-    """Give a number of a summary that need not apply, for calculations.
+    """Return a number of a summary that need not apply, for calculations.
 
     Parameters
     ----------
@@ -122,7 +180,7 @@ _KINDS: dict[str, type] = {"float64": float, "uint64": int, "uint32": int, "stri
 
 
 def columns(table: str) -> dict[str, type]:
-    """Give the columns of a table, as the engine describes them.
+    """Return the columns of a table, as the engine describes them.
 
     Parameters
     ----------
