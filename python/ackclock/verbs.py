@@ -151,7 +151,7 @@ def compare(
 def evaluate(
     control: str,
     *,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     against: Sequence[str] = (),
     suites: Sequence[str] = ("rfc9743",),
     only: Sequence[str] = (),
@@ -254,7 +254,7 @@ def plot(
     return drawn
 
 
-def predict(subject: str, *arguments: Any, simulate: int = 0, **settings: Any) -> Prediction:
+def predict(subject: str, *arguments: object, simulate: int = 0, **settings: object) -> Prediction:
     """Predict by the papers' formulas, beside the simulation if it is asked for.
 
     Parameters

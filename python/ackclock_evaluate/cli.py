@@ -170,8 +170,8 @@ def evaluate(
         raise click.exceptions.Exit(3)
 
 
-def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parameters(settings: tuple[str, ...]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for one in settings:
         key, sign, value = one.partition("=")
         if not sign or not key.strip():

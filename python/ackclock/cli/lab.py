@@ -7,7 +7,6 @@ import sys
 import tomllib
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -37,7 +36,7 @@ def _packed(file: Path) -> str:
     is_json = text.lstrip().startswith("{")
     # Whatever the engine refuses is told here, in its words, before a browser is opened.
     engine.parse(text, str(file), is_json=is_json)
-    scenario: dict[str, Any] = json.loads(text) if is_json else tomllib.loads(text)
+    scenario: dict[str, object] = json.loads(text) if is_json else tomllib.loads(text)
     return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
 
 

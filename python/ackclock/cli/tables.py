@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from ackclock.engine import Summary
+from ackclock.engine import ControlEntry, Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,7 +154,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
+def print_controllers(listed: Iterable[ControlEntry]) -> None:
     """Print the congestion controls.
 
     Parameters

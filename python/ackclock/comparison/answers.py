@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ackclock.comparison.path import Setting
 from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
@@ -17,7 +18,7 @@ from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
 from ackclock.draw.card import card
-from ackclock.engine import Run, SimulationError
+from ackclock.engine import Run, SimulationError, build
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Job, Limits, Store, each, progress
 
@@ -37,9 +38,9 @@ class Curve:
         Seconds and Mbit/s; seconds and packets of the bottleneck.
     """
 
-    time_s: np.ndarray[Any, Any]
-    window: np.ndarray[Any, Any]
-    rtt_ms: np.ndarray[Any, Any]
+    time_s: NDArray[np.float64]
+    window: NDArray[np.float64]
+    rtt_ms: NDArray[np.float64]
     goodput: curves_of.Curve
     queue: curves_of.Curve
 
@@ -72,7 +73,7 @@ class Comparison:
     values: dict[str, dict[str, list[float]]]
     warnings: tuple[str, ...]
     curves: dict[str, Curve]
-    scenarios: dict[tuple[str, str], dict[str, Any]]
+    scenarios: dict[tuple[str, str], build.Table]
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.controls)}: {self.setting.describe()}>"

@@ -68,8 +68,8 @@ class Setting:
     runs: int = 5
     profile: str = "linux"
     flows: int = 1
-    queue: Mapping[str, Any] | None = None
-    base: Mapping[str, Any] | None = None
+    queue: Mapping[str, object] | None = None
+    base: build.Table | None = None
     name: str = ""
     given: frozenset[str] = field(default_factory=frozenset)
 
@@ -139,7 +139,7 @@ class Setting:
         holds = self.product_packets + self.buffer_packets
         return max(RECEIVE_WINDOW, round(PATH_FILLS * holds))
 
-    def scenario(self, *flows: dict[str, Any]) -> dict[str, Any]:
+    def scenario(self, *flows: build.Table) -> build.Table:
         """Put flows on the path.
 
         Parameters
@@ -170,7 +170,7 @@ class Setting:
         )
         return made | {key: base[key] for key in ("path", "event") if key in base}
 
-    def _numbers(self) -> dict[str, Any]:
+    def _numbers(self) -> build.Table:
         """Give the keys of the dumbbell that are not those of the base."""
         limit = {"limit": build.packets(self.buffer_packets)}
         all_of = {
@@ -181,7 +181,7 @@ class Setting:
         }
         return {key: value for key, value in all_of.items() if not self.base or key in self.given}
 
-    def flow(self, controller: str, name: str, rtt: float = 1.0) -> dict[str, Any]:
+    def flow(self, controller: str, name: str, rtt: float = 1.0) -> build.Table:
         """Describe a flow on the path.
 
         Parameters
@@ -244,7 +244,7 @@ def of_numbers(
     return Setting(mbps, milliseconds, packets, share(loss or "0"), **more)
 
 
-def of_scenario(base: Mapping[str, Any], name: str, **given: Any) -> Setting:
+def of_scenario(base: build.Table, name: str, **given: Any) -> Setting:
     """Describe the path of a scenario: its dumbbell, ``[tcp]``, events, and flows without control.
 
     Parameters
@@ -310,7 +310,7 @@ def of_scenario(base: Mapping[str, Any], name: str, **given: Any) -> Setting:
     )
 
 
-def share_of(loss: Mapping[str, Any]) -> float:
+def share_of(loss: build.Table) -> float:
     """Give the loss rate of a path, as far as it is one number.
 
     Parameters
@@ -330,7 +330,7 @@ TRACE_PACKET_BITS = 12_000
 """Each line of a rate trace is an opportunity to send 1500 bytes."""
 
 
-def _mean_rate_mbps(path: Mapping[str, Any]) -> float:
+def _mean_rate_mbps(path: build.Table) -> float:
     if "rate_trace" not in path:
         return rate_mbps(path["rate"])
     lines = engine.text_of(Path(path["rate_trace"])).split()

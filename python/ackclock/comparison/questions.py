@@ -164,7 +164,7 @@ QUESTIONS = (
 )
 
 
-def scenarios(setting: Setting, control: str) -> dict[str, dict[str, Any]]:
+def scenarios(setting: Setting, control: str) -> dict[str, build.Table]:
     """Describe the scenarios for one control.
 
     Parameters

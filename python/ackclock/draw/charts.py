@@ -153,7 +153,7 @@ OF_CHARTS = ("key", "title", "kind", "marks", "height", "bar_width", "has_number
 """What is written of a chart as it is."""
 
 
-def _chart(chart: Chart, columns: _Columns) -> dict[str, Any]:
+def _chart(chart: Chart, columns: _Columns) -> dict[str, object]:
     shown = resolved(chart)
     plain = {name: getattr(chart, name) for name in OF_CHARTS}
     return {name: value for name, value in plain.items() if value or name == "title"} | {
@@ -163,8 +163,8 @@ def _chart(chart: Chart, columns: _Columns) -> dict[str, Any]:
     }
 
 
-def _axis(axis: Axis, asked: Axis) -> dict[str, Any]:
-    found: dict[str, Any] = {"label": axis.label, "unit": axis.unit}
+def _axis(axis: Axis, asked: Axis) -> dict[str, object]:
+    found: dict[str, object] = {"label": axis.label, "unit": axis.unit}
     if axis.log:
         found["log"] = True
     if axis.names:
@@ -181,14 +181,14 @@ def _axis(axis: Axis, asked: Axis) -> dict[str, Any]:
     return found | {"range": ends, "ticks": [list(one) for one in zip(places, words, strict=True)]}
 
 
-def _series(series: Series, kind: str, columns: _Columns) -> dict[str, Any]:
+def _series(series: Series, kind: str, columns: _Columns) -> dict[str, object]:
     x, y = np.asarray(series.x, float), np.asarray(series.y, float)
     ends = {name: values for name in COLUMNS[2:] if (values := getattr(series, name)) is not None}
     if kind == "curves" and not ends and series.look in ("line", "steps"):
         rows = kept(y, columns.most)
         columns.thinned |= len(rows) < len(y)
         x, y = x[rows], y[rows]
-    found: dict[str, Any] = {"name": series.name, "colour": series.colour}
+    found: dict[str, object] = {"name": series.name, "colour": series.colour}
     found |= {"x": columns.add(x), "y": columns.add(y)}
     found |= {name: columns.add(values) for name, values in ends.items()}
     if series.look != "line":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
+from ackclock.summary import Summary
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Time in seconds, and values."""
@@ -27,7 +28,7 @@ class Recorded(Protocol):
     """What is drawn of a run (`ackclock.Run`)."""
 
     @property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Summary:
         """Its duration, and its flows and links with what was measured of them."""
 
     @property
@@ -35,7 +36,7 @@ class Recorded(Protocol):
         """What was run, as TOML."""
 
     @property
-    def tables(self) -> Mapping[str, Any]:
+    def tables(self) -> Mapping[str, object]:
         """Which tables there are."""
 
     @property

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +108,7 @@ class Series:
     look: Look = "line"
     base: ArrayLike | None = None
     is_paper: bool = False
-    keys: Sequence[Any] = ()
+    keys: Sequence[object] = ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 __all__ = ["NAME", "fragment", "page"]
 
@@ -27,7 +26,7 @@ def page() -> str | None:
     return file.read_text("utf-8") if file.exists() else None
 
 
-def fragment(scenario: Mapping[str, Any], files: Mapping[str, str] | None = None) -> str:
+def fragment(scenario: Mapping[str, object], files: Mapping[str, str] | None = None) -> str:
     """Pack a scenario into the fragment of an address.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 # Okabe and Ito's palette; the line styles tell the curves apart without it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -90,10 +92,10 @@ def marker(index: int) -> str:
 
 def errors(
     panel: Axes,
-    x: Any,
-    y: Any,
-    low: Any,
-    high: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
     *,
     index: int = 0,
     label: str | None = None,
@@ -205,7 +207,7 @@ def save(figure: Figure, directory: Path, name: str) -> None:
     figure.savefig(directory / f"{name}.png", dpi=200)
 
 
-def in_style() -> Any:
+def in_style() -> AbstractContextManager[None]:
     """Give the context in which pictures are drawn and saved.
 
     Returns

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from ackclock.draw import plots
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, number, resolved
@@ -88,7 +90,7 @@ def _rows(chart: Chart, columns: int) -> int:
 
 def _above(figure: plots.Picture, panels: Sequence[Axes]) -> None:
     """Put the names of all panels above the figure, each once."""
-    handles: dict[str, Any] = {}
+    handles: dict[str, Artist] = {}
     for panel in panels:
         for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
@@ -181,7 +183,7 @@ def _series(panel: Axes, chart: Chart, one: Series, label: str) -> None:
         panel.plot(*one.dots, ".", color=style["color"], alpha=0.4, markersize=4)
 
 
-def _intervals(panel: Axes, one: Series, x: Any, y: Any) -> None:
+def _intervals(panel: Axes, one: Series, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     colour = "black" if one.look == "bars" else plots.style(one.colour)["color"]
     for low, high, value, key in ((one.low, one.high, y, "yerr"), (one.left, one.right, x, "xerr")):
         if low is None or high is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from ackclock.draw import curves, plots
 from ackclock.draw.curves import Recorded
+from ackclock.summary import FlowSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 Flows = Sequence[str] | str | None
 Seconds = tuple[float, float] | None
-Drawing = Callable[["Axes", list[Mapping[str, Any]]], None]
+Drawing = Callable[["Axes", list[FlowSummary]], None]
 MOST_CURVES = 20
 """More flows are drawn alike, without a legend."""
 
@@ -155,7 +156,7 @@ class Pictures:
             self._finish(panel, time, legend=len(panel.lines) > 1)
         return figure
 
-    def _chosen(self, flows: Flows) -> list[Mapping[str, Any]]:
+    def _chosen(self, flows: Flows) -> list[FlowSummary]:
         every = self._run.summary["flows"]
         names = [flow["name"] for flow in every]
         wanted = [flows] if isinstance(flows, str) else flows
@@ -164,33 +165,33 @@ class Pictures:
             raise ValueError(f"there is no flow {unknown[0]}; there are {', '.join(names)}")
         return [flow for flow in every if wanted is None or flow["name"] in wanted]
 
-    def _draw_window(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+    def _draw_window(self, panel: Axes, flows: list[FlowSummary]) -> None:
         self._draw_column(panel, flows, "window")
         panel.set_ylabel("window (packets)")
 
-    def _draw_rtt(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+    def _draw_rtt(self, panel: Axes, flows: list[FlowSummary]) -> None:
         self._draw_column(panel, flows, "rtt_ms")
         panel.set_ylabel("RTT (ms)")
 
-    def _draw_column(self, panel: Axes, flows: list[Mapping[str, Any]], column: str) -> None:
+    def _draw_column(self, panel: Axes, flows: list[FlowSummary], column: str) -> None:
         for index, flow in enumerate(flows):
             curve = curves.of_flow(self._run, flow["id"], column)
             panel.plot(*curve, label=flow["name"], **plots.style(index))
 
-    def _draw_shares(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+    def _draw_shares(self, panel: Axes, flows: list[FlowSummary]) -> None:
         self._draw_rate(panel, flows, "arrived_bytes")
         panel.set_ylabel("goodput (Mbit/s)")
 
-    def _draw_in_order(self, panel: Axes, flows: list[Mapping[str, Any]]) -> None:
+    def _draw_in_order(self, panel: Axes, flows: list[FlowSummary]) -> None:
         self._draw_rate(panel, flows, "delivered_bytes")
         panel.set_ylabel("delivered in order (Mbit/s)")
 
-    def _draw_rate(self, panel: Axes, flows: list[Mapping[str, Any]], column: str) -> None:
+    def _draw_rate(self, panel: Axes, flows: list[FlowSummary], column: str) -> None:
         for index, flow in enumerate(flows):
             curve = curves.rate(self._run, flow["id"], column)
             panel.plot(*curve, label=flow["name"], **plots.style(index))
 
-    def _draw_queue(self, panel: Axes, _: list[Mapping[str, Any]]) -> None:
+    def _draw_queue(self, panel: Axes, _: list[FlowSummary]) -> None:
         for index, (name, *curve) in enumerate(curves.queues(self._run)):
             panel.plot(*curve, label=name, **plots.style(index))
         panel.set_ylabel("queue (packets)")

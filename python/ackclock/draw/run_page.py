@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ackclock.draw import charts, curves, plots
 from ackclock.draw.curves import Recorded
@@ -84,7 +83,7 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
     )
 
 
-def _rows(found: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> list[list[str]]:
+def _rows(found: Sequence[Mapping[str, object]], columns: Mapping[str, str]) -> list[list[str]]:
     return [[_cell(one.get(name)) for name in columns] for one in found[:MOST_ROWS]]
 
 

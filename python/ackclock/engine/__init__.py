@@ -2,7 +2,7 @@
 
 from ackclock import _native
 from ackclock._native import ENGINE, SimulationError
-from ackclock.engine.catalogue import controllers, example, explain, schema
+from ackclock.engine.catalogue import ControlEntry, controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import (
     Given,
@@ -23,6 +23,7 @@ __version__ = _native.VERSION
 
 __all__ = [
     "ENGINE",
+    "ControlEntry",
     "FlowSummary",
     "Given",
     "LinkSummary",

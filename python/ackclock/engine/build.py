@@ -21,10 +21,13 @@ as such texts:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Table = dict[str, Any]
+"""A table of a scenario, with the tables in it, as TOML and JSON have it."""
+Setting = str | float | Sequence[object] | Mapping[str, object] | None
+"""The value of a key; None is left out."""
 PACKET_BITS = 8000
 """A data packet of 1000 bytes, the default of scenarios."""
 
@@ -98,7 +101,9 @@ def packets(count: int) -> str:
     return _text(count, "packets", 0)
 
 
-def dumbbell(rate: str, delay: str, queue: str | Mapping[str, Any] = "100 packets", **more: Any) -> Table:
+def dumbbell(
+    rate: str, delay: str, queue: str | Mapping[str, object] = "100 packets", **more: Setting
+) -> Table:
     """One shared link with an access link per flow.
 
     Parameters
@@ -133,67 +138,67 @@ def flow(
     controller: str | None = None,
     *,
     rtt: str | None = None,
-    start: Any = None,
-    stop: Any = None,
-    name: Any = None,
-    count: Any = None,
-    params: Any = None,
-    bytes: Any = None,  # noqa: A002
-    access: Any = None,
-    direction: Any = None,
-    to: Any = None,
-    transport: Any = None,
-    rtt_noise: Any = None,
-    source: Any = None,
-    rate: Any = None,
-    codepoint: Any = None,
-    on: Any = None,
-    off: Any = None,
-    shape: Any = None,
-    think: Any = None,
-    objects: Any = None,
-    object: Any = None,  # noqa: A002
-    arrivals: Any = None,
-    limit: Any = None,
-    delay_noise: Any = None,
-    reverse_noise: Any = None,
-    receiver: Any = None,
-    deadline: Any = None,
-    pulse: Any = None,
-    frame_rate: Any = None,
-    key_every: Any = None,
-    key_ratio: Any = None,
-    size: Any = None,
-    every: Any = None,
-    spacing: Any = None,
-    requests: Any = None,
-    profile: Any = None,
-    packet: Any = None,
-    ack: Any = None,
-    initial_window: Any = None,
-    initial_ssthresh: Any = None,
-    receive_window: Any = None,
-    recovery: Any = None,
-    min_rto: Any = None,
-    min_rto_bounds: Any = None,
-    max_rto: Any = None,
-    initial_rto: Any = None,
-    clock: Any = None,
-    rtt_sampling: Any = None,
-    delayed_ack: Any = None,
-    delayed_ack_timer: Any = None,
-    limited_transmit: Any = None,
-    max_burst: Any = None,
-    overhead: Any = None,
-    growth: Any = None,
-    pacing: Any = None,
-    pacing_gain: Any = None,
-    slow_start_gain: Any = None,
-    min_window: Any = None,
-    hystart: Any = None,
-    ecn: Any = None,
-    ace_bits: Any = None,
-    **more: Any,
+    start: Setting = None,
+    stop: Setting = None,
+    name: Setting = None,
+    count: Setting = None,
+    params: Setting = None,
+    bytes: Setting = None,  # noqa: A002
+    access: Setting = None,
+    direction: Setting = None,
+    to: Setting = None,
+    transport: Setting = None,
+    rtt_noise: Setting = None,
+    source: Setting = None,
+    rate: Setting = None,
+    codepoint: Setting = None,
+    on: Setting = None,
+    off: Setting = None,
+    shape: Setting = None,
+    think: Setting = None,
+    objects: Setting = None,
+    object: Setting = None,  # noqa: A002
+    arrivals: Setting = None,
+    limit: Setting = None,
+    delay_noise: Setting = None,
+    reverse_noise: Setting = None,
+    receiver: Setting = None,
+    deadline: Setting = None,
+    pulse: Setting = None,
+    frame_rate: Setting = None,
+    key_every: Setting = None,
+    key_ratio: Setting = None,
+    size: Setting = None,
+    every: Setting = None,
+    spacing: Setting = None,
+    requests: Setting = None,
+    profile: Setting = None,
+    packet: Setting = None,
+    ack: Setting = None,
+    initial_window: Setting = None,
+    initial_ssthresh: Setting = None,
+    receive_window: Setting = None,
+    recovery: Setting = None,
+    min_rto: Setting = None,
+    min_rto_bounds: Setting = None,
+    max_rto: Setting = None,
+    initial_rto: Setting = None,
+    clock: Setting = None,
+    rtt_sampling: Setting = None,
+    delayed_ack: Setting = None,
+    delayed_ack_timer: Setting = None,
+    limited_transmit: Setting = None,
+    max_burst: Setting = None,
+    overhead: Setting = None,
+    growth: Setting = None,
+    pacing: Setting = None,
+    pacing_gain: Setting = None,
+    slow_start_gain: Setting = None,
+    min_window: Setting = None,
+    hystart: Setting = None,
+    ecn: Setting = None,
+    ace_bits: Setting = None,
+    **more: Setting,
 ) -> Table:
     """Describe a flow, or several of a kind.
 
@@ -241,14 +246,14 @@ def flow(
 
 
 def scenario(
-    topology: Mapping[str, Any],
-    *flows: Mapping[str, Any],
+    topology: Mapping[str, object],
+    *flows: Mapping[str, object],
     duration: str = "100 s",
     warmup: str | None = None,
     seed: int = 1,
     sample: str | None = None,
-    tcp: Mapping[str, Any] | None = None,
-    events: tuple[Mapping[str, Any], ...] = (),
+    tcp: Mapping[str, object] | None = None,
+    events: tuple[Mapping[str, object], ...] = (),
 ) -> Table:
     """Put a scenario together, to be simulated, saved as JSON, or swept.
 

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 from ackclock import _native
 
 
-def controllers() -> list[dict[str, Any]]:
+class ParameterEntry(TypedDict):
+    """A parameter of a control: a number from `minimum` to `maximum`, or one of `choices`."""
+
+    name: str
+    default: float | str | bool
+    minimum: float | None
+    maximum: float | None
+    meaning: str
+    choices: NotRequired[list[str | bool]]
+
+
+class ControlEntry(TypedDict):
+    """A congestion control."""
+
+    name: str
+    kind: Literal["window", "rate"]
+    source: str
+    parameters: list[ParameterEntry]
+
+
+def controllers() -> list[ControlEntry]:
     """List the congestion controls: name, kind, source and parameters with their domains.
 
     Returns
@@ -16,7 +36,7 @@ def controllers() -> list[dict[str, Any]]:
     list of dict
         One entry per control.
     """
-    listed: list[dict[str, Any]] = json.loads(_native.controllers())
+    listed: list[ControlEntry] = json.loads(_native.controllers())
     return listed
 
 
@@ -52,9 +72,10 @@ def explain(controller: str) -> str:
     else:
         lines += ["| name | default | allowed | meaning |", "| --- | --- | --- | --- |"]
     for parameter in entry["parameters"]:
-        allowed = parameter.get("choices") or [parameter["minimum"], parameter["maximum"]]
-        between = ", " if "choices" in parameter else " to "
-        words = between.join(json.dumps(value) for value in allowed)
+        if "choices" in parameter:
+            words = ", ".join(map(json.dumps, parameter["choices"]))
+        else:
+            words = f"{json.dumps(parameter['minimum'])} to {json.dumps(parameter['maximum'])}"
         default = json.dumps(parameter["default"])
         lines.append(f"| {parameter['name']} | {default} | {words} | {parameter['meaning']} |")
     return "\n".join(lines) + "\n"
@@ -71,7 +92,7 @@ def example() -> str:
     return _native.example()
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """Give the JSON schema of scenarios.
 
     Returns
@@ -79,5 +100,5 @@ def schema() -> dict[str, Any]:
     dict
         The schema.
     """
-    described: dict[str, Any] = json.loads(_native.schema())
+    described: dict[str, object] = json.loads(_native.schema())
     return described

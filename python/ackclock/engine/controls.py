@@ -34,7 +34,6 @@ import sys
 import traceback
 import typing
 from pathlib import Path
-from typing import Any
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, Lost, RateSample, ScenarioError, Start, Timeout
@@ -72,7 +71,7 @@ _contents: dict[str, str] = {}
 """Digests of these files as they were when it was loaded, by name."""
 
 
-def register(name: str, control: type[Any]) -> None:
+def register(name: str, control: type[object]) -> None:
     """Give a control written in Python a name that scenarios can use, in this process.
 
     Parameters
@@ -109,7 +108,7 @@ def register(name: str, control: type[Any]) -> None:
     _note(name, control)
 
 
-def _note(name: str, control: type[Any], brought_in: typing.Iterable[str] = ()) -> None:
+def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = ()) -> None:
     """Note what a control follows from: files and, in a notebook, its own source.
 
     What it follows from besides, such as weights, it says by the attribute ``follows_from``.

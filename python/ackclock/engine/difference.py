@@ -179,7 +179,7 @@ def _runs(given: Result) -> tuple[Run, ...]:
         ) from error
 
 
-def _flat(tree: Any, key: str = "") -> Iterator[tuple[str, str]]:
+def _flat(tree: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Give every value of nested mappings and lists as a text, by the key that --set takes."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
@@ -191,17 +191,15 @@ def _flat(tree: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, tree if isinstance(tree, str) else json.dumps(tree)
 
 
-def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[str, Any]]:
+def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[str, object]]:
     flows = [runs[0].summary["flows"] for runs in (first, second)]
     for place in range(min(map(len, flows))):
         names = dict.fromkeys(one[place]["name"] for one in flows)
         for quantity in NUMBERS:
-            values: Any = [
-                [run.summary["flows"][place].get(quantity) for run in runs] for runs in (first, second)
-            ]
-            known = [[value for value in one if value is not None] for one in values]
+            values = [[run.summary["flows"][place].get(quantity) for run in runs] for runs in (first, second)]
+            known = [[value for value in one if isinstance(value, int | float)] for one in values]
             if all(known):
-                yield {"flow": " / ".join(names), "quantity": quantity} | _change(*known)
+                yield {"flow": " / ".join(names), "quantity": quantity, **_change(*known)}
 
 
 def _change(a: list[float], b: list[float]) -> dict[str, float | None]:

@@ -15,7 +15,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 BASE = "ackclock.engine.base"
 """Where the base class is, of which a control may inherit."""
@@ -25,7 +24,7 @@ OF_OTHERS = ("site-packages", "dist-packages")
 LDD_S = 30
 
 
-def of_class(control: type[Any], brought_in: Iterable[str] = ()) -> list[Path]:
+def of_class(control: type[object], brought_in: Iterable[str] = ()) -> list[Path]:
     """Find the files that a class follows from.
 
     Parameters
@@ -204,7 +203,7 @@ def _nodes(tree: ast.AST, *, typing: bool) -> Iterator[ast.AST]:
         waiting += node.orelse if isinstance(node, ast.If) and is_for_types and not typing else children
 
 
-def seen_by(control: type[Any], source: bytes) -> set[str]:
+def seen_by(control: type[object], source: bytes) -> set[str]:
     """Find the modules of what the source of a class mentions, as in a notebook.
 
     Parameters
@@ -231,7 +230,7 @@ def seen_by(control: type[Any], source: bytes) -> set[str]:
     }
 
 
-def source_of(control: type[Any]) -> bytes:
+def source_of(control: type[object]) -> bytes:
     """Return the source of a class that has no file, as in a notebook.
 
     Parameters

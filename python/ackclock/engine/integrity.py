@@ -27,6 +27,10 @@ _DIGITS = 16
 _SEAL = len(_MEMBER) + _DIGITS + len(b'"}')
 
 
+Record = dict[str, Any]
+"""What a line of JSON says."""
+
+
 class DamagedError(disk.StorageError):
     """A result is not as it was written, or nobody can tell."""
 
@@ -36,7 +40,7 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest()[:_DIGITS].encode()
 
 
-def seal(record: Mapping[str, Any]) -> bytes:
+def seal(record: Mapping[str, object]) -> bytes:
     """Write a record with its checksum.
 
     Parameters
@@ -53,7 +57,7 @@ def seal(record: Mapping[str, Any]) -> bytes:
     return b'%s%s%s"}\n' % (content, _MEMBER, _checksum(content))
 
 
-def unseal(line: bytes) -> dict[str, Any] | None:
+def unseal(line: bytes) -> Record | None:
     """Read a record.
 
     Parameters
@@ -95,7 +99,7 @@ class Line:
     number: int
     byte: int
     content: bytes
-    record: dict[str, Any] | None
+    record: Record | None
 
 
 def lines(content: bytes) -> Iterator[Line]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,12 +45,12 @@ def predict(
         over time; `sessions_at_q` is equation 17 and `equation_19` the throughput at the measured
         q, `equation_15` with the measured N; `full` is the share of time with the link full.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     scenarios = []
     for delay, p in product(propagation_s, loss):
         q = fit.queueing_at_capacity(p, delay, CAPACITY, FIXED_ALPHA)
         # Without a queue one session is enough; with too long a one the buffer overflows.
-        row: dict[str, Any] = {"rtt": f"{delay * 1000:g} ms", "p": p, "predicted": RATE_MBPS}
+        row: dict[str, object] = {"rtt": f"{delay * 1000:g} ms", "p": p, "predicted": RATE_MBPS}
         queued = 0 < q * CAPACITY <= BUFFER
         row["q_ms"] = 1000 * q if queued else None
         row["sessions"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q)) if queued else None
@@ -80,7 +79,7 @@ def predict(
     )
 
 
-def scenario(p: float, delay_s: float) -> dict[str, Any]:
+def scenario(p: float, delay_s: float) -> build.Table:
     """Describe the run that the model is compared with.
 
     Parameters

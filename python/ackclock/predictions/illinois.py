@@ -44,7 +44,7 @@ def predict_curves(
         "alpha (packets per round trip)": lambda at: illinois.alpha(at, 1.0, parameters),
         "beta": lambda at: illinois.beta(at, 1.0, parameters),
     }
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {"curve": name, "position": at, "predicted": float(formula(at))}
         for name, formula in formulas.items()
         for at in POSITIONS
@@ -52,7 +52,7 @@ def predict_curves(
     estimates = []
     if simulation is not None:
         # Paced: in a train of packets most wait for the others, however empty the link.
-        settings = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
+        settings: build.Table = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
         flow = build.flow("illinois", rtt=build.seconds(RTT_S), **settings)
         scenario = paths.dumbbell(
             [flow],
@@ -142,7 +142,7 @@ def predict_gain(
     )
 
 
-def _lossy(controller: str, params: dict[str, float], p: float) -> dict[str, Any]:
+def _lossy(controller: str, params: dict[str, float], p: float) -> build.Table:
     flow = build.flow(controller, rtt=build.seconds(RTT_S), params=params, recovery="newreno")
     return paths.dumbbell(
         [flow],
@@ -196,10 +196,10 @@ def predict_noise(
                     "threshold_ms": 1000 * threshold,
                 }
             )
-            settings = {"overhead": "500 us", "count": 2, "rtt_noise": build.milliseconds(sigma)}
+            more: build.Table = {"overhead": "500 us", "count": 2, "rtt_noise": build.milliseconds(sigma)}
             params = {"alpha": one, "beta": one, "gamma": one, "rtt": "mean"}
             rtt = build.seconds(NOISE_RTT_S)
-            flow = build.flow("vegas", rtt=rtt, params=params, **settings)
+            flow = build.flow("vegas", rtt=rtt, params=params, **more)
             scenarios.append(
                 paths.dumbbell([flow], 200.0, warmup_s=50.0, rate_mbps=10.0, buffer_packets=50, sample_s=1.0)
             )

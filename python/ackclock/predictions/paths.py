@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ackclock.engine import build
 
@@ -12,7 +11,7 @@ ENDLESS_MBPS = 100_000.0
 
 
 def dumbbell(
-    flows: Sequence[Mapping[str, Any]],
+    flows: Sequence[Mapping[str, object]],
     measured_s: float,
     *,
     warmup_s: float,
@@ -20,8 +19,8 @@ def dumbbell(
     buffer_packets: int | None = None,
     delay_s: float = 0.001,
     sample_s: float | None = None,
-    **link: Any,
-) -> dict[str, Any]:
+    **link: build.Setting,
+) -> build.Table:
     """Describe a dumbbell; by default its bottleneck never fills, so that only its losses matter.
 
     Parameters
@@ -68,11 +67,11 @@ RECOVERY = 1 + 9 / 11
 
 
 def losing_together(
-    flows: Sequence[tuple[Mapping[str, Any], float, Sequence[float]]],
+    flows: Sequence[tuple[Mapping[str, object], float, Sequence[float]]],
     times_s: Sequence[float],
     duration_s: float,
     sample_s: float,
-) -> dict[str, Any]:
+) -> build.Table:
     """Describe flows that all have one loss event at given times.
 
     Every flow has a link of its own, without limits. For one round trip, in which the whole window

@@ -13,7 +13,7 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, check_names, curves, with_simulated
+from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
@@ -37,7 +37,7 @@ class Control:
 
     formula: Callable[[Any], Any]
     controller: str | None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
 
 def _of_law(law: laws.Law) -> Callable[[Any], Any]:
@@ -84,7 +84,7 @@ def predict(
         When a control has no formula; the message lists those that have.
     """
     check_names(controls, CONTROLS, "period")
-    rows: list[dict[str, Any]] = [
+    rows: list[Row] = [
         {"control": name, "window": window, "predicted": float(CONTROLS[name].formula(window))}
         for name in controls
         for window in windows
@@ -107,7 +107,7 @@ def predict(
     )
 
 
-def _scenario(control: str, window: float, predicted: float) -> dict[str, Any] | None:
+def _scenario(control: str, window: float, predicted: float) -> build.Table | None:
     """Describe the run that the formula is compared with; the period sets its length."""
     if CONTROLS[control].controller is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 from numpy.typing import ArrayLike
@@ -16,6 +16,11 @@ from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:
     from ackclock.engine import Run
+
+
+T = TypeVar("T")
+Row = dict[str, Any]
+"""A point of a prediction: numbers and words by column."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Simulation:
     cluster: str | None = None
 
     def estimate(
-        self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], float]
+        self, scenarios: Sequence[Mapping[str, object]], measure: Callable[[Run], float]
     ) -> list[Estimate]:
         """Simulate scenarios and estimate one number of each.
 
@@ -55,7 +60,7 @@ class Simulation:
         """
         return [over_runs(values, least=0.0) for values in self.each(scenarios, measure)]
 
-    def each(self, scenarios: Sequence[Mapping[str, Any]], measure: Callable[[Run], Any]) -> list[list[Any]]:
+    def each(self, scenarios: Sequence[Mapping[str, object]], measure: Callable[[Run], T]) -> list[list[T]]:
         """Simulate scenarios and ask something of every run.
 
         Parameters
@@ -74,7 +79,7 @@ class Simulation:
         return measure_all(cases, measure, self.jobs, self.cluster)
 
     def once(
-        self, scenarios: Sequence[Mapping[str, Any] | None], measure: Callable[[Run], Estimate]
+        self, scenarios: Sequence[Mapping[str, object] | None], measure: Callable[[Run], Estimate]
     ) -> list[Estimate]:
         """Simulate scenarios in which nothing is random, each once.
 
@@ -246,7 +251,7 @@ def curves(hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array],
     )
 
 
-def with_simulated(rows: Sequence[Mapping[str, Any]], estimates: Sequence[Estimate]) -> pl.DataFrame:
+def with_simulated(rows: Sequence[Mapping[str, object]], estimates: Sequence[Estimate]) -> pl.DataFrame:
     """Put what was simulated beside what was predicted.
 
     Parameters

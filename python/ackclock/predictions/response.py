@@ -12,7 +12,7 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, check_names, curves, with_simulated
+from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
 
 BATCHES = 10
 
@@ -38,7 +38,7 @@ class Control:
     formula: Callable[[Any, float], Any]
     law: laws.Law | None = None
     controller: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
     cycles: int = 40
 
 
@@ -129,7 +129,7 @@ def predict(
     )
 
 
-def _scenario(name: str, p: float, rtt_s: float) -> dict[str, Any] | None:
+def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:
     """Describe the run that the formula is compared with: two samples per batch."""
     if CONTROLS[name].controller is None:
         return None
@@ -152,7 +152,7 @@ def _scenario(name: str, p: float, rtt_s: float) -> dict[str, Any] | None:
     )
 
 
-def _simulate(rows: Sequence[Mapping[str, Any]], rtt_s: float, simulation: Simulation) -> list[Estimate]:
+def _simulate(rows: Sequence[Row], rtt_s: float, simulation: Simulation) -> list[Estimate]:
     def rate(run: Run) -> Estimate:
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,14 +11,14 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Row, Simulation, with_simulated
 
 CAPACITY = 12_500.0
 RTT_S = 0.1
 BUFFER = 100
 EACH = 2
 
-SETTINGS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+SETTINGS: dict[str, tuple[str, list[build.Table]]] = {
     "ACK clock alone": ("0 s", []),
     "delay up to 0.5 ms": ("500 us", []),
     "delay up to 2 ms": ("2 ms", []),
@@ -65,7 +64,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         "predicted": float(illinois.share_over_reno(star, 0.5, exponent)),
         "chain": throughput_ratio(chain[:EACH], chain[EACH:]),
     }
-    rows: list[dict[str, Any]] = [{"chance": name, **common} for name in SETTINGS]
+    rows: list[Row] = [{"chance": name, **common} for name in SETTINGS]
     estimates = []
     if simulation is not None:
         scenarios = [_scenario(delay, more) for delay, more in SETTINGS.values()]
@@ -84,8 +83,8 @@ def predict(simulation: Simulation | None = None) -> Prediction:
     )
 
 
-def _scenario(delay: str, more: list[dict[str, Any]]) -> Mapping[str, Any]:
-    settings = {"overhead": delay, "start": {"uniform": ["0 s", "10 s"]}, "count": EACH}
+def _scenario(delay: str, more: list[build.Table]) -> Mapping[str, object]:
+    settings: build.Table = {"overhead": delay, "start": {"uniform": ["0 s", "10 s"]}, "count": EACH}
     flows = [build.flow(name, rtt=build.seconds(RTT_S), **settings) for name in ("illinois", "reno")]
     return paths.dumbbell(
         [*flows, *more], 900.0, warmup_s=100.0, rate_mbps=100.0, buffer_packets=BUFFER, sample_s=0.1

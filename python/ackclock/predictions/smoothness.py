@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -64,7 +63,7 @@ def predict(
     rows, scenarios = [], []
     for protocol, (controller, settings) in PROTOCOLS.items():
         for p in loss:
-            row: dict[str, Any] = {"protocol": protocol, "p": p, "predicted": _low_loss(protocol, p)}
+            row: dict[str, object] = {"protocol": protocol, "p": p, "predicted": _low_loss(protocol, p)}
             row["timeouts"] = None
             if protocol in ("TCP", "GAIMD"):
                 row["timeouts"] = timeouts.cov(p, 2.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from ackclock.metrics import over_runs
 from ackclock.models import transients
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Row, Simulation, with_simulated
 
 RTT_S = 0.1
 CHANGE_S = 100.0
@@ -56,7 +55,7 @@ def predict(
     if before == after:
         raise ValueError(f"the loss rates before and after the step must differ: both {before:g}")
     at = np.arange(0, round_trips + 1, dtype=float)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     lines, scenarios = [], []
     for protocol, (model, controller) in PROTOCOLS.items():
         step = model(before, after)
@@ -89,7 +88,7 @@ def predict(
     )
 
 
-def _scenario(controller: str, before: float, after: float) -> dict[str, Any]:
+def _scenario(controller: str, before: float, after: float) -> build.Table:
     start = {"uniform": ["0 s", "10 s"]}
     rtt = build.seconds(RTT_S)
     flow = build.flow(controller, rtt=rtt, recovery="newreno", start=start, count=FLOWS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from ackclock.models import laws, unfairness
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
 
-LAWS: dict[str, tuple[laws.Law, Mapping[str, Any]]] = {
+LAWS: dict[str, tuple[laws.Law, Mapping[str, object]]] = {
     "aimd": (laws.aimd(32, 0.125), {}),
     "bic": (laws.bic(), {"search": "per_rtt"}),
     "hstcp": (laws.hstcp(), {}),
@@ -99,8 +98,8 @@ def predict(
 
 
 def _scenario(
-    name: str, params: Mapping[str, Any], rtts: tuple[float, float], shares: laws.Shares
-) -> dict[str, Any]:
+    name: str, params: Mapping[str, object], rtts: tuple[float, float], shares: laws.Shares
+) -> build.Table:
     # Slow start has ended at the first loss event.
     times = 20 * max(rtts) + shares.epoch_s * np.arange(SETTLING_EPOCHS + EPOCHS + 1)
     flows = []

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -281,12 +281,12 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _send(answers: BinaryIO, record: dict[str, Any]) -> None:
+def _send(answers: BinaryIO, record: Mapping[str, object]) -> None:
     answers.write(json.dumps(record).encode() + b"\n")
     answers.flush()
 
 
-def _record(content: bytes, answers: BinaryIO, memory_bytes: int) -> dict[str, Any]:
+def _record(content: bytes, answers: BinaryIO, memory_bytes: int) -> dict[str, object]:
     told_s = time.monotonic()
 
     def tell(simulated_s: float, packets: int) -> None:

@@ -10,7 +10,6 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ackclock.engine import storage
 from ackclock.engine.integrity import CHANGED
@@ -60,18 +59,19 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
-def is_whole(kind: Any, name: Any, content: Any, digest: Any) -> bool:
+def is_whole(kind: object, name: object, content: object, digest: object) -> bool:
     """Say whether a row is as it was written."""
-    kinds = isinstance(kind, str) and isinstance(name, str) and isinstance(content, bytes)
-    return kinds and digest_of(kind, name, content) == digest
+    if not (isinstance(kind, str) and isinstance(name, str) and isinstance(content, bytes)):
+        return False
+    return digest_of(kind, name, content) == digest
 
 
-def shown(kind: Any, name: Any) -> str:
+def shown(kind: object, name: object) -> str:
     """Name a row in a message."""
     return f"the {kind if kind in (ANSWER, NOTE) else 'row'} {str(name)[:64]!r}"
 
 
-def again(kind: Any) -> str:
+def again(kind: object) -> str:
     """Say what follows when a row is lost."""
     return "its run is made again" if kind == ANSWER else "what follows from it is made again"
 

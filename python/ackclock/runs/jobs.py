@@ -14,7 +14,7 @@ from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import sources
 
-Measure = Callable[[engine.Run], Any]
+Measure = Callable[[engine.Run], object]
 """Returns what JSON can hold and reads again as it was: lists in place of tuples, texts as keys. It can be
 pickled: a function of a module, a `functools.partial` of one, or an object whose class has `__call__`."""
 

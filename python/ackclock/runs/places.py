@@ -77,7 +77,7 @@ class Place:
         """
         return self._submitted(self._all, jobs, make, tell)
 
-    def _submitted(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def _submitted(self, work: Callable[..., object], *arguments: object) -> Future[Any]:
         future = self.executor.submit(work, *arguments)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)

@@ -70,10 +70,10 @@ def of_summary(summary: Summary) -> list[Row]:
     list of dict
         One per flow, without point and run.
     """
-    link: Mapping[str, Any] = summary["links"][0] if summary["links"] else {}
+    link: Mapping[str, object] = summary["links"][0] if summary["links"] else {}
     shared: Row = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
-    flows: list[Mapping[str, Any]] = [*summary["flows"]]
+    flows: list[Mapping[str, object]] = [*summary["flows"]]
     return [{"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows]
 
 

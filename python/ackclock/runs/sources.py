@@ -15,7 +15,6 @@ import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 from ackclock.engine import followed
 
@@ -23,7 +22,7 @@ SHOWING = ("ackclock.cli", "ackclock.draw", "ackclock.runs.live", "ackclock.runs
 """Packages and modules that change no number."""
 
 
-def fingerprint(measure: Any) -> str:
+def fingerprint(measure: object) -> str:
     """Return a digest of a measure: its code and its arguments.
 
     Parameters
@@ -50,7 +49,7 @@ class _Modules(pickle.Pickler):
         super().__init__(file, protocol=4)
         self.modules: set[str] = set()
 
-    def persistent_id(self, value: Any) -> None:
+    def persistent_id(self, value: object) -> None:
         if isinstance(value, FunctionType | type):
             self.modules.add(value.__module__)
 

@@ -187,7 +187,7 @@ class Store:
             f"damaged file is {aside.name}"
         )
 
-    def _execute(self, statement: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+    def _execute(self, statement: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         with self._lock, self._explained():
             if self._connection is None:
                 return []
@@ -207,7 +207,7 @@ class Store:
         if time.monotonic() - self._committed_s >= COMMIT_S:
             self.commit()
 
-    def _put(self, kind: str, name: str, record: Any) -> None:
+    def _put(self, kind: str, name: str, record: object) -> None:
         content = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
         values = (kind, name, content, database.digest_of(kind, name, content))
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", values)
@@ -275,7 +275,7 @@ class Store:
         """Return what a verb has noted under a name; None when it has noted nothing."""
         return self._take(database.NOTE, name)
 
-    def write_note(self, name: str, record: Any) -> None:
+    def write_note(self, name: str, record: object) -> None:
         """Note what JSON can hold under a name; an earlier note of this name is replaced."""
         self._put(database.NOTE, name, record)
 

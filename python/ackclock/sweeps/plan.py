@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -158,7 +157,7 @@ class _Reader:
         # What the file calls its keys may hold anything.
         return engine.ScenarioError(engine.shown(line))
 
-    def only(self, key: str, table: Any, allowed: Sequence[str]) -> dict[str, Any]:
+    def only(self, key: str, table: object, allowed: Sequence[str]) -> Mapping[str, object]:
         if not isinstance(table, dict):
             raise self.refuse(key, "expected a table")
         unknown = [one for one in table if one not in allowed]
@@ -167,17 +166,17 @@ class _Reader:
             raise self.refuse(where, f"unknown key; allowed: {', '.join(allowed)}")
         return table
 
-    def whole(self, key: str, value: Any, low: int) -> int:
+    def whole(self, key: str, value: object, low: int) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= MOST_RUNS:
             raise self.refuse(key, f"expected a whole number from {low} to {MOST_RUNS}")
         return value
 
-    def number(self, key: str, value: Any) -> float:
+    def number(self, key: str, value: object) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.refuse(key, "expected a number")
         return float(self.value(key, value))
 
-    def values(self, key: str, given: Any) -> tuple[Value, ...]:
+    def values(self, key: str, given: object) -> tuple[Value, ...]:
         if isinstance(given, dict):
             return self._range(key, given)
         if not isinstance(given, list) or not given:
@@ -190,14 +189,14 @@ class _Reader:
             raise self.refuse(key, "has the same value twice")
         return tuple(given)
 
-    def value(self, key: str, value: Any) -> Value:
+    def value(self, key: str, value: object) -> Value:
         if not isinstance(value, str | int | float | bool):
             raise self.refuse(key, "a value is a number, a text, or true or false")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise self.refuse(key, "a whole number has at most 64 bits, as in TOML and Parquet")
         return value
 
-    def _range(self, key: str, given: dict[str, Any]) -> tuple[Value, ...]:
+    def _range(self, key: str, given: Mapping[str, object]) -> tuple[Value, ...]:
         table = self.only(key, given, ("from", "through", "count", "log"))
         for needed in ("from", "through", "count"):
             if needed not in table:
@@ -247,9 +246,10 @@ def read(file: Path | str) -> Plan:
     name = top.get("name", path.stem)
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
         raise reader.refuse("name", "expected letters, digits, - and _")
-    if not isinstance(top.get("scenario"), str):
+    scenario_file = top.get("scenario")
+    if not isinstance(scenario_file, str):
         raise reader.refuse("scenario", "expected the name of a scenario file beside this one")
-    scenario = engine.read(path.parent / top["scenario"])
+    scenario = engine.read(path.parent / scenario_file)
     parameters = tuple(_parameters(reader, top, scenario))
     points = tuple(_points(reader, top, parameters))
     plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
@@ -258,9 +258,10 @@ def read(file: Path | str) -> Plan:
     return replace(plan, controls=tuple(_controls(reader, plan)))
 
 
-def _parameters(reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenario) -> Iterator[Parameter]:
+def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Scenario) -> Iterator[Parameter]:
     listed = "points" in top
-    if listed and (not isinstance(top["points"], list) or not top["points"]):
+    points = top.get("points", [])
+    if not isinstance(points, list) or (listed and not points):
         raise reader.refuse("points", "expected a list of tables")
     given = top.get("parameters", {})
     # Any name will do.
@@ -280,7 +281,7 @@ def _parameters(reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenar
         if not isinstance(unit, str):
             raise reader.refuse(f"{key}.unit", "expected a text such as ms")
         if listed:
-            taken = [one[name] for one in top["points"] if isinstance(one, dict) and name in one]
+            taken = [one[name] for one in points if isinstance(one, dict) and name in one]
             different = list(dict.fromkeys(map(_hashable, taken)))
             # A point that lacks it is refused where it stands.
             values = reader.values(key, different) if different else ()
@@ -291,7 +292,7 @@ def _parameters(reader: _Reader, top: Mapping[str, Any], scenario: engine.Scenar
         yield Parameter(name, tuple(_expanded(keys, scenario)), unit, values)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> object:
     """Give the value, or a text in its place that is refused as it would be."""
     return value if isinstance(value, str | int | float | bool) else ()
 
@@ -305,17 +306,19 @@ def _expanded(keys: Sequence[str], scenario: engine.Scenario) -> Iterator[str]:
             yield key
 
 
-def _points(reader: _Reader, top: Mapping[str, Any], parameters: Sequence[Parameter]) -> Iterator[Point]:
+def _points(reader: _Reader, top: Mapping[str, object], parameters: Sequence[Parameter]) -> Iterator[Point]:
     names = [parameter.name for parameter in parameters]
-    if "points" in top:
+    listed = top.get("points")
+    combinations: Iterable[Sequence[Value]]
+    if isinstance(listed, list):
         chosen = []
-        for index, given in enumerate(top["points"]):
+        for index, given in enumerate(listed):
             table = reader.only(f"points.{index}", given, names)
             missing = [name for name in names if name not in table]
             if missing:
                 raise reader.refuse(f"points.{index}.{missing[0]}", "missing")
             chosen.append([reader.value(f"points.{index}.{name}", table[name]) for name in names])
-        combinations: Any = chosen
+        combinations = chosen
     else:
         count = int(np.prod([len(parameter.values) for parameter in parameters], dtype=float))
         if count > MOST_RUNS:
@@ -330,7 +333,7 @@ def _points(reader: _Reader, top: Mapping[str, Any], parameters: Sequence[Parame
         yield Point(index, dict(zip(names, values, strict=True)), tuple(settings))
 
 
-def _replication(reader: _Reader, given: Any) -> Replication:
+def _replication(reader: _Reader, given: object) -> Replication:
     table = reader.only("runs", given, ("count", "within", "metric", "least", "most"))
     if "within" not in table:
         extra = [key for key in table if key != "count"]
