@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.draw import plots
-from ackclock.summary import number
 from ackclock.metrics import Estimate
+from ackclock.summary import number
 from ackclock_evaluate import earlier
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE

@@ -127,7 +127,7 @@ def predict_gain(
         ]
         found = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
         ratios = [
-            ratio_of_means(windows, windows_of_reno)
+            ratio_of_means(np.asarray(windows, float), np.asarray(windows_of_reno, float))
             for windows, windows_of_reno in zip(found[: len(loss)], found[len(loss) :], strict=True)
         ]
         estimates = ratios * 2
