@@ -55,6 +55,7 @@ impl DeliveryRate {
     }
 
     /// Whether the application was the limit for what is sent now; `None` where that is not remembered.
+    #[inline]
     #[must_use]
     pub fn is_limited(&self) -> Option<bool> {
         self.limited_until.map(|until| until > 0 && self.delivered <= until)
@@ -62,6 +63,7 @@ impl DeliveryRate {
 
     /// A packet is sent at `now`; `idle` when nothing else was in flight. With it `tx_in_flight` packets are in flight,
     /// and `lost` were considered lost so far.
+    #[inline]
     pub fn on_sent(
         &mut self,
         now: Time,
@@ -85,6 +87,7 @@ impl DeliveryRate {
 
     /// An acknowledgement at `now`, caused by a packet sent at `sent_at`, reports `delivered` packets;
     /// `lost` were considered lost so far.
+    #[inline]
     pub fn on_ack(&mut self, now: Time, sent_at: Time, delivered: u64, lost: u64) -> Option<RateSample> {
         if delivered > 0 {
             self.delivered += delivered;

@@ -101,12 +101,15 @@ impl Measuring {
     }
 
     /// Whether the application is the limit for a packet that is sent now; `has_no_data` says so of this moment.
+    #[inline]
     #[must_use]
     pub fn is_limited(&self, has_no_data: bool) -> bool {
         self.rate.as_ref().and_then(DeliveryRate::is_limited).unwrap_or(has_no_data)
     }
 
     /// Packet `sequence` is sent at `now`, with which `tx_in_flight` packets are in flight. `flight` is as it was before.
+    /// Always inlined: a call would cost BBR one in a hundred of all its instructions.
+    #[inline(always)]
     pub fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight, tx_in_flight: u64, limited: bool) {
         if let Some(stamps) = &mut self.stamps {
             stamps.on_sent(sequence, flight.oldest, tx_in_flight, limited);
@@ -141,6 +144,7 @@ impl Measuring {
         self.stamps.as_mut().map_or(0, |stamps| stamps.take_uncounted())
     }
 
+    #[inline]
     fn lost(&self) -> u64 {
         self.stamps.as_ref().map_or(0, |stamps| stamps.lost())
     }
