@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -128,15 +127,6 @@ def test_a_sweep_is_made_again_and_says_of_which_files(
     file.write_text(HELPER.replace("0.5", "0.9"))
     again = ackclock(*sweep, "--force").stdout
     assert "2 runs, 2 of them made now" in again
-
-
-def test_verdicts_name_the_files(tmp_path: Path, ackclock: Callable[..., Finished]) -> None:
-    file = write(tmp_path, "a module")
-    evaluate = ["evaluate", "mine:Mine", "--only", "iot", "--against", "reno", "-o", "out", "--json"]
-    first = json.loads(ackclock(*evaluate).stdout)["control"]
-    assert first["files"] == ["base.py", "helper.py", "mine.py"]
-    file.write_text(HELPER.replace("0.5", "0.05"))
-    assert json.loads(ackclock(*evaluate).stdout)["control"]["digest"] != first["digest"]
 
 
 def test_nothing_of_python_or_installed_is_followed(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.runs import live, progress
 from ackclock.runs.live import Live, Shown
 from ackclock.sweeps import exports, page
-from ackclock_evaluate.suites import chosen
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
@@ -289,24 +288,6 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     assert (state(seen), 'href="experiment%3Dloss.html"' in seen) == ("finished", True)
     # The page is not part of the dataset.
     assert pl.read_parquet(tmp_path / "*/*.parquet").height == 48
-
-
-def test_an_evaluation_shows_its_situations(ackclock_here: Callable[..., Finished], tmp_path: Path) -> None:
-    done = ackclock_here("evaluate", "htcp", "--only", "iot,datacentre", "--live", "-o", tmp_path)
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "evaluation=htcp.live.html").read_text("utf-8")
-    assert state(text) == "finished", done.stderr
-    assert "cannot be shown" not in text
-    verdicts = json.loads((tmp_path / "evaluation=htcp" / "verdicts.json").read_text("utf-8"))
-    titles = {one.id: one.title for one in chosen(("rfc9743",), ["iot", "datacentre"])}
-    expected = {titles[one["id"]]: one["verdict"] for one in verdicts["criteria"]}
-    rows = {title: (situations, verdict) for title, situations, verdict in table(text)}
-    assert {title: verdict for title, (_, verdict) in rows.items()} == expected
-    for situations, _ in rows.values():
-        finished, every = re.fullmatch(r"(\d+) of (\d+)", situations).groups()  # type: ignore[union-attr]
-        assert finished == every
-    assert counts(text)["waiting"] == "0"
-    assert charts_of(text)["groups"]
 
 
 def test_a_reproduction_shows_its_newest_figures(

@@ -1,35 +1,22 @@
-"""The five stories of docs/stories.md: the commands as printed, and the answers that they say."""
+"""The stories of docs/stories.md: the commands as printed, and the answers that they say.
+
+That of the kernel developer is told with the satellites.
+"""
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
-import pytest
-
-import ackclock
-from ackclock_paths.cli import programs
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "stories.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture
-def bin_directory(tmp_path: Path) -> Path:
-    """Give a directory with the command of this checkout, and no need of sudo."""
-    directory = tmp_path / "bin"
-    directory.mkdir()
-    for name, line in (("ackclock", f"'{sys.executable}' -m ackclock"), ("sudo", "")):
-        (directory / name).write_text(f'#!/bin/sh\nexec {line} "$@"\n')
-        (directory / name).chmod(0o755)
-    return directory
-
-
-def _tell(title: str, directory: Path, commands: Path) -> None:
+def tell(title: str, directory: Path, commands: Path) -> None:
     """Do what a story says, in an empty directory: save its files, run commands and Python."""
     (story,) = [part for part in PAGE.split("\n## ") if part.startswith(f"{title}:")]
     environment = os.environ | {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg"}
@@ -54,7 +41,7 @@ def _answers(directory: Path, question: str) -> dict[str, dict[str, float]]:
 
 
 def test_a_student(tmp_path: Path, bin_directory: Path) -> None:
-    _tell("A student", tmp_path, bin_directory)
+    tell("A student", tmp_path, bin_directory)
     home = _answers(tmp_path / "home", "delay")
     # 640 packets of 8000 bits at 25 Mbit/s are 204.8 ms. CUBIC falls to 0.7 of the window, which is
     # 0.7 (30 + 205) - 30 = 134 ms of queue, and climbs again. A packet takes 0.32 ms, and Vegas
@@ -67,7 +54,7 @@ def test_a_student(tmp_path: Path, bin_directory: Path) -> None:
 
 
 def test_a_network_engineer(tmp_path: Path, bin_directory: Path) -> None:
-    _tell("A network engineer", tmp_path, bin_directory)
+    tell("A network engineer", tmp_path, bin_directory)
     geo = _answers(tmp_path / "geo", "goodput")
     # CUBIC's response function at p = 0.001 and 0.6 s (RFC 9438, section 5.1):
     # 1.054 (0.6 / 0.001)^(3/4) = 128 packets, 1.7 Mbit/s.
@@ -79,7 +66,7 @@ def test_a_network_engineer(tmp_path: Path, bin_directory: Path) -> None:
 
 
 def test_a_quic_engineer(tmp_path: Path, bin_directory: Path) -> None:
-    _tell("A QUIC engineer", tmp_path, bin_directory)
+    tell("A QUIC engineer", tmp_path, bin_directory)
     records = (tmp_path / "qlogs" / "download.sqlog").read_text().split("\x1e")
     metrics = [json.loads(one)["data"] for one in records if "recovery:metrics_updated" in one]
     # Milliseconds: the path has 30 of them, and a packet of 1500 bytes takes 0.5 ms at 25 Mbit/s.
@@ -88,37 +75,8 @@ def test_a_quic_engineer(tmp_path: Path, bin_directory: Path) -> None:
     assert summary["flows"][0]["controller"] == "cubic"
 
 
-def _lacks() -> str:
-    """Say what the story about the kernel needs and this machine has not."""
-    try:
-        for name in ("ackclock-link", "ackclock-kernel"):
-            programs.program(name)
-    except ackclock.SimulationError as error:
-        return str(error)
-    if os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists():
-        return "needs root and a kernel with BTF"
-    missing = [one for one in ("iperf3", "ip", "ss") if shutil.which(one) is None]
-    return f"needs {', '.join(missing)}" if missing else ""
-
-
-# Whoever names the program wants to see it run: then what is missing fails the test.
-@pytest.mark.skipif(bool(_lacks()) and "ACKCLOCK_KERNEL" not in os.environ, reason=_lacks() or "nothing")
-def test_a_kernel_developer(tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a machine that runs other tests a packet may be late, which link would call invalid.
-    tolerant = bin_directory / "ackclock-link"
-    real = programs.program("ackclock-link")
-    tolerant.write_text(f'#!/bin/sh\nexec "{real}" --tolerance 1h "$@"\n')
-    tolerant.chmod(0o755)
-    monkeypatch.setenv("ACKCLOCK_LINK", str(tolerant))
-    _tell("A kernel developer", tmp_path, bin_directory)
-    run = ackclock.Run.read(tmp_path / "fit")
-    assert {flow["controller"] for flow in run.summary["flows"]} == {"fit"}
-    # 10 Mbit/s on the wire; before slow start has ended it is less.
-    assert 5 < max(flow["goodput_mbps"] for flow in run.summary["flows"]) < 10
-
-
 def test_a_researcher(tmp_path: Path, bin_directory: Path) -> None:
-    _tell("A researcher", tmp_path, bin_directory)
+    tell("A researcher", tmp_path, bin_directory)
     record = json.loads((tmp_path / "results/illinois/figure-1/artefact.json").read_text())
     assert record["verdict"] == "reproduced"
     assert "<svg" in (tmp_path / "response.svg").read_text()
