@@ -417,7 +417,7 @@ def _used(kind: str, place: Path) -> None:
 
 def every_change_is_told(
     place: Path,
-    verify: Callable[..., Finished],
+    run: Callable[..., Finished],
     use: Callable[[], object] | None,
     has_seal: Callable[[str], bool] = lambda _: True,
 ) -> None:
@@ -426,7 +426,7 @@ def every_change_is_told(
     `use` reads the result as those do who use it, and `has_seal` says of a file that is gone whether
     anybody can tell.
     """
-    assert verify("verify", place).returncode == 0
+    assert run("verify", place).returncode == 0
     # Kept runs have a test of their own.
     whole = {name: one for name, one in _contents(place).items() if not name.startswith((".", "lab."))}
     draw = random.Random(4)  # noqa: S311
@@ -444,7 +444,7 @@ def every_change_is_told(
             with pytest.raises(integrity.DamagedError) as damaged:
                 use()
             assert "\n" not in str(damaged.value)
-        told = verify("verify", place)
+        told = run("verify", place)
         if content is None and not has_seal(name):
             assert told.returncode == 0
         else:
@@ -454,7 +454,7 @@ def every_change_is_told(
         (place / name).write_bytes(whole[name])
     if use is not None:
         use()
-    assert verify("verify", place).returncode == 0
+    assert run("verify", place).returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["simulate", "runs", "inferred", "compare"])

@@ -1,31 +1,18 @@
-"""Built-in controls written once more as classes, and scenarios that show a difference.
-
-``python tests/twins.py`` writes the scenarios for the tests of the laboratory.
-"""
+"""Built-in controls written once more as classes."""
 
 from __future__ import annotations
 
 import copy
-import json
 import math
-import re
 from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ackclock import Ack, Control, Loss, Start, Timeout
-from ackclock_evaluate.criteria import RFC9743
-from ackclock_evaluate.setting import Subject
 
-SCENARIOS = Path(__file__).parents[1] / "lab" / "tests" / "criteria.json"
-LONGEST_S = 20.0
+SCENARIOS = Path(__file__).with_name("data") / "criteria.json"
+"""A scenario per criterion of RFC 9743, which `satellites/test_twin_scenarios.py` takes from there."""
 TICKS_PER_S = 1e12
-HARDEST = {
-    "aqm": "PIE, 8 flows, marks beside losses",
-    "reordering": "up to RTT",
-    "app-limited": "2.5 MB after pauses of 1 s, alone",
-}
-"""Cells that are chosen where the first one has no marks, undone cuts or idle periods."""
 
 
 class Reno(Control):
@@ -111,48 +98,6 @@ class Cubic(Control):
         self.window, self.w_max, self.epoch = 1.0, 0.0, None
 
 
-def cut(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Let a scenario last 20 s at most: what happens in it happens so much sooner."""
-    short = copy.deepcopy(scenario)
-    seconds = float(short["run"]["duration"].removesuffix(" s"))
-    factor = min(1.0, LONGEST_S / seconds)
-
-    def sooner(time: Any) -> Any:
-        if isinstance(time, dict):
-            return {key: [sooner(one) for one in values] for key, values in time.items()}
-        if isinstance(time, str) and (match := re.fullmatch(r"([\d.]+) s", time)):
-            return f"{float(match[1]) * factor:.9g} s"
-        return time
-
-    run = short["run"]
-    run["duration"], run["warmup"] = sooner(run["duration"]), sooner(run["warmup"])
-    for event in short.get("event", []):
-        event["at"] = sooner(event["at"])
-    for flow in short["flow"]:
-        flow.update({key: sooner(flow[key]) for key in ("start", "stop") if key in flow})
-    return short
-
-
-def scenarios() -> dict[str, dict[str, Any]]:
-    """Return a scenario per criterion of RFC 9743, and slow starts that HyStart++ ends."""
-    chosen = {}
-    for criterion in RFC9743:
-        if criterion.cells is None:
-            continue
-        cells = criterion.cells("quick")
-        name = HARDEST.get(criterion.id, cells[0].name)
-        (cell,) = [cell for cell in cells if cell.name == name]
-        part = next(iter(cell.parts(Subject("reno")).values()))
-        chosen[criterion.id] = cut(part.scenario)
-        # HyStart as Linux has it is a part of its CUBIC, and not of RFC 9438.
-        chosen[criterion.id]["tcp"]["hystart"] = False
-    early = copy.deepcopy(chosen["far"])
-    early["tcp"]["hystart"] = True
-    # Four products of rate and delay: one overflows in the very round trip in which the RTT rises.
-    early["dumbbell"]["queue"]["limit"] = "10000 packets"
-    return {**chosen, "hystart": early}
-
-
 def judged(scenario: dict[str, Any], control: str) -> dict[str, Any]:
     """Return a scenario with another control in the judged place."""
     other = copy.deepcopy(scenario)
@@ -162,13 +107,4 @@ def judged(scenario: dict[str, Any], control: str) -> dict[str, Any]:
     return other
 
 
-def text() -> str:
-    """Return the scenarios as the laboratory's tests read them."""
-    lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in scenarios().items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
 assert math.isclose(cube_root(27.0), 3.0, rel_tol=0.0)
-
-if __name__ == "__main__":
-    SCENARIOS.write_text(text())

@@ -34,9 +34,9 @@ function path(control: string): JsonObject {
   };
 }
 
-/** A scenario per criterion of RFC 9743, with Reno in the judged place (tests/twins.py). */
+/** A scenario per criterion of RFC 9743, with Reno in the judged place (tests/satellites/test_twin_scenarios.py). */
 const CRITERIA: Record<string, { flow: JsonObject[] } & JsonObject> = JSON.parse(
-  readFileSync(join(LAB, "tests/criteria.json"), "utf8"),
+  readFileSync(join(LAB, "../tests/data/criteria.json"), "utf8"),
 );
 
 function judged(scenario: { flow: JsonObject[] } & JsonObject, controller: string): JsonObject {
