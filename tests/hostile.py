@@ -12,13 +12,11 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ackclock import ScenarioError, engine, sweeps
-from ackclock.engine import integrity
-from ackclock_paths import campaign
 
 PATH = """\
 [run]
@@ -70,20 +68,6 @@ tcp.recovery=sack
 run.seed=3
 """
 TRACE = "1\n2\n2\n5\n11\n"
-PLAN = {"server": "here", "controls": ["reno", "fit"], "period_s": 1, "slots": 2, "references": 0}
-RECORDS = [
-    {"slot": 0, "try": 1, "event": "begin", "unix_s": 1000.0, "elapsed_s": 0.0},
-    {"slot": 0, "try": 1, "event": "sample", "control": "reno", "second": 1.0, "flow": 0},
-    {
-        "slot": 0,
-        "try": 1,
-        "event": "end",
-        "control": "reno",
-        "seconds": 1.0,
-        "received_bytes": [125000],
-        "complete": True,
-    },
-]
 # What stands where something else should.
 NASTY = [
     "nan", "inf", "-inf", "-1", "0", "1e999", "9" * 400, "1e-320", "-0.0", "0x7fffffffffffffff",
@@ -95,55 +79,53 @@ NASTY = [
 ]  # fmt: skip
 
 
-def _kinds(home: Path) -> dict[str, Callable[[bytes], object]]:
-    """Give what reads each kind of input."""
+class Kind(NamedTuple):
+    """A kind of input.
+
+    Attributes
+    ----------
+    good : str
+        What is changed; as it is, it can be read.
+    read : callable
+        Reads bytes, given a directory for files.
+    refusal : type
+        What it may raise.
+    """
+
+    good: str
+    read: Callable[[Path, bytes], object]
+    refusal: type[Exception] = ScenarioError
+
+
+def _written(file: Path, content: bytes) -> Path:
+    file.write_bytes(content)
+    return file
+
+
+def _sweep(home: Path, content: bytes) -> object:
     (home / "path.toml").write_text(PATH)
-    base = engine.read(home / "path.toml")
-
-    def written(name: str, content: bytes) -> Path:
-        (home / name).write_bytes(content)
-        return home / name
-
-    def settings(content: bytes) -> object:
-        return engine.read(base, settings=content.decode(errors="replace").splitlines())
-
-    def trace(content: bytes) -> object:
-        written("rates", content)
-        text = PATH.replace('rate = "10 Mbit/s"', f'rate_trace = "{home / "rates"}"')
-        return engine.read(written("traced.toml", text.encode()))
-
-    def log(content: bytes) -> object:
-        written("log.jsonl", content)
-        written("campaign.json", json.dumps(PLAN, indent=2).encode() + b"\n")
-        return campaign.read(home)
-
-    def plan(content: bytes) -> object:
-        written("log.jsonl", b"".join(map(integrity.seal, RECORDS)))
-        written("campaign.json", content)
-        return campaign.read(home)
-
-    return {
-        "scenario": lambda content: engine.read(written("bad.toml", content)),
-        "sweep": lambda content: sweeps.read(written("sweep.toml", content)),
-        "points": lambda content: sweeps.read(written("points.toml", content)),
-        "settings": settings,
-        "trace": trace,
-        "log": log,
-        "plan": plan,
-    }
+    return sweeps.read(_written(home / "sweep.toml", content))
 
 
-GOOD = {
-    "scenario": PATH,
-    "sweep": SWEEP,
-    "points": POINTS,
-    "settings": SETTINGS,
-    "trace": TRACE,
-    "log": "".join(json.dumps(record) + "\n" for record in RECORDS),
-    "plan": integrity.seal(PLAN).decode(),
+def _settings(home: Path, content: bytes) -> object:
+    base = engine.read(_written(home / "path.toml", PATH.encode()))
+    return engine.read(base, settings=content.decode(errors="replace").splitlines())
+
+
+def _trace(home: Path, content: bytes) -> object:
+    rates = _written(home / "rates", content)
+    text = PATH.replace('rate = "10 Mbit/s"', f'rate_trace = "{rates}"')
+    return engine.read(_written(home / "traced.toml", text.encode()))
+
+
+KINDS = {
+    "scenario": Kind(PATH, lambda home, content: engine.read(_written(home / "bad.toml", content))),
+    "sweep": Kind(SWEEP, _sweep),
+    "points": Kind(POINTS, _sweep),
+    "settings": Kind(SETTINGS, _settings),
+    "trace": Kind(TRACE, _trace),
 }
-ALLOWED = {"log": ValueError, "plan": ValueError}
-
+"""What the core reads. Campaigns are in `satellites/hostile_campaigns.py`."""
 
 ODD = [
     0,
@@ -236,7 +218,7 @@ def _changed(text: str, draw: random.Random) -> bytes:
     return bytes(content)
 
 
-def attack(kinds: Sequence[str], seed: int, goes_on: Callable[[int], bool]) -> dict[str, int]:
+def attack(kinds: Mapping[str, Kind], seed: int, goes_on: Callable[[int], bool]) -> dict[str, int]:
     """Try changed inputs of each kind in turn while `goes_on` of the round says so.
 
     Returns
@@ -246,30 +228,30 @@ def attack(kinds: Sequence[str], seed: int, goes_on: Callable[[int], bool]) -> d
     """
     refused = dict.fromkeys(kinds, 0)
     with tempfile.TemporaryDirectory() as folder:
-        readers = _kinds(Path(folder))
-        for kind in kinds:
-            readers[kind](GOOD[kind].encode())
+        home = Path(folder)
+        for kind in kinds.values():
+            kind.read(home, kind.good.encode())
         number = 0
         while goes_on(number):
-            for kind in kinds:
-                content = _changed(GOOD[kind], random.Random(f"{seed} {kind} {number}"))  # noqa: S311
+            for name, kind in kinds.items():
+                content = _changed(kind.good, random.Random(f"{seed} {name} {number}"))  # noqa: S311
                 try:
-                    readers[kind](content)
-                except ALLOWED.get(kind, ScenarioError) as error:
-                    refused[kind] += 1
+                    kind.read(home, content)
+                except kind.refusal as error:
+                    refused[name] += 1
                     one_line = "\n" not in str(error)
-                    assert one_line, f"seed {seed}, {kind} {number}: {error}\n{content!r}"
+                    assert one_line, f"seed {seed}, {name} {number}: {error}\n{content!r}"
                 except BaseException as error:
-                    error.add_note(f"seed {seed}, {kind} {number}: {content!r}")
+                    error.add_note(f"seed {seed}, {name} {number}: {content!r}")
                     raise
             number += 1
     return refused
 
 
-def main() -> None:
-    """Attack as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kinds", nargs="*", default=list(GOOD), help="by default all")
+def main(known: Mapping[str, Kind], description: str | None) -> None:
+    """Attack the known kinds as the command line says."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("kinds", nargs="*", default=list(known), help="by default all")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))  # noqa: S311
@@ -282,11 +264,11 @@ def main() -> None:
         done = number
         return number < given.count if end is None else time.monotonic() < end
 
-    refused = attack(given.kinds, given.seed, goes_on)
+    refused = attack({name: known[name] for name in given.kinds}, given.seed, goes_on)
     for kind, count in refused.items():
         print(f"{kind}: {count} of {done} refused in one line, {done - count} understood")
     print(f"seed {given.seed}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main()
+    main(KINDS, __doc__)

@@ -12,7 +12,7 @@ import ackclock as package
 from ackclock import sweeps
 from ackclock.engine import scenario as scenarios
 from conftest import BOTTLENECK, Finished
-from hostile import GOOD, attack
+from hostile import KINDS, attack
 
 PATH = f"""
 [run]
@@ -103,7 +103,7 @@ def test_a_file_that_says_less_than_it_has_is_bounded(
 
 
 def test_what_was_changed_at_random_is_understood_or_refused_in_one_line() -> None:
-    refused = attack(list(GOOD), seed=1, goes_on=lambda number: number < 60)
+    refused = attack(KINDS, seed=1, goes_on=lambda number: number < 60)
     # Most changes break something, and not all do.
     assert all(20 < count < 60 for count in refused.values()), refused
 
