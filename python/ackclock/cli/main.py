@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 import traceback
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 import click
@@ -155,8 +154,23 @@ class Verb(click.Command):
         -------
         click.Command
             With its options; a group has its verbs.
+
+        Raises
+        ------
+        SimulationError
+            When the package of the verb is not installed.
         """
-        command: click.Command = getattr(importlib.import_module(self._module), str(self.name))
+        try:
+            module = importlib.import_module(self._module)
+        except ImportError as error:
+            package = self._module.partition(".")[0]
+            # What is missing may also be something that the package itself needs.
+            if error.name != package:
+                raise
+            raise ackclock.SimulationError(
+                f"{self.name} needs the package {package}, which is not installed"
+            ) from error
+        command: click.Command = getattr(module, str(self.name))
         return command
 
     def make_context(
@@ -180,6 +194,9 @@ class App(Verbs):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
+        # A third of the time that all of this needs until a verb is called.
+        from importlib.metadata import entry_points
+
         for point in entry_points(group=ENTRY_POINTS, name=cmd_name):
             added: click.Command = point.load()
             return added
