@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.cli.main import Verb, app
+from ackclock.cli.main import VERBS, Verb, app
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (".", "docs", "docs/*", "papers/*", "tests/data/*")
+FOLDERS = (".", "docs", "docs/*", "papers/*", "satellites/*", "tests/data/*")
 PAGES = sorted(file for folder in FOLDERS for file in ROOT.glob(f"{folder}/*.md"))
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-# Programs of their own, whose options are read in Rust.
-PROGRAMS = {"link": "ackclock-link", "measure": "ackclock-measure", "kernel": "ackclock-kernel"}
+IMPORT = re.compile(r"^(?:from ackclock[\w.]* import .+|import ackclock[\w.]*)$", re.MULTILINE)
+OF_THE_CORE = re.compile(r"(?:from|import) ackclock(?:_papers)?\b")
+# What pages quote of satellites is tested with these.
+ADDED = {verb.name for verb in VERBS if not verb.module.startswith("ackclock.")}
 
 
 def _commands(name):
@@ -29,42 +31,46 @@ def _commands(name):
                     yield page.relative_to(ROOT), shlex.split(bare)
 
 
-COMMANDS = [
-    pytest.param(words, id=f"{page}: {' '.join(words)}"[:100]) for page, words in _commands("ackclock")
-]
+def commands(verbs_are_added):
+    """Give the quoted commands whose verb is one of a satellite, or is none, as parameters of a test."""
+    return [
+        pytest.param(words, id=f"{page}: {' '.join(words)}"[:100])
+        for page, words in _commands("ackclock")
+        if (words[1] in ADDED) == verbs_are_added
+    ]
 
 
-def _sources(program):
-    return "".join(
-        file.read_text(encoding="utf-8") for file in (ROOT / "crates" / program / "src").rglob("*.rs")
-    )
+COMMANDS = commands(verbs_are_added=False)
 
 
-@pytest.mark.parametrize("words", COMMANDS)
-def test_a_quoted_command_exists_with_its_options(words):
+def has_its_options(words, program=""):
+    """Check a command against --help, and its options also against the Rust of a program."""
     command, rest = app, words[1:]
-    verb = rest[0]
     while rest and hasattr(command, "commands"):
         if rest[0].startswith("-"):
             break
         if rest[0].isupper():
             return  # NAME stands for any verb.
-        if rest[0] not in command.commands and command.name in PROGRAMS:
+        if rest[0] not in command.commands and program:
             break
         assert rest[0] in command.commands, f"{rest[0]} is not a verb; there are {list(command.commands)}"
         command, rest = command.commands[rest[0]], rest[1:]
         command = command.load() if isinstance(command, Verb) else command
     known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     known |= {"--help", "-h"}
-    text = _sources(PROGRAMS[verb]) if verb in PROGRAMS else ""
     for word in rest:
         option = word.split("=")[0]
         if re.fullmatch(r"--?[a-z][\w-]*", option):
             # An option of the programs in Rust is a field of their arguments.
             field = option.lstrip("-").replace("-", "_")
-            assert option in known or re.search(rf"\b{field}\b", text), (
+            assert option in known or re.search(rf"\b{field}\b", program), (
                 f"{' '.join(words)}: there is no {option}"
             )
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_quoted_command_exists_with_its_options(words):
+    has_its_options(words)
 
 
 def test_commands_are_found():
@@ -94,8 +100,13 @@ def test_the_python_of_the_readme_runs():
     assert found["run"].flows["controller"].to_list() == ["illinois", "cubic"]
 
 
+def imports(page, of_the_core):
+    """Give the lines of a page's Python that import a package of ackclock."""
+    for code in PYTHON.findall(page.read_text(encoding="utf-8")):
+        yield from (line for line in IMPORT.findall(code) if bool(OF_THE_CORE.match(line)) == of_the_core)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_quoted_python_imports_exists(page):
-    for code in PYTHON.findall(page.read_text(encoding="utf-8")):
-        for line in re.findall(r"^(?:from ackclock[\w.]* import .+|import ackclock[\w.]*)$", code, re.M):
-            exec(line, {})  # noqa: S102
+    for line in imports(page, of_the_core=True):
+        exec(line, {})  # noqa: S102

@@ -19,7 +19,10 @@ CODE = [
     *(ROOT / "lab/src").rglob("*.ts*"),
     *(ROOT / "lab/tests").glob("*.ts"),
 ]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for folder in ("docs", "papers", "satellites") for page in (ROOT / folder).rglob("*.md")),
+]
 
 LONGEST = 400
 LONGER = {"crates/ackclock-sim/src/tcp/sender.rs": "one state machine"}

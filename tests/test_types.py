@@ -11,15 +11,17 @@ import ackclock
 
 ROOT = Path(__file__).parents[1]
 SNIPPET = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = (
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "satellites").rglob("*.md")),
+)
+SATELLITE = re.compile(r"\backclock_(?!papers)\w+")
 
 
-@pytest.fixture(scope="module")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return what mypy says of each snippet, of all public names, and of a mistake, by their names."""
-    folder = tmp_path_factory.mktemp("snippets")
-    texts = {"every_name": "import ackclock\n" + "".join(f"ackclock.{name}\n" for name in ackclock.__all__)}
-    texts["mistake"] = "import ackclock\nackclock.sweep(3)\nackclock.evaluate('reno', seed='one').nothing\n"
+def snippets(*, of_satellites: bool) -> dict[str, str]:
+    """Return the snippets of all pages that need a satellite, or all that need none, by their names."""
+    texts = {}
     for page in PAGES:
         if "snippets" in page.parts or "node_modules" in page.parts:
             continue
@@ -30,6 +32,11 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             is_file = file.strip().endswith(".py")
             before += "" if is_file else code
             texts[name] = code if is_file else before
+    return {name: text for name, text in texts.items() if bool(SATELLITE.search(text)) == of_satellites}
+
+
+def errors(texts: dict[str, str], folder: Path) -> dict[str, str]:
+    """Return what mypy says of each text, which it writes to a folder."""
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
     command = [
@@ -54,6 +61,14 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return what mypy says of each snippet, of all public names, and of a mistake, by their names."""
+    texts = {"every_name": "import ackclock\n" + "".join(f"ackclock.{name}\n" for name in ackclock.__all__)}
+    texts["mistake"] = "import ackclock\nackclock.sweep(3)\nackclock.evaluate('reno', seed='one').nothing\n"
+    return errors(texts | snippets(of_satellites=False), tmp_path_factory.mktemp("snippets"))
+
+
 def test_every_public_name_is_visible(checked: dict[str, str]) -> None:
     assert checked["every_name"] == ""
     # And has a type: three mistakes are seen.
@@ -61,9 +76,9 @@ def test_every_public_name_is_visible(checked: dict[str, str]) -> None:
 
 
 def test_snippets_have_no_type_errors(checked: dict[str, str]) -> None:
-    snippets = {name: said for name, said in checked.items() if name not in ("every_name", "mistake")}
-    assert len(snippets) > 8
-    assert {name: said for name, said in snippets.items() if said} == {}
+    said = {name: text for name, text in checked.items() if name not in ("every_name", "mistake")}
+    assert len(said) > 8
+    assert {name: text for name, text in said.items() if text} == {}
 
 
 def test_the_function_stays_the_function() -> None:
