@@ -19,7 +19,6 @@ from ackclock import predictions
 from ackclock.draw import markdown, plots
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import numbers, page, sentences
-from ackclock_evaluate import search as adversaries
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -307,6 +306,9 @@ def write_papers() -> None:
 
 def draw_adversary(image: Path) -> None:
     """Draw the picture of a saved adversary again, from its scenario."""
+    # A satellite, which the documents of the core do not need.
+    from ackclock_evaluate import search as adversaries
+
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
     content = io.BytesIO()
     with plots.in_style():

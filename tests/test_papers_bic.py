@@ -357,7 +357,7 @@ def test_rtt_ratio_has_the_error_of_both():
     row = tables_1_to_3.TABLE_3.measure(tables_1_to_3.RttPair("AIMD", 6), run)
     assert row["utilisation"] == 0.9
     assert row["ratio"].value == pytest.approx(2.0)
-    assert row["ratio"].low == pytest.approx(2.0 * (1 - 0.0480), abs=1e-3)
+    assert row["ratio"].low == pytest.approx(2.0 * np.exp(-0.0480), abs=1e-3)
     assert row["ratio"].high == pytest.approx(2.0 * (1 + 0.0480), abs=1e-3)
 
 

@@ -182,6 +182,9 @@ def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> 
     share = (value - least) / (most - least)
     angle = np.arcsin(np.sqrt(share))
     rise = 2 * np.sqrt(share * (1 - share)) * (most - least)
+    if not rise:
+        # So near a bound that the share is 0 or 1 to the last digit.
+        return within(replace(estimate, value=least if share < 0.5 else most), least, most)
     ends = angle + np.array([estimate.low - value, estimate.high - value]) / rise
     low, high = least + (most - least) * np.sin(np.clip(ends, 0, np.pi / 2)) ** 2
     # What rounding may add.
