@@ -409,18 +409,18 @@ class Episodes:
             When an action or the length is refused, or another thread advances the same runs.
         """
 
-    def finish(self, place: int) -> str | None:
+    def finish(self, place: int) -> Summary | None:
         """End a run that has come to its end.
 
         Parameters
         ----------
         place : int
-            Where.
+            Index of the run.
 
         Returns
         -------
-        str or None
-            Its summary as JSON (`summary_schema`); none when there is no run.
+        Summary or None
+            None when there is no run in that place.
         """
 
 def observed() -> list[tuple[str, str]]:

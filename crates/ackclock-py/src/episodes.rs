@@ -14,11 +14,13 @@ use ackclock_units::{Span, Time, Window};
 use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::SimulationError;
 use crate::catalogue::Everything;
 use crate::own::caught;
 use crate::scenario::Scenario;
+use crate::summary;
 
 /// What is observed of a step: names, with units last, and what they mean.
 const QUANTITIES: [(&str, &str); 12] = [
@@ -367,11 +369,11 @@ impl Episodes {
         })
     }
 
-    /// Ends the run in a place, which must have come to its end, and gives its summary as JSON; none without a run.
-    fn finish(&self, place: usize) -> PyResult<Option<String>> {
+    /// Ends the run in a place, which must have come to its end, and returns its summary; none without a run.
+    fn finish<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(episode) = self.runs()?.get_mut(place).and_then(Option::take) else { return Ok(None) };
         let (summary, _) = caught(|| episode.simulation.finish(&catalogue()))?
             .map_err(|error| SimulationError::new_err(error.to_string()))?;
-        serde_json::to_string(&summary).map(Some).map_err(|error| SimulationError::new_err(error.to_string()))
+        summary::as_dict(py, summary).map(Some)
     }
 }
