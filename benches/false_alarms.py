@@ -12,7 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 from ackclock.decision.paired import Limit
-from ackclock_evaluate.evaluate import Asked, evaluate
+from ackclock_evaluate.evaluate import evaluate
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import BASELINES, Subject
 from ackclock_evaluate.suites import SUITES
 
@@ -32,30 +33,32 @@ def main() -> int:
     given = parser.parse_args()
     wanted = set(filter(None, given.only.split(",")))
     criteria = tuple(
-        one for one in SUITES[given.suite] if one.cells is not None and (not wanted or one.id in wanted)
+        criterion
+        for criterion in SUITES[given.suite]
+        if criterion.cells is not None and (not wanted or criterion.id in wanted)
     )
-    if not criteria or wanted - {one.id for one in criteria}:
+    if not criteria or wanted - {criterion.id for criterion in criteria}:
         parser.error(f"--only: {given.suite} does not have all of {', '.join(sorted(wanted))}")
     counts: Counter[str] = Counter()
     for seed in range(1, given.seeds + 1):
         for name in BASELINES:
-            asked = Asked(
+            request = Request(
                 Subject(name), criteria, mode="full" if given.full else "quick", seed=seed, paired=False
             )
-            found = evaluate(asked, given.output, jobs=given.jobs).results
-            words = ", ".join(f"{one.criterion.id} {one.verdict}" for one in found)
-            print(f"{name}, seed {seed}: {words}", flush=True)
-            for one in found:
-                counts[one.verdict] += 1
-                if one.verdict in ALARMS and one.worst is not None:
-                    cell, what = one.worst
-                    metric = what.metric if isinstance(what, Limit) else what.margin.metric
-                    print(f"  {one.criterion.id} {one.verdict}: {cell.cell.name}, {metric}", flush=True)
-    judged = sum(counts.values())
-    alarms = sum(counts[one] for one in ALARMS)
+            results = evaluate(request, given.output, jobs=given.jobs).results
+            verdicts = ", ".join(f"{result.criterion.id} {result.verdict}" for result in results)
+            print(f"{name}, seed {seed}: {verdicts}", flush=True)
+            for result in results:
+                counts[result.verdict] += 1
+                if result.verdict in ALARMS and result.worst is not None:
+                    cell, judged = result.worst
+                    metric = judged.metric if isinstance(judged, Limit) else judged.margin.metric
+                    print(f"  {result.criterion.id} {result.verdict}: {cell.cell.name}, {metric}", flush=True)
+    total = sum(counts.values())
+    alarms = sum(counts[verdict] for verdict in ALARMS)
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
-    print(f"{alarms} of {judged} criteria ({alarms / judged:.1%}; at most {MOST:.0%})")
-    return int(alarms > MOST * judged)
+    print(f"{alarms} of {total} criteria ({alarms / total:.1%}; at most {MOST:.0%})")
+    return int(alarms > MOST * total)
 
 
 if __name__ == "__main__":

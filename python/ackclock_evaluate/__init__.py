@@ -1,1 +1,1 @@
-"""What a new congestion control must show: criteria, verdicts beside baselines, adversaries."""
+"""The evaluation of a new congestion control: criteria, verdicts against baselines, adversaries."""

@@ -1,4 +1,4 @@
-"""What an evaluation will cost, before it begins."""
+"""The cost of an evaluation, estimated before it begins."""
 
 from __future__ import annotations
 
@@ -13,85 +13,57 @@ from ackclock import engine
 from ackclock.runs import Job, Store
 from ackclock_evaluate.cell import Part
 from ackclock_evaluate.evaluate import refuse_unknown
-from ackclock_evaluate.results import Asked
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import STANDARD, Mode, Subject
 from ackclock_evaluate.work import Work
 
 TRIAL_S = 30.0
-"""Simulated seconds of the standard path by which the speed is measured."""
+"""Simulated seconds of the standard path that measure the speed."""
 TRIALS = 2
-"""The best counts: the first one warms up."""
+"""Trials of which the best counts, because the first warms up."""
 PER_RUN_S = 0.02
-"""What a run costs besides its packets."""
+"""Time of a run without its packets."""
 RECORDED = 1.1
-"""How much longer a packet takes when tables are recorded (measured with samples of a second)."""
+"""Time of a packet when tables are recorded, relative to a run without (samples of a second)."""
 UNDECIDED: Mapping[Mode, float] = {"quick": 0.5, "full": 0.1}
-"""Packets of the further runs of undecided cells, over those of all first runs: which cells are
-undecided depends on the control, so the baselines have to be run further for each (measured in
-packets: quick 0.53 for illinois, 0.45 for fit; full 0.1, since its first runs are more)."""
+"""Packets of the further runs of undecided cells, relative to those of all first runs.
+
+Which cells are undecided depends on the control, so every control needs further runs of the
+baselines (measured: quick 0.53 for illinois, 0.45 for fit; full 0.1, since it has more first runs)."""
 UNASKED = 50
-"""How many times as much is sent to a receiver that acknowledges what it does not have: nothing
-slows the sender down (measured on the standard path in 60 s: 12.3 million packets, not 0.25)."""
+"""Packets sent to a receiver that acknowledges packets in advance, relative to another receiver.
+
+Nothing slows the sender down (on the standard path 12.3 million packets in 60 s instead of 0.25)."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What is to be done.
-
-    Attributes
-    ----------
-    cells : int
-        Situations.
-    runs : int
-        Runs that are wanted at first, each once.
-    kept : int
-        Of them those that are kept from before.
-    packets : float
-        About how many packets the others are, those of undecided cells included.
-    seconds : float
-        About how long everything takes.
-    """
+    """Counts and estimates of the runs of an evaluation."""
 
     cells: int
     runs: int
+    """Initial runs, each counted once."""
     kept: int
+    """Initial runs that are in the cache."""
     packets: float
+    """Estimated packets of the missing runs, the further runs of undecided cells included."""
     seconds: float
+    """Estimated time of the evaluation."""
 
 
-def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
-    """Estimate the cost of an evaluation on this machine.
-
-    Parameters
-    ----------
-    asked : Asked
-        What it is to do.
-    cache : Path
-        Where numbers are kept.
-    jobs : int, optional
-        Runs at once; by default one per core.
-
-    Returns
-    -------
-    Cost
-        Counts and times; the speed is measured by a short run of each control.
-
-    Raises
-    ------
-    ScenarioError, SimulationError
-        When a control cannot be loaded or run.
-    """
-    refuse_unknown(asked)
+def cost(request: Request, cache: Path, jobs: int | None = None) -> Cost:
+    """Estimate the cost of an evaluation on this machine, from a short run of each control."""
+    refuse_unknown(request)
     with Store(cache).read_only() as kept:
-        work = Work(asked, kept)
+        work = Work(request, kept)
         wanted: dict[str, tuple[Subject, Part, Job]] = {}
         for cell in range(len(work.cells)):
-            for index, subject in enumerate(asked.subjects):
+            for index, subject in enumerate(request.subjects):
                 parts = work.parts(cell, index)
                 for _, name, job in work.jobs(cell, index):
                     wanted.setdefault(job.key, (subject, parts[name], job))
             missing = {key for key in wanted if kept.get(key) is None}
-    speed = {subject.name: _packets_per_second(subject) for subject in asked.subjects}
+    speed = {subject.name: _packets_per_second(subject) for subject in request.subjects}
     packets = seconds = all_packets = all_seconds = 0.0
     own = own_missing = 0
     for key, (subject, part, job) in wanted.items():
@@ -99,11 +71,11 @@ def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
         slower = RECORDED if job.record else 1.0
         takes_s = PER_RUN_S + slower * count / speed[subject.name]
         all_packets, all_seconds = all_packets + count, all_seconds + takes_s
-        own += asked.candidate.name in job.scenario.controls
+        own += request.candidate.name in job.scenario.controls
         if key in missing:
             packets, seconds = packets + count, seconds + takes_s
-            own_missing += asked.candidate.name in job.scenario.controls
-    further = UNDECIDED[asked.mode] * own_missing / max(1, own)
+            own_missing += request.candidate.name in job.scenario.controls
+    further = UNDECIDED[request.mode] * own_missing / max(1, own)
     cores = jobs or os.cpu_count() or 1
     return Cost(
         len(work.cells),
@@ -115,7 +87,7 @@ def cost(asked: Asked, cache: Path, jobs: int | None = None) -> Cost:
 
 
 def _packets(scenario: Mapping[str, Any], duration_s: float) -> float:
-    """Give the packets of a path that is always full; of what random losses leave of it."""
+    """Return the packets of a path that is always full, or as full as random losses allow."""
     link = scenario.get("dumbbell") or scenario["link"][0]
     rate = engine.quantity(link["rate"], "rate_bps")
     packet = engine.quantity(scenario["tcp"]["packet"], "size_bytes")

@@ -1,4 +1,4 @@
-"""An evaluation: every cell with the candidate and with each baseline in its place, judged."""
+"""An evaluation: every cell runs with the candidate and with each baseline in its place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import Limits, Store, drive, places, progress
 from ackclock.runs.live import OFF, Live
-from ackclock_evaluate.results import Asked, Evaluation
+from ackclock_evaluate.results import Evaluation, Request
 from ackclock_evaluate.setting import BASELINES, STANDARD
 from ackclock_evaluate.work import FIRST_RUNS, Work
 
 
 def evaluate(
-    asked: Asked,
+    request: Request,
     cache: Path,
     *,
     jobs: int | None = None,
@@ -27,54 +27,27 @@ def evaluate(
     tell: Callable[[str], Any] | None = None,
     live: Live = OFF,
 ) -> Evaluation:
-    """Measure the candidate and the baselines, and judge.
+    """Measure the candidate, the baselines and the further controls, and judge.
 
-    Parameters
-    ----------
-    asked : Asked
-        What to do.
-    cache : Path
-        Directory in which numbers are kept, for the next control, too.
-    jobs : int, optional
-        Runs at once on this machine; by default one per core.
-    cluster : str, optional
-        Address of a Dask scheduler; its workers make the runs.
-    limits : Limits, optional
-        What a run may use; by default those of `Limits` when a control is not built in.
-    shown : bool
-        Whether a bar with the time left is shown on a terminal.
-    tell : callable, optional
-        Called with a line when cells get more runs.
-    live : Live
-        A page that shows how far it is, and what the situations have given that are done.
-
-    Returns
-    -------
-    Evaluation
-        Verdicts and all numbers.
-
-    Raises
-    ------
-    ScenarioError
-        When the candidate cannot be loaded, or a cluster cannot be reached.
-    SimulationError
-        When a run of a baseline fails.
-    StorageError
-        When numbers cannot be kept.
+    Numbers are kept in `cache`, where the evaluation of the next control finds those of the
+    baselines. By default one run per core is made at once, or those of the workers of a Dask
+    `cluster`, and controls that are not built in have the default `Limits`. `tell` is called with a
+    line when cells get more runs; `live` is a page for progress and interim results. A baseline
+    whose run fails raises a SimulationError.
     """
-    names = [subject.name for subject in asked.subjects]
-    refuse_unknown(asked)
+    names = [subject.name for subject in request.subjects]
+    refuse_unknown(request)
     with (
         Store(cache).opened() as kept,
         places.opened(names, jobs=jobs, cluster=cluster, limits=limits) as place,
     ):
-        work = _whole(asked, kept)
-        asked = work.asked
+        work = _complete(request, kept)
+        request = work.request
         if live.is_on:
-            # It draws, and Matplotlib is slow to import.
-            from ackclock_evaluate.sofar import SoFar
+            # It imports Matplotlib, which is slow.
+            from ackclock_evaluate.interim import Interim
 
-            live.shows(SoFar(work))
+            live.shows(Interim(work))
         while True:
             wanted = work.all_jobs()
             count = len({job.key for job in wanted})
@@ -84,45 +57,35 @@ def evaluate(
             if not work.undecided():
                 break
             if tell is not None:
-                tell(f"{sum(one > FIRST_RUNS[asked.mode] for one in work.runs)} cells get more runs")
+                more = sum(runs > FIRST_RUNS[request.mode] for runs in work.runs)
+                tell(f"adding runs to {more} undecided cells")
         live.settle()
-        made = {job.key: kept.get(job.key) for job in work.all_jobs()}
-        packets = sum(answer.packets for answer in made.values() if answer is not None)
+        answers = {job.key: kept.get(job.key) for job in work.all_jobs()}
+        packets = sum(answer.packets for answer in answers.values() if answer is not None)
         others = {
-            subject.name: work.of_criteria(index) for index, subject in enumerate(asked.subjects) if index
+            subject.name: work.of_criteria(index) for index, subject in enumerate(request.subjects) if index
         }
-        return Evaluation(asked, work.of_criteria(0), others, packets)
+        return Evaluation(request, work.of_criteria(0), others, packets)
 
 
-def _whole(asked: Asked, kept: Store) -> Work:
-    """Leave out what was asked before and would have to be run again."""
-    work = Work(asked, kept)
-    torn = {
+def _complete(request: Request, kept: Store) -> Work:
+    """Leave out criteria of an earlier evaluation of which any run is missing."""
+    work = Work(request, kept)
+    incomplete = {
         criterion.key
         for cell, (criterion, _) in enumerate(work.cells)
-        if criterion.key in asked.earlier
-        for subject in range(len(asked.subjects))
+        if criterion.key in request.previous
+        for subject in range(len(request.subjects))
         if any(kept.get(job.key) is None for _, _, job in work.jobs(cell, subject))
     }
-    left = tuple(one for one in asked.criteria if one.key not in torn)
-    return Work(replace(asked, criteria=left), kept) if torn else work
+    left = tuple(criterion for criterion in request.criteria if criterion.key not in incomplete)
+    return Work(replace(request, criteria=left), kept) if incomplete else work
 
 
-def refuse_unknown(asked: Asked) -> None:
-    """Load the controls, and refuse one that cannot even send on the standard path.
-
-    Parameters
-    ----------
-    asked : Asked
-        What is to be done.
-
-    Raises
-    ------
-    ScenarioError
-        When there is no such control or parameter.
-    """
-    controls.load_missing([subject.name for subject in asked.subjects])
-    for subject in asked.subjects:
+def refuse_unknown(request: Request) -> None:
+    """Load the controls; unknown controls and parameters raise a ScenarioError."""
+    controls.load_missing([subject.name for subject in request.subjects])
+    for subject in request.subjects:
         try:
             engine.read(STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms), duration_s=2))
         except engine.ScenarioError as error:
@@ -132,7 +95,7 @@ def refuse_unknown(asked: Asked) -> None:
 
 def _refuse_failed_baselines(work: Work) -> None:
     for cell, (criterion, described) in enumerate(work.cells):
-        for index, subject in enumerate(work.asked.subjects):
+        for index, subject in enumerate(work.request.subjects):
             errors = work.measured(cell, index).errors if subject.name in BASELINES and index else []
             if errors:
                 raise engine.SimulationError(

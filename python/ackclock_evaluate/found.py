@@ -1,4 +1,4 @@
-"""What searches have found, as the page and the record of an evaluation have it."""
+"""The results of searches on the page and in the record of an evaluation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ackclock.draw import plots
 from ackclock.metrics import Estimate
 from ackclock.summary import number
-from ackclock_evaluate import earlier
+from ackclock_evaluate import previous
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE
 from ackclock_evaluate.search import Adversary, Searched, picture
@@ -20,41 +20,20 @@ from ackclock_evaluate.search.saved import FRESH_RUNS
 
 
 @dataclass(frozen=True)
-class Search:
-    """What came of the searches for one objective.
-
-    Attributes
-    ----------
-    objective : str
-        What was looked for.
-    searched : list of Searched
-        By what was varied.
-    files : list of (Path, Adversary)
-        Adversaries, and where they are.
-    """
+class SearchReport:
+    """The searches for one objective, one per genome, and the files of their adversaries."""
 
     objective: str
     searched: Sequence[Searched]
     files: Sequence[tuple[Path, Adversary]]
 
 
-def findings(search: Search) -> list[str]:
-    """Say what a search has found.
-
-    Parameters
-    ----------
-    search : Search
-        The searches for one objective.
-
-    Returns
-    -------
-    list of str
-        A line per genome, and one per file.
-    """
-    return [summed_up(one) for one in search.searched] + [str(file) for file, _ in search.files]
+def findings(search: SearchReport) -> list[str]:
+    """Return a line per genome and a line per file."""
+    return [summed_up(searched) for searched in search.searched] + [str(file) for file, _ in search.files]
 
 
-def _words(value: float) -> str:
+def _number(value: float) -> str:
     if value != value:
         return "-"
     if value == 0:
@@ -62,126 +41,66 @@ def _words(value: float) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
 
 
-def interval(found: Estimate) -> str:
-    """Write an estimate with its interval.
-
-    Parameters
-    ----------
-    found : Estimate
-        A mean over runs.
-
-    Returns
-    -------
-    str
-        Such as ``"12.3 [12.1, 12.5]"``.
-    """
-    if found.low != found.low or found.low == found.high:
-        return _words(found.value)
-    return f"{_words(found.value)} [{_words(found.low)}, {_words(found.high)}]"
+def interval(estimate: Estimate) -> str:
+    """Write an estimate with its interval, such as ``"12.3 [12.1, 12.5]"``."""
+    if estimate.low != estimate.low or estimate.low == estimate.high:
+        return _number(estimate.value)
+    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
 
 
-def record(search: Search, command: str) -> dict[str, Any]:
-    """Give a search as ``verdicts.json`` has it.
-
-    Parameters
-    ----------
-    search : Search
-        The search.
-    command : str
-        That asked for it.
-
-    Returns
-    -------
-    dict
-        Objective, command, lines for people, and files of adversaries.
-    """
+def record(search: SearchReport, command: str) -> dict[str, Any]:
+    """Return a search as ``verdicts.json`` has it, with the command that asked for it."""
     return {
         "objective": search.objective,
         "command": command,
-        "lines": [summed_up(one) for one in search.searched],
+        "lines": [summed_up(searched) for searched in search.searched],
         "adversaries": [file.as_posix() for file, _ in search.files],
     }
 
 
 def kept(place: Path, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give what earlier searches found.
-
-    Parameters
-    ----------
-    place : Path
-        Folder of the earlier evaluation.
-    searches : sequence of dict
-        Those that still hold.
-
-    Returns
-    -------
-    list of dict
-        Adversaries, as ``verdicts.json`` has them.
-    """
-    record = earlier.read(place) if searches else None
-    wanted = {file for one in searches for file in one["adversaries"]}
-    return [one for one in record["adversaries"] if one["file"] in wanted] if record else []
+    """Return the adversaries of earlier searches that still hold, from the folder of their evaluation."""
+    record = previous.read(place) if searches else None
+    if record is None:
+        return []
+    wanted = {file for search in searches for file in search["adversaries"]}
+    return [adversary for adversary in record["adversaries"] if adversary["file"] in wanted]
 
 
 def draw(
     files: Sequence[tuple[Path, Adversary]], place: Path, searches: Sequence[dict[str, Any]], directory: Path
 ) -> None:
-    """Draw what was found now, and take over the pictures of what was found before.
-
-    Parameters
-    ----------
-    files : sequence of (Path, Adversary)
-        Found now.
-    place : Path
-        Folder of the earlier evaluation.
-    searches : sequence of dict
-        Earlier ones that still hold.
-    directory : Path
-        Folder of this one.
-    """
+    """Draw new adversaries to `directory`, and copy the pictures of earlier searches from `place`."""
     for file, adversary in files:
         with plots.in_style():
             plots.save(picture(adversary), directory / "pictures", file.stem)
-    for name in (file for one in searches for file in one["adversaries"]):
+    for name in (file for search in searches for file in search["adversaries"]):
         for ending in ("png", "pdf"):
-            before = place / "pictures" / f"{Path(name).stem}.{ending}"
-            if before.exists():
-                shutil.copyfile(before, directory / "pictures" / before.name)
+            picture_file = place / "pictures" / f"{Path(name).stem}.{ending}"
+            if picture_file.exists():
+                shutil.copyfile(picture_file, directory / "pictures" / picture_file.name)
 
 
 def shown(search: dict[str, Any], adversaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Give a search as the page shows it.
-
-    Parameters
-    ----------
-    search : dict
-        As ``verdicts.json`` has it.
-    adversaries : sequence of dict
-        Of all searches.
-
-    Returns
-    -------
-    dict
-        With its adversaries in words.
-    """
-    found = []
-    for one in adversaries:
-        if one["file"] not in search["adversaries"]:
+    """Return a search of ``verdicts.json`` with its adversaries in words, for the page."""
+    described = []
+    for adversary in adversaries:
+        if adversary["file"] not in search["adversaries"]:
             continue
-        ends = {CANDIDATE: (one["low"], one["high"]), **one["intervals"]}
+        ends = {CANDIDATE: (adversary["low"], adversary["high"]), **adversary["intervals"]}
         estimates = []
-        for who, value in {CANDIDATE: one["value"], **one["baseline"]}.items():
-            low, high = map(number, ends[who])
+        for control, value in {CANDIDATE: adversary["value"], **adversary["baseline"]}.items():
+            low, high = map(number, ends[control])
             estimates.append(interval(Estimate(number(value), low, high, FRESH_RUNS)))
-        file = Path(one["file"])
-        found.append(
+        file = Path(adversary["file"])
+        described.append(
             {
                 "name": file.stem,
                 "file": f"../found/{file.name}",
-                "metric": words(one["metric"]),
-                "unit": one["unit"],
+                "metric": words(adversary["metric"]),
+                "unit": adversary["unit"],
                 "estimates": estimates,
-                "genome": one["genome"],
+                "genome": adversary["genome"],
             }
         )
-    return {**search, "adversaries": found}
+    return {**search, "adversaries": described}

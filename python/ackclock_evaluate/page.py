@@ -1,4 +1,4 @@
-"""The page of an evaluation, and the folder that it stands in."""
+"""The page of an evaluation, and its folder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
 from ackclock.engine.names import slug
-from ackclock_evaluate import earlier, pictures, report, tables
-from ackclock_evaluate import found as of_search
+from ackclock_evaluate import found, pictures, previous, report, tables
 from ackclock_evaluate.cell import words
-from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
+from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.search import as_json
 from ackclock_evaluate.setting import BASELINES
 
 MARKER = "verdicts.json"
 EMBEDDED_DPI = 80
 MOST_EMBEDDED = 500_000
-"""Bytes of pictures within the page, for print; those beyond are loaded from beside it."""
+"""Bytes of pictures within the page, for print; further pictures are loaded from their files."""
 NAMES = frozenset(
     {
         MARKER,
@@ -41,45 +40,21 @@ NAMES = frozenset(
 
 
 def folder(output: Path, name: str) -> Path:
-    """Say where the evaluation of a control goes.
-
-    Parameters
-    ----------
-    output : Path
-        Directory of all results.
-    name : str
-        Of the control.
-
-    Returns
-    -------
-    Path
-        ``evaluation=NAME`` in it.
-    """
+    """Return the folder of the evaluation of a control, ``evaluation=NAME`` in the directory of results."""
     return output / f"evaluation={slug(name)}"
 
 
 def sentence(evaluation: Evaluation) -> str:
-    """Sum an evaluation up.
+    """Sum an evaluation up in a sentence."""
+    tested = [result for result in evaluation.results if result.verdict != "not tested"]
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
-    tested = [one for one in evaluation.results if one.verdict != "not tested"]
-
-    def count(*wanted: str) -> int:
-        return sum(one.verdict in wanted for one in tested)
+    def count(verdict: str) -> int:
+        return sum(result.verdict == verdict for result in tested)
 
     starved = [
         cell.cell.name
-        for one in tested
-        for cell in one.cells
+        for result in tested
+        for cell in result.cells
         if cell.cell.decisive
         for limit, holds in cell.limits
         if limit.metric == "starved" and not holds
@@ -87,22 +62,17 @@ def sentence(evaluation: Evaluation) -> str:
     parts = [
         f"worse than both {' and '.join(BASELINES)} in {count('worse')} of {len(tested)} criteria",
         f"breaks a limit in {count('fails')}",
-        f"starves others in {len(starved)} situations" if starved else "starves nobody",
+        f"starves other flows in {len(starved)} scenarios" if starved else "starves no other flow",
         f"{count('undecided')} undecided",
     ]
     if count("failed"):
-        parts.append(f"{count('failed')} in which a run failed")
+        parts.append(f"a run failed in {count('failed')}")
     return ", ".join(parts)
 
 
-def _metric(found: Judged | Limit) -> tuple[str, str]:
-    asked = found.margin if isinstance(found, Judged) else found
-    return asked.metric, asked.unit
-
-
-def _row(cell: CellResult, found: Judged | Limit, verdict: str) -> dict[str, Any]:
-    margin = report.margin_words(found)
-    return _numbers(cell, *_metric(found)) | {"margin": margin, "verdict": verdict}
+def _row(cell: CellResult, judged: MarginResult | Limit, verdict: str) -> dict[str, Any]:
+    margin = report.margin_words(judged)
+    return _numbers(cell, *report.metric_and_unit(judged)) | {"margin": margin, "verdict": verdict}
 
 
 def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
@@ -111,11 +81,11 @@ def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
         "steady": cell.is_steady,
         "metric": words(metric),
         "unit": unit,
-        "value": of_search.interval(cell.measured[CANDIDATE].estimate(metric)),
+        "value": found.interval(cell.measured[CANDIDATE].estimate(metric)),
         "theirs": [
-            (of_search.interval(measured.estimate(metric)), who)
-            for who, measured in cell.measured.items()
-            if who != CANDIDATE
+            (found.interval(measured.estimate(metric)), control)
+            for control, measured in cell.measured.items()
+            if control != CANDIDATE
         ],
         "runs": len(cell.measured[CANDIDATE].numbers),
         "decisive": cell.cell.decisive,
@@ -123,7 +93,7 @@ def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
 
 
 def _address(cell: CellResult) -> str:
-    """Give where the laboratory opens a cell; empty for controls that it does not have."""
+    """Return the address of a cell in the laboratory; empty for controls that it does not have."""
     scenario = cell.measured[CANDIDATE].scenario
     if scenario is None or any(":" in name for name in scenario.controls):
         return ""
@@ -133,9 +103,8 @@ def _address(cell: CellResult) -> str:
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for cell in result.cells:
-        place = tables.scenario_name(result.criterion.id, cell.cell.id)
         links = {
-            "scenario": place,
+            "scenario": tables.scenario_name(result.criterion.id, cell.cell.id),
             "lab": _address(cell),
             "files": _files(cell, result.criterion.id),
             "parts": list(tables.scenarios(result.criterion.id, cell, CANDIDATE).items())[1:],
@@ -145,12 +114,13 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
             reason = candidate.refusal or candidate.errors[0]
             rows.append({"cell": cell.cell.name, "reason": reason, "verdict": cell.verdict})
             continue
-        for one in cell.judged:
-            rows.append(_row(cell, one, one.compared.verdict) | links)
-            if one.compared.identical:
+        for judged in cell.judged:
+            compared = judged.compared
+            rows.append(_row(cell, judged, compared.verdict) | links)
+            if compared.identical:
                 rows[-1]["note"] = "the runs do not differ"
-            elif one.compared.runs_needed:
-                rows[-1]["note"] = f"about {one.compared.runs_needed} runs would tell"
+            elif compared.runs_needed:
+                rows[-1]["note"] = f"about {compared.runs_needed} runs would decide"
         for limit, holds in cell.limits:
             rows.append(_row(cell, limit, "holds" if holds else "fails") | links)
         for metric, unit in cell.cell.shown:
@@ -162,15 +132,15 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
     shown: dict[str, Any] = {
         "criterion": result.criterion,
         "verdict": result.verdict,
-        "others": [one.verdict for one in others],
+        "others": [other.verdict for other in others],
         "holm_p": result.holm_p,
         "rows": _cells(result),
         "worst": None,
         "errors": result.errors,
     }
     if result.worst:
-        cell, found = result.worst
-        shown["worst"] = _row(cell, found, result.verdict) | {
+        cell, decisive = result.worst
+        shown["worst"] = _row(cell, decisive, result.verdict) | {
             "scenario": tables.scenario_name(result.criterion.id, cell.cell.id),
             "files": _files(cell, result.criterion.id),
         }
@@ -178,8 +148,8 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
 
 
 def _files(cell: CellResult, criterion: str) -> dict[str, str]:
-    """Give the scenario of each control in the judged place."""
-    return {who: tables.scenario_name(criterion, cell.cell.id, who) for who in cell.measured}
+    """Return the file of the scenario with each control in the judged place."""
+    return {control: tables.scenario_name(criterion, cell.cell.id, control) for control in cell.measured}
 
 
 def write(
@@ -187,63 +157,41 @@ def write(
     output: Path,
     command: str,
     wall_s: float,
-    searches: Sequence[of_search.Search] = (),
+    searches: Sequence[found.SearchReport] = (),
     tell: Callable[[str], Any] | None = None,
 ) -> Path:
-    """Write the folder of an evaluation, whole or not at all.
+    """Write the folder of an evaluation, completely or not at all, and return it.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-    output : Path
-        Directory of all results.
-    command : str
-        What makes it again.
-    wall_s : float
-        How long it took, seconds.
-    searches : sequence of Search
-        What was looked for besides.
-    tell : callable, optional
-        Called with a line when what was there is kept under another name.
-
-    Returns
-    -------
-    Path
-        The folder. An earlier evaluation of the control there is replaced when this one has all
-        that it has; otherwise it gets another name.
-
-    Raises
-    ------
-    StorageError
-        When it cannot be written, or the folder holds something else.
+    An earlier evaluation of the control is replaced when this one has everything that it has;
+    otherwise it gets another name, which `tell` reports. A folder with other content raises a
+    StorageError.
     """
-    name = evaluation.asked.candidate.name
+    request = evaluation.request
+    name = request.candidate.name
     place = folder(output, name)
-    asked = evaluation.asked
-    commands = earlier.commands(asked, place, command)
-    kept = earlier.searches(asked, place, [one.objective for one in searches])
-    made = [of_search.record(one, command) for one in searches]
-    objectives = [one["objective"] for one in (*kept, *made)]
+    commands = previous.commands(request, place, command)
+    kept = previous.searches(request, place, [search.objective for search in searches])
+    records = kept + [found.record(search, command) for search in searches]
+    objectives = [record["objective"] for record in records]
 
     def is_result(directory: Path) -> bool:
         return storage.holds_only(directory, NAMES, MARKER)
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
-        files = [one for search in searches for one in search.files]
-        adversaries = of_search.kept(place, kept) + as_json(files)
-        report.write(evaluation, directory, wall_s, commands, adversaries, kept + made)
+        files = [file for search in searches for file in search.files]
+        adversaries = found.kept(place, kept) + as_json(files)
+        report.write(evaluation, directory, wall_s, commands, adversaries, records)
         (directory / "pictures").mkdir()
-        of_search.draw(files, place, kept, directory)
+        found.draw(files, place, kept, directory)
         shown = []
         charts: dict[str, Group] = {}
         room = MOST_EMBEDDED
         for index, result in enumerate(evaluation.results):
-            beside = [results[index] for results in evaluation.others.values()]
-            one = _result(result, beside)
-            one["pictures"], room = _pictures(result, name, directory, charts, room)
-            one["command"] = commands[result.criterion.key]
-            shown.append(one)
+            others = [results[index] for results in evaluation.others.values()]
+            section = _result(result, others)
+            section["pictures"], room = _pictures(result, name, directory, charts, room)
+            section["command"] = commands[result.criterion.key]
+            shown.append(section)
         laboratory = lab.page()
         if laboratory is not None:
             storage.write(directory / lab.NAME, laboratory.encode())
@@ -252,31 +200,31 @@ def write(
             package="ackclock_evaluate",
             charts=charts,
             name=name,
-            follows=controls.follows([one.name for one in evaluation.asked.subjects]),
-            params=dict(evaluation.asked.candidate.params),
+            follows=controls.follows([subject.name for subject in request.subjects]),
+            params=dict(request.candidate.params),
             sentence=sentence(evaluation),
-            mode=evaluation.asked.mode,
+            mode=request.mode,
             others=list(evaluation.others),
-            tested=[one for one in shown if one["verdict"] != "not tested"],
-            not_tested=[one for one in shown if one["verdict"] == "not tested"],
-            searches=[of_search.shown(one, adversaries) for one in kept + made],
+            tested=[section for section in shown if section["verdict"] != "not tested"],
+            not_tested=[section for section in shown if section["verdict"] == "not tested"],
+            searches=[found.shown(record, adversaries) for record in records],
             packets=evaluation.packets,
             has_lab=laboratory is not None,
             command=command,
             version=engine.__version__,
         )
         storage.write(directory / "index.html", text.encode())
-        aside = earlier.set_aside(asked, place, objectives)
+        aside = previous.set_aside(request, place, objectives)
         if aside is not None and tell is not None:
-            tell(f"the page that was there has more, or other settings, and is kept: {aside}")
+            tell(f"the earlier page has more, or other settings, and is now {aside}")
     return place
 
 
 def _pictures(
     result: CriterionResult, name: str, directory: Path, charts: dict[str, Group], room: int
 ) -> tuple[list[tuple[str, str, str]], int]:
-    """Write the pictures of a criterion, add their charts, and say how much room is left."""
-    made = []
+    """Write the pictures of a criterion and add their charts; return them and the room that is left."""
+    written = []
     for kind, figure, about in (
         ("", pictures.criterion(result, name), "with 95 % intervals over runs"),
         ("-quantiles", pictures.quantiles(result, name), "the tail, with 95 % intervals over runs"),
@@ -293,5 +241,5 @@ def _pictures(
                 within = picture_of(drawn, EMBEDDED_DPI)
             if len(within) <= room:
                 shown, room = within, room - len(within)
-            made.append((file, shown, about))
-    return made, room
+            written.append((file, shown, about))
+    return written, room

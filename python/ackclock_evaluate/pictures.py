@@ -11,7 +11,7 @@ import numpy as np
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock_evaluate.cell import words
-from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Judged, Measured
+from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, MarginResult, Measured
 from ackclock_evaluate.setting import CUBIC
 
 MOST_PANELS = 4
@@ -275,7 +275,7 @@ def timelines(result: CriterionResult, name: str) -> Group | None:
         no cell is drawn.
     """
     drawn = [cell for cell in result.cells if cell.measured[CANDIDATE].curves]
-    if result.worst and isinstance(result.worst[1], Judged):
+    if result.worst and isinstance(result.worst[1], MarginResult):
         drawn.sort(key=lambda cell: cell is not result.worst[0])  # type: ignore[index]
     drawn = drawn[:MOST_TIMELINES]
     if not drawn:

@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind: verdicts as JSON, numbers as Parquet, scenarios as TOML."""
+"""The files of an evaluation: verdicts as JSON, numbers as Parquet, scenarios as TOML."""
 
 from __future__ import annotations
 
@@ -12,33 +12,22 @@ import numpy as np
 from ackclock import engine
 from ackclock.decision.paired import Limit
 from ackclock.engine import controls, storage
-from ackclock_evaluate import earlier
-from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Judged
+from ackclock_evaluate import previous
+from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.runs import as_json as as_finite
 from ackclock_evaluate.schema import SCHEMA
 from ackclock_evaluate.setting import BASELINES
 from ackclock_evaluate.tables import cells, numbers, runs, scenario_name, scenarios
 
 
-def margin_words(found: Judged | Limit) -> str:
-    """Say what matters.
-
-    Parameters
-    ----------
-    found : Judged or Limit
-        A comparison, or what holds by itself.
-
-    Returns
-    -------
-    str
-        Such as ``"10 % and 1 ms"``.
-    """
-    if isinstance(found, Limit):
-        bound = found.at_most if found.at_most is not None else found.at_least
-        sense = "at most" if found.at_most is not None else "at least"
-        times = " times the baseline" if found.of_baseline else ""
+def margin_words(judged: MarginResult | Limit) -> str:
+    """Return the margin or limit in words, such as ``"10 % and 1 ms"``."""
+    if isinstance(judged, Limit):
+        bound = judged.at_most if judged.at_most is not None else judged.at_least
+        sense = "at most" if judged.at_most is not None else "at least"
+        times = " times the baseline" if judged.of_baseline else ""
         return f"{sense} {bound:g}{times}"
-    margin = found.margin
+    margin = judged.margin
     parts = []
     if margin.ratio is not None:
         parts.append(f"{100 * (margin.ratio - 1):.0f} %")
@@ -47,33 +36,19 @@ def margin_words(found: Judged | Limit) -> str:
     return " and ".join(parts)
 
 
-def _metric(found: Judged | Limit) -> tuple[str, str]:
-    asked = found.margin if isinstance(found, Judged) else found
-    return asked.metric, asked.unit
+def metric_and_unit(judged: MarginResult | Limit) -> tuple[str, str]:
+    """Return the metric of a comparison or limit, and its unit."""
+    bound = judged.margin if isinstance(judged, MarginResult) else judged
+    return bound.metric, bound.unit
 
 
 def _finite(value: float) -> float | None:
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
-def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str, Any]:
-    """Give what a verdict rests on.
-
-    Parameters
-    ----------
-    cell : CellResult
-        Where.
-    found : Judged or Limit
-        The comparison or limit.
-    criterion : str
-        Its id.
-
-    Returns
-    -------
-    dict
-        As ``worst`` in ``verdicts.json``.
-    """
-    metric, unit = _metric(found)
+def number(cell: CellResult, judged: MarginResult | Limit, criterion: str) -> dict[str, Any]:
+    """Return the number behind a verdict, as ``worst`` in ``verdicts.json``; `criterion` is an id."""
+    metric, unit = metric_and_unit(judged)
     mine = cell.measured[CANDIDATE].estimate(metric)
     theirs = {
         name: _finite(cell.measured[name].estimate(metric).value)
@@ -90,7 +65,7 @@ def number(cell: CellResult, found: Judged | Limit, criterion: str) -> dict[str,
         "high": _finite(mine.high),
         "runs": mine.samples,
         "baseline": theirs,
-        "margin": margin_words(found),
+        "margin": margin_words(judged),
         "scenario": scenario_name(criterion, cell.cell.id),
     }
 
@@ -118,61 +93,46 @@ def verdicts(
     adversaries: Sequence[dict[str, Any]] = (),
     searches: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Give the verdicts as ``verdicts.json`` has them.
+    """Return the content of ``verdicts.json``, which `schema` describes.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-    wall_s : float
-        How long it took, seconds.
-    commands : mapping
-        What asked each criterion, by its key.
-    adversaries : sequence of dict
-        What searches have found, as `search.as_json` gives it.
-    searches : sequence of dict
-        The searches.
-
-    Returns
-    -------
-    dict
-        See `schema`.
+    `commands` has the command that evaluated each criterion, by key; `adversaries` is the output of
+    `search.as_json`.
     """
-    asked = evaluation.asked
-    own = controls.fingerprint([asked.candidate.name]).partition("=")[2].strip()
+    request = evaluation.request
+    own = controls.fingerprint([request.candidate.name]).partition("=")[2].strip()
     return {
         "schema": SCHEMA,
         "ackclock": engine.__version__,
         "control": {
-            "name": asked.candidate.name,
-            "params": dict(asked.candidate.params),
+            "name": request.candidate.name,
+            "params": dict(request.candidate.params),
             "digest": own or engine.ENGINE[:16],
-            "files": [file.name for file in controls.files([asked.candidate.name])],
+            "files": [file.name for file in controls.files([request.candidate.name])],
         },
         "baselines": list(BASELINES),
-        "against": list(asked.against),
-        "build": earlier.build(asked),
-        "mode": asked.mode,
-        "seed": asked.seed,
+        "against": list(request.against),
+        "build": previous.build(request),
+        "mode": request.mode,
+        "seed": request.seed,
         "criteria": [
-            _criterion(one, commands[one.criterion.key])
-            for one in evaluation.results
-            if one.verdict != "not tested"
+            _criterion(result, commands[result.criterion.key])
+            for result in evaluation.results
+            if result.verdict != "not tested"
         ],
         "others": {
-            name: {one.criterion.id: one.verdict for one in results}
+            name: {result.criterion.id: result.verdict for result in results}
             for name, results in evaluation.others.items()
         },
-        "adversaries": [as_finite(one) for one in adversaries],
+        "adversaries": [as_finite(adversary) for adversary in adversaries],
         "not_tested": [
             {
-                "id": one.criterion.id,
-                "reason": one.criterion.not_tested,
-                "suite": one.criterion.suite,
-                "command": commands[one.criterion.key],
+                "id": result.criterion.id,
+                "reason": result.criterion.not_tested,
+                "suite": result.criterion.suite,
+                "command": commands[result.criterion.key],
             }
-            for one in evaluation.results
-            if one.verdict == "not tested"
+            for result in evaluation.results
+            if result.verdict == "not tested"
         ],
         "searches": list(searches),
         "packets": evaluation.packets,
@@ -188,39 +148,17 @@ def write(
     adversaries: Sequence[dict[str, Any]] = (),
     searches: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Write verdicts, numbers and scenarios.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-    directory : Path
-        Where to.
-    wall_s : float
-        How long it took, seconds.
-    commands, adversaries, searches
-        As for `verdicts`.
-
-    Returns
-    -------
-    dict
-        As ``verdicts.json`` has it.
-
-    Raises
-    ------
-    OSError
-        When something cannot be written.
-    """
+    """Write verdicts, numbers and scenarios to a directory, and return the verdicts."""
     (directory / "scenarios").mkdir()
     for result in evaluation.results:
         for cell in result.cells:
-            for who, measured in cell.measured.items():
-                for part, name in scenarios(result.criterion.id, cell, who).items():
-                    place = directory / name
-                    place.parent.mkdir(exist_ok=True)
-                    storage.write(place, measured.scenarios[part].toml().encode())
+            for control, measured in cell.measured.items():
+                for part, name in scenarios(result.criterion.id, cell, control).items():
+                    file = directory / name
+                    file.parent.mkdir(exist_ok=True)
+                    storage.write(file, measured.scenarios[part].toml().encode())
     for name, table in (("cells", cells), ("numbers", numbers), ("runs", runs)):
         storage.write_table(table(evaluation), directory, name)
-    found = verdicts(evaluation, wall_s, commands, adversaries, searches)
-    storage.write(directory / "verdicts.json", (json.dumps(found, indent=1) + "\n").encode())
-    return found
+    record = verdicts(evaluation, wall_s, commands, adversaries, searches)
+    storage.write(directory / "verdicts.json", (json.dumps(record, indent=1) + "\n").encode())
+    return record

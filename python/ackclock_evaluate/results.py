@@ -1,4 +1,4 @@
-"""What was asked, what came of it, and the verdicts that follow."""
+"""The request of an evaluation, its results, and the verdicts that follow from them."""
 
 from __future__ import annotations
 
@@ -29,162 +29,97 @@ SEVERITY = ("not applicable", "holds", "better", "like", "undecided", "worse", "
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an evaluation is to do.
-
-    Attributes
-    ----------
-    candidate : Subject
-        The control that is judged.
-    criteria : tuple of Criterion
-        What is asked.
-    against : tuple of str
-        Further controls that are shown beside it and decide nothing.
-    mode : str
-        ``quick`` or ``full``.
-    seed : int
-        Seed of the random streams of all runs.
-    paired : bool
-        Whether the candidate meets the same chance as the baselines.
-    earlier : frozenset of str
-        Keys of those criteria that were asked before: they are left out unless all of their runs
-        are kept.
-    """
+class Request:
+    """The control, the criteria and the settings of an evaluation."""
 
     candidate: Subject
     criteria: tuple[Criterion, ...]
     against: tuple[str, ...] = ()
+    """Further controls that are shown for comparison and decide nothing."""
     mode: Mode = "quick"
     seed: int = 1
+    """Seed of the random streams of all runs."""
     paired: bool = True
-    earlier: frozenset[str] = frozenset()
+    """Whether the candidate has the same random streams as the baselines."""
+    previous: frozenset[str] = frozenset()
+    """Keys of the criteria of an earlier evaluation: without all of their runs they are left out."""
 
     @cached_property
     def subjects(self) -> tuple[Subject, ...]:
-        """The candidate, the baselines, and the others, each once but for the candidate."""
+        """The candidate, the baselines and the further controls; only the candidate may appear twice."""
         return (self.candidate, *map(Subject, dict.fromkeys((*BASELINES, *self.against))))
 
 
 @dataclass
 class Measured:
-    """What one control gave in one cell.
-
-    Attributes
-    ----------
-    numbers : list of dict
-        By run.
-    curves : dict
-        Of the first run; empty when none are drawn.
-    flows : list of (int, str, dict)
-        Number of a run, part, and its flows as `runs.Answer` has them.
-    scenarios : dict
-        By part; empty when the cell cannot have this control.
-    refusal : str
-        Why it cannot.
-    errors : list of str
-        Of the runs that failed.
-    """
+    """The runs of one control in one cell."""
 
     numbers: list[Numbers] = field(default_factory=list)
+    """Metrics of each run."""
     curves: Curves = field(default_factory=dict)
+    """Curves of the first run; empty when none are drawn."""
     flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
+    """Number of the run, name of the part, and the columns of its flows as in `runs.Wanted`."""
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)
+    """Scenarios by part; empty when the cell cannot have this control."""
     refusal: str = ""
+    """Why the cell cannot have this control."""
     errors: list[str] = field(default_factory=list)
+    """Errors of failed runs."""
 
     @property
     def scenario(self) -> engine.Scenario | None:
-        """The scenario of its first part, which is the one that is drawn."""
+        """The scenario of the first part, which is the part that is drawn."""
         return next(iter(self.scenarios.values()), None)
 
     def values(self, metric: str) -> list[float]:
-        """Give a number of each run.
-
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        list of float
-            NaN where a run has none.
-        """
+        """Return a metric of each run, NaN where a run has none."""
         return [run.get(metric, float("nan")) for run in self.numbers]
 
     def estimate(self, metric: str) -> Estimate:
-        """Estimate the mean of a number over runs.
-
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        Estimate
-            With its 95 % interval, in which nothing impossible is.
-        """
+        """Estimate the mean of a metric over runs; the 95 % interval contains no impossible values."""
         least, most = possible(metric)
-        values = [one if np.isfinite(one) else np.nan for one in self.values(metric)]
+        values = [value if np.isfinite(value) else np.nan for value in self.values(metric)]
         return metrics.over_runs(values, least=least, most=most)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One number of a cell beside the baselines.
-
-    Attributes
-    ----------
-    margin : Margin
-        What matters.
-    baseline : str
-        The more permissive baseline.
-    compared : Compared
-        The comparison with it.
-    """
+class MarginResult:
+    """One metric of a cell, compared with the baselines."""
 
     margin: Margin
     baseline: str
+    """The more permissive baseline."""
     compared: Compared
+    """The comparison with that baseline."""
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What came of a cell.
-
-    Attributes
-    ----------
-    cell : Cell
-        What was asked.
-    measured : dict
-        By subject; the candidate has its own name even if it is a baseline.
-    judged : list of Judged
-        Each comparison.
-    limits : list of (Limit, bool)
-        What holds by itself.
-    """
+    """The comparisons and limits of a cell."""
 
     cell: Cell
     measured: Mapping[str, Measured]
-    judged: Sequence[Judged]
+    """Runs by control; those of the candidate are under `CANDIDATE`, even if it is a baseline."""
+    judged: Sequence[MarginResult]
     limits: Sequence[tuple[Limit, bool]]
+    """Each limit, and whether it holds."""
 
     @property
     def verdict(self) -> str:
-        """The least favourable of its verdicts, without correction for their number."""
+        """The least favourable verdict of the cell, without correction for the number of comparisons."""
         candidate = self.measured[CANDIDATE]
         if candidate.refusal:
             return "not applicable"
         if candidate.errors:
             return "failed"
-        found = [one.compared.verdict for one in self.judged]
-        found += ["holds" if holds else "fails" for _, holds in self.limits]  # type: ignore[misc]
-        return max(found, key=SEVERITY.index, default="not applicable")
+        verdicts: list[str] = [result.compared.verdict for result in self.judged]
+        verdicts += ["holds" if holds else "fails" for _, holds in self.limits]
+        return max(verdicts, key=SEVERITY.index, default="not applicable")
 
     @property
     def is_steady(self) -> bool:
-        """Whether Reno alone goes through a few loss events in it, where it is alone."""
+        """Whether Reno, where it is alone in the cell, has at least a few loss events; true otherwise."""
         epochs = self.measured["reno"].values("epochs")
         return not epochs or not max(epochs) < STEADY_EPOCHS
 
@@ -194,84 +129,64 @@ CANDIDATE = "candidate"
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """What came of a criterion.
-
-    Attributes
-    ----------
-    criterion : Criterion
-        What was asked.
-    cells : list of CellResult
-        In order.
-    verdict : str
-        Of `SEVERITY`.
-    worst : tuple, optional
-        The cell that decides, and its comparison or limit.
-    holm_p : float, optional
-        Adjusted probability of the comparison that decides.
-    """
+    """The verdict of a criterion, and the results of its cells."""
 
     criterion: Criterion
     cells: Sequence[CellResult]
     verdict: str
-    worst: tuple[CellResult, Judged | Limit] | None
+    """A verdict of `SEVERITY`, or ``not tested``."""
+    worst: tuple[CellResult, MarginResult | Limit] | None
+    """The deciding cell, and its comparison or limit."""
     holm_p: float | None
+    """Adjusted probability of the deciding comparison."""
 
     @property
     def errors(self) -> list[str]:
-        """What went wrong in the candidate's runs, each once."""
-        found = [error for cell in self.cells for error in cell.measured[CANDIDATE].errors]
-        return list(dict.fromkeys(found))
+        """Errors of the candidate's runs, each once."""
+        errors = [error for cell in self.cells for error in cell.measured[CANDIDATE].errors]
+        return list(dict.fromkeys(errors))
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """An evaluation.
+    """The results of an evaluation."""
 
-    Attributes
-    ----------
-    asked : Asked
-        What it was to do.
-    results : list of CriterionResult
-        For the candidate.
-    others : dict
-        Verdicts of the same criteria for the baselines and the further controls, by name.
-    packets : int
-        Packets simulated, kept runs included.
-    """
-
-    asked: Asked
+    request: Request
     results: Sequence[CriterionResult]
+    """Results of the candidate, by criterion."""
     others: Mapping[str, Sequence[CriterionResult]]
+    """Results of the baselines and the further controls for the same criteria, by name."""
     packets: int
+    """Packets simulated, cached runs included."""
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per criterion: its verdict, the cell that decides, and the number there."""
+        """One row per criterion: its verdict, the deciding cell, and the deciding metric there."""
         import polars as pl
 
         rows = []
-        for one in self.results:
-            cell, found = one.worst or (None, None)
-            asked = found.margin if isinstance(found, Judged) else found
-            value = cell.measured[CANDIDATE].estimate(asked.metric) if cell and asked else None
+        for result in self.results:
+            cell, decisive = result.worst or (None, None)
+            bound = decisive.margin if isinstance(decisive, MarginResult) else decisive
+            estimate = cell.measured[CANDIDATE].estimate(bound.metric) if cell and bound else None
             rows.append(
                 {
-                    "section": one.criterion.section,
-                    "criterion": one.criterion.id,
-                    "verdict": one.verdict,
+                    "section": result.criterion.section,
+                    "criterion": result.criterion.id,
+                    "verdict": result.verdict,
                     "cell": cell.cell.name if cell else None,
-                    "metric": asked.metric if asked else None,
-                    "value": value.value if value else None,
-                    "low": value.low if value else None,
-                    "high": value.high if value else None,
+                    "metric": bound.metric if bound else None,
+                    "value": estimate.value if estimate else None,
+                    "low": estimate.low if estimate else None,
+                    "high": estimate.high if estimate else None,
                 }
             )
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def __repr__(self) -> str:
-        count = Counter(one.verdict for one in self.results)
-        words = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
-        return f"<Evaluation of {self.asked.candidate.name}: {words}>"
+        counts = Counter(result.verdict for result in self.results)
+        summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        return f"<Evaluation of {self.request.candidate.name}: {summary}>"
 
     def _repr_html_(self) -> str:
         return str(self.table._repr_html_())
@@ -279,29 +194,19 @@ class Evaluation:
     @property
     def failed(self) -> int:
         """Number of cells in which a run of the candidate failed."""
-        return sum(bool(cell.measured[CANDIDATE].errors) for one in self.results for cell in one.cells)
+        return sum(bool(cell.measured[CANDIDATE].errors) for result in self.results for cell in result.cells)
 
 
 def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
-    """Sum up the cells of a criterion.
+    """Judge a criterion by its cells.
 
-    Parameters
-    ----------
-    criterion : Criterion
-        What was asked.
-    cells : sequence of CellResult
-        What came of it.
-
-    Returns
-    -------
-    CriterionResult
-        ``failed`` when a run of the candidate failed, ``fails`` when a limit does, and otherwise
-        the worst comparison after Holm's correction.
+    The verdict is ``failed`` when a run of the candidate failed, ``fails`` when a limit does not
+    hold, and otherwise that of the worst comparison after Holm's correction.
     """
     if criterion.cells is None:
         return CriterionResult(criterion, cells, "not tested", None, None)
     deciding = [cell for cell in cells if cell.cell.decisive]
-    compared = [(cell, one) for cell in deciding for one in cell.judged]
+    compared = [(cell, result) for cell in deciding for result in cell.judged]
     limits = [(cell, limit, holds) for cell in deciding for limit, holds in cell.limits]
     failed = [(cell, limit) for cell, limit, holds in limits if not holds]
     if any(cell.measured[CANDIDATE].errors for cell in cells):
@@ -309,10 +214,11 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     if failed:
         return CriterionResult(criterion, cells, "fails", failed[0], None)
     if compared:
-        verdict, place, p = paired.of_criterion(
-            [one.compared.verdict for _, one in compared], [one.compared.p for _, one in compared]
+        comparisons = [result.compared for _, result in compared]
+        verdict, worst, p = paired.of_criterion(
+            [comparison.verdict for comparison in comparisons], [comparison.p for comparison in comparisons]
         )
-        return CriterionResult(criterion, cells, verdict, compared[place], p)
+        return CriterionResult(criterion, cells, verdict, compared[worst], p)
     if limits:
         return CriterionResult(criterion, cells, "holds", limits[0][:2], None)
     return CriterionResult(criterion, cells, "not applicable", None, None)

@@ -1,4 +1,4 @@
-"""What an evaluation wants of its runs: numbers, and where they are drawn or listed also curves and flows."""
+"""The measure of a run: its metrics, and curves and flows where they are drawn or listed."""
 
 from __future__ import annotations
 
@@ -15,40 +15,22 @@ MEASURING = tuple(
     f"ackclock_evaluate.{name}"
     for name in ("runs", "criteria", "suites", "search.objectives", "search.genomes")
 )
-"""The modules whose code, with everything that they import, makes the numbers."""
+"""The modules whose code, with everything that they import, determines the numbers."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The measure of a run.
-
-    Attributes
-    ----------
-    measure : callable
-        Returns the numbers by name.
-    drawn : bool
-        Whether curves over time are wanted.
-    by_flow : bool
-        Whether the summary of every flow is wanted.
-    """
+    """The measure of a run, with its curves if `drawn` and the columns of its flows if `by_flow`."""
 
     measure: Measure
     drawn: bool = False
     by_flow: bool = False
 
     def __call__(self, run: engine.Run) -> dict[str, Any]:
-        """Measure a run.
+        """Return ``numbers``, ``curves`` and ``flows`` of a run.
 
-        Parameters
-        ----------
-        run : Run
-            It has tables over time if the measure or curves need them.
-
-        Returns
-        -------
-        dict
-            ``numbers``; ``curves``, empty unless wanted; and ``flows``, by column of a sweep a value per flow
-            or the one of all, without columns that do not apply.
+        ``flows`` has for each column of a sweep a value per flow, or a single value if all flows
+        share it; columns that do not apply are left out.
         """
         return {
             "numbers": {name: float(value) for name, value in self.measure(run).items()},
@@ -63,7 +45,7 @@ def code() -> str:
 
 
 def _columns(table: Sequence[rows.Row]) -> dict[str, Any]:
-    """Turn rows into columns, of which a thousand flows do not repeat what they have in common."""
+    """Turn rows into columns; a value that all flows share is kept once."""
     columns: dict[str, Any] = {}
     for name in table[0] if table else ():
         values = [row[name] for row in table]
@@ -76,18 +58,7 @@ def _columns(table: Sequence[rows.Row]) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as JSON has it: null for what is not finite.
-
-    Parameters
-    ----------
-    value : object
-        Dictionaries, lists, numbers, texts.
-
-    Returns
-    -------
-    object
-        The same.
-    """
+    """Return a value for JSON, with null in place of numbers that are not finite."""
     if isinstance(value, dict):
         return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

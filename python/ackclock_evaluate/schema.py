@@ -36,13 +36,7 @@ def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[
 
 
 def schema() -> dict[str, Any]:
-    """Describe ``verdicts.json``.
-
-    Returns
-    -------
-    dict
-        A JSON schema (draft 2020-12).
-    """
+    """Return the JSON schema (draft 2020-12) of ``verdicts.json``."""
     worst = _object(
         {
             "cell": _TEXT,
@@ -95,7 +89,7 @@ def schema() -> dict[str, Any]:
             "name": _TEXT,
             "params": {"type": "object"},
             "digest": _TEXT,
-            # What its numbers follow from, where it is not built in.
+            # Sources of a control that is not built in.
             "files": {"type": "array", "items": _TEXT},
         }
     )

@@ -93,7 +93,7 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
                         {
                             "criterion": result.criterion.id,
                             "cell": cell.cell.name,
-                            "control": evaluation.asked.candidate.name if mine else who,
+                            "control": evaluation.request.candidate.name if mine else who,
                             "role": role_of(who),
                             "metric": metric,
                             "unit": units.get(metric, ""),
@@ -149,7 +149,7 @@ def numbers(evaluation: Evaluation) -> pl.DataFrame:
         {
             "criterion": result.criterion.id,
             "cell": cell.cell.name,
-            "control": evaluation.asked.candidate.name if who == CANDIDATE else who,
+            "control": evaluation.request.candidate.name if who == CANDIDATE else who,
             "role": role_of(who),
             "run": index,
             "metric": metric,
@@ -203,4 +203,4 @@ def _places(evaluation: Evaluation) -> Iterator[tuple[CriterionResult, CellResul
 
 
 def _name(evaluation: Evaluation, who: str) -> str:
-    return evaluation.asked.candidate.name if who == CANDIDATE else who
+    return evaluation.request.candidate.name if who == CANDIDATE else who

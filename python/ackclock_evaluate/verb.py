@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.engine import controls
-from ackclock_evaluate import earlier, page
 from ackclock_evaluate import evaluate as judging
-from ackclock_evaluate.results import Asked, Evaluation
+from ackclock_evaluate import page, previous
+from ackclock_evaluate.results import Evaluation, Request
 from ackclock_evaluate.setting import Mode, Subject
 from ackclock_evaluate.suites import chosen
 
@@ -31,9 +31,9 @@ def evaluate(
     """Evaluate a control and write its page; `ackclock.evaluate` documents the arguments."""
     begin = time.monotonic()
     mode: Mode = "full" if full else "quick"
-    asked = Asked(Subject(control, dict(params)), chosen(suites, only), tuple(against), mode, seed)
+    request = Request(Subject(control, dict(params)), chosen(suites, only), tuple(against), mode, seed)
     controls.load_missing([control])
-    asked = earlier.joined(asked, page.folder(output, control))
-    evaluation = judging.evaluate(asked, output / ".cache", jobs=jobs, cluster=cluster)
+    request = previous.merge(request, page.folder(output, control))
+    evaluation = judging.evaluate(request, output / ".cache", jobs=jobs, cluster=cluster)
     page.write(evaluation, output, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
     return evaluation

@@ -11,7 +11,7 @@ from ackclock import engine
 from ackclock.decision.paired import Limit
 from ackclock_evaluate import pictures
 from ackclock_evaluate.evaluate import evaluate
-from ackclock_evaluate.results import Asked
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Subject
 from ackclock_evaluate.suites import SUITES, bbr_states
 from ackclock_evaluate.suites.bbr_states import PATH, STATES, Told, cells, told
@@ -95,9 +95,9 @@ def test_states_are_read_from_a_run() -> None:
 def test_who_tells_no_states_is_not_asked_for_them(tmp_path) -> None:
     assert STATES_OF_BBR.cells is not None
     few = [one for one in STATES_OF_BBR.cells("quick") if one.name.startswith("3:")]
-    asked = partial(Asked, criteria=(replace(STATES_OF_BBR, cells=lambda _: few),))
+    request = partial(Request, criteria=(replace(STATES_OF_BBR, cells=lambda _: few),))
     verdicts = [
-        evaluate(asked(Subject(name)), tmp_path, shown=False).results[0].verdict
+        evaluate(request(Subject(name)), tmp_path, shown=False).results[0].verdict
         for name in ("bbr3", "bbr", "vegas")
     ]
     assert verdicts == ["holds", "not applicable", "not applicable"]
@@ -115,8 +115,8 @@ def test_a_limit_that_only_some_can_keep() -> None:
 def test_the_picture_leaves_out_who_tells_no_states(tmp_path) -> None:
     assert STATES_OF_BBR.cells is not None
     few = [one for one in STATES_OF_BBR.cells("quick") if one.name.startswith("3:")]
-    asked = Asked(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
-    found = evaluate(asked, tmp_path, shown=False).results[0]
+    request = Request(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
+    found = evaluate(request, tmp_path, shown=False).results[0]
     figure = pictures.criterion(found, "bbr3")
     assert figure is not None
     assert [one.name for one in figure.charts[0].series] == ["bbr3"]

@@ -1,4 +1,4 @@
-"""`ackclock evaluate`: exit codes, what is kept, controls that misbehave, the same bytes again."""
+"""`ackclock evaluate`: exit status, cached numbers, controls that misbehave, the same bytes again."""
 
 import contextlib
 import json
@@ -16,11 +16,11 @@ import pytest
 
 from ackclock.metrics import Estimate
 from ackclock.runs import Store
-from ackclock_evaluate import earlier, page, schema
+from ackclock_evaluate import page, previous, schema
 from ackclock_evaluate.criteria import traffic
 from ackclock_evaluate.evaluate import evaluate
-from ackclock_evaluate.found import Search
-from ackclock_evaluate.results import Asked, Evaluation, judge
+from ackclock_evaluate.found import SearchReport
+from ackclock_evaluate.results import Evaluation, Request, judge
 from ackclock_evaluate.search import OBJECTIVES, Adversary
 from ackclock_evaluate.setting import STANDARD, Bottleneck, Subject
 from ackclock_evaluate.suites import criteria
@@ -59,31 +59,31 @@ class Hangs(Gentle):
 
 
 def _files(directory: Path) -> dict[str, bytes]:
-    """Give everything that an evaluation wrote, but for how long it took."""
-    found = {
+    """Return everything that an evaluation wrote, except the time that it took."""
+    contents = {
         str(file.relative_to(directory)): file.read_bytes()
         for file in sorted(directory.rglob("*"))
         if file.is_file()
     }
-    # The checksums are also of how long it took.
-    found.pop("checksums.json")
-    record = json.loads(found.pop("verdicts.json"))
+    # The checksums depend on that time as well.
+    contents.pop("checksums.json")
+    record = json.loads(contents.pop("verdicts.json"))
     record.pop("wall_s")
-    return found | {"verdicts": json.dumps(record).encode()}
+    return contents | {"verdicts": json.dumps(record).encode()}
 
 
-def test_a_control_is_evaluated_and_the_page_links_what_it_says(ackclock: Run, tmp_path: Path) -> None:
+def test_a_control_is_evaluated_and_the_page_links_its_scenarios(ackclock: Run, tmp_path: Path) -> None:
     done = ackclock("evaluate", "htcp", "--only", CHEAP, "--against", "bic", "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "iot" in done.stdout
     place = tmp_path / "out" / "evaluation=htcp"
     record = json.loads((place / "verdicts.json").read_text())
     jsonschema.validate(record, json.loads(ackclock("evaluate", "--schema").stdout))
-    assert [one["id"] for one in record["criteria"]] == ["iot", "datacentre"]
+    assert [criterion["id"] for criterion in record["criteria"]] == ["iot", "datacentre"]
     assert set(record["others"]) == {"cubic-linux", "reno", "bic"}
-    # A number on the page comes from the scenario beside it: the mean over runs 0 to 4 of the
-    # goodput that the scenario gives when it is run by itself.
-    worst = next(one["worst"] for one in record["criteria"] if one["id"] == "iot")
+    # A number on the page comes from the scenario that it links to: the mean over runs 0 to 4 of the
+    # goodput when the scenario runs by itself.
+    worst = next(criterion["worst"] for criterion in record["criteria"] if criterion["id"] == "iot")
     table = pl.read_parquet(place / "cells.parquet")
     row = table.filter(criterion="iot", role="candidate", metric=worst["metric"], cell=worst["cell"]).row(
         0, named=True
@@ -97,7 +97,7 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(ackclock: Run, t
     ).stdout.splitlines()
     rates = [json.loads(line)["flows"][0]["goodput_mbps"] for line in again]
     assert goodput["value"] == pytest.approx(sum(rates) / len(rates), rel=1e-12)
-    # And so does every row per run and flow: the same packets, whose digest says so.
+    # So does every row per run and flow: equal digests, so the same packets.
     flows = pl.read_parquet(place / "runs.parquet").filter(
         criterion="iot", role="candidate", cell=worst["cell"], flow=0
     )
@@ -109,12 +109,12 @@ def test_a_control_is_evaluated_and_the_page_links_what_it_says(ackclock: Run, t
 
 
 def test_a_control_is_like_itself(tmp_path: Path) -> None:
-    asked = Asked(Subject("reno"), criteria("rfc9743")[2:3])
-    found = evaluate(asked, tmp_path, shown=False)
-    assert [one.verdict for one in found.results] == ["like"]
+    request = Request(Subject("reno"), criteria("rfc9743")[2:3])
+    evaluation = evaluate(request, tmp_path, shown=False)
+    assert [result.verdict for result in evaluation.results] == ["like"]
 
 
-def test_what_cannot_back_off_is_worse_and_fails(ackclock_here: Run) -> None:
+def test_a_control_that_cannot_back_off_is_worse(ackclock_here: Run) -> None:
     """A window of 20 packets in 60 flows on 1 Mbit/s: nine of ten packets are lost."""
     done = ackclock_here(
         "evaluate",
@@ -162,23 +162,23 @@ def test_bad_input_is_one_line(ackclock_here: Run, tmp_path: Path, arguments: li
         ("Hangs", "longer than 1 s"),
     ],
 )
-def test_a_control_that_misbehaves_is_told_and_the_rest_goes_on(
+def test_a_control_that_misbehaves_is_reported_and_the_rest_continues(
     ackclock: Run, tmp_path: Path, name: str, words: str
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     limit = ["--limit", "1 s"] if name == "Hangs" else []
     done = ackclock("evaluate", f"mine:{name}", "--only", CHEAP, "--json", "--jobs", 2, *limit)
     assert done.returncode == 1, done.stderr
-    # On a slow machine lines say how far it is.
-    told = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d+ of \d+ runs.*", line)]
-    assert len(told) == 1, told
-    found = {one["id"]: one for one in json.loads(done.stdout)["criteria"]}
-    assert found["iot"]["verdict"] == "failed"
-    assert any(words in error for error in found["iot"]["errors"]), found["iot"]["errors"]
-    # Eight senders lose nothing, so nothing happens to them.
+    # On a slow machine there are also lines of progress.
+    errors = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d+ of \d+ runs.*", line)]
+    assert len(errors) == 1, errors
+    results = {criterion["id"]: criterion for criterion in json.loads(done.stdout)["criteria"]}
+    assert results["iot"]["verdict"] == "failed"
+    assert any(words in error for error in results["iot"]["errors"]), results["iot"]["errors"]
+    # Eight senders lose no packets, so the control never misbehaves there.
     cells = pl.read_parquet(tmp_path / "results" / f"evaluation=mine-{name.lower()}/cells.parquet")
-    there = cells.filter(criterion="datacentre", role="candidate", cell="8 senders")
-    assert there.height > 0
+    unaffected = cells.filter(criterion="datacentre", role="candidate", cell="8 senders")
+    assert unaffected.height > 0
 
 
 def test_an_own_control_that_is_reno_is_like_reno(ackclock: Run, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_an_own_control_that_is_reno_is_like_reno(ackclock: Run, tmp_path: Path)
 def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
     def start(place: Path) -> subprocess.Popen[bytes]:
         place.mkdir(exist_ok=True)
-        # The command stands on the page, so it must be the same.
+        # The command is on the page, so both must have the same.
         command = [*COMMAND, "evaluate", "bic", "--only", f"{CHEAP},collapse-overload"]
         quiet = subprocess.DEVNULL
         return subprocess.Popen(command, cwd=place, stdout=quiet, stderr=quiet)
@@ -236,14 +236,14 @@ def _rows(database: Path) -> list[tuple[object, ...]]:
         return connection.execute("SELECT * FROM rows ORDER BY kind, name").fetchall()
 
 
-def test_a_second_evaluation_at_the_same_place_waits_for_nobody(ackclock_here: Run, tmp_path: Path) -> None:
+def test_a_second_evaluation_in_the_same_place_is_refused(ackclock_here: Run, tmp_path: Path) -> None:
     with Store(tmp_path / "out" / ".cache").opened():
         done = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert done.returncode == 1
     assert "another process is at work in out; wait for it" in done.stderr
 
 
-def test_nothing_else_is_replaced(ackclock_here: Run, tmp_path: Path) -> None:
+def test_a_folder_with_other_content_is_not_replaced(ackclock_here: Run, tmp_path: Path) -> None:
     place = tmp_path / "results" / "evaluation=bic"
     place.mkdir(parents=True)
     (place / "thesis.tex").write_text("all of it")
@@ -253,7 +253,7 @@ def test_nothing_else_is_replaced(ackclock_here: Run, tmp_path: Path) -> None:
 
 
 def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
-    """30 packets of 1500 B with IW 10 on 50 Mbit/s, 40 ms: two rounds, then 20 packets one way.
+    """Send 30 packets of 1500 B with IW 10 on 50 Mbit/s, 40 ms: two rounds, then 20 packets one way.
 
     10 packets in the first round, 20 in the second: 40 ms + 20 ms + 20 x 0.24 ms = 64.8 ms.
     """
@@ -261,8 +261,8 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
 
     assert traffic.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
     flow = Subject("reno").flow("c", 40, bytes="45 kB", start="0 s")
-    made = engine.summary(engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"})))
-    assert made["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
+    summary = engine.summary(engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"})))
+    assert summary["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
     # 1000 packets at 8 Mbit/s need 1.5 s whatever the rounds.
     thin = Bottleneck(8, 40)
     assert traffic.ideal_s(thin, 1_500_000) >= 1.5
@@ -270,7 +270,7 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
 
 def _criteria(place: Path) -> dict[str, str]:
     record = json.loads((place / "verdicts.json").read_text())
-    return {one["id"]: one["command"] for one in record["criteria"]}
+    return {criterion["id"]: criterion["command"] for criterion in record["criteria"]}
 
 
 def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Path) -> None:
@@ -279,19 +279,19 @@ def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Pa
     assert ackclock_here(*first).returncode == 0
     whole = ["evaluate", "bic", "--only", "datacentre", "-o", "out"]
     assert ackclock_here(*whole).returncode == 0
-    # Both stand on the page, each with its command, in the order of the suite.
-    found = _criteria(place)
-    assert list(found) == ["iot", "datacentre"]
-    assert "--only iot" in found["iot"]
-    assert "--only datacentre" in found["datacentre"]
+    # Both are on the page, each with its command, in the order of the suite.
+    commands = _criteria(place)
+    assert list(commands) == ["iot", "datacentre"]
+    assert "--only iot" in commands["iot"]
+    assert "--only datacentre" in commands["datacentre"]
     page = (place / "index.html").read_text()
     assert "From an earlier command" in page
     assert "--only iot" in page
-    # Again: nothing is lost, and nothing is put aside.
+    # The first command again: nothing is lost, and nothing is set aside.
     assert ackclock_here(*first).returncode == 0
     assert list(_criteria(place)) == ["iot", "datacentre"]
-    assert sorted(one.name for one in (tmp_path / "out").glob("evaluation=*")) == ["evaluation=bic"]
-    # Another seed cannot stand on the same page: the old one is kept beside it.
+    assert sorted(folder.name for folder in (tmp_path / "out").glob("evaluation=*")) == ["evaluation=bic"]
+    # Results with another seed need another page: the old one is kept under another name.
     before = _files(place)
     other = ackclock_here("evaluate", "bic", "--only", "iot", "--seed", 2, "-o", "out")
     assert other.returncode == 0
@@ -300,7 +300,7 @@ def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Pa
     assert list(_criteria(place)) == ["iot"]
 
 
-def test_what_is_no_longer_kept_is_not_run_again_for_something_else(
+def test_criteria_that_are_no_longer_cached_are_not_run_again_for_others(
     ackclock_here: Run, tmp_path: Path
 ) -> None:
     assert ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out").returncode == 0
@@ -331,22 +331,22 @@ def _adversary() -> Adversary:
     )
 
 
-def test_what_a_search_has_found_stays_on_the_page(tmp_path: Path) -> None:
-    alone = Asked(Subject("bic"), ())
-    searched = Search("loss", [], [(tmp_path / "found" / "bic-loss-1.toml", _adversary())])
+def test_an_earlier_search_stays_on_the_page(tmp_path: Path) -> None:
+    alone = Request(Subject("bic"), ())
+    searched = SearchReport("loss", [], [(tmp_path / "found" / "bic-loss-1.toml", _adversary())])
     page.write(Evaluation(alone, [], {}, 0), tmp_path, "ackclock evaluate 1", 0.0, [searched])
-    # Then something else is asked, without a search.
-    (documents,) = [one for one in criteria("rfc9743") if one.id == "documents"]
-    asked = earlier.joined(Asked(Subject("bic"), (documents,)), tmp_path / "evaluation=bic")
-    found = Evaluation(asked, [judge(documents, [])], {}, 0)
-    place = page.write(found, tmp_path, "ackclock evaluate 2", 0.0)
+    # Then another criterion is evaluated, without a search.
+    (documents,) = [criterion for criterion in criteria("rfc9743") if criterion.id == "documents"]
+    request = previous.merge(Request(Subject("bic"), (documents,)), tmp_path / "evaluation=bic")
+    evaluation = Evaluation(request, [judge(documents, [])], {}, 0)
+    place = page.write(evaluation, tmp_path, "ackclock evaluate 2", 0.0)
     record = json.loads((place / "verdicts.json").read_text())
-    assert [one["id"] for one in record["not_tested"]] == ["documents"]
-    assert [one["command"] for one in record["searches"]] == ["ackclock evaluate 1"]
-    assert [one["value"] for one in record["adversaries"]] == [0.3]
+    assert [criterion["id"] for criterion in record["not_tested"]] == ["documents"]
+    assert [search["command"] for search in record["searches"]] == ["ackclock evaluate 1"]
+    assert [adversary["value"] for adversary in record["adversaries"]] == [0.3]
     text = (place / "index.html").read_text()
     assert 'href="../found/bic-loss-1.toml"' in text
     assert "0.3 [0.29, 0.31]" in text
     assert (place / "pictures" / "bic-loss-1.png").exists()
-    assert [one.name for one in tmp_path.iterdir()] == ["evaluation=bic"]
+    assert [path.name for path in tmp_path.iterdir()] == ["evaluation=bic"]
     jsonschema.validate(record, schema.schema())

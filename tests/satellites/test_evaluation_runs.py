@@ -1,4 +1,4 @@
-"""How many runs a comparison gets: until it is decided, or unlikely to be."""
+"""The number of runs of a comparison: until it is decided, or unlikely to be decided."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from ackclock.decision.paired import Margin, compare
 from ackclock.runs import Answer
 from ackclock_evaluate import timelines, work
 from ackclock_evaluate.cell import LOSS, Cell, Criterion, one_part
-from ackclock_evaluate.results import Asked
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Bottleneck, Subject
 
 ALIKE = [0.0, 0.1, 0.0, 0.1, 0.0]
@@ -24,29 +24,29 @@ def test_the_runs_that_are_needed_on_two_scales() -> None:
     delay = Margin("delay", "ms", higher_is_better=False, ratio=1.1, difference=10.0)
     assert compare([9.0, 11.0, 10.0, 9.5, 12.0], [1.0] * 5, delay).runs_needed == 12
     # With 1.4 more each the mean is as far past the margin: to be worse both must be past theirs.
-    found = compare([10.4, 12.4, 11.4, 10.9, 13.4], [1.0] * 5, delay)
-    assert (found.verdict, found.runs_needed) == ("undecided", 12)
+    compared = compare([10.4, 12.4, 11.4, 10.9, 13.4], [1.0] * 5, delay)
+    assert (compared.verdict, compared.runs_needed) == ("undecided", 12)
 
 
 def runs_after(*cells: list[float]) -> list[int]:
-    """Give the runs of cells with these losses of the candidate, beside baselines without any."""
+    """Return the runs of cells in which the candidate has these losses and the baselines none."""
 
     def cell(at: int) -> Cell:
         path = Bottleneck(1 + at)
         scenario = one_part(lambda who: path.scenario(who.flow("c", 40), duration_s=2), len)
         return Cell(str(at), scenario, judged=(replace(LOSS, ratio=None, difference=1.0),))
 
-    made = [cell(at) for at in range(len(cells))]
-    criterion = Criterion("asked", "", "", "", "", cells=lambda _: made)
+    listed = [cell(at) for at in range(len(cells))]
+    criterion = Criterion("losses", "", "", "", "", cells=lambda _: listed)
     kept: dict[str, Answer] = {}
-    found = work.Work(Asked(Subject("bic"), (criterion,)), kept)  # type: ignore[arg-type]
+    evaluation = work.Work(Request(Subject("bic"), (criterion,)), kept)  # type: ignore[arg-type]
     for index, losses in enumerate(cells):
         for subject in range(3):
-            for run, _, job in found.jobs(index, subject):
+            for run, _, job in evaluation.jobs(index, subject):
                 numbers = {"loss": 0.0 if subject else losses[run]}
                 kept[job.key] = Answer({"numbers": numbers, "curves": {}, "flows": {}})
-    assert found.undecided() == any(runs > 5 for runs in found.runs)
-    return found.runs
+    assert evaluation.undecided() == any(runs > 5 for runs in evaluation.runs)
+    return evaluation.runs
 
 
 def test_one_confirmed_comparison_settles_a_criterion() -> None:
@@ -55,11 +55,11 @@ def test_one_confirmed_comparison_settles_a_criterion() -> None:
     worse = [1.1, 1.3, 1.2, 1.55, 1.1]
     assert runs_after(worse, ALIKE) == [10, 5]
     assert runs_after(worse) == [5]
-    # Beside one that is confirmed it changes nothing for the criterion.
+    # Next to a comparison that is confirmed it changes nothing for the criterion.
     assert runs_after(worse, WORSE) == [5, 5]
 
 
-def test_what_will_hardly_be_decided_gets_no_more_runs() -> None:
+def test_a_comparison_that_will_hardly_be_decided_gets_no_more_runs() -> None:
     # Mean 0.95, standard error 0.0707: (2 x 0.0707/0.05)^2 x 5 = 40 runs, more than there may be,
     # but whether it is 0.05 to the margin is known to 0.07 only.
     assert runs_after([0.75, 1.15, 0.85, 1.05, 0.95]) == [10]
@@ -74,8 +74,8 @@ def test_the_time_to_recover_does_not_tick() -> None:
     for delay_s in np.arange(0.5, 10.0, 0.1):
         # Bytes per sample at 5 Mbit/s: 62 500; the sample in which it begins has a part of them.
         share = np.clip((time_s - (10.0 + delay_s)) / 0.1, 0.0, 1.0)
-        found = timelines.first_time(time_s, 62_500 * share, 10.0, 30.0, 2.5)
-        assert found == pytest.approx(delay_s + 0.5, abs=0.011)
+        recovery_s = timelines.first_time(time_s, 62_500 * share, 10.0, 30.0, 2.5)
+        assert recovery_s == pytest.approx(delay_s + 0.5, abs=0.011)
     never = timelines.first_time(time_s, np.zeros(300), 10.0, 30.0, 2.5)
     assert never == 20.0
     at_once = timelines.first_time(time_s, np.full(300, 62_500.0), 10.0, 30.0, 2.5)

@@ -79,20 +79,20 @@ def test_small_values_count_as_the_least() -> None:
     assert compare([0.02, 0.02], [0.0, 0.0001], loss).verdict == "worse"
 
 
-def test_what_is_not_known_decides_nothing() -> None:
+def test_missing_numbers_decide_nothing() -> None:
     nan = float("nan")
     for candidate in ([], [1.0], [nan, nan, 1.0]):
-        found = compare(candidate, [0.0] * len(candidate), LOSS)
-        assert (found.verdict, found.p, found.runs_needed) == ("undecided", 1.0, None)
+        compared = compare(candidate, [0.0] * len(candidate), LOSS)
+        assert (compared.verdict, compared.p, compared.runs_needed) == ("undecided", 1.0, None)
     # A pair with a NaN does not count; the others do.
     assert compare([nan, *CANDIDATE], [0.0, *BASELINE], replace(LOSS, difference=0.0112)) == (
         compare(CANDIDATE, BASELINE, replace(LOSS, difference=0.0112))
     )
 
 
-def test_runs_that_do_not_differ_are_said_to() -> None:
-    found = compare([0.3] * 4, [0.1] * 4, LOSS)
-    assert found == Compared("worse", 0.0, None, identical=True)
+def test_runs_that_do_not_differ_are_identical() -> None:
+    compared = compare([0.3] * 4, [0.1] * 4, LOSS)
+    assert compared == Compared("worse", 0.0, None, identical=True)
     assert compare(CANDIDATE, CANDIDATE, LOSS) == Compared("like", 1.0, None, identical=True)
 
 
@@ -115,13 +115,13 @@ def test_holm_by_a_worked_example() -> None:
 
 @given(st.lists(st.floats(0, 1), max_size=12))
 def test_holm_lies_between_nothing_and_bonferroni(p: list[float]) -> None:
-    found = holm(p)
-    for one, adjusted in zip(p, found, strict=True):
-        assert one <= adjusted <= 1
-        assert adjusted <= max(min(1.0, len(p) * other) for other in p if other <= one)
+    corrected = holm(p)
+    for raw, adjusted in zip(p, corrected, strict=True):
+        assert raw <= adjusted <= 1
+        assert adjusted <= max(min(1.0, len(p) * smaller) for smaller in p if smaller <= raw)
     # Order is kept.
     ranks = np.argsort(p, kind="stable")
-    assert all(np.diff(np.asarray(found)[ranks]) >= 0)
+    assert all(np.diff(np.asarray(corrected)[ranks]) >= 0)
 
 
 def test_a_criterion_is_as_good_as_its_worst_cell_after_correction() -> None:
@@ -143,7 +143,7 @@ def test_limits() -> None:
     most = Limit("packets", at_most=10)
     assert most.holds(10, [7, 7])
     assert not most.holds(11, [7, 7])
-    # What a baseline does itself is not held against a candidate.
+    # A limit that a baseline breaks as well is not held against a candidate.
     assert most.holds(12, [7, 13])
     assert not most.holds(float("nan"), [7, 7])
     least = Limit("goodput", at_least=0.95, of_baseline=True)
@@ -171,10 +171,10 @@ def test_sense_and_places_mirror_the_verdict(
     mine, theirs = split(pairs)
     margin = Margin("x", "", higher_is_better=higher, difference=difference)
     verdict = compare(mine, theirs, margin).verdict
-    other = replace(margin, higher_is_better=not higher)
-    assert compare(mine, theirs, other).verdict == MIRRORED.get(verdict, verdict)
+    mirrored = replace(margin, higher_is_better=not higher)
+    assert compare(mine, theirs, mirrored).verdict == MIRRORED.get(verdict, verdict)
     assert compare(theirs, mine, margin).verdict == MIRRORED.get(verdict, verdict)
-    assert compare(theirs, mine, other).verdict == verdict
+    assert compare(theirs, mine, mirrored).verdict == verdict
 
 
 @given(PAIRS, DIFFERENCE, st.integers(-20, 20))
@@ -187,7 +187,7 @@ def test_units_do_not_matter(pairs: list[tuple[int, int]], difference: int, powe
 
 
 @given(PAIRS, DIFFERENCE, st.integers(-10_000, 10_000))
-def test_what_is_added_to_both_does_not_matter(
+def test_adding_the_same_to_both_does_not_matter(
     pairs: list[tuple[int, int]], difference: int, more: int
 ) -> None:
     mine, theirs = split(pairs)
@@ -227,7 +227,7 @@ TRIALS = 4000
 
 
 def verdicts_at(true_difference: float, count: int) -> list[str]:
-    """Give the verdicts of many experiments whose differences are normal with deviation 1."""
+    """Return the verdicts of many experiments whose differences are normal with deviation 1."""
     rng = np.random.default_rng(1979)
     margin = Margin("x", "", higher_is_better=False, difference=1.0)
     baseline = np.zeros(count)
@@ -270,8 +270,8 @@ def test_a_criterion_without_differences_raises_no_alarm(cells: int) -> None:
     trials = 400
     worse = 0
     for _ in range(trials):
-        found = [compare(rng.normal(1.0, 1.0, 5), np.zeros(5), margin) for _ in range(cells)]
-        verdict, _, _ = of_criterion([one.verdict for one in found], [one.p for one in found])
+        compared = [compare(rng.normal(1.0, 1.0, 5), np.zeros(5), margin) for _ in range(cells)]
+        verdict, _, _ = of_criterion([cell.verdict for cell in compared], [cell.p for cell in compared])
         worse += verdict == "worse"
     assert worse / trials < 0.05
 

@@ -1,4 +1,4 @@
-"""The search for adversaries: what vectors mean, what is found, and what remains of it."""
+"""The search for adversaries: genomes, optimisers, minimising, and saved files."""
 
 import json
 import os
@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from ackclock import engine
 from ackclock.metrics import Estimate
 from ackclock_evaluate.criteria.sharing import harm_of
-from ackclock_evaluate.evaluate import Asked, evaluate
+from ackclock_evaluate.evaluate import evaluate
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.search import GENOMES, OBJECTIVES, bench, optimise, saved, search
 from ackclock_evaluate.search import run as searching
 from ackclock_evaluate.search.again import again as adversary_again
@@ -82,9 +83,9 @@ def test_every_vector_is_a_scenario(data, name):
     pattern = genome.pattern(data.draw(vectors(genome.size)))
     dropped = data.draw(st.frozensets(st.integers(0, genome.size - 1)))
     simpler = genome.rounded(genome.without(pattern, dropped))
-    for one in (pattern, simpler, replace(simpler, length_s=genome.lengths_s[0])):
-        read = engine.read(genome.scenario(one, [(Subject("reno"), "c", 2)]))
-        assert read.duration_s == one.length_s
+    for variant in (pattern, simpler, replace(simpler, length_s=genome.lengths_s[0])):
+        read = engine.read(genome.scenario(variant, [(Subject("reno"), "c", 2)]))
+        assert read.duration_s == variant.length_s
 
 
 def test_capacity_of_a_pattern_is_its_mean_over_the_measured_time():
@@ -98,8 +99,11 @@ def test_capacity_of_a_pattern_is_its_mean_over_the_measured_time():
 def test_an_unchanged_slot_makes_no_event():
     genome = GENOMES["delay"]
     pattern = Pattern(tuple(5.0 if 4 <= slot < 9 else 0.0 for slot in range(24)))
-    made = genome.scenario(pattern, [(Subject("reno"), "c", 1)])
-    assert [(one["at"], one["to"]) for one in made["event"]] == [("2 s", "15 ms"), ("4.5 s", "10 ms")]
+    scenario = genome.scenario(pattern, [(Subject("reno"), "c", 1)])
+    assert [(event["at"], event["to"]) for event in scenario["event"]] == [
+        ("2 s", "15 ms"),
+        ("4.5 s", "10 ms"),
+    ]
 
 
 def test_pulses_leave_what_they_do_not_take():
@@ -117,9 +121,9 @@ def test_pulses_are_one_flow_that_sends_what_they_say():
     # s at 20 Mbit/s are 166.7 packets of 1500 bytes each time.
     genome = GENOMES["pulses"]
     pattern = Pattern((1.0, 0.1, 20.0, 1.5))
-    made = genome.scenario(pattern, [(Subject("constant", {"window": 2.0}), "c", 1)])
-    assert len(made["flow"]) == 2
-    flow = engine.simulate(engine.read(made), record=False).summary["flows"][1]
+    scenario = genome.scenario(pattern, [(Subject("constant", {"window": 2.0}), "c", 1)])
+    assert len(scenario["flow"]) == 2
+    flow = engine.simulate(engine.read(scenario), record=False).summary["flows"][1]
     assert flow["whole_run"]["sent_packets"] == pytest.approx(11 * 166.7, abs=11)
     _, times, values = genome.curve(pattern)
     assert times[1:5] == pytest.approx([1.5, 1.6, 2.5, 2.6])
@@ -127,8 +131,8 @@ def test_pulses_are_one_flow_that_sends_what_they_say():
 
 
 def test_the_more_permissive_baseline_counts():
-    # Goodput 2 of 10 beside 5 and 8: 0.3 behind the worse one. Delay 30 ms beside 10 and 20 ms: a
-    # quarter of the round trip of 40 ms.
+    # Goodput 2 of 10 against 5 and 8: 0.3 behind the worse baseline. Delay 30 ms against 10 and 20
+    # ms: a quarter of the round trip of 40 ms.
     assert OBJECTIVES["utilisation"].value(2, [5, 8], 10) == pytest.approx(0.3)
     assert OBJECTIVES["delay"].value(30, [10, 20], 40) == pytest.approx(0.25)
     assert OBJECTIVES["unused"].value(2, [], 10) == pytest.approx(0.8)
@@ -141,13 +145,13 @@ def test_delta_debugging_leaves_exactly_what_is_needed(needed, count):
 
 
 @given(st.lists(st.frozensets(st.integers(0, 11), min_size=1), min_size=1, max_size=4))
-def test_of_what_remains_nothing_can_be_left_out(ways):
+def test_no_item_of_the_result_can_be_left_out(ways):
     def holds(sets):
         return [any(way <= kept for way in ways) for kept in sets]
 
     left = smallest(range(12), holds)
     assert holds([left]) == [True]
-    assert not any(holds([left - {one} for one in left]))
+    assert not any(holds([left - {item} for item in left]))
 
 
 def test_minimising_keeps_the_change_that_matters():
@@ -156,27 +160,27 @@ def test_minimising_keeps_the_change_that_matters():
     noisy = Pattern(tuple(12.3456 + 0.1 * slot for slot in range(24)))
 
     def values(patterns):
-        return [float(one.length_s >= 6 and all(v > 10 for v in one.values[10:12])) for one in patterns]
+        return [float(p.length_s >= 6 and all(v > 10 for v in p.values[10:12])) for p in patterns]
 
-    found = minimise(genome, noisy, values)
-    assert found.length_s == 6
-    made = genome.scenario(found, [(Subject("reno"), "c", 1)])
+    simplest = minimise(genome, noisy, values)
+    assert simplest.length_s == 6
+    scenario = genome.scenario(simplest, [(Subject("reno"), "c", 1)])
     # One change is left, with two digits: 10 + 13 ms or so, at any time up to slot 10.
-    assert len(made["event"]) == 1
-    assert len(str(found.values[11]).replace(".", "").strip("0")) <= 2
+    assert len(scenario["event"]) == 1
+    assert len(str(simplest.values[11]).replace(".", "").strip("0")) <= 2
 
 
-def test_minimising_leaves_what_is_worth_nothing():
+def test_minimising_returns_a_worthless_pattern_as_it_is():
     pattern = Pattern(tuple(float(slot) for slot in range(24)))
-    assert minimise(GENOMES["delay"], pattern, lambda some: [0.0] * len(some)) == pattern
+    assert minimise(GENOMES["delay"], pattern, lambda patterns: [0.0] * len(patterns)) == pattern
 
 
 def _sphere(centre):
     seen = []
 
-    def together(some):
-        seen.extend(some)
-        return [-float(np.sum((one - centre) ** 2)) for one in some]
+    def together(vectors):
+        seen.extend(vectors)
+        return [-float(np.sum((vector - centre) ** 2)) for vector in vectors]
 
     return seen, together
 
@@ -202,10 +206,10 @@ def test_a_search_tries_exactly_as_many_as_random_draws(method, budget):
 
 def test_a_search_climbs(method):
     # Six standard normal numbers are on average 12 away from (1, ..., 1), squared; the best of 480
-    # draws still about 1. A search that does not use what it has seen comes no closer.
+    # draws still about 1. A search that does not learn comes no closer.
     seen, together = _sphere(np.ones(6))
     optimise.maximise(together, 6, 480, 1, crossover=False, by=method)
-    assert min(np.sum((one - 1) ** 2) for one in seen) < 0.2
+    assert min(np.sum((vector - 1) ** 2) for vector in seen) < 0.2
 
 
 def test_a_search_is_repeatable_and_seeds_differ(method):
@@ -223,9 +227,9 @@ def test_cma_restarts_with_twice_the_population():
     pytest.importorskip("cma", reason="needs the extra ackclock[search]")
     sizes = []
 
-    def together(some):
-        sizes.append(len(some))
-        return [-float(np.sum(one**2)) for one in some]
+    def together(vectors):
+        sizes.append(len(vectors))
+        return [-float(np.sum(vector**2)) for vector in vectors]
 
     optimise.maximise(together, 2, 3000, 1, crossover=False, by=optimise.CMA)
     assert sizes[0] == 16
@@ -233,16 +237,16 @@ def test_cma_restarts_with_twice_the_population():
 
 
 def test_the_mean_of_a_noisy_search_is_near_what_it_looks_for():
-    # Noise of 1 hides all that lies within a distance of 1: the luckiest of 480 is anywhere there,
-    # the mean of what was chosen again and again is nearer.
+    # Noise of 1 hides everything within a distance of 1: the luckiest of 480 vectors lies anywhere
+    # there, the mean of repeated choices is nearer.
     pytest.importorskip("cma", reason="needs the extra ackclock[search]")
     away = []
     for seed in range(1, 6):
         noise = np.random.default_rng(seed)
         seen, exact = _sphere(np.ones(4))
 
-        def noisy(some, noise=noise, exact=exact):
-            return [value + noise.normal() for value in exact(some)]
+        def noisy(vectors, noise=noise, exact=exact):
+            return [value + noise.normal() for value in exact(vectors)]
 
         mean = optimise.maximise(noisy, 4, 480, seed, crossover=False, by=optimise.CMA)[0]
         assert len(seen) == 480
@@ -256,28 +260,28 @@ def test_every_generation_has_other_runs():
     class Noted:
         candidate = Subject("reno")
 
-        def measure(self, cells, **asked):
-            noted.append((len(cells), asked["runs"]))
-            numbers = [{"goodput": 1.0}] * len(asked["runs"])
-            return [bench.Measured({"candidate": numbers}) for _ in cells]
+        def measure(self, cells, *, runs, **_):
+            noted.append((len(cells), runs))
+            numbers = [{"goodput": 1.0}] * len(runs)
+            return [bench.BenchRuns({"candidate": numbers}) for _ in cells]
 
-    one = searching._Search(OBJECTIVES["unused"], GENOMES["pulses"], 1, 2)
-    one.look(Noted(), 48, optimise.EVOLUTION)
+    attempt = searching._Search(OBJECTIVES["unused"], GENOMES["pulses"], 1, 2)
+    attempt.look(Noted(), 48, optimise.EVOLUTION)
     # Three generations of sixteen by the search, and the same runs for the random draws.
     assert noted == [(16, range(0, 2)), (16, range(2, 4)), (16, range(4, 6))] * 2
 
 
-def test_a_search_beats_random_draws_when_the_interval_says_so(found):
+def test_a_search_beats_random_draws_when_the_interval_says_so(searched):
     best = Estimate(0.7, 0.65, 0.75, 10)
     # 0.1 and 0.05 more, with intervals of 0.05 each, at right angles 0.071.
     for random, beats in ((0.6, True), (0.65, False)):
-        other = Estimate(random, random - 0.05, random + 0.05, 10)
-        assert replace(found, fresh=best, fresh_at_random=other).beats_random is beats
+        at_random = Estimate(random, random - 0.05, random + 0.05, 10)
+        assert replace(searched, fresh=best, fresh_at_random=at_random).beats_random is beats
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Look for scenarios in which `constant`, which never backs off, loses more than others."""
+def searched(tmp_path_factory):
+    """Search for scenarios in which `constant`, which never backs off, loses more than the baselines."""
     cache = tmp_path_factory.mktemp("numbers")
     return search(
         Subject("constant", {"window": 60}),
@@ -291,16 +295,16 @@ def found(tmp_path_factory):
     )[0]
 
 
-def test_what_never_backs_off_is_found(found):
-    # A window of 60 packets on a path that holds 33 and a queue of 33, of which the rate varies.
-    assert found.adversaries
-    assert all(one.verdict == "worse" for one in found.adversaries)
-    assert found.budget == BUDGET == len(found.history)
-    assert not found.failures
+def test_a_control_that_never_backs_off_has_adversaries(searched):
+    # A window of 60 packets on a path that holds 33, with a queue of 33 and a rate that varies.
+    assert searched.adversaries
+    assert all(adversary.verdict == "worse" for adversary in searched.adversaries)
+    assert searched.budget == BUDGET == len(searched.history)
+    assert not searched.failures
 
 
-def test_a_saved_adversary_gives_its_number_again(found, tmp_path):
-    adversary = found.adversaries[0]
+def test_a_saved_adversary_gives_its_number_again(searched, tmp_path):
+    adversary = searched.adversaries[0]
     [(file, _)] = saved.save_all([adversary], tmp_path, "ackclock evaluate ...")
     assert file.name == "constant-loss-1.toml"
     command = [sys.executable, "-m", "ackclock", "simulate", str(file), "--runs", "10", "--json"]
@@ -313,17 +317,17 @@ def test_a_saved_adversary_gives_its_number_again(found, tmp_path):
     assert f"#   constant: {adversary.estimates['candidate']}" in file.read_text()
 
 
-def test_saved_adversaries_are_a_suite(found, tmp_path):
-    saved.save_all(found.adversaries[:1], tmp_path, "ackclock evaluate ...")
+def test_saved_adversaries_are_a_suite(searched, tmp_path):
+    saved.save_all(searched.adversaries[:1], tmp_path, "ackclock evaluate ...")
     criterion = saved.read(tmp_path)
-    asked = Asked(Subject("constant", {"window": 60}), (criterion,))
-    again = evaluate(asked, tmp_path / "numbers", jobs=2, shown=False)
+    request = Request(Subject("constant", {"window": 60}), (criterion,))
+    again = evaluate(request, tmp_path / "numbers", jobs=2, shown=False)
     assert again.results[0].verdict == "worse"
-    asked = Asked(Subject("reno"), (criterion,))
-    assert evaluate(asked, tmp_path / "numbers", jobs=2, shown=False).results[0].verdict == "like"
+    request = Request(Subject("reno"), (criterion,))
+    assert evaluate(request, tmp_path / "numbers", jobs=2, shown=False).results[0].verdict == "like"
 
 
-def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
+def test_the_same_seed_gives_the_same_bytes(searched, tmp_path):
     again = search(
         Subject("constant", {"window": 60}),
         "loss",
@@ -334,30 +338,33 @@ def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
         shown=False,
         method=optimise.EVOLUTION,
     )[0]
-    texts = [[saved.text(one, "x.toml", "command") for one in each.adversaries] for each in (found, again)]
+    texts = [
+        [saved.text(adversary, "x.toml", "command") for adversary in result.adversaries]
+        for result in (searched, again)
+    ]
     assert texts[0] == texts[1]
-    assert found.history == again.history
+    assert searched.history == again.history
 
 
-def test_a_search_goes_on_from_kept_numbers(tmp_path):
-    told = []
+def test_a_search_resumes_from_kept_numbers(tmp_path):
+    lines = []
     arguments = {
         "budget": BUDGET,
         "genomes": ["pulses"],
         "jobs": 1,
         "shown": False,
         "method": optimise.EVOLUTION,
-        "tell": told.append,
+        "tell": lines.append,
     }
     first = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
     content = (tmp_path / "runs.sqlite").read_bytes()
     second = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
     assert (tmp_path / "runs.sqlite").read_bytes() == content
     assert first.history == second.history
-    assert told[0] == told[1]
+    assert lines[0] == lines[1]
 
 
-def test_a_control_beside_itself_is_no_adversary(tmp_path):
+def test_a_control_compared_with_itself_has_no_adversary(tmp_path):
     # Reno's runs are those of the baseline Reno, bit by bit.
     outcome = search(
         Subject("reno"),
@@ -376,18 +383,18 @@ def test_a_control_beside_itself_is_no_adversary(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"objective": "speed"}, 'no objective "speed"; there are utilisation'),
-        ({"objective": "delay", "genomes": ["rate"]}, 'no genome "rate"; there are capacity'),
+        ({"objective": "speed"}, 'unknown objective "speed": choose from utilisation'),
+        ({"objective": "delay", "genomes": ["rate"]}, 'unknown genome "rate": choose from capacity'),
         ({"objective": "delay", "budget": 8}, "at least 32, not 8"),
     ],
 )
-def test_what_cannot_be_looked_for_is_refused(arguments, words, tmp_path):
+def test_an_impossible_search_is_refused(arguments, words, tmp_path):
     with pytest.raises(engine.ScenarioError, match=words):
         search(Subject("reno"), cache=tmp_path, shown=False, **arguments)
 
 
-def test_a_folder_that_is_no_suite_is_refused(tmp_path):
-    with pytest.raises(engine.ScenarioError, match="holds no adversaries"):
+def test_a_folder_without_saved_adversaries_is_refused(tmp_path):
+    with pytest.raises(engine.ScenarioError, match="contains no adversaries"):
         saved.read(tmp_path)
     file = tmp_path / "a.toml"
     file.write_text('[run]\nduration = "1 s"\n')
@@ -406,7 +413,7 @@ def test_the_search_finds_that_bbr_collapses_when_acks_come_in_groups(tmp_path):
     # BBR version 1 sends at most two bandwidth-delay products and three packets per group of ACKs.
     outcome = search(Subject("bbr"), "utilisation", tmp_path, genomes=["path"])[0]
     assert outcome.beats_random
-    worst = min(outcome.adversaries, key=lambda one: -one.value.value)
+    worst = max(outcome.adversaries, key=lambda adversary: adversary.value.value)
     assert "aggregation" in worst.scenario["dumbbell"]["reverse"]
     mine, cubic = worst.estimates["candidate"], worst.estimates["cubic-linux"]
     assert mine.value < 0.25 * cubic.value
@@ -420,7 +427,7 @@ def test_the_search_finds_the_resonance_with_the_smallest_timeout(tmp_path):
     assert outcome.adversaries
     (pulses,) = [flow for flow in outcome.tried[0].scenario["flow"] if flow["name"] == "pulses"]
     period_s = engine.quantity(pulses["pulse"]["every"], "time_s")
-    assert any(0.95 <= period_s / one <= 1.3 for one in (1.0, 0.5))
+    assert any(0.95 <= period_s / resonance_s <= 1.3 for resonance_s in (1.0, 0.5))
 
 
 @searched_in_full
@@ -455,18 +462,18 @@ def test_a_saved_finding_names_its_digest(file):
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
 def test_a_saved_finding_is_still_what_it_says(file):
-    # The file says what its ten runs gave: the mean of each control after the name and a colon.
+    # The file has the mean of ten runs of each control after its name and a colon.
     text = file.read_text()
     objective = OBJECTIVES[re.search(r"^# objective: (\w+)$", text, re.MULTILINE)[1]]
     parts = objective.parts(tomllib.loads(text))
     numbers = []
     for run in range(saved.FRESH_RUNS):
-        found = {
+        measured = {
             name: part.measure(engine.simulate(part.scenario, run=run, record=part.records))
             for name, part in parts.items()
         }
-        numbers.append(harm_of(found) if objective.with_victim else found["run"])
-    mean = np.mean([one[objective.margin.metric] for one in numbers])
+        numbers.append(harm_of(measured) if objective.with_victim else measured["run"])
+    mean = np.mean([run[objective.margin.metric] for run in numbers])
     written = re.search(r"^#   \S+: (\S+) \[", text, re.MULTILINE)[1]
     assert float(written) == float(f"{mean:.4g}")
 
@@ -487,8 +494,8 @@ def test_a_saved_adversary_is_drawn_as_it_changes():
     assert timeline(still) is None
 
 
-def test_what_is_no_saved_adversary_is_not_drawn(tmp_path):
+def test_only_a_saved_adversary_is_drawn(tmp_path):
     file = tmp_path / "a.toml"
     file.write_text('[run]\nduration = "1 s"\n')
-    with pytest.raises(engine.ScenarioError, match="not an adversary that a search has saved"):
+    with pytest.raises(engine.ScenarioError, match="not an adversary saved by a search"):
         adversary_again(file)

@@ -1,4 +1,4 @@
-"""A saved adversary once more: what its file says is run, and its picture can be drawn again."""
+"""Rerun a saved adversary, so that its picture can be drawn again."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ackclock import engine
 from ackclock_evaluate import timelines
 from ackclock_evaluate.cell import Curves
-from ackclock_evaluate.search.genome import Curve
+from ackclock_evaluate.search.genome import TimelineCurve
 from ackclock_evaluate.search.genomes import pulsed
 from ackclock_evaluate.search.objectives import OBJECTIVES, Objective
 from ackclock_evaluate.search.saved import MARK, replaced
@@ -26,54 +25,30 @@ _LABELS = {"rate": "rate (Mbit/s)", "delay": "extra delay (ms)"}
 
 @dataclass(frozen=True)
 class Again:
-    """What a picture of a saved adversary needs.
-
-    Attributes
-    ----------
-    objective : Objective
-        What was looked for.
-    candidate, baseline : str
-        Controls that are drawn.
-    curves : dict
-        Rates and queue in the first run, by subject.
-    timeline : tuple, optional
-        What the scenario does over time.
-    """
+    """The rerun of a saved adversary, for `picture`."""
 
     objective: Objective
     candidate: str
     baseline: str
     curves: Mapping[str, Curves]
-    timeline: Curve | None
+    """Rates and queue in the first run, by subject."""
+    timeline: TimelineCurve | None
 
 
 def again(file: Path) -> Again:
-    """Run what a saved adversary says, with its control and with the baseline in its place.
+    """Run a file of `saved.save` with its own control and with the baseline in its place.
 
-    Parameters
-    ----------
-    file : Path
-        As `saved.save` writes it.
-
-    Returns
-    -------
-    Again
-        For `picture`.
-
-    Raises
-    ------
-    ScenarioError
-        When the file is not a saved adversary.
+    A file that is not a saved adversary raises a ScenarioError.
     """
     content = engine.text_of(file)
     table = tomllib.loads(content)
     objectives = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
-    beside = _BASELINE.search(content)
-    mine = [flow for flow in table.get("flow", []) if str(flow.get("name", "")).startswith("c")]
-    if len(objectives) != 1 or objectives[0] not in OBJECTIVES or beside is None or not mine:
-        raise engine.ScenarioError(f"{file}: is not an adversary that a search has saved")
-    candidate = Subject(mine[0]["controller"], mine[0].get("params", {}))
-    baseline = beside[1] if beside[1] in BASELINES else BASELINES[0]
+    named_baseline = _BASELINE.search(content)
+    judged = [flow for flow in table.get("flow", []) if str(flow.get("name", "")).startswith("c")]
+    if len(objectives) != 1 or objectives[0] not in OBJECTIVES or named_baseline is None or not judged:
+        raise engine.ScenarioError(f"{file}: not an adversary saved by a search")
+    candidate = Subject(judged[0]["controller"], judged[0].get("params", {}))
+    baseline = named_baseline[1] if named_baseline[1] in BASELINES else BASELINES[0]
     subjects = {"candidate": candidate, baseline: Subject(baseline)}
     curves = {
         name: timelines.curves(engine.simulate(replaced(table, subject)))
@@ -82,19 +57,8 @@ def again(file: Path) -> Again:
     return Again(OBJECTIVES[objectives[0]], candidate.name, baseline, curves, timeline(table))
 
 
-def timeline(table: Table) -> Curve | None:
-    """Say what a scenario does over time.
-
-    Parameters
-    ----------
-    table : dict
-        The scenario, in which one key of a link changes, or datagrams come in pulses.
-
-    Returns
-    -------
-    tuple or None
-        Label with unit, times (s) and values that hold from them; None when nothing changes.
-    """
+def timeline(table: Table) -> TimelineCurve | None:
+    """Return how a key of a link, or the rate of pulses, changes during a scenario; None if nothing does."""
     for flow in table["flow"]:
         if "pulse" in flow:
             quantities = [
@@ -111,10 +75,10 @@ def timeline(table: Table) -> Curve | None:
     last = key.rpartition(".")[2]
     if last not in _LABELS:
         return None
-    values = [_number(last, _initial(table, key)), *(_number(last, one["to"]) for one in events)]
+    values = [_number(last, _initial(table, key)), *(_number(last, event["to"]) for event in events)]
     if last == "delay":
-        values = [float(one) for one in np.round(np.subtract(values, values[0]), 9)]
-    times = [0.0, *(engine.quantity(one["at"], "time_s") for one in events)]
+        values = np.round(np.subtract(values, values[0]), 9).tolist()
+    times = [0.0, *(engine.quantity(event["at"], "time_s") for event in events)]
     return _LABELS[last], times, values
 
 
@@ -124,15 +88,16 @@ def _number(key: str, value: str) -> float:
     return engine.quantity(value, "time_s") * 1e3
 
 
-def _initial(table: Table, key: str) -> Any:
-    """Give the value of a key before anything changes; the other direction's where it has none."""
+def _initial(table: Table, key: str) -> str:
+    """Return the value of a key before the first event; that of the other direction if it has none."""
     first, *path = key.split(".")
-    place = table[first]
+    section = table[first]
     if first == "link":
-        place = next(one for one in place if one.get("name") == path[0])
+        section = next(link for link in section if link.get("name") == path[0])
         path = path[1:]
-    if path[0] == "reverse" and path[1] not in place.get("reverse", {}):
+    if path[0] == "reverse" and path[1] not in section.get("reverse", {}):
         path = path[1:]
-    for name in path:
-        place = place[name]
-    return place
+    *parents, last = path
+    for name in parents:
+        section = section[name]
+    return str(section[last])

@@ -1,4 +1,4 @@
-"""Cells measured for a candidate and for each baseline in its place."""
+"""Runs of cells with a candidate and with each baseline in its place."""
 
 from __future__ import annotations
 
@@ -17,55 +17,22 @@ CANDIDATE = "candidate"
 
 
 @dataclass
-class Measured:
-    """What came of a cell.
-
-    Attributes
-    ----------
-    numbers : dict
-        By subject, numbers of each run.
-    curves : dict
-        By subject, of the first run.
-    error : str
-        Why there are no numbers of some subject; empty when there are.
-    """
+class BenchRuns:
+    """The runs of one cell, by subject."""
 
     numbers: dict[str, list[Numbers]] = field(default_factory=dict)
     curves: dict[str, Curves] = field(default_factory=dict)
+    """Curves of the first run of each subject."""
     error: str = ""
+    """The first error of a run; then there are no numbers."""
 
     def values(self, subject: str, margin: Margin) -> list[float]:
-        """Give a number of each run.
-
-        Parameters
-        ----------
-        subject : str
-            Whose.
-        margin : Margin
-            Which.
-
-        Returns
-        -------
-        list of float
-            NaN where there is none.
-        """
+        """Return the metric of a margin in each run, NaN where a run has none."""
         return [run.get(margin.metric, float("nan")) for run in self.numbers.get(subject, [])]
 
 
 class Bench:
-    """Makes runs where an evaluation makes its own.
-
-    Parameters
-    ----------
-    candidate : Subject
-        The control that is judged.
-    kept : Store
-        Where numbers are kept; open.
-    place : Place
-        Where runs are made.
-    bar : Count
-        Is told of every run.
-    """
+    """Measures cells in the store and at the place of an evaluation."""
 
     def __init__(self, candidate: Subject, kept: Store, place: Place, bar: progress.Count) -> None:
         self.candidate = candidate
@@ -74,37 +41,21 @@ class Bench:
 
     def measure(
         self, cells: Sequence[Cell], *, seed: int, runs: range, drawn: bool = False, alone: bool = False
-    ) -> list[Measured]:
-        """Make all runs of cells at once.
+    ) -> list[BenchRuns]:
+        """Make all runs of some cells at once.
 
-        Parameters
-        ----------
-        cells : sequence of Cell
-            What is run.
-        seed : int
-            Of the random streams.
-        runs : range
-            Numbers of the runs of each.
-        drawn : bool
-            Whether curves of the first runs are wanted.
-        alone : bool
-            Whether the candidate alone is measured, without the baselines.
-
-        Returns
-        -------
-        list of Measured
-            By cell.
+        `drawn` adds curves of the first runs; `alone` leaves the baselines out.
         """
         subjects = {CANDIDATE: self.candidate} if alone else self._subjects
-        jobs = [self._jobs(cell, subjects, seed, runs, drawn) for cell in cells]
-        wanted = [job for one in jobs for _, _, _, job in one]
+        by_cell = [self._jobs(cell, subjects, seed, runs, drawn) for cell in cells]
+        wanted = [job for jobs in by_cell for _, _, _, job in jobs]
         drive.make(wanted, self._kept, self._place, self._bar)
-        return [self._measured(cell, one) for cell, one in zip(cells, jobs, strict=True)]
+        return [self._collected(cell, jobs) for cell, jobs in zip(cells, by_cell, strict=True)]
 
     def _jobs(
         self, cell: Cell, subjects: Mapping[str, Subject], seed: int, runs: range, drawn: bool
     ) -> list[tuple[str, int, str, Job]]:
-        found = []
+        jobs = []
         for name, subject in subjects.items():
             for index, (part, described) in enumerate(cell.parts(subject).items()):
                 table = described.scenario
@@ -114,21 +65,21 @@ class Bench:
                     job = Job(
                         scenario, run, described.records or curves, Wanted(described.measure, drawn=curves)
                     )
-                    found.append((name, run, part, job))
-        return found
+                    jobs.append((name, run, part, job))
+        return jobs
 
-    def _measured(self, cell: Cell, jobs: Sequence[tuple[str, int, str, Job]]) -> Measured:
-        found = Measured()
+    def _collected(self, cell: Cell, jobs: Sequence[tuple[str, int, str, Job]]) -> BenchRuns:
+        collected = BenchRuns()
         parts: dict[tuple[str, int], dict[str, Numbers]] = {}
         for name, run, part, job in jobs:
             answer = self._kept.get(job.key)
             if answer is None or answer.error:
-                found.error = found.error or (answer.error if answer else "was not made")
+                collected.error = collected.error or (answer.error if answer else "was not run")
                 continue
             parts.setdefault((name, run), {})[part] = answer.value["numbers"]
             if answer.value["curves"]:
-                found.curves[name] = answer.value["curves"]
-        if not found.error:
+                collected.curves[name] = answer.value["curves"]
+        if not collected.error:
             for (name, _), numbers in parts.items():
-                found.numbers.setdefault(name, []).append(cell.numbers(numbers))
-        return found
+                collected.numbers.setdefault(name, []).append(cell.numbers(numbers))
+        return collected

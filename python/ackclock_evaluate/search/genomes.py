@@ -13,9 +13,9 @@ from ackclock_evaluate.search.genome import (
     LEAST_LEFT,
     PATH,
     Cast,
-    Curve,
     Genome,
     Pattern,
+    TimelineCurve,
     Vector,
     between,
     logistic,
@@ -25,10 +25,11 @@ from ackclock_evaluate.search.timelines import CAPACITY, DELAY, FLOW_DELAY, LOSS
 from ackclock_evaluate.setting import PACKET_BYTES, Bottleneck, Table
 
 
-class _Values(Genome):
+class _ConstantGenome(Genome):
     """A few numbers that hold throughout a run, each with its neutral value."""
 
     neutral: ClassVar[tuple[float | None, ...]]
+    """None where a value has no neutral one and stays."""
 
     def without(self, pattern: Pattern, dropped: frozenset[int]) -> Pattern:
         kept = list(pattern.values)
@@ -38,21 +39,8 @@ class _Values(Genome):
         return replace(pattern, values=tuple(kept))
 
 
-def pulsed(values: Sequence[float], length_s: float) -> Curve:
-    """Give the rate of pulses over time.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Period (s), duration (s), rate (Mbit/s) and start (s).
-    length_s : float
-        Of the run, seconds.
-
-    Returns
-    -------
-    tuple
-        Label, times and values that hold from them.
-    """
+def pulsed(values: Sequence[float], length_s: float) -> TimelineCurve:
+    """Return the rate of pulses with a period (s), a duration (s), a rate (Mbit/s) and a start (s)."""
     period_s, duration_s, rate_mbps, first_s = values
     times, rates = [0.0], [0.0]
     for start_s in np.arange(first_s, length_s, period_s):
@@ -61,13 +49,13 @@ def pulsed(values: Sequence[float], length_s: float) -> Curve:
     return "pulses (Mbit/s)", times, rates
 
 
-class _Pulses(_Values):
+class _Pulses(_ConstantGenome):
     """Datagrams come in pulses: period (s), duration (s), rate (Mbit/s), start (s).
 
-    The round trip is short beside the smallest timeout, which is that of RFC 6298, section 2.4, as
-    in the attack of Kuzmanovic and Knightly (SIGCOMM 2003): only then is there a resonance with it.
-    What makes it an attack and not a flood is how little it sends, so that the share of the path
-    that the pulses would take is taken off.
+    The round trip is short compared with the smallest timeout, which is that of RFC 6298, section
+    2.4, as in the attack of Kuzmanovic and Knightly (SIGCOMM 2003): only then do pulses resonate
+    with it. An attack differs from a flood by sending little, so the share of the path that the
+    pulses would take is subtracted.
     """
 
     name, size, about = "pulses", 4, "datagrams come in pulses"
@@ -77,7 +65,7 @@ class _Pulses(_Values):
     periods_s: ClassVar[tuple[float, float]] = (0.1, 3.3)
     shortest_s: ClassVar[float] = 1e-3
     longest: ClassVar[float] = 0.5
-    """Of a period."""
+    """Longest duration of a pulse, as a share of the period."""
     rates_mbps: ClassVar[tuple[float, float]] = (PATH.rate_mbps / 3, 3 * PATH.rate_mbps)
 
     def pattern(self, x: Vector) -> Pattern:
@@ -111,16 +99,16 @@ class _Pulses(_Values):
         tcp = {"min_rto": self.min_rto, "min_rto_bounds": "timeout"}
         return on_path(self.usual, pattern, cast, pulses, tcp=tcp)
 
-    def curve(self, pattern: Pattern) -> Curve:
+    def curve(self, pattern: Pattern) -> TimelineCurve:
         return pulsed(pattern.values, pattern.length_s)
 
 
-class _Ordinary(_Values):
-    """A path as there are many: rate, RTT, buffer, flows, random loss, and grouped ACKs.
+class _Ordinary(_ConstantGenome):
+    """An ordinary path: rate, RTT, buffer, flows, random loss, and grouped ACKs.
 
     Values: rate (Mbit/s), RTT (ms), buffer (bandwidth-delay products), number of flows, loss (%),
     time between groups of ACKs (ms). A run is at least 100 round trips long: on a longer path the
-    search would find slow starts that take long, which the criterion far is about.
+    search would find long slow starts, which the criterion `far` covers.
     """
 
     name, size, about = "path", 6, "rate, RTT, buffer, flows, loss and grouped ACKs of a path"
@@ -137,13 +125,13 @@ class _Ordinary(_Values):
     least_group_ms: ClassVar[float] = 1.0
 
     def pattern(self, x: Vector) -> Pattern:
-        found = [
-            # Of what ordinary paths do not have, half of the draws have nothing.
-            between(low, high, one) if low else high * max(0.0, 2 * float(logistic(one)) - 1)
-            for (low, high), one in zip(self.bounds, x, strict=True)
+        values = [
+            # Most ordinary paths have no loss and no grouped ACKs: half of the draws leave these 0.
+            between(low, high, number) if low else high * max(0.0, 2 * float(logistic(number)) - 1)
+            for (low, high), number in zip(self.bounds, x, strict=True)
         ]
-        found[self.flows_at] = round(found[self.flows_at])
-        return Pattern(tuple(float(one) for one in found))
+        values[self.flows_at] = round(values[self.flows_at])
+        return Pattern(tuple(map(float, values)))
 
     def path(self, pattern: Pattern) -> Bottleneck:
         rate_mbps, rtt_ms, buffer_bdp, _, loss, group_ms = pattern.values
@@ -168,6 +156,5 @@ class _Ordinary(_Values):
 
 
 GENOMES: dict[str, Genome] = {
-    one.name: one for one in (CAPACITY, _Pulses(), FLOW_DELAY, DELAY, LOSS, _Ordinary())
+    genome.name: genome for genome in (CAPACITY, _Pulses(), FLOW_DELAY, DELAY, LOSS, _Ordinary())
 }
-"""By name."""

@@ -1,7 +1,7 @@
-"""What a search looks for: scenarios in which a control does worse than CUBIC and Reno do there.
+"""The objectives of a search: the ways in which a control may do worse than CUBIC and Reno.
 
-What hurts everybody, an outage, does not count. As everywhere in an evaluation the comparison is
-with the more permissive of the baselines.
+An outage, which hurts every control, does not count. As everywhere in an evaluation, the control is
+compared with the more permissive of the baselines.
 """
 
 from __future__ import annotations
@@ -32,31 +32,23 @@ from ackclock_evaluate.search.genome import Cast, Genome, Pattern
 from ackclock_evaluate.setting import CUBIC, Subject, Table
 
 VICTIM = Subject(CUBIC)
-"""Beside whom a control is put where harm to others is looked for."""
+"""The competing flow of the objective `harm`."""
 HALF = 0.5
-"""An objective without baselines is met when less than this share of the path is used."""
+"""An objective without baselines is met when more than this share of the path is unused."""
 
 
 def stall(run: Run) -> Numbers:
-    """Measure the longest time in which nothing is delivered.
+    """Measure the longest time without a delivery of any flow of the judged control.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    dict
-        ``stall``: over the flows of the judged control the longest, as a share of the run.
+    ``stall`` is a share of the length of the run, which must be recorded.
     """
     longest_s = 0.0
     end_s = run.summary["duration_s"]
     for flow in measures.flows(run, "c"):
         table = run.windows.filter(pl.col("flow") == flow["id"])
         times = table.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
-        there = table["time_s"].to_numpy()
-        first_s = float(there[0]) if there.size else 0.0
+        samples = table["time_s"].to_numpy()
+        first_s = float(samples[0]) if samples.size else 0.0
         gaps = np.diff([first_s, *times, end_s])
         longest_s = max(longest_s, float(gaps.max()))
     return {"stall": longest_s / end_s}
@@ -64,54 +56,29 @@ def stall(run: Run) -> Numbers:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is looked for.
-
-    Attributes
-    ----------
-    name : str
-        On the command line.
-    about : str
-        In a few words.
-    margin : Margin
-        What is compared with the baselines, and which difference matters.
-    genomes : tuple of str
-        What is varied for it; quick searches take the first two.
-    measure : callable
-        What is wanted of a run.
-    records : bool
-        Whether that needs tables over time.
-    count : int
-        Flows of the judged control.
-    with_victim : bool
-        Whether a flow of CUBIC is beside them.
-    absolute : bool
-        Whether it is what the control itself does that counts, whatever the baselines do.
-    """
+    """A way in which a control may do badly."""
 
     name: str
+    """Name on the command line."""
     about: str
     margin: Margin
+    """The metric that is compared with the baselines, and the difference that matters."""
     genomes: tuple[str, ...]
+    """Genomes that suit it; quick searches take the first two."""
     measure: Measure = measures.general
     records: bool = False
+    """Whether the measure needs tables over time."""
     count: int = 1
+    """Number of flows of the judged control."""
     with_victim: bool = False
+    """Whether a flow of CUBIC competes with them."""
     absolute: bool = False
+    """Whether the control is judged by itself, whatever the baselines do."""
 
     def scale(self, genome: Genome, pattern: Pattern) -> float:
-        """Give the unit in which differences are comparable between patterns.
+        """Return the unit that makes differences comparable between patterns.
 
-        Parameters
-        ----------
-        genome : Genome
-            What varies.
-        pattern : Pattern
-            The pattern.
-
-        Returns
-        -------
-        float
-            Of goodput the capacity, of a delay the round-trip time, of a share 1.
+        It is the capacity for a goodput, the round-trip time for a delay, and 1 for a share.
         """
         if self.margin.metric == "goodput":
             return genome.capacity_mbps(pattern)
@@ -120,22 +87,10 @@ class Objective:
         return 1.0
 
     def value(self, mine: float, baselines: Sequence[float], scale: float) -> float:
-        """Give what is maximised.
+        """Return the value that a search maximises.
 
-        Parameters
-        ----------
-        mine : float
-            The number of the judged control.
-        baselines : sequence of float
-            The same of the baselines in its place.
-        scale : float
-            As `scale` gives it.
-
-        Returns
-        -------
-        float
-            How much worse than the worse of the baselines; for an absolute objective how much of
-            the path is not used.
+        It is how much worse the control does than the worse of the baselines in its place; for an
+        absolute objective, the unused share of the path.
         """
         if self.absolute:
             return 1 - mine / scale
@@ -144,57 +99,20 @@ class Objective:
         return (mine - max(baselines)) / scale
 
     def cast(self, subject: Subject) -> Cast:
-        """Say who sends.
-
-        Parameters
-        ----------
-        subject : Subject
-            The control in the judged place.
-
-        Returns
-        -------
-        sequence
-            As `Genome.scenario` takes it.
-        """
+        """Return the senders, with a control in the judged place."""
         mine = [(subject, "c", self.count)]
         return [*mine, (VICTIM, "v", 1)] if self.with_victim else mine
 
     def parts(self, scenario: Table) -> Parts:
-        """Say what is run and measured.
-
-        Parameters
-        ----------
-        scenario : dict
-            As a file holds it.
-
-        Returns
-        -------
-        mapping
-            As `Cell.parts` gives it.
-        """
-        found = {"run": Part(scenario, self.measure, self.records)}
+        """Return the parts of a cell: the scenario, and the victim alone where there is one."""
+        parts = {"run": Part(scenario, self.measure, self.records)}
         if self.with_victim:
-            others = [flow for flow in scenario["flow"] if not flow["name"].startswith("c")]
-            found["solo"] = Part({**scenario, "flow": others}, self.measure, self.records)
-        return found
+            victims = [flow for flow in scenario["flow"] if not flow["name"].startswith("c")]
+            parts["solo"] = Part({**scenario, "flow": victims}, self.measure, self.records)
+        return parts
 
     def cell(self, name: str, genome: Genome, pattern: Pattern) -> Cell:
-        """Give a pattern as a cell of an evaluation.
-
-        Parameters
-        ----------
-        name : str
-            Of the cell.
-        genome : Genome
-            What varies.
-        pattern : Pattern
-            The pattern.
-
-        Returns
-        -------
-        Cell
-            With the comparison that this objective is about.
-        """
+        """Return a pattern as a cell of an evaluation, judged by the margin of the objective."""
         described = Cell(
             name,
             lambda subject: self.parts(genome.scenario(pattern, self.cast(subject))),
@@ -205,8 +123,8 @@ class Objective:
 
 
 OBJECTIVES: dict[str, Objective] = {
-    one.name: one
-    for one in (
+    objective.name: objective
+    for objective in (
         Objective(
             "utilisation",
             "uses less of the path than the baselines",
@@ -251,4 +169,3 @@ OBJECTIVES: dict[str, Objective] = {
         ),
     )
 }
-"""By name."""

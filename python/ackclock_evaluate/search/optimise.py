@@ -1,4 +1,4 @@
-"""How a search chooses the next vectors: CMA-ES, or what stands in for it, and random draws.
+"""The optimisers of a search, CMA-ES or differential evolution, and random draws.
 
 CMA-ES (Hansen and Ostermeier, Evolutionary Computation 9, 2001) by the package `cma`; without it
 differential evolution of SciPy (Storn and Price, Journal of Global Optimization 11, 1997).
@@ -17,60 +17,38 @@ import numpy as np
 from ackclock_evaluate.search.genome import Vector
 
 Together = Callable[[Sequence[Vector]], list[float]]
-"""Gives the values of several vectors, of which larger ones are wanted."""
+"""Returns the values of several vectors; larger values are better."""
 POPULATION = 16
 SMALLEST_SIGMA = 0.01
-"""Below this step size everything in reach has been seen."""
+"""Below this step size the search stops refining."""
 LOOK_AROUND = 0.25
-"""Share of the budget that goes into random draws before a search of a few numbers refines."""
+"""Share of the budget spent on random draws before a search of a few numbers refines."""
 REFINING_SIGMA = 0.5
-"""Its first step size then, in standard deviations of the draws."""
+"""First step size of that refinement, in standard deviations of the draws."""
 CROSSOVER_EVERY = 10
-"""Generations."""
+"""Generations from one exchange of parts to the next."""
 REACH = 4.0
-"""How far differential evolution goes from the middle, in standard deviations of the draws."""
+"""Bounds of differential evolution, in standard deviations of the draws."""
 CMA, EVOLUTION = "CMA-ES", "differential evolution"
 
 
 def method() -> str:
-    """Say which optimiser there is.
-
-    Returns
-    -------
-    str
-        ``CMA-ES`` with the extra ``ackclock[search]``, else ``differential evolution``.
-    """
+    """Return the better optimiser that is installed: CMA-ES needs the extra ``ackclock[search]``."""
     return CMA if importlib.util.find_spec("cma") else EVOLUTION
 
 
 def maximise(
     together: Together, size: int, budget: int, seed: int, *, crossover: bool, by: str | None = None
 ) -> list[Vector]:
-    """Look for vectors with large values.
+    """Search for vectors of `size` numbers with large values; `together` records those that are tried.
 
-    Parameters
-    ----------
-    together : callable
-        Gives the values of the vectors of a generation, and remembers them.
-    size : int
-        Numbers in a vector.
-    budget : int
-        How many vectors may be tried.
-    seed : int
-        Of the random choices.
-    crossover : bool
-        Whether parts of the two best vectors are exchanged now and then: for vectors that are slots
-        of time.
-    by : str, optional
-        ``CMA-ES`` or ``differential evolution``; by default as `method` says.
+    `crossover` exchanges parts of the two best vectors every few generations, which suits vectors
+    that are slots of time. `by` overrides `method`.
 
-    Returns
-    -------
-    list of ndarray
-        Where the distributions of CMA-ES stood in the end, which were not tried themselves: where
-        chance has a part in the values, the vector with the largest is the luckiest, and the mean
-        of those that it chose from is the better guess (Hansen, The CMA Evolution Strategy: A
-        Tutorial, arXiv:1604.00772, on noisy objectives). Empty for differential evolution.
+    Return the final means of the distributions of CMA-ES, which were not tried themselves: where
+    values are noisy, the vector with the largest value is the luckiest, and the mean of the
+    distribution is the better guess (Hansen, The CMA Evolution Strategy: A Tutorial,
+    arXiv:1604.00772, on noisy objectives). The list is empty for differential evolution.
     """
     chosen = by or method()
     look = _by_cma if chosen == CMA else _by_evolution
@@ -78,19 +56,8 @@ def maximise(
 
 
 def at_random(together: Together, size: int, budget: int, seed: int) -> int:
-    """Try standard normal vectors, as the first generation of a search is.
-
-    Parameters
-    ----------
-    together, size, budget, seed
-        As for `maximise`.
-
-    Returns
-    -------
-    int
-        How many vectors were tried: `budget`.
-    """
-    # Another stream than that of the search with the same seed.
+    """Try `budget` standard normal vectors, like the first generation of a search; return their number."""
+    # A stream of its own: the search with the same seed must not draw the same vectors.
     random = np.random.default_rng([seed, 1])
     limited = _Limited(together, budget)
     while limited.left:
@@ -106,7 +73,7 @@ class _Limited:
         self.best: list[tuple[float, Vector]] = []
 
     def __call__(self, vectors: Sequence[Vector]) -> list[float]:
-        """Give values; those past the budget are as bad as can be."""
+        """Return values; those of vectors past the budget are minus infinity."""
         within = list(vectors)[: self.left]
         values = self._together(within)
         self.left -= len(within)
@@ -125,11 +92,11 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Ve
     means: list[Vector] = []
     while limited.left:
         if not crossover:
-            # A few numbers with several basins: it starts in the best that a look around has found.
-            centre, sigma = _looked_around(limited, random, size), REFINING_SIGMA
+            # A few numbers with several basins: start from the best of some random draws.
+            centre, sigma = _best_draw(limited, random, size), REFINING_SIGMA
         options: dict[str, Any] = {
             "popsize": population,
-            # Its own stream, not that of the whole process, so that the same seed does the same.
+            # Its own stream instead of that of the process, so that a seed determines the search.
             "randn": lambda *shape: random.standard_normal(shape),
             "seed": float("nan"),
             "verbose": -9,
@@ -138,7 +105,7 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Ve
             "tolflatfitness": np.inf,
         }
         with warnings.catch_warnings():
-            # It says that it will not use a seed, which is what was asked for.
+            # The package warns that it ignores its own seed, which is intended.
             warnings.simplefilter("ignore")
             strategy = cma.CMAEvolutionStrategy(centre, sigma, options)
             generation = 0
@@ -157,21 +124,21 @@ def _by_cma(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Ve
     return means
 
 
-def _looked_around(limited: _Limited, random: np.random.Generator, size: int) -> Vector:
-    """Spend a part of what is left on random draws; give the best of them."""
-    found: list[tuple[float, Vector]] = []
+def _best_draw(limited: _Limited, random: np.random.Generator, size: int) -> Vector:
+    """Spend a share of the remaining budget on random draws and return the best of them."""
+    draws: list[tuple[float, Vector]] = []
     count = max(POPULATION, int(LOOK_AROUND * limited.left))
-    while limited.left and len(found) < count:
+    while limited.left and len(draws) < count:
         vectors = list(random.standard_normal((POPULATION, size)))
-        found += zip(limited(vectors), vectors, strict=True)
-    return max(found, key=lambda pair: pair[0])[1]
+        draws += zip(limited(vectors), vectors, strict=True)
+    return max(draws, key=lambda pair: pair[0])[1]
 
 
 def _children(best: Sequence[tuple[float, Vector]], random: np.random.Generator) -> list[Vector]:
-    """Exchange the ends of the two best vectors at a random place."""
-    (_, one), (_, other) = best
-    cut = int(random.integers(1, one.size))
-    return [np.append(one[:cut], other[cut:]), np.append(other[:cut], one[cut:])]
+    """Exchange the ends of the two best vectors from a random index on."""
+    (_, first), (_, second) = best
+    cut = int(random.integers(1, first.size))
+    return [np.append(first[:cut], second[cut:]), np.append(second[:cut], first[cut:])]
 
 
 def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> list[Vector]:
@@ -181,7 +148,7 @@ def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> l
     random = np.random.default_rng([seed, 0])
 
     def together(_: object, vectors: Iterable[Vector]) -> list[float]:
-        return [-value for value in limited([np.asarray(one) for one in vectors])]
+        return [-value for value in limited([np.asarray(vector) for vector in vectors])]
 
     while limited.left:
         first = random.standard_normal((min(POPULATION, max(5, limited.left)), size))
@@ -200,5 +167,5 @@ def _by_evolution(limited: _Limited, size: int, seed: int, crossover: bool) -> l
 
 
 def _together_instead(_: object) -> float:
-    """Stand where differential evolution asks for a function of one vector; it is not called."""
+    """Fill the argument for a function of a single vector; differential evolution never calls it."""
     raise AssertionError

@@ -1,4 +1,4 @@
-"""What an adversary does over time, and what a control and a baseline make of it."""
+"""An adversary over time, with the rates and queues of the control and of a baseline."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ from ackclock_evaluate.search.saved import Adversary
 
 
 def picture(adversary: Adversary | Again) -> Figure:
-    """Draw the timeline of an adversary.
+    """Draw an adversary, as a search found it or as a saved file was rerun.
 
-    Parameters
-    ----------
-    adversary : Adversary or Again
-        What was found, or was saved and has been run again.
-
-    Returns
-    -------
-    Figure
-        What changes, if anything does during a run; the goodput of the flows in the judged place,
-        of the control and of the more permissive baseline; and the queue.
+    The panels are what changes during a run, if anything does; the goodput of the flows in the
+    judged place, with the control and with the more permissive baseline; and the queue.
     """
     with plots.in_style():
         rows = 2 if adversary.timeline is None else 3
@@ -44,9 +36,9 @@ def picture(adversary: Adversary | Again) -> Figure:
                 label = f"{name}, {flow}" if flow else name
                 rates.plot(curves["time"], rate, label=label, **plots.style(index))
                 index += 1
-        for place, subject in enumerate(named):
+        for position, subject in enumerate(named):
             curves = adversary.curves[subject]
-            look = plots.style(place if index == len(named) else 2 * place)
+            look = plots.style(position if index == len(named) else 2 * position)
             queues.plot(curves["time"], curves["queue"], **look)
         rates.set_ylabel("goodput (Mbit/s)")
         queues.set_ylabel("queue (packets)")
@@ -63,7 +55,7 @@ def _end_s(adversary: Adversary | Again) -> float:
 
 
 def _rates(curves: Curves, *, apart: bool) -> dict[str, np.ndarray]:
-    """Give the goodput of the flows in the judged place, together or each."""
+    """Return the goodput of the flows in the judged place, their sum or each apart."""
     mine = {
         key.removeprefix("rate "): np.asarray(values)
         for key, values in curves.items()

@@ -1,13 +1,13 @@
-"""A search: many patterns once, the best of them again with fresh seeds, and what remains."""
+"""A search: many patterns are tried, and the best of them are run again with fresh seeds and simplified."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ackclock.metrics import Estimate
 from ackclock.runs import Limits, Store, places, progress
 from ackclock_evaluate.cell import possible
 from ackclock_evaluate.search import optimise
-from ackclock_evaluate.search.bench import CANDIDATE, Bench, Measured
+from ackclock_evaluate.search.bench import CANDIDATE, Bench, BenchRuns
 from ackclock_evaluate.search.genome import Genome, Pattern, Vector
 from ackclock_evaluate.search.genomes import GENOMES
 from ackclock_evaluate.search.minimise import minimise
@@ -26,73 +26,59 @@ from ackclock_evaluate.search.objectives import OBJECTIVES, Objective
 from ackclock_evaluate.search.saved import FRESH_RUNS, Adversary
 from ackclock_evaluate.setting import BASELINES, Mode, Subject
 
+T = TypeVar("T")
+
 BUDGET = {"quick": 480, "full": 4000}
-"""Patterns that are tried per genome, and as many at random."""
+"""Patterns tried per genome, and random draws to compare with."""
 RUNS = {"quick": 2, "full": 3}
-"""Runs of a pattern while it is looked for."""
+"""Runs of a pattern during the search."""
 QUICK_GENOMES = 2
 BEST = 5
 SHORTLIST = 20
 CHECKING_RUNS = 5
-"""Runs of those on the shortlist, with other seeds: they say which are the best."""
+"""Runs of each pattern on the shortlist, with other seeds: they choose the best."""
 CHECKING = 500
-"""Added to the seed for them."""
+"""Added to the seed for the checking runs."""
 APART = 0.3
-"""Root mean square of what distinguishes two of the best, in standard deviations of the draws."""
+"""Least distance (root mean square) of two patterns on the shortlist, in standard deviations of the draws."""
 FRESH = 1000
-"""Added to the seed for runs that no choice was made by."""
+"""Added to the seed for the reported runs, which choose nothing."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What came of a search with one genome.
-
-    Attributes
-    ----------
-    objective : Objective
-        What was looked for.
-    genome : Genome
-        What was varied.
-    method : str
-        ``CMA-ES`` or ``differential evolution``.
-    budget : int
-        Patterns tried by the search, and as many again at random.
-    best, best_at_random : float
-        Largest values during the search, on its own seed: flattered by the choice.
-    fresh, fresh_at_random : Estimate
-        Values of the best pattern of the search, and of the best of the random ones, over fresh
-        runs; what the genome takes off for crudeness is off.
-    history : list of float
-        Best value so far by number of patterns tried.
-    adversaries : list of Adversary
-        The best patterns that are past the margin with fresh seeds, simplified.
-    tried : list of Adversary
-        The best patterns, as they were found, past it or not.
-    failures : list of str
-        What went wrong in runs of patterns, each once.
-    """
+    """The result of a search with one genome."""
 
     objective: Objective
     genome: Genome
     method: str
+    """``CMA-ES`` or ``differential evolution``."""
     budget: int
+    """Patterns tried by the search, and as many again at random."""
     best: float
+    """Largest value during the search, on its own seed: flattered by the choice."""
     best_at_random: float
     fresh: Estimate
+    """Value of the best pattern over fresh runs, less the penalty of its genome."""
     fresh_at_random: Estimate
+    """The same for the best random pattern."""
     history: list[float]
+    """Best value so far, by number of patterns tried."""
     adversaries: list[Adversary]
+    """The best patterns that are past the margin with fresh seeds, simplified."""
     tried: list[Adversary]
+    """The best patterns as the search left them, past the margin or not."""
     failures: list[str]
+    """Errors of runs, each once."""
 
     @property
     def beyond_random(self) -> Estimate:
-        """How much more harm its best pattern does, with fresh seeds, than the best random one."""
+        """How much more harm the best pattern does, with fresh seeds, than the best random pattern."""
         return metrics.difference(self.fresh, self.fresh_at_random)
 
     @property
     def beats_random(self) -> bool:
-        """Whether that is more than 0 with 95 % confidence."""
+        """Whether it does more harm than the best random pattern, with 95 % confidence."""
         return self.beyond_random.low > 0
 
 
@@ -112,61 +98,27 @@ def search(
     shown: bool = True,
     tell: Callable[[str], Any] | None = None,
 ) -> list[Searched]:
-    """Look for scenarios in which a control does worse than CUBIC and Reno.
+    """Search for scenarios in which a control does worse than CUBIC and Reno, genome by genome.
 
-    Parameters
-    ----------
-    candidate : Subject
-        The control.
-    objective : str
-        One of `OBJECTIVES`.
-    cache : Path
-        Directory in which numbers are kept; an interrupted search goes on from them.
-    mode : str
-        ``quick``: two runs per pattern, the first two genomes of the objective; ``full``: three
-        runs, all its genomes.
-    budget : int, optional
-        Patterns per genome; by default 480 or 4000.
-    genomes : sequence of str
-        Which; by default as the mode says.
-    seed : int
-        Of the choices and of the runs.
-    jobs, cluster, limits, shown
-        As for `evaluate`.
-    method : str, optional
-        ``CMA-ES`` or ``differential evolution``; by default CMA-ES if the extra is installed.
-    tell : callable, optional
-        Called with a line about what is done.
-
-    Returns
-    -------
-    list of Searched
-        By genome.
-
-    Raises
-    ------
-    ScenarioError
-        When there is no such objective or genome, the budget is too small, or the candidate cannot
-        be loaded.
-    SimulationError
-        When every run of the candidate fails.
-    StorageError
-        When numbers cannot be kept.
+    The quick mode makes two runs per pattern and takes the first two genomes of the objective, the
+    full mode makes three and takes all of its genomes; `budget`, `genomes` and `method` override
+    the defaults. An interrupted search resumes from the numbers in `cache`. `tell` is called with
+    lines about the progress; other arguments are those of `evaluate`.
     """
-    wanted = _named(OBJECTIVES, [objective], "objective")[0]
-    usual = wanted.genomes if mode == "full" else wanted.genomes[:QUICK_GENOMES]
+    goal = _named(OBJECTIVES, [objective], "objective")[0]
+    usual = goal.genomes if mode == "full" else goal.genomes[:QUICK_GENOMES]
     varied = _named(GENOMES, genomes or usual, "genome")
     count = budget or BUDGET[mode]
     if count < 2 * optimise.POPULATION:
         raise engine.ScenarioError(
             f"a search needs a budget of at least {2 * optimise.POPULATION}, not {count}"
         )
-    say = tell or (lambda _: None)
+    report = tell or (lambda _: None)
     chosen = method or optimise.method()
     if method is None and chosen != optimise.CMA:
-        say(f"cma is not installed, {chosen} stands in: pip install 'ackclock[search]' for CMA-ES")
+        report(f"using {chosen}, because cma is not installed; for CMA-ES: pip install 'ackclock[search]'")
     controls.load_missing([candidate.name])
-    found = []
+    results = []
     names = [candidate.name, *BASELINES]
     with (
         Store(cache).opened() as kept,
@@ -180,49 +132,38 @@ def search(
                 with progress.Count(runs, unit, shown=shown) as bar:
                     yield Bench(candidate, kept, place, bar)
 
-            one = _Search(wanted, genome, seed, RUNS[mode])
-            parts = 4 if wanted.with_victim else 3
-            with bench(2 * parts * count * RUNS[mode]) as made:
-                one.look(made, count, chosen)
+            attempt = _Search(goal, genome, seed, RUNS[mode])
+            parts = 4 if goal.with_victim else 3
+            with bench(2 * parts * count * RUNS[mode]) as searching:
+                attempt.look(searching, count, chosen)
             checks = parts * (2 * SHORTLIST * CHECKING_RUNS + FRESH_RUNS * (BEST + 1))
-            with bench(checks) as made:
-                searched = one.confirm(made, count, chosen)
-            say(summed_up(searched))
-            found.append(searched)
-    return found
+            with bench(checks) as checking:
+                searched = attempt.confirm(checking, count, chosen)
+            report(summed_up(searched))
+            results.append(searched)
+    return results
 
 
-def _named(known: Any, names: Sequence[str], what: str) -> list[Any]:
+def _named(known: Mapping[str, T], names: Sequence[str], kind: str) -> list[T]:
     for name in names:
         if name not in known:
-            raise engine.ScenarioError(f'no {what} "{name}"; there are {", ".join(known)}')
+            raise engine.ScenarioError(f'unknown {kind} "{name}": choose from {", ".join(known)}')
     return [known[name] for name in names]
 
 
 def summed_up(searched: Searched) -> str:
-    """Say what a search has found.
-
-    Parameters
-    ----------
-    searched : Searched
-        What came of it.
-
-    Returns
-    -------
-    str
-        A line, with the value over fresh seeds beside that of random draws.
-    """
+    """Sum a search up in a line, with its value over fresh seeds next to that of random draws."""
     count = len(searched.adversaries)
-    outcome = {0: "no adversary found", 1: "adversary found"}.get(count, f"{count} adversaries")
+    outcome = {0: "no adversary", 1: "1 adversary"}.get(count, f"{count} adversaries")
     beaten = "" if searched.beats_random else "; not shown to beat random draws"
     return (
         f"{searched.objective.name}, {searched.genome.name}: {outcome}; "
-        f"{searched.fresh} with fresh seeds, at random {searched.fresh_at_random}{beaten}"
+        f"{searched.fresh} with fresh seeds, random draws {searched.fresh_at_random}{beaten}"
     )
 
 
 class _Search:
-    """What has been tried of a genome, and with which value."""
+    """The vectors of a genome that have been tried, with their values."""
 
     def __init__(self, objective: Objective, genome: Genome, seed: int, runs: int) -> None:
         self.objective, self.genome, self.seed, self.runs = objective, genome, seed, runs
@@ -232,11 +173,11 @@ class _Search:
         self.failures: dict[str, None] = {}
 
     def look(self, bench: Bench, budget: int, method: str) -> None:
-        """Try patterns, those that the search wants and as many random ones."""
+        """Try the patterns that the search chooses, and as many random ones."""
         size, crossover = self.genome.size, self.genome.size > optimise.POPULATION
         for known, how in ((self.searched, method), (self.drawn, None)):
-            # Other runs for each generation, of which CMA-ES uses the order alone: with the same
-            # ones throughout it would learn what fits their starts, which helps in no other run.
+            # Each generation has runs of its own, because CMA-ES uses only the order within a
+            # generation: with the same runs throughout it would overfit to their start times.
             runs = itertools.count()
 
             def together(
@@ -244,7 +185,7 @@ class _Search:
                 known: list[tuple[float, Vector]] = known,
                 runs: Iterator[int] = runs,
             ) -> list[float]:
-                patterns = [self.genome.pattern(one) for one in vectors]
+                patterns = [self.genome.pattern(vector) for vector in vectors]
                 first = self.runs * next(runs)
                 values = self.values(bench, patterns, self.seed, range(first, first + self.runs))
                 known.extend(zip(values, map(np.array, vectors), strict=True))
@@ -258,58 +199,61 @@ class _Search:
             raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
 
     def values(self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
-        """Give what is maximised; 0 where a run fails."""
-        cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
-        found = []
-        alone = self.objective.absolute
-        together = bench.measure(cells, seed=seed, runs=runs, alone=alone)
+        """Return the values that the search maximises, less penalties; 0 where a run fails."""
+        cells = [self.objective.cell("pattern", self.genome, pattern) for pattern in patterns]
+        results = []
+        together = bench.measure(cells, seed=seed, runs=runs, alone=self.objective.absolute)
         for pattern, measured in zip(patterns, together, strict=True):
             value = float(np.mean(self._by_run(pattern, measured))) if not measured.error else 0.0
             if measured.error:
                 self.failures.setdefault(measured.error)
-            found.append(value - self.genome.penalty(pattern) if np.isfinite(value) else 0.0)
-        return found
+            results.append(value - self.genome.penalty(pattern) if np.isfinite(value) else 0.0)
+        return results
 
-    def _by_run(self, pattern: Pattern, measured: Measured) -> list[float]:
+    def _by_run(self, pattern: Pattern, measured: BenchRuns) -> list[float]:
         margin = self.objective.margin
         scale = self.objective.scale(self.genome, pattern)
-        others = [measured.values(name, margin) for name in BASELINES if name in measured.numbers]
+        baselines = [measured.values(name, margin) for name in BASELINES if name in measured.numbers]
         return [
-            self.objective.value(one, [other[run] for other in others], scale)
-            for run, one in enumerate(measured.values(CANDIDATE, margin))
+            self.objective.value(mine, [values[run] for values in baselines], scale)
+            for run, mine in enumerate(measured.values(CANDIDATE, margin))
         ]
 
     def checked(self, bench: Bench, patterns: Sequence[Pattern]) -> list[float]:
-        """Give values with seeds that the search has not seen."""
+        """Return values with seeds that the search has not seen."""
         return self.values(bench, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
 
     def _shortlisted(
         self, bench: Bench, tried: Sequence[tuple[float, Vector]], means: Sequence[Vector] = ()
     ) -> list[Pattern]:
-        """Give the best that are not nearly the same, by their values with other seeds."""
+        """Return the best patterns, none nearly equal to another, in the order of their checked values."""
         vectors = [*means, *_apart(tried)][:SHORTLIST]
-        patterns = [self.genome.pattern(one) for one in vectors]
+        patterns = [self.genome.pattern(vector) for vector in vectors]
         values = self.checked(bench, patterns)
         order = sorted(range(len(patterns)), key=lambda index: -values[index])
         return [patterns[index] for index in order]
 
     def confirm(self, bench: Bench, budget: int, method: str) -> Searched:
-        """Run the best again with fresh seeds, and simplify those that stay what they were."""
+        """Run the best again with fresh seeds, and simplify those that are still adversaries."""
         best = self._shortlisted(bench, self.searched, self.means)[:BEST]
         random = self._shortlisted(bench, self.drawn)[0]
         *judged, drawn = self.judged(bench, [*best, random])
-        confirmed = [(pattern, one) for pattern, one in zip(best, judged, strict=True) if one is not None]
+        confirmed = [
+            (pattern, adversary)
+            for pattern, adversary in zip(best, judged, strict=True)
+            if adversary is not None
+        ]
         if not confirmed:
             raise engine.SimulationError(
                 f"the best scenarios fail with fresh seeds: {next(iter(self.failures))}"
             )
         adversaries = []
-        for pattern, one in confirmed:
-            if not one.is_found:
+        for pattern, adversary in confirmed:
+            if not adversary.is_found:
                 continue
-            simple = minimise(self.genome, pattern, lambda some: self.checked(bench, some))
+            simple = minimise(self.genome, pattern, lambda patterns: self.checked(bench, patterns))
             again = self.judged(bench, [simple])[0]
-            adversaries.append(again if again is not None and again.is_found else one)
+            adversaries.append(again if again is not None and again.is_found else adversary)
         return Searched(
             objective=self.objective,
             genome=self.genome,
@@ -324,22 +268,22 @@ class _Search:
             ),
             history=np.maximum.accumulate([value for value, _ in self.searched]).tolist(),
             adversaries=_different(adversaries),
-            tried=[one for _, one in confirmed],
+            tried=[adversary for _, adversary in confirmed],
             failures=list(self.failures),
         )
 
     def judged(self, bench: Bench, patterns: Sequence[Pattern]) -> list[Adversary | None]:
-        """Run patterns with fresh seeds, and compare; None where a run fails."""
+        """Compare patterns over runs with fresh seeds; None where a run fails."""
         seed = self.seed + FRESH
-        cells = [self.objective.cell("pattern", self.genome, one) for one in patterns]
+        cells = [self.objective.cell("pattern", self.genome, pattern) for pattern in patterns]
         measured = bench.measure(cells, seed=seed, runs=range(FRESH_RUNS), drawn=True)
         return [
-            self._adversary(bench.candidate, pattern, one, seed)
-            for pattern, one in zip(patterns, measured, strict=True)
+            self._adversary(bench.candidate, pattern, runs, seed)
+            for pattern, runs in zip(patterns, measured, strict=True)
         ]
 
     def _adversary(
-        self, candidate: Subject, pattern: Pattern, measured: Measured, seed: int
+        self, candidate: Subject, pattern: Pattern, measured: BenchRuns, seed: int
     ) -> Adversary | None:
         if measured.error:
             self.failures.setdefault(measured.error)
@@ -351,7 +295,7 @@ class _Search:
         )
         least, most = possible(margin.metric)
         scale = self.objective.scale(self.genome, pattern)
-        beside = zip(values[CANDIDATE], values[baseline], strict=True)
+        pairs = zip(values[CANDIDATE], values[baseline], strict=True)
         scenario = self.genome.scenario(pattern, self.objective.cast(candidate))
         return Adversary(
             objective=self.objective,
@@ -360,10 +304,10 @@ class _Search:
             scenario={**scenario, "run": {**scenario["run"], "seed": seed}},
             capacity=self.genome.capacity_mbps(pattern),
             estimates={
-                name: metrics.over_runs(found, least=least, most=most) for name, found in values.items()
+                name: metrics.over_runs(by_run, least=least, most=most) for name, by_run in values.items()
             },
             baseline=baseline,
-            value=metrics.over_runs([self.objective.value(one, [other], scale) for one, other in beside]),
+            value=metrics.over_runs([self.objective.value(mine, [theirs], scale) for mine, theirs in pairs]),
             verdict=compared.verdict,
             curves=measured.curves,
             timeline=self.genome.curve(pattern),
@@ -375,20 +319,20 @@ def _less(value: Estimate, penalty: float) -> Estimate:
 
 
 def _apart(tried: Sequence[tuple[float, Vector]]) -> list[Vector]:
-    """Give the best vectors that are not nearly the same."""
-    found: list[Vector] = []
+    """Return the best vectors, none nearly equal to another."""
+    kept: list[Vector] = []
     for _, vector in sorted(tried, key=lambda pair: -pair[0]):
-        if all(np.sqrt(np.mean((vector - other) ** 2)) >= APART for other in found):
-            found.append(vector)
-        if len(found) == SHORTLIST:
+        if all(np.sqrt(np.mean((vector - better) ** 2)) >= APART for better in kept):
+            kept.append(vector)
+        if len(kept) == SHORTLIST:
             break
-    return found
+    return kept
 
 
 def _different(adversaries: Sequence[Adversary]) -> list[Adversary]:
-    """Leave out what has become the same by simplifying."""
-    found: list[Adversary] = []
-    for one in adversaries:
-        if all(one.scenario != other.scenario for other in found):
-            found.append(one)
-    return found
+    """Leave out adversaries that have become the same by simplifying."""
+    kept: list[Adversary] = []
+    for adversary in adversaries:
+        if all(adversary.scenario != earlier.scenario for earlier in kept):
+            kept.append(adversary)
+    return kept

@@ -16,90 +16,51 @@ from ackclock.engine import storage
 from ackclock.metrics import Estimate
 from ackclock_evaluate.cell import Cell, Criterion, Curves
 from ackclock_evaluate.criteria.sharing import harm_of
+from ackclock_evaluate.search.genome import TimelineCurve
 from ackclock_evaluate.search.objectives import HALF, OBJECTIVES, Objective
 from ackclock_evaluate.setting import Mode, Subject, Table
 
 MARK = "# objective: "
-"""Begins the line of a file that says what it was looked for."""
+"""Beginning of the line of a file that names its objective."""
 FRESH_RUNS = 10
 WIDTH = 100
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """A scenario in which a control was to do badly, and what it did there with fresh seeds.
-
-    Attributes
-    ----------
-    objective : Objective
-        What was looked for.
-    genome : str
-        What was varied.
-    candidate : str
-        Name of the control.
-    scenario : dict
-        With the control in its place, and the seed of the fresh runs.
-    capacity : float
-        What the path can carry, Mbit/s.
-    estimates : dict
-        The compared number of ``candidate``, ``cubic-linux`` and ``reno`` over the fresh runs.
-    baseline : str
-        The more permissive baseline.
-    value : Estimate
-        How much worse than it, run by run, as the search counts: for goodput as a share of the
-        capacity, for a delay in round trips. For an absolute objective the share that is unused.
-    verdict : str
-        Of the comparison with that baseline.
-    curves : dict
-        Rates and queue in the first fresh run, by subject.
-    timeline : tuple, optional
-        What the scenario does over time.
-    """
+    """A scenario chosen to make a control do badly, and the results of runs with fresh seeds."""
 
     objective: Objective
     genome: str
     candidate: str
+    """Name of the control."""
     scenario: Table
+    """The scenario with the control in the judged place, and with the seed of the fresh runs."""
     capacity: float
+    """Capacity of the path, Mbit/s."""
     estimates: Mapping[str, Estimate]
+    """The compared metric of ``candidate``, ``cubic-linux`` and ``reno`` over the fresh runs."""
     baseline: str
+    """The more permissive baseline."""
     value: Estimate
+    """How much worse the control does than that baseline, run by run: for goodput a share of the
+    capacity, for a delay in round trips. For an absolute objective, the unused share of the path."""
     verdict: Verdict
+    """Verdict of the comparison with that baseline."""
     curves: Mapping[str, Curves]
-    timeline: tuple[str, list[float], list[float]] | None
+    """Rates and queue in the first fresh run, by subject."""
+    timeline: TimelineCurve | None
 
     @property
     def is_found(self) -> bool:
-        """Whether it is one: past the margin, or for an absolute objective past one half."""
+        """Whether the control is worse by more than the margin, or leaves half of the path unused."""
         if self.objective.absolute:
             return self.value.low > HALF
         return self.verdict == "worse"
 
 
 def save(adversary: Adversary, directory: Path, number: int, command: str) -> Path:
-    """Write an adversary as a scenario.
-
-    Parameters
-    ----------
-    adversary : Adversary
-        What was found.
-    directory : Path
-        Where to; it is made when it is missing.
-    number : int
-        Of the file, from 1.
-    command : str
-        With which it was looked for.
-
-    Returns
-    -------
-    Path
-        ``CONTROL-OBJECTIVE-NUMBER.toml``.
-
-    Raises
-    ------
-    StorageError
-        When it cannot be written.
-    """
+    """Write an adversary as ``CONTROL-OBJECTIVE-NUMBER.toml``; `command` is the search that found it."""
     safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(adversary.candidate).name)
     file = directory / f"{safe}-{adversary.objective.name}-{number}.toml"
     with storage.explained(file):
@@ -110,45 +71,15 @@ def save(adversary: Adversary, directory: Path, number: int, command: str) -> Pa
 
 
 def save_all(adversaries: Sequence[Adversary], directory: Path, command: str) -> list[tuple[Path, Adversary]]:
-    """Write adversaries, numbered from 1.
-
-    Parameters
-    ----------
-    adversaries : sequence of Adversary
-        Of one control and one objective.
-    directory, command
-        As for `save`.
-
-    Returns
-    -------
-    list of (Path, Adversary)
-        Files and what is in them.
-
-    Raises
-    ------
-    StorageError
-        As `save`.
-    """
-    return [(save(one, directory, number, command), one) for number, one in enumerate(adversaries, 1)]
+    """Write the adversaries of one control and one objective, numbered from 1."""
+    return [
+        (save(adversary, directory, number, command), adversary)
+        for number, adversary in enumerate(adversaries, 1)
+    ]
 
 
 def text(adversary: Adversary, name: str, command: str) -> str:
-    """Write an adversary as the text of a file.
-
-    Parameters
-    ----------
-    adversary : Adversary
-        What was found.
-    name : str
-        Of the file.
-    command : str
-        With which it was looked for.
-
-    Returns
-    -------
-    str
-        TOML, with a comment that says where it comes from and what to expect.
-    """
+    """Return an adversary as TOML, with a comment on its origin and on the numbers to expect."""
     import ackclock
 
     margin = adversary.objective.margin
@@ -174,59 +105,37 @@ def text(adversary: Adversary, name: str, command: str) -> str:
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """Write a scenario as TOML.
-
-    Parameters
-    ----------
-    table : mapping
-        Tables and lists of tables.
-
-    Returns
-    -------
-    str
-        What `tomllib` reads back as the same.
-    """
-    found = []
+    """Write tables and lists of tables as TOML, from which `tomllib` reads the same back."""
+    sections = []
     for name, value in table.items():
-        for head, one in (
-            [(f"[[{name}]]", each) for each in value] if isinstance(value, list) else [(f"[{name}]", value)]
-        ):
-            lines = [f"{key} = {_inline(inner)}" for key, inner in one.items()]
-            found.append("\n".join([head, *lines]) + "\n")
-    return "\n".join(found)
+        if isinstance(value, list):
+            named = [(f"[[{name}]]", entry) for entry in value]
+        else:
+            named = [(f"[{name}]", value)]
+        for head, section in named:
+            lines = [f"{key} = {_inline(inner)}" for key, inner in section.items()]
+            sections.append("\n".join([head, *lines]) + "\n")
+    return "\n".join(sections)
 
 
 def _inline(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_inline(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_inline, value)) + "]"
-    # Texts, numbers and truth values are written as in JSON, but for one character.
+    # Strings, numbers and booleans are written as in JSON, except for one character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(directory: Path) -> Criterion:
-    """Read a folder of adversaries back as a criterion.
+    """Read a folder of adversaries back as a criterion with a cell per file.
 
-    Parameters
-    ----------
-    directory : Path
-        The folder.
-
-    Returns
-    -------
-    Criterion
-        With a cell per file, in which the judged control takes the place of the flows whose names
-        begin with c.
-
-    Raises
-    ------
-    ScenarioError
-        When there are no files, or one of them is no scenario or does not say what it is about.
+    The judged control takes the place of the flows whose names begin with c. A folder without
+    files, or a file that is not a saved adversary, raises a ScenarioError.
     """
     files = sorted(directory.glob("*.toml"))
     if not files:
-        raise engine.ScenarioError(f"{directory}: holds no adversaries (NAME.toml)")
+        raise engine.ScenarioError(f"{directory}: contains no adversaries (NAME.toml)")
     cells = [_cell(file) for file in files]
 
     def all_cells(_: Mode) -> list[Cell]:
@@ -236,9 +145,9 @@ def read(directory: Path) -> Criterion:
         "found",
         "",
         "",
-        "Adversaries that were found",
-        "Each was found by a search for scenarios in which some control does worse than CUBIC and "
-        "Reno; here the judged control is in its place.",
+        "Saved adversaries",
+        "A search found each of these scenarios for some control, which does worse in it than CUBIC "
+        "and Reno; here the judged control takes its place.",
         all_cells,
     )
 
@@ -251,87 +160,64 @@ def _cell(file: Path) -> Cell:
         raise engine.ScenarioError(f"{file}: {error}") from error
     named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
     if len(named) != 1 or named[0] not in OBJECTIVES:
-        raise engine.ScenarioError(f"{file}: needs one line {MARK}NAME, with one of {', '.join(OBJECTIVES)}")
+        raise engine.ScenarioError(
+            f"{file}: needs one line {MARK}NAME, where NAME is one of {', '.join(OBJECTIVES)}"
+        )
     flows = table.get("flow", [])
     if not any(str(flow.get("name", "")).startswith("c") for flow in flows):
-        raise engine.ScenarioError(f"{file}: has no flow whose name begins with c, to be replaced")
+        raise engine.ScenarioError(
+            f"{file}: needs a flow for the judged control, with a name that begins with c"
+        )
     engine.read(file)
     objective = OBJECTIVES[named[0]]
-    found = Cell(
+    cell = Cell(
         file.stem,
         lambda subject: objective.parts(replaced(table, subject)),
         judged=(objective.margin,),
         drawn=True,
     )
-    return replace(found, numbers=harm_of) if objective.with_victim else found
+    return replace(cell, numbers=harm_of) if objective.with_victim else cell
 
 
 def replaced(table: Table, subject: Subject) -> Table:
-    """Put a control in the judged place of a scenario.
-
-    Parameters
-    ----------
-    table : dict
-        The scenario.
-    subject : Subject
-        The control.
-
-    Returns
-    -------
-    dict
-        The scenario with it.
-    """
+    """Return a scenario with a control in the judged place."""
     flows = []
-    for flow in table["flow"]:
-        made = dict(flow)
-        if made["name"].startswith("c"):
-            made.pop("params", None)
-            made["controller"] = subject.name
+    for original in table["flow"]:
+        flow = dict(original)
+        if flow["name"].startswith("c"):
+            flow.pop("params", None)
+            flow["controller"] = subject.name
             if subject.params:
-                made["params"] = dict(subject.params)
-        flows.append(made)
+                flow["params"] = dict(subject.params)
+        flows.append(flow)
     return {**table, "flow": flows}
 
 
 def as_json(files: Sequence[tuple[Path, Adversary]]) -> list[dict[str, Any]]:
-    """Give adversaries as the report of an evaluation lists them.
+    """Return adversaries as ``verdicts.json`` lists them.
 
-    Parameters
-    ----------
-    files : sequence
-        Files and what is in them.
-
-    Returns
-    -------
-    list of dict
-        ``file``, ``objective``, ``genome``, ``metric``, ``unit``, ``value``, ``low``, ``high`` of
-        the candidate, ``baseline`` (means by name) and ``intervals`` of these, ``regret`` with its
-        ends, and ``verdict``.
+    ``value``, ``low`` and ``high`` belong to the candidate, ``baseline`` and ``intervals`` to the
+    baselines; ``regret`` is the value that the search maximised.
     """
-    found = []
-    for file, one in files:
-        mine = one.estimates["candidate"]
-        margin = one.objective.margin
-        found.append(
+    rows = []
+    for file, adversary in files:
+        mine = adversary.estimates["candidate"]
+        baselines = {name: value for name, value in adversary.estimates.items() if name != "candidate"}
+        margin, regret = adversary.objective.margin, adversary.value
+        rows.append(
             {
                 "file": file.as_posix(),
-                "objective": one.objective.name,
-                "genome": one.genome,
+                "objective": adversary.objective.name,
+                "genome": adversary.genome,
                 "metric": margin.metric,
                 "unit": margin.unit,
                 "value": mine.value,
                 "low": mine.low,
                 "high": mine.high,
-                "baseline": {
-                    name: estimate.value for name, estimate in one.estimates.items() if name != "candidate"
-                },
-                "intervals": {
-                    name: [estimate.low, estimate.high]
-                    for name, estimate in one.estimates.items()
-                    if name != "candidate"
-                },
-                "regret": {"value": one.value.value, "low": one.value.low, "high": one.value.high},
-                "verdict": one.verdict,
+                "baseline": {name: estimate.value for name, estimate in baselines.items()},
+                "intervals": {name: [estimate.low, estimate.high] for name, estimate in baselines.items()},
+                "regret": {"value": regret.value, "low": regret.low, "high": regret.high},
+                "verdict": adversary.verdict,
             }
         )
-    return found
+    return rows

@@ -1,4 +1,4 @@
-"""Genomes of which something changes every half second."""
+"""Genomes in which something changes every half second."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ackclock_evaluate.search.genome import (
     SLOT_S,
     SLOTS,
     Cast,
-    Curve,
     Genome,
     Pattern,
+    TimelineCurve,
     Vector,
     logistic,
     on_path,
@@ -29,7 +29,7 @@ from ackclock_evaluate.setting import Table, change
 
 
 class _Timeline(Genome):
-    """Something changes every half second; the neutral value of a slot is the one before it."""
+    """Something changes every half second; the neutral value of a slot is that of the slot before."""
 
     size = SLOTS
     label: ClassVar[str]
@@ -46,23 +46,23 @@ class _Timeline(Genome):
         return pattern.values[: round(pattern.length_s / SLOT_S)]
 
     def events(self, pattern: Pattern) -> tuple[Table, ...]:
-        """Describe the changes; a slot that is like the one before it needs none."""
-        found: list[Table] = []
+        """Return the changes; a slot with the value of the slot before it needs none."""
+        changes: list[Table] = []
         before = self.initial
         for index, value in enumerate(self.slots(pattern)):
             if value != before:
-                found += self.event(index * SLOT_S, value)
+                changes += self.event(index * SLOT_S, value)
             before = value
-        return tuple(found)
+        return tuple(changes)
 
     @abstractmethod
     def event(self, at_s: float, value: float) -> list[Table]:
-        """Describe one change."""
+        """Return the change of a slot."""
 
     def scenario(self, pattern: Pattern, cast: Cast) -> Table:
         return on_path(self.path(pattern), pattern, cast, events=self.events(pattern))
 
-    def curve(self, pattern: Pattern) -> Curve:
+    def curve(self, pattern: Pattern) -> TimelineCurve:
         slots = self.slots(pattern)
         return self.label, [index * SLOT_S for index in range(len(slots))], list(slots)
 
@@ -107,7 +107,7 @@ class _Delay(_Timeline):
 
 
 class _FlowDelay(_Delay):
-    """The same for the last flow alone, on its own link to the bottleneck."""
+    """The way back of the last flow alone gets longer, on its own link to the bottleneck."""
 
     name = "flow-delay"
     about = "the delay of one flow alone changes every half second by up to half a round trip"
@@ -139,20 +139,20 @@ class _FlowDelay(_Delay):
                     "queue": {"kind": "droptail", "limit": "100000 packets"},
                 }
             )
-        made = path.scenario(
+        scenario = path.scenario(
             *flows,
             duration_s=pattern.length_s,
             measured_from_s=MEASURED_FROM * pattern.length_s,
             sample_s=SAMPLE_S,
             events=self.events(pattern),
         )
-        bottleneck = {"name": "bottleneck", "from": "start", "to": "end", **made.pop("dumbbell")}
-        nodes = [{"name": name} for name in ("start", "end", *(one["from"] for one in links))]
-        return made | {"node": nodes, "link": [bottleneck, *links]}
+        bottleneck = {"name": "bottleneck", "from": "start", "to": "end", **scenario.pop("dumbbell")}
+        nodes = [{"name": name} for name in ("start", "end", *(link["from"] for link in links))]
+        return scenario | {"node": nodes, "link": [bottleneck, *links]}
 
 
 class _Loss(_Timeline):
-    """Packets are lost at random, one in a hundred over all, at some times more than at others."""
+    """Random loss of 1 % over the whole run, more at some times than at others."""
 
     name, about = "loss", "random loss of 1 % over all is spread unevenly over half seconds"
     label, initial = "random loss (%)", 0.0

@@ -1,0 +1,149 @@
+"""The previous evaluation of a control: merged with a new one, or set aside.
+
+An evaluation of a few criteria, or a search alone, must not replace a page that has more. Earlier
+criteria whose runs are all kept appear on the new page as well; an earlier page that is not covered
+by the new one stays under another name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ackclock import engine
+from ackclock.engine import controls, integrity
+from ackclock.runs import progress
+from ackclock_evaluate.cell import Criterion
+from ackclock_evaluate.results import Request
+from ackclock_evaluate.runs import code
+from ackclock_evaluate.suites import criteria
+
+RECORD = "verdicts.json"
+SETTINGS = ("mode", "seed", "against")
+
+
+def build(request: Request) -> str:
+    """Return a digest of the engine, the measuring code and the loaded controls, in 16 hexadecimal digits."""
+    own = controls.fingerprint([subject.name for subject in request.subjects])
+    return hashlib.sha256(f"{engine.ENGINE} {code()} {own}".encode()).hexdigest()[:16]
+
+
+def read(place: Path) -> dict[str, Any] | None:
+    """Read the verdicts of an evaluation; None without any, or if they are damaged, which is reported."""
+    if not (place / RECORD).exists():
+        return None
+    problem = integrity.problem_of(place)
+    if problem is not None:
+        progress.say(f"{place}: {problem}; this evaluation is not used")
+        return None
+    try:
+        record = json.loads((place / RECORD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    whole = isinstance(record, dict) and {"build", "searches", "control", *SETTINGS} <= set(record)
+    return record if whole else None
+
+
+def settings(request: Request) -> dict[str, Any]:
+    """Return the settings that evaluations on the same page share, as ``verdicts.json`` has them."""
+    shared = {
+        "name": request.candidate.name,
+        "params": dict(request.candidate.params),
+        "mode": request.mode,
+        "seed": request.seed,
+        "against": list(request.against),
+    }
+    return dict(json.loads(json.dumps(shared)))
+
+
+def _settings_of(record: dict[str, Any]) -> dict[str, Any]:
+    control = record["control"]
+    named = {"name": control["name"], "params": control["params"]}
+    return named | {key: record[key] for key in SETTINGS}
+
+
+def is_same(request: Request, record: dict[str, Any]) -> bool:
+    """Return whether control, settings and build of an earlier evaluation are those of a request."""
+    return settings(request) == _settings_of(record) and record["build"] == build(request)
+
+
+def merge(request: Request, place: Path) -> Request:
+    """Add the criteria of an earlier evaluation, in the order of their suites.
+
+    They are left out again later unless all of their runs are kept. The controls of the request are
+    loaded.
+    """
+    record = read(place)
+    if record is None or not is_same(request, record):
+        return request
+    earlier = _keys(record)
+    requested = {criterion.key for criterion in request.criteria}
+    merged: list[Criterion] = list(request.criteria)
+    for suite in dict.fromkeys(key.rpartition("/")[0] for key in earlier):
+        try:
+            known = criteria(suite)
+        except (KeyError, engine.ScenarioError):
+            continue
+        merged += [
+            criterion for criterion in known if criterion.key in earlier and criterion.key not in requested
+        ]
+    suites = list(dict.fromkeys(criterion.suite for criterion in merged))
+    order = {
+        criterion.key: (suites.index(suite), index)
+        for suite in suites
+        for index, criterion in enumerate(criteria(suite))
+    }
+    ordered = sorted(merged, key=lambda criterion: order[criterion.key])
+    added = frozenset(criterion.key for criterion in ordered) - requested
+    return replace(request, criteria=tuple(ordered), previous=added)
+
+
+def _keys(record: dict[str, Any]) -> set[str]:
+    return {f"{entry['suite']}/{entry['id']}" for entry in (*record["criteria"], *record["not_tested"])}
+
+
+def commands(request: Request, place: Path, command: str) -> dict[str, str]:
+    """Return the command that evaluated each criterion of a merged request, by key of the criterion."""
+    record = read(place) if request.previous else None
+    earlier: dict[str, str] = {}
+    if record is not None:
+        for entry in (*record["criteria"], *record["not_tested"]):
+            earlier[f"{entry['suite']}/{entry['id']}"] = entry["command"]
+    return {
+        criterion.key: earlier.get(criterion.key, command) if criterion.key in request.previous else command
+        for criterion in request.criteria
+    }
+
+
+def searches(request: Request, place: Path, repeated: Sequence[str]) -> list[dict[str, Any]]:
+    """Return earlier searches that still hold, without those whose objectives are repeated."""
+    record = read(place)
+    if record is None or not is_same(request, record):
+        return []
+    return [search for search in record["searches"] if search["objective"] not in repeated]
+
+
+def set_aside(request: Request, place: Path, objectives: Sequence[str]) -> Path | None:
+    """Rename an earlier evaluation, unless a new one has everything that it has; return its new place.
+
+    The merged request and the objectives of its searches, earlier ones included, describe the new one.
+    """
+    if not (place / RECORD).exists():
+        return None
+    record = read(place)
+    if record is not None:
+        mine, theirs = settings(request), _settings_of(record)
+        against = set(theirs.pop("against")) <= set(mine.pop("against"))
+        searched = {search["objective"] for search in record["searches"]} <= set(objectives)
+        covered = _keys(record) <= {criterion.key for criterion in request.criteria}
+        if mine == theirs and against and searched and covered:
+            return None
+    number = 1
+    while (free := place.with_name(f"{place.name}.{number}")).exists():
+        number += 1
+    # Relative links stay valid, because both folders are in the same directory.
+    return place.resolve().rename(free)
