@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ackclock import engine
 from ackclock.engine import controls
@@ -24,16 +23,16 @@ def evaluate(
     cluster: str | None = None,
     limits: Limits | None = None,
     shown: bool = True,
-    tell: Callable[[str], Any] | None = None,
+    tell: Callable[[str], object] | None = None,
     live: Live = OFF,
 ) -> Evaluation:
     """Measure the candidate, the baselines and the further controls, and judge.
 
-    Numbers are kept in `cache`, where the evaluation of the next control finds those of the
-    baselines. By default one run per core is made at once, or those of the workers of a Dask
-    `cluster`, and controls that are not built in have the default `Limits`. `tell` is called with a
-    line when cells get more runs; `live` is a page for progress and interim results. A baseline
-    whose run fails raises a SimulationError.
+    Numbers are kept in `cache`, from which the evaluation of the next control reuses those of the
+    baselines. There are `jobs` runs at once, by default one per core, or the workers of a Dask
+    `cluster` make them; controls that are not built in have the default `Limits`. `tell` is called
+    with a line when cells get more runs; `live` is a page for progress and interim results. A
+    baseline whose run fails raises a SimulationError.
     """
     names = [subject.name for subject in request.subjects]
     refuse_unknown(request)

@@ -158,7 +158,7 @@ def write(
     command: str,
     wall_s: float,
     searches: Sequence[found.SearchReport] = (),
-    tell: Callable[[str], Any] | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Path:
     """Write the folder of an evaluation, completely or not at all, and return it.
 

@@ -33,7 +33,7 @@ def build(request: Request) -> str:
 
 
 def read(place: Path) -> dict[str, Any] | None:
-    """Read the verdicts of an evaluation; None without any, or if they are damaged, which is reported."""
+    """Read the verdicts of an evaluation; None if they are missing, or damaged, which is reported."""
     if not (place / RECORD).exists():
         return None
     problem = integrity.problem_of(place)
@@ -74,8 +74,8 @@ def is_same(request: Request, record: dict[str, Any]) -> bool:
 def merge(request: Request, place: Path) -> Request:
     """Add the criteria of an earlier evaluation, in the order of their suites.
 
-    They are left out again later unless all of their runs are kept. The controls of the request are
-    loaded.
+    Criteria whose runs are not all cached are left out again when the evaluation begins. The
+    controls of the request must be loaded.
     """
     record = read(place)
     if record is None or not is_same(request, record):

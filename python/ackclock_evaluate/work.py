@@ -44,8 +44,8 @@ def _cells(criterion: Criterion, request: Request) -> list[Cell]:
 class Work:
     """The cells of an evaluation, the runs that they need, and their results from the store.
 
-    Methods take the index of a cell and that of a control among `Request.subjects`, whose controls
-    are loaded.
+    Methods take the index of a cell and that of a control among `Request.subjects`. The controls
+    must be loaded.
     """
 
     def __init__(self, request: Request, kept: Store) -> None:

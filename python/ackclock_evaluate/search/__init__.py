@@ -1,4 +1,4 @@
-"""A search for scenarios in which a control does worse than CUBIC and Reno do there."""
+"""A search for scenarios in which a control does worse than CUBIC and Reno."""
 
 from ackclock_evaluate.search.again import again
 from ackclock_evaluate.search.genomes import GENOMES

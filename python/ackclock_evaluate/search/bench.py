@@ -32,7 +32,7 @@ class BenchRuns:
 
 
 class Bench:
-    """Measures cells in the store and at the place of an evaluation."""
+    """Measures cells with the store and the runners of an evaluation."""
 
     def __init__(self, candidate: Subject, kept: Store, place: Place, bar: progress.Count) -> None:
         self.candidate = candidate

@@ -66,7 +66,7 @@ def at_random(together: Together, size: int, budget: int, seed: int) -> int:
 
 
 class _Limited:
-    """Tries no more vectors than the budget allows."""
+    """Evaluates no more vectors than the budget allows."""
 
     def __init__(self, together: Together, budget: int) -> None:
         self._together, self.left, self.tried = together, budget, 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def search(
     limits: Limits | None = None,
     method: str | None = None,
     shown: bool = True,
-    tell: Callable[[str], Any] | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> list[Searched]:
     """Search for scenarios in which a control does worse than CUBIC and Reno, genome by genome.
 
