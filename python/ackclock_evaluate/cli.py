@@ -172,7 +172,7 @@ def evaluate(
     if errors:
         print(
             f"ackclock: {control}: runs failed in {evaluation.failed} scenarios: {place}/index.html; "
-            f"the first error: {errors[0]}",
+            f"the first: {errors[0]}",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)
