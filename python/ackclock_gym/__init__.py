@@ -2,6 +2,7 @@
 
 It needs the extra ``gym``: ``pip install "ackclock[gym]"``.
 
+>>> import ackclock
 >>> import ackclock_gym
 >>> path = ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="50 packets")
 >>> scenario = ackclock.scenario(path, ackclock.flow("reno", rtt="100 ms"), duration="30 s")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ackclock.engine import integrity
-from ackclock_evaluate import earlier
+from ackclock_evaluate import previous
 from conftest import Finished
 from test_integrity import every_change_is_told
 
@@ -16,7 +16,7 @@ def test_a_changed_evaluation_is_told_in_one_line(
     place = tmp_path / "evaluation=reno"
 
     def use() -> None:
-        if earlier.read(place) is None:
+        if previous.read(place) is None:
             raise integrity.DamagedError("it is told, and not used")
 
     every_change_is_told(place, ackclock_here, use)
