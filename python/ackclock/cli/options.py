@@ -71,12 +71,12 @@ LEAST_MEMORY_BYTES = 200_000_000
 
 
 def command() -> str:
-    """Give the command that was called, for the pages that it makes."""
+    """Return the command that was called, for the pages that it makes."""
     return shlex.join(["ackclock", *sys.argv[1:]])
 
 
 def watched(wanted: bool, result: Path, title: str, shown: Path) -> Live:
-    """Give the page that shows how far something is.
+    """Return the page that shows how far something is.
 
     Parameters
     ----------
@@ -104,5 +104,5 @@ class Verbs(click.Group):
     """Verbs in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Give the names for --help."""
+        """Return the names for --help."""
         return list(self.commands)

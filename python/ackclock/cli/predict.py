@@ -66,7 +66,7 @@ class Verb:
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
-    """Give what reads a number; 1 % is 0.01."""
+    """Return what reads a number; 1 % is 0.01."""
 
     def read(text: str) -> float:
         try:
@@ -216,7 +216,7 @@ OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
 
 
 def _common(verb: Verb) -> Iterator[Decorator]:
-    """Give the options that many verbs have."""
+    """Return the options that many verbs have."""
     if verb.runs is not None:
         yield click.option("--simulate", is_flag=True, help=SIMULATE)
         if verb.runs > 1:

@@ -233,7 +233,7 @@ def _measured(
 
 
 def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dict[str, list[float]]:
-    """Give the number of each run by question, in the order of questions."""
+    """Return the number of each run by question, in the order of questions."""
     merged: dict[str, list[float]] = {}
     for name in MEASURES:
         for run in numbers[name, control]:
@@ -254,7 +254,7 @@ def _is_finite(values: Sequence[float]) -> bool:
 
 
 def _never(values: Sequence[float]) -> Estimate:
-    """Give the answer when a run has none: it has not happened, or has no bound."""
+    """Return the answer when a run has none: it has not happened, or has no bound."""
     count = int(np.isinf(values).sum())
     missing = float("nan")
     return Estimate(float("inf"), missing, missing, len(values), f"in {count} of {len(values)} runs")

@@ -72,7 +72,7 @@ def _checksum(file: Path) -> str:
 
 
 def _basis(comparison: Comparison) -> str:
-    """Give a checksum of all that the pictures follow from: numbers, words, code and versions."""
+    """Return a checksum of all that the pictures follow from: numbers, words, code and versions."""
     found = hashlib.sha256()
     for part in _parts(comparison):
         found.update(len(part).to_bytes(8, "big"))

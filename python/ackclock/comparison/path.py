@@ -105,7 +105,7 @@ class Setting:
         return WARMUP * self.run_s
 
     def describe(self) -> str:
-        """Give the path in words.
+        """Return the path in words.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class Setting:
         return made | {key: base[key] for key in ("path", "event") if key in base}
 
     def _numbers(self) -> build.Table:
-        """Give the keys of the dumbbell that are not those of the base."""
+        """Return the keys of the dumbbell that are not those of the base."""
         limit = {"limit": build.packets(self.buffer_packets)}
         all_of = {
             "rate": build.mbps(self.rate_mbps),
@@ -311,7 +311,7 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> Setting:
 
 
 def share_of(loss: build.Table) -> float:
-    """Give the loss rate of a path, as far as it is one number.
+    """Return the loss rate of a path, as far as it is one number.
 
     Parameters
     ----------

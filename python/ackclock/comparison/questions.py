@@ -201,7 +201,7 @@ def scenarios(setting: Setting, control: str) -> dict[str, build.Table]:
 
 
 def group(run: Run, setting: Setting, place: int) -> list[FlowSummary]:
-    """Give the flows of a group: the first, or those beside them.
+    """Return the flows of a group: the first, or those beside them.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def _goodputs(run: Run, setting: Setting) -> list[float]:
 
 
 def _received(run: Run, setting: Setting) -> tuple[Array, Array]:
-    """Give when samples were taken, and the bytes that the first group received in each."""
+    """Return when samples were taken, and the bytes that the first group received in each."""
     windows = run.windows.filter(pl.col("flow") < setting.flows)
     sums = windows.group_by("time_s").agg(pl.col("delivered_bytes").sum()).sort("time_s")
     return sums["time_s"].to_numpy(), sums["delivered_bytes"].to_numpy()

@@ -1,8 +1,8 @@
-"""Formulas of the papers, which need no run; the functions take arrays.
+"""Formulas of the papers, as functions of arrays; none of them needs a run.
 
-`laws` has any window law, by quadrature, and `convergence` its windows from loss to loss;
-`responses`, `unfairness` and `periods` have the closed forms; `fluid`, `illinois`, `matrix`, `fit`,
-`smoothness`, `timeouts` and `transients` those of one paper each.
+`laws` solves any window law by quadrature, and `convergence` follows its windows from loss to loss.
+`responses`, `unfairness` and `periods` hold the closed forms. `fluid`, `illinois`, `matrix`, `fit`,
+`smoothness`, `timeouts` and `transients` each hold the formulas of one paper.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""TCP-FIT: its throughput, its sessions, and where on a link it works.
+"""TCP-FIT: its throughput, its sessions, and its operating range on a link.
 
 Wang, Wen, Zhang, Han, INFOCOM 2011, sections III to V. ``loss`` is the packet loss rate g = P + p
 of the link and of congestion; rates are in packets per second.
@@ -15,12 +15,12 @@ from ackclock.models.laws import Array
 
 
 def cut(sessions: ArrayLike) -> Array:
-    """Give the fraction of the window cut per loss event.
+    """Return the fraction of the window cut per loss event.
 
     Parameters
     ----------
     sessions : array_like
-        N.
+        Number of sessions N.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def cut(sessions: ArrayLike) -> Array:
 
 
 def mean_window(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
-    """Give the mean window at a loss, E[W].
+    """Return the mean window at a loss, E[W].
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def mean_window(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | Non
 
 
 def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
-    """Give the mean number of rounds in a loss-free period, E[X].
+    """Return the mean number of rounds in a loss-free period, E[X].
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | Non
     Returns
     -------
     ndarray
-        Round trips (equations 10 and 12). The period lasts one more (equations 13 and 14).
+        Round trips (equations 10 and 12). The period lasts one round trip more (equations 13 and 14).
     """
     n = np.asarray(sessions, float)
     beta = cut(n) if cut_share is None else np.asarray(cut_share, float)
@@ -75,7 +75,7 @@ def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | Non
 def throughput(
     loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None
 ) -> Array:
-    """Give the throughput with a given number of sessions.
+    """Return the throughput with a given number of sessions.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def throughput(
 
 
 def throughput_at_low_loss(loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike) -> Array:
-    """Give the throughput to leading order in the loss rate: N times Reno's.
+    """Return the throughput to leading order in the loss rate: N times Reno's.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def throughput_at_low_loss(loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLik
 
 
 def mean_sessions(alpha: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Array:
-    """Give the number of sessions at which the update rule rests.
+    """Return the number of sessions at which the update rule is in equilibrium.
 
     Parameters
     ----------
     alpha : array_like
-        Share of a session's window that is to wait in the queue, between 0 and 1.
+        Target share of a session's window that waits in the queue, between 0 and 1.
     propagation_s, queueing_s : array_like
         Mean delays D and q, seconds.
 
@@ -140,7 +140,7 @@ def mean_sessions(alpha: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayL
 def estimated_throughput(
     loss: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike, alpha: ArrayLike
 ) -> Array:
-    """Give the throughput with the sessions that the update rule finds.
+    """Return the throughput with the number of sessions in equilibrium.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def estimated_throughput(
 
 
 def own_alpha(propagation_s: ArrayLike, queueing_largest_s: ArrayLike) -> Array:
-    """Give the alpha of the paper's implementation: (rtt_max - rtt_min)/rtt_max.
+    """Return alpha as the paper's implementation computes it: (rtt_max - rtt_min)/rtt_max.
 
     Parameters
     ----------
@@ -178,23 +178,23 @@ def own_alpha(propagation_s: ArrayLike, queueing_largest_s: ArrayLike) -> Array:
 
 
 def queueing_at_capacity(loss: float, propagation_s: float, capacity: float, alpha: float) -> float:
-    """Give the mean queueing delay at which one flow fills a link that loses at random.
+    """Return the mean queueing delay at which one flow fills a link that loses at random.
 
     Parameters
     ----------
     loss : float
         Random loss rate P of the link.
     propagation_s : float
-        D, seconds.
+        Propagation round trip D, seconds.
     capacity : float
         Packets per second.
     alpha : float
-        As for `mean_sessions`, fixed.
+        Fixed alpha of `mean_sessions`.
 
     Returns
     -------
     float
-        q, seconds, at which equation 19 equals the capacity; 0 when Reno's rate fills the link.
+        Delay q in seconds at which equation 19 equals the capacity; 0 when Reno's rate fills the link.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def queueing_at_capacity(loss: float, propagation_s: float, capacity: float, alp
 def link_state(
     packets: float, capacity: float, propagation_s: float, buffer: float
 ) -> Literal["a", "b", "c"]:
-    """Give the state of a link.
+    """Return the state of a link.
 
     Parameters
     ----------
@@ -220,9 +220,9 @@ def link_state(
     capacity : float
         Packets per second, B.
     propagation_s : float
-        Round trip, seconds, D.
+        Propagation round trip in seconds, D.
     buffer : float
-        Packets, U.
+        Buffer in packets, U.
 
     Returns
     -------

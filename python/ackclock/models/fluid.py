@@ -1,8 +1,8 @@
-"""The fluid cycle of one flow on a droptail link: what a window does between two loss events.
+"""The fluid cycle of one flow on a droptail link: its window between two loss events.
 
 The window grows by alpha per round trip from (1 - beta) W_max to W_max = BDP + B, where the queue
 overflows; alpha follows the queueing delay at the start of each round trip, as in S. Liu,
-T. Basar, R. Srikant, Performance Evaluation 65 (2008), section 3. There are no packets, no
+T. Basar, R. Srikant, Performance Evaluation 65 (2008), section 3. The model has no packets, no
 recovery and no wait of theta round trips.
 """
 
@@ -20,19 +20,19 @@ Alpha = Callable[[float, float], float | NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Cycle:
-    """One cycle.
+class FluidCycle:
+    """The time between two loss events.
 
     Attributes
     ----------
     round_trips : float
-        Its length; the last round trip counts by its share.
+        Its length; a last round trip that is cut short counts in proportion.
     length_s : float
         Its length in seconds.
     used_share : float
         Time average of min(W, BDP)/BDP.
     time_s, window : ndarray
-        The curve: time since the loss, seconds, and window, packets, at each round trip.
+        Time since the loss in seconds and window in packets, at each round trip.
     """
 
     round_trips: float
@@ -48,12 +48,12 @@ class Cycle:
 
 
 def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one signature for all)
-    """Reno's increase.
+    """Return Reno's increase.
 
     Parameters
     ----------
     delay_s, largest_s : float
-        Queueing delay and the largest one, seconds; they do not matter.
+        Queueing delay and its largest value, seconds; Reno's increase depends on neither.
 
     Returns
     -------
@@ -64,16 +64,17 @@ def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one 
 
 
 def in_trains(alpha: Alpha, capacity: float) -> Alpha:
-    """Take into account that the packets of a window do not come evenly spread.
+    """Return the increase for packets in trains, from the increase for evenly spread packets.
 
-    An ACK clock sends them as one train at the rate of the link, even while the link is not full.
-    The alpha packets that a round trip adds queue up behind it, and are spread only in the next
-    round trip: they wait for alpha/2 others on average. So alpha = alpha(delay + alpha/2/C).
+    An ACK clock sends the packets of a window as one train at the rate of the link, even while the
+    link is not full. The alpha packets that a round trip adds queue up behind the train and are
+    spread only in the next round trip: they wait for alpha/2 packets on average. So alpha =
+    alpha(delay + alpha/2/C).
 
     Parameters
     ----------
     alpha : callable
-        Increase for evenly spread packets; it must not grow with the delay.
+        Increase for evenly spread packets; it must not increase with the delay.
     capacity : float
         Packets per second.
 
@@ -96,7 +97,7 @@ def in_trains(alpha: Alpha, capacity: float) -> Alpha:
     return steady
 
 
-def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: float) -> Cycle:
+def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: float) -> FluidCycle:
     """Follow one cycle round trip by round trip.
 
     Parameters
@@ -108,14 +109,14 @@ def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: floa
     capacity : float
         Packets per second.
     buffer : float
-        Packets.
+        Buffer in packets.
     rtt_s : float
         Propagation round trip, seconds.
 
     Returns
     -------
-    Cycle
-        Its length and means.
+    FluidCycle
+        Its length, mean utilisation and curve.
     """
     product = capacity * rtt_s
     top = product + buffer
@@ -132,4 +133,4 @@ def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: floa
         trips += share
         times.append(now)
         windows.append(window)
-    return Cycle(trips, now, used / now, np.array(times), np.array(windows))
+    return FluidCycle(trips, now, used / now, np.array(times), np.array(windows))

@@ -1,4 +1,4 @@
-"""TCP-Illinois: its curves, its share beside Reno, its gain on lossy links, and Vegas in noise.
+"""TCP-Illinois: its curves, its share against Reno, its gain on lossy links, and Vegas in noise.
 
 S. Liu, T. Basar, R. Srikant, Performance Evaluation 65 (2008), sections 3, 4.6, 5 and 6.4.
 Delays are seconds, windows packets.
@@ -42,14 +42,14 @@ STANDARD = Parameters()
 
 
 def alpha(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STANDARD) -> Array:
-    """Give the increase.
+    """Return the increase.
 
     Parameters
     ----------
     delay_s, largest_s : array_like
         Mean queueing delay da and the largest one dm.
     parameters : Parameters
-        Its setting.
+        Parameters of the control.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def alpha(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STA
 
 
 def beta(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STANDARD) -> Array:
-    """Give the fraction cut at a loss event.
+    """Return the fraction cut at a loss event.
 
     Parameters
     ----------
     delay_s, largest_s : array_like
         Mean queueing delay da and the largest one dm.
     parameters : Parameters
-        Its setting.
+        Parameters of the control.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def beta(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STAN
 def share_over_reno(
     mean_alpha: ArrayLike, mean_beta: ArrayLike = 0.5, synchronisation: ArrayLike = 1.0
 ) -> Array:
-    """Give the window of an Illinois flow over that of a Reno flow on the same droptail link.
+    """Return the window of an Illinois flow over that of a Reno flow on the same droptail link.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ def share_over_reno(
 
 
 def gain_on_lossy_link(parameters: Parameters = STANDARD) -> tuple[float, float]:
-    """Give the window of Illinois over that of Reno where losses are random and no queue builds up.
+    """Return the window of Illinois over that of Reno where losses are random and no queue builds up.
 
     Parameters
     ----------
     parameters : Parameters
-        Its setting.
+        Parameters of the control.
 
     Returns
     -------
@@ -149,16 +149,16 @@ def gain_on_lossy_link(parameters: Parameters = STANDARD) -> tuple[float, float]
 def vegas_window(
     gamma: ArrayLike, propagation_s: ArrayLike, delay_s: ArrayLike, noise_s: ArrayLike = 0.0
 ) -> Array:
-    """Give the window at which a Vegas flow rests.
+    """Return the window of a Vegas flow in equilibrium.
 
     Parameters
     ----------
     gamma : array_like
-        Packets that it keeps in the queue (alpha = beta = gamma).
+        Packets that the flow keeps in the queue (alpha = beta = gamma).
     propagation_s, delay_s : array_like
         Propagation round trip and mean queueing delay.
     noise_s : array_like
-        Mean of a noise in the measured round trip that is sometimes zero.
+        Mean of the noise in the measured round trip; the noise is sometimes zero.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def vegas_window(
 
 
 def vegas_threshold(gamma: ArrayLike, capacity: float, flows: int) -> Array:
-    """Give the mean noise above which Vegas flows lose throughput.
+    """Return the mean noise above which Vegas flows lose throughput.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def vegas_threshold(gamma: ArrayLike, capacity: float, flows: int) -> Array:
     capacity : float
         Packets per second.
     flows : int
-        Flows.
+        Number of flows.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def vegas_threshold(gamma: ArrayLike, capacity: float, flows: int) -> Array:
 def vegas_throughput(
     gamma: float, capacity: float, propagation_s: float, noise_s: tuple[float, ...]
 ) -> Array:
-    """Give the throughput of Vegas flows that share a link, each with its own measurement noise.
+    """Return the throughput of Vegas flows that share a link, each with its own measurement noise.
 
     Parameters
     ----------

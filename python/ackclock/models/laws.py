@@ -1,4 +1,4 @@
-"""Window laws: from what a control adds and cuts to its cycle, by quadrature and root finding.
+"""Window laws: a control's cycle from its increase and cut, by quadrature and root finding.
 
 A law says by how many packets per round trip a window grows and which fraction of it a loss event
 cuts. The cycle from one cut to the next, the response function, the time between self-induced
@@ -26,17 +26,17 @@ def _no_bends(top: float) -> Sequence[float]:  # noqa: ARG001 (one signature for
 
 @dataclass(frozen=True)
 class Law:
-    """How a window grows between two cuts.
+    """The growth of a window between two cuts, and the cut.
 
     Attributes
     ----------
     increase : callable
-        Packets per round trip, from windows (an array) and the window at the end of the cycle, one
-        for all or one for each.
+        Packets per round trip, as a function of windows (an array) and of the window at the end of
+        the cycle (a number for all of them, or an array).
     cut : callable
-        Fraction of the window that a loss event cuts, from the window in packets.
+        Fraction of the window that a loss event cuts, as a function of the window in packets.
     bends : callable
-        Windows at which the increase has a kink, from the window at the cycle's end.
+        Windows at which the increase has a kink, as a function of the window at the cycle's end.
     """
 
     increase: Callable[[Array, Any], Array | float]
@@ -45,37 +45,37 @@ class Law:
 
 
 def aimd(increase: float, cut: float) -> Law:
-    """Give the law of additive increase and multiplicative decrease.
+    """Return the law of additive increase and multiplicative decrease.
 
     Parameters
     ----------
     increase : float
         Packets per round trip.
     cut : float
-        Fraction cut.
+        Fraction of the window cut per loss event.
 
     Returns
     -------
     Law
-        The law.
+        The window law.
     """
     return Law(lambda _window, _top: increase, lambda _window: cut)
 
 
 def scalable(increase: float = 0.01, cut: float = 0.125) -> Law:
-    """Give the law of Scalable TCP above its low window (T. Kelly, CCR 33(2), 2003).
+    """Return the law of Scalable TCP above its low window (T. Kelly, CCR 33(2), 2003).
 
     Parameters
     ----------
     increase : float
         Packets per acknowledgement.
     cut : float
-        Fraction cut.
+        Fraction of the window cut per loss event.
 
     Returns
     -------
     Law
-        The law: per round trip the window grows by the factor 1 + increase.
+        The window law: per round trip the window grows by the factor 1 + increase.
     """
     growth = np.log1p(increase)
     return Law(lambda window, _top: growth * window, lambda _window: float(cut))
@@ -85,12 +85,12 @@ HSTCP_LOW, HSTCP_HIGH = 38.0, 83_000.0
 
 
 def hstcp_cut(window: ArrayLike) -> Array:
-    """Give the fraction that HighSpeed TCP cuts.
+    """Return the fraction that HighSpeed TCP cuts.
 
     Parameters
     ----------
     window : array_like
-        Packets.
+        Window in packets.
 
     Returns
     -------
@@ -103,12 +103,12 @@ def hstcp_cut(window: ArrayLike) -> Array:
 
 
 def hstcp_increase(window: ArrayLike) -> Array:
-    """Give the increase of HighSpeed TCP.
+    """Return the increase of HighSpeed TCP.
 
     Parameters
     ----------
     window : array_like
-        Packets.
+        Window in packets.
 
     Returns
     -------
@@ -123,12 +123,12 @@ def hstcp_increase(window: ArrayLike) -> Array:
 
 
 def hstcp() -> Law:
-    """Give the law of HighSpeed TCP (RFC 3649, section 5).
+    """Return the law of HighSpeed TCP (RFC 3649, section 5).
 
     Returns
     -------
     Law
-        The law.
+        The window law.
     """
     return Law(
         lambda window, _top: hstcp_increase(window),
@@ -138,21 +138,21 @@ def hstcp() -> Law:
 
 
 def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14) -> Law:
-    """Give the law of BI-TCP as its analysis has it: the gap to the maximum halves per round trip.
+    """Return the law of BI-TCP's analysis: the gap to the maximum halves in every round trip.
 
     Parameters
     ----------
     s_max, s_min : float
         Largest and smallest increase, packets per round trip.
     cut : float
-        Fraction cut.
+        Fraction of the window cut per loss event.
     low : float
-        Window up to which it is Reno, packets.
+        Window up to which BI-TCP behaves like Reno, packets.
 
     Returns
     -------
     Law
-        The law (Xu, Harfoush, Rhee, INFOCOM 2004, section V), continuous in time: below a gap of
+        The window law (Xu, Harfoush, Rhee, INFOCOM 2004, section V), continuous in time: below a gap of
         s_max/ln 2 the window approaches the maximum exponentially.
     """
     log2 = float(np.log(2))
@@ -168,17 +168,17 @@ def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float =
 
 
 def africa(threshold: float) -> Law:
-    """Give the law of TCP-Africa: HighSpeed TCP's increase until a queue builds up, then Reno's.
+    """Return the law of TCP-Africa: HighSpeed TCP's increase until a queue builds up, then Reno's.
 
     Parameters
     ----------
     threshold : float
-        Share of the largest window at which the queue begins and it becomes slow.
+        Share of the largest window at which a queue builds up and the slow mode begins.
 
     Returns
     -------
     Law
-        The law, with HighSpeed TCP's cut (King, Baraniuk, Riedi, INFOCOM 2005, section III).
+        The window law, with HighSpeed TCP's cut (King, Baraniuk, Riedi, INFOCOM 2005, section III).
     """
 
     def increase(window: Array, top: float) -> Array:
@@ -188,19 +188,19 @@ def africa(threshold: float) -> Law:
 
 
 def compound(alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Law:
-    """Give the law of Compound TCP without queueing delay.
+    """Return the law of Compound TCP without queueing delay.
 
     Parameters
     ----------
     alpha, exponent : float
         The window grows by alpha w^k packets per round trip.
     cut : float
-        Fraction cut.
+        Fraction of the window cut per loss event.
 
     Returns
     -------
     Law
-        The law (Tan, Song, Zhang, Sridharan, INFOCOM 2006).
+        The window law (Tan, Song, Zhang, Sridharan, INFOCOM 2006).
     """
     return Law(lambda window, _top: alpha * window**exponent, lambda _window: cut)
 
@@ -216,9 +216,9 @@ class Cycle:
     Attributes
     ----------
     round_trips : float
-        Its length.
+        Length in round trips.
     packets : float
-        What is sent in it.
+        Packets sent in it.
     """
 
     round_trips: float
@@ -226,12 +226,12 @@ class Cycle:
 
 
 def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
-    """Integrate a law from just after a cut to the window at which the next one comes.
+    """Integrate a law from just after a cut to the window at the next cut.
 
     Parameters
     ----------
     law : Law
-        The law.
+        The window law.
     top : float
         Window at the cuts, packets.
     recovery : float
@@ -247,8 +247,8 @@ def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
     --------
     Reno climbs from 50 to 100 packets in 50 round trips, at 75 packets on average:
 
-    >>> found = cycle(aimd(1, 0.5), 100)
-    >>> round(found.round_trips, 9), round(found.packets, 6)
+    >>> reno = cycle(aimd(1, 0.5), 100)
+    >>> round(reno.round_trips, 9), round(reno.packets, 6)
     (50.0, 3750.0)
     """
     bottom = top * (1 - law.cut(top))
@@ -278,16 +278,16 @@ def _solve(excess: Callable[[float], float], low: float, high: float) -> float:
 
 
 MOST_PACKETS = 1e9
-"""No window is larger: the end of the search for a root."""
+"""Upper end of the search for a root: no window is larger."""
 
 
 def response(law: Law, p: float, recovery: float = 0.0) -> float:
-    """Give the response function of a law: its rate when one packet in 1/p is lost.
+    """Return the response function of a law: its rate when one packet in 1/p is lost.
 
     Parameters
     ----------
     law : Law
-        The law.
+        The window law.
     p : float
         Loss-event rate, 0 < p < 1.
     recovery : float
@@ -304,13 +304,13 @@ def response(law: Law, p: float, recovery: float = 0.0) -> float:
     122.5
     """
     top = _solve(lambda window: cycle(law, window, recovery).packets - 1 / p, 1e-3, MOST_PACKETS)
-    found = cycle(law, top, recovery)
-    return found.packets / found.round_trips
+    cycle_at_top = cycle(law, top, recovery)
+    return cycle_at_top.packets / cycle_at_top.round_trips
 
 
 @dataclass(frozen=True)
 class Shares:
-    """What flows get that lose together.
+    """Shares of flows that lose together.
 
     Attributes
     ----------
@@ -328,7 +328,7 @@ class Shares:
 
 
 def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 0.0) -> Shares:
-    """Find the shares of flows that all lose a packet at every congestion event.
+    """Return the shares of flows that all lose a packet at every congestion event.
 
     Parameters
     ----------
@@ -349,8 +349,8 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 
     Raises
     ------
     ValueError
-        When the shares do not converge: the length of a cycle does not grow with the window, as
-        with Scalable TCP. When the capacity is too small or too large for windows of 1 to 1e9
+        When the shares do not converge because the length of a cycle does not grow with the window,
+        as with Scalable TCP; or when the capacity is too small or too large for windows of 1 to 1e9
         packets.
 
     Examples
@@ -368,13 +368,13 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 
 
     def windows(epoch_s: float) -> Array:
         def top(trips: float) -> float:
-            # A cycle that cannot be so long or so short ends at the search's end.
+            # A cycle cannot be longer or shorter than those at the ends of the search.
             for edge, sign in ((1.0, 1), (MOST_PACKETS, -1)):
                 if sign * (cycle(law, edge, recovery).round_trips - trips) >= 0:
                     return edge
             return _solve(lambda w: cycle(law, w, recovery).round_trips - trips, 1.0, MOST_PACKETS)
 
-        return np.array([top(epoch_s / one) for one in rtt])
+        return np.array([top(epoch_s / rtt_of_flow) for rtt_of_flow in rtt])
 
     # Every flow's window grows with the epoch, so their sum crosses the capacity once.
     def excess(epoch_s: float) -> float:
@@ -384,8 +384,8 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 
     if excess(shortest) > 0 or excess(longest) < 0:
         raise ValueError("no epoch gives these flows windows of 1 to 1e9 packets")
     epoch_s = _solve(excess, shortest, longest)
-    found = windows(epoch_s)
-    if found.min() <= 1:
+    tops = windows(epoch_s)
+    if tops.min() <= 1:
         raise ValueError("no epoch gives these flows windows of 1 to 1e9 packets")
-    rate = np.array([cycle(law, window, recovery).packets for window in found]) / epoch_s
-    return Shares(epoch_s, found, rate)
+    rate = np.array([cycle(law, window, recovery).packets for window in tops]) / epoch_s
+    return Shares(epoch_s, tops, rate)

@@ -15,7 +15,7 @@ from ackclock.models.laws import Array
 
 
 def recovery_shares(rtt: ArrayLike, mean_rtt: ArrayLike, increase: ArrayLike = 1.0) -> Array:
-    """Give the shares in which flows take up what the others have let go.
+    """Return the shares in which flows take up the rate that others have given up.
 
     Parameters
     ----------
@@ -45,23 +45,23 @@ def simulate(
     mean_rtt: ArrayLike | None = None,
     increase: ArrayLike = 1.0,
 ) -> Array:
-    """Follow the chain, many runs at once.
+    """Simulate the chain for many runs at once.
 
     Parameters
     ----------
     rtt : array_like
         Round-trip times T_hat, shape (runs, flows).
     start : array_like
-        Shares at the first event, same shape; they are scaled to add up to 1.
+        Shares at the first event, of the same shape; they are scaled to add up to 1.
     drops : array_like
         Packets dropped at each event, at least 1, shape (runs, events).
     generator : numpy.random.Generator
-        Decides to whom the dropped packets belong: to flow i with probability x_i/C
+        Decides which flow loses each dropped packet: flow i with probability x_i/C
         (Assumption 2).
     cut : array_like
-        Fraction that a flow cuts which loses a packet; one number, or shape (flows,).
+        Fraction of its rate that a flow cuts when it loses a packet; one number, or shape (flows,).
     mean_rtt : array_like, optional
-        T_tilde, of the shape of `rtt`, which it is by default.
+        T_tilde, of the shape of `rtt`; by default equal to `rtt`.
     increase : array_like
         Packets per round trip; one number, or shape (flows,).
 
@@ -92,7 +92,7 @@ def simulate(
 
 
 def uniform_drops(most: int) -> Array:
-    """Give the distribution of drops that is uniform on 1 to `most`.
+    """Return the distribution of drops that is uniform on 1 to `most`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def uniform_drops(most: int) -> Array:
 
 
 def largest_drop(increase: ArrayLike) -> float:
-    """Give the largest number of packets dropped at an event: the sum of the increases, or 1.
+    """Return the largest number of packets dropped at an event: the sum of the increases, or 1.
 
     Parameters
     ----------
@@ -118,13 +118,13 @@ def largest_drop(increase: ArrayLike) -> float:
     Returns
     -------
     float
-        Packets; their number is about uniform up to it (section 4.5).
+        Packets; the number of drops is about uniform up to this bound (section 4.5).
     """
     return max(1.0, float(np.sum(increase)))
 
 
 def backoff_probability(share: ArrayLike, drops: ArrayLike) -> Array:
-    """Give the probability that a flow loses a packet at an event.
+    """Return the probability that a flow loses a packet at an event.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def backoff_probability(share: ArrayLike, drops: ArrayLike) -> Array:
 
 
 def mean_shares(rtt: ArrayLike, drops: ArrayLike, mean_rtt: ArrayLike | None = None) -> Array:
-    """Give the mean shares when they vary little: T_hat T_tilde x f(x) is the same for all flows.
+    """Return the mean shares when they vary little: T_hat T_tilde x f(x) is the same for all flows.
 
     Parameters
     ----------
@@ -166,21 +166,21 @@ def mean_shares(rtt: ArrayLike, drops: ArrayLike, mean_rtt: ArrayLike | None = N
     scale = scale / scale.min()
 
     def shares(level: float) -> Array:
-        def one(weight: float) -> float:
+        def share_at_level(weight: float) -> float:
             def excess(share: float) -> float:
                 return weight * share * float(backoff_probability(share, drops)) - level
 
             return float(scipy.optimize.brentq(excess, 0.0, 1.0)) if excess(1.0) > 0 else 1.0
 
-        return np.array([one(weight) for weight in scale])
+        return np.array([share_at_level(weight) for weight in scale])
 
     level = scipy.optimize.brentq(lambda level: float(shares(level).sum()) - 1, 1e-12, float(scale.max()))
-    found = shares(float(level))
-    return np.asarray(found / found.sum())
+    unscaled = shares(float(level))
+    return np.asarray(unscaled / unscaled.sum())
 
 
 def equal_window_shares(rtt: ArrayLike) -> Array:
-    """Give the shares x* of flows with equal windows, mu = 0.
+    """Return the shares x* of flows with equal windows, mu = 0.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def mu(share: ArrayLike, rtt: ArrayLike) -> float:
 
 
 def mu_of_exponent(exponent: ArrayLike) -> Array:
-    """Give mu when the backoff probability is proportional to x^lambda.
+    """Return mu when the backoff probability is proportional to x^lambda.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def mu_of_exponent(exponent: ArrayLike) -> Array:
 def square_window_bounds(
     rtt: tuple[float, float], mean_rtt: tuple[float, float], mean_drops: float
 ) -> tuple[float, float]:
-    """Give the bounds of E[W_i^2]/E[W_j^2] of two flows.
+    """Return the bounds of E[W_i^2]/E[W_j^2] of two flows.
 
     Parameters
     ----------

@@ -14,16 +14,16 @@ from ackclock.models.laws import Array
 
 
 def aimd(window: ArrayLike, increase: float = 1.0, cut: float = 0.5) -> Array:
-    """Give the period under additive increase.
+    """Return the period under additive increase.
 
     Parameters
     ----------
     window : array_like
-        W_max, packets.
+        W_max in packets.
     increase : float
         Packets per round trip.
     cut : float
-        Fraction cut per loss event.
+        Fraction of the window cut per loss event.
 
     Returns
     -------
@@ -34,14 +34,14 @@ def aimd(window: ArrayLike, increase: float = 1.0, cut: float = 0.5) -> Array:
 
 
 def mimd(increase: float = 0.01, cut: float = 0.125) -> float:
-    """Give the period under multiplicative increase: the same at every window.
+    """Return the period under multiplicative increase: the same at every window.
 
     Parameters
     ----------
     increase : float
         The window grows by the factor 1 + increase per round trip.
     cut : float
-        Fraction cut per loss event.
+        Fraction of the window cut per loss event.
 
     Returns
     -------
@@ -57,45 +57,45 @@ def mimd(increase: float = 0.01, cut: float = 0.125) -> float:
 
 
 def hstcp(window: ArrayLike) -> Array:
-    """Give the period of HighSpeed TCP, by quadrature.
+    """Return the period of HighSpeed TCP, by quadrature.
 
     Parameters
     ----------
     window : array_like
-        W_max, packets.
+        W_max in packets.
 
     Returns
     -------
     ndarray
-        Round trips.
+        Length in round trips.
     """
     law = laws.hstcp()
-    one = np.vectorize(lambda top: laws.cycle(law, top).round_trips, otypes=[float])
-    return np.asarray(one(np.asarray(window, float)), float)
+    period = np.vectorize(lambda top: laws.cycle(law, top).round_trips, otypes=[float])
+    return np.asarray(period(np.asarray(window, float)), float)
 
 
 def two_mode(
     window: ArrayLike, threshold: float = 0.95, increase: float = 0.01, cut: ArrayLike = 0.125
 ) -> Array:
-    """Give the period of the hypothetical two-mode protocol, the approximation of TCP-Africa.
+    """Return the period of the hypothetical two-mode protocol, the approximation of TCP-Africa.
 
     It grows by the factor 1 + increase per round trip up to a share of W_max, then by one packet.
 
     Parameters
     ----------
     window : array_like
-        W_max, packets.
+        W_max in packets.
     threshold : float
-        Share of W_max at which it becomes slow, between 1 - cut and 1 (the paper: 0.90 to 0.95).
+        Share of W_max at which the slow mode begins, between 1 - cut and 1 (the paper: 0.90 to 0.95).
     increase : float
         Share of the window that the fast mode adds per round trip.
     cut : array_like
-        Fraction cut per loss event; TCP-Africa cuts as HighSpeed TCP does.
+        Fraction of the window cut per loss event; TCP-Africa cuts as HighSpeed TCP does.
 
     Returns
     -------
     ndarray
-        Round trips.
+        Length in round trips.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def two_mode(
 
 
 def reachable_window(period: ArrayLike, increase: float = 1.0, cut: float = 0.5) -> Array:
-    """Give the window that AIMD reaches when others cause congestion every `period` round trips.
+    """Return the window that AIMD reaches when other flows cause congestion every `period` round trips.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def reachable_window(period: ArrayLike, increase: float = 1.0, cut: float = 0.5)
     increase : float
         Packets per round trip.
     cut : float
-        Fraction cut per loss event.
+        Fraction of the window cut per loss event.
 
     Returns
     -------

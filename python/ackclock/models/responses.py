@@ -17,12 +17,12 @@ Rates = NDArray[np.float64]
 
 
 def aimd(p: ArrayLike, increase: float, cut: float) -> Rates:
-    """Give the rate under additive increase and multiplicative decrease.
+    """Return the rate under additive increase and multiplicative decrease.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     increase : float
         Packets per round trip.
     cut : float
@@ -47,12 +47,12 @@ def aimd(p: ArrayLike, increase: float, cut: float) -> Rates:
 
 
 def reno(p: ArrayLike) -> Rates:
-    """Give the rate of Reno, ``sqrt(3/(2p))``.
+    """Return the rate of Reno, ``sqrt(3/(2p))``.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def reno(p: ArrayLike) -> Rates:
 
 
 def multcp(p: ArrayLike, n: float) -> Rates:
-    """Give the rate of MulTCP: N packets of increase, the fraction 1/(2N) cut.
+    """Return the rate of MulTCP: N packets of increase, the fraction 1/(2N) cut.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     n : float
-        Sessions.
+        Number of sessions N.
 
     Returns
     -------
@@ -81,12 +81,12 @@ def multcp(p: ArrayLike, n: float) -> Rates:
 
 
 def scalable(p: ArrayLike, increase: float = 0.01, cut: float = 0.125) -> Rates:
-    """Give the rate of Scalable TCP above its low window.
+    """Return the rate of Scalable TCP above its low window.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     increase : float
         Packets per acknowledgement.
     cut : float
@@ -106,12 +106,12 @@ def scalable(p: ArrayLike, increase: float = 0.01, cut: float = 0.125) -> Rates:
 
 
 def hstcp(p: ArrayLike) -> Rates:
-    """Give the rate of HighSpeed TCP by design: ``0.12/p^0.835``, Reno's where that is more.
+    """Return the rate of HighSpeed TCP by design: ``0.12/p^0.835``, Reno's where that is more.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
 
     Returns
     -------
@@ -123,12 +123,12 @@ def hstcp(p: ArrayLike) -> Rates:
 
 
 def cubic(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4, keep: float = 0.7) -> Rates:
-    """Give the rate of CUBIC: its own or, where that is more, that of its Reno-friendly region.
+    """Return the rate of CUBIC: its own or, where that is more, that of its Reno-friendly region.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     rtt_s : array_like
         Round-trip time, seconds.
     c : float
@@ -147,12 +147,12 @@ def cubic(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4, keep: float = 0.7) -> 
 
 
 def bic(p: ArrayLike, s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14) -> Rates:
-    """Give the rate of BI-TCP, Reno's where that is more.
+    """Return the rate of BI-TCP, Reno's where that is more.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     s_max, s_min : float
         Largest and smallest increase, packets per round trip.
     cut : float
@@ -180,12 +180,12 @@ def bic(p: ArrayLike, s_max: float = 32, s_min: float = 0.01, cut: float = 0.125
 
 
 def gaimd(p: ArrayLike, increase: float = 0.31, keep: float = 0.875) -> Rates:
-    """Give the rate of GAIMD.
+    """Return the rate of GAIMD.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     increase : float
         Packets per round trip.
     keep : float
@@ -201,14 +201,14 @@ def gaimd(p: ArrayLike, increase: float = 0.31, keep: float = 0.875) -> Rates:
 
 
 def power(p: ArrayLike, scale: float, exponent: float) -> Rates:
-    """Give a response function ``c/p^d``.
+    """Return a response function ``c/p^d``.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     scale, exponent : float
-        c and d; 0.15 and 0.82 is HighSpeed TCP as the study of BI-TCP has it.
+        c and d; 0.15 and 0.82 describe HighSpeed TCP in the study of BI-TCP.
 
     Returns
     -------
@@ -219,12 +219,12 @@ def power(p: ArrayLike, scale: float, exponent: float) -> Rates:
 
 
 def compound(p: ArrayLike, alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Rates:
-    """Give the rate of Compound TCP where no queue builds up, Reno's where that is more.
+    """Return the rate of Compound TCP where no queue builds up, Reno's where that is more.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     alpha, exponent : float
         The window grows by alpha w^k packets per round trip.
     cut : float
@@ -244,12 +244,12 @@ def compound(p: ArrayLike, alpha: float = 0.125, cut: float = 0.5, exponent: flo
 
 
 def veno(p: ArrayLike, keep: float = 0.8) -> Rates:
-    """Give the rate of Veno.
+    """Return the rate of Veno.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     keep : float
         Mean fraction of the window kept per loss event: 4/5 while losses are random, 1/2 in
         congestion.
@@ -263,12 +263,12 @@ def veno(p: ArrayLike, keep: float = 0.8) -> Rates:
 
 
 def westwood(p: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Rates:
-    """Give the rate of Westwood.
+    """Return the rate of Westwood.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     propagation_s, queueing_s : array_like
         Mean delays D and q, seconds.
 
@@ -283,7 +283,7 @@ def westwood(p: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> R
 
 
 def vegas(queued: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Rates:
-    """Give the rate of Vegas and FAST, which losses do not enter.
+    """Return the rate of Vegas and FAST, which does not depend on losses.
 
     Parameters
     ----------
@@ -302,12 +302,12 @@ def vegas(queued: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) ->
 
 
 def tfrc(p: ArrayLike, timeout: ArrayLike = 4.0) -> Rates:
-    """Give the rate that TFRC computes.
+    """Return the rate that TFRC computes.
 
     Parameters
     ----------
     p : array_like
-        Loss-event rate.
+        Loss-event rate, between 0 and 1.
     timeout : array_like
         Retransmission timeout in round trips.
 
@@ -322,7 +322,7 @@ def tfrc(p: ArrayLike, timeout: ArrayLike = 4.0) -> Rates:
 
 
 def pftk(p: ArrayLike, timeout: ArrayLike = 4.0, per_ack: float = 1.0, most: float = np.inf) -> Rates:
-    """Give the rate of Reno with its timeouts, when all packets of a round after a loss are lost.
+    """Return the rate of Reno with its timeouts, when all packets of a round after a loss are lost.
 
     Parameters
     ----------
@@ -358,14 +358,14 @@ def pftk(p: ArrayLike, timeout: ArrayLike = 4.0, per_ack: float = 1.0, most: flo
 
 
 def fit(p: ArrayLike, n: float) -> Rates:
-    """Give the rate of TCP-FIT with a fixed number of sessions.
+    """Return the rate of TCP-FIT with a fixed number of sessions.
 
     Parameters
     ----------
     p : array_like
-        Loss rate.
+        Packet loss rate.
     n : float
-        Sessions N.
+        Number of sessions N.
 
     Returns
     -------

@@ -17,14 +17,14 @@ from ackclock.models.laws import Array
 
 @dataclass(frozen=True)
 class Moments:
-    """Of a window over time.
+    """Moments of a window over time.
 
     Attributes
     ----------
     mean : float
-        Packets.
+        Mean in packets.
     square : float
-        Mean of its square, packets squared.
+        Mean of the square, packets squared.
     """
 
     mean: float
@@ -37,7 +37,7 @@ class Moments:
 
 
 def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float, recovery: float = 0.0) -> Moments:
-    """Give the window of AIMD for any process of loss intervals, by Palm's inversion formula.
+    """Return the window of AIMD for any process of loss intervals, by Palm's inversion formula.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float, reco
 
 
 def settling_losses(count: int, keep: float) -> int:
-    """Give how many intervals `aimd_with_intervals` leaves out: it does not know their past.
+    """Return how many intervals `aimd_with_intervals` leaves out because it does not know their past.
 
     Parameters
     ----------
     count : int
-        Intervals.
+        Number of intervals.
     keep : float
         Fraction of the window kept at a loss event.
 
@@ -99,7 +99,7 @@ def settling_losses(count: int, keep: float) -> int:
 
 
 def aimd_with_moments(moments: tuple[float, float, float], increase: float, keep: float) -> Moments:
-    """Give the window of AIMD for independent loss intervals with known moments.
+    """Return the window of AIMD for independent loss intervals with known moments.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def aimd_with_moments(moments: tuple[float, float, float], increase: float, keep
 
 
 def aimd_poisson(loss_events: float, increase: float, keep: float) -> Moments:
-    """Give the window of AIMD when loss events are Poisson in time.
+    """Return the window of AIMD when loss events are Poisson in time.
 
     Parameters
     ----------
     loss_events : float
-        Per unit of time, lambda.
+        Loss events per unit of time, lambda.
     increase : float
         Packets per unit of time.
     keep : float
@@ -150,7 +150,7 @@ def aimd_poisson(loss_events: float, increase: float, keep: float) -> Moments:
 
 
 def aimd_bernoulli(p: float, increase: float, keep: float) -> Moments:
-    """Give the window of AIMD when each packet is lost with the same probability.
+    """Return the window of AIMD when each packet is lost with the same probability.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def aimd_bernoulli(p: float, increase: float, keep: float) -> Moments:
 
 
 def cov_at_bernoulli_losses(keep: float) -> float:
-    """Give the CoV of AIMD's window just before a loss, when each packet is lost alike.
+    """Return the CoV of AIMD's window just before a loss, with the same loss probability for each packet.
 
     Parameters
     ----------
@@ -202,25 +202,25 @@ def cov_at_bernoulli_losses(keep: float) -> float:
 
 
 def _mean_root(keep: float) -> float:
-    """Give the mean root of the sum over k of keep^(2k) E_k, with exponential E_k of mean 1."""
+    """Return the mean root of the sum over k of keep^(2k) E_k, with exponential E_k of mean 1."""
     q = keep**2
     k = np.arange(1, int(np.ceil(np.log(1e-17) / np.log(q))) + 1)
     return float(gamma(1.5) * np.prod((1 - q ** (k + 0.5)) / (1 - q**k)))
 
 
 TEAR_WEIGHTS = np.array([5, 5, 5, 5, 4, 3, 2, 1]) / 30
-"""Of the last 8 epochs, newest first."""
+"""Weights of the last 8 epochs, newest first."""
 
 
 def tear_factor(correlation: float = 0.0) -> float:
-    """Give the CoV of TEAR's rate over the CoV of the windows at its epochs' ends.
+    """Return the CoV of TEAR's rate over the CoV of the windows at its epochs' ends.
 
     Parameters
     ----------
     correlation : float
-        Of the windows at consecutive losses; over k losses its k-th power. The study takes them as
-        independent, 0. Under Poisson losses it is 1/2 (equation 11); under Bernoulli losses that of
-        the squares is 1/4.
+        Correlation of the windows at consecutive losses; at a distance of k losses its k-th power
+        counts. The study assumes independence, 0. Under Poisson losses it is 1/2 (equation 11);
+        under Bernoulli losses the correlation of the squares is 1/4.
 
     Returns
     -------
@@ -247,11 +247,11 @@ def tear_factor(correlation: float = 0.0) -> float:
 
 
 TFRC_WEIGHTS = np.array([1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2]) / 6
-"""Of the last 8 loss intervals, newest first (RFC 5348, section 5.4)."""
+"""Weights of the last 8 loss intervals, newest first (RFC 5348, section 5.4)."""
 
 
 def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[Array, Array]:
-    """Give the CoV of TFRC's rate under Bernoulli loss.
+    """Return the CoV of TFRC's rate under Bernoulli loss.
 
     Parameters
     ----------
@@ -261,14 +261,14 @@ def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[
         The rate is proportional to p^-exponent: 1/2 at low loss; where timeouts matter the study
         takes 3/2 and 5/2.
     most : int, optional
-        Longest loss interval in the sum, packets; by default until nothing is added. The study's
-        0.66 at 0.5 % comes out when it stops at 600.
+        Longest loss interval in the sum, packets; by default the sum continues until nothing is
+        added. The study's 0.66 at 0.5 % results when the sum stops at 600.
 
     Returns
     -------
     tuple of ndarray
-        Of the rate that follows one loss interval, and of the weighted mean over eight, both of
-        the shape of `p` (equations 49 to 56, with the root that (56) lacks).
+        CoV of the rate that follows one loss interval, and CoV with the weighted mean over eight,
+        both of the shape of `p` (equations 49 to 56, with the root that (56) lacks).
 
     Notes
     -----
@@ -282,7 +282,7 @@ def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[
     """
     p = np.asarray(p, float)
 
-    def one(p: float) -> float:
+    def cov_of_single(p: float) -> float:
         ends = int(np.ceil(np.log(1e-18) / np.log1p(-p))) if most is None else most
         i = np.arange(1, ends + 1, dtype=float)
         share = np.exp(i * np.log1p(-p)) / i**exponent
@@ -290,19 +290,19 @@ def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[
         mean, square = (rate * share).sum(), (rate**2 * share).sum()
         return float(np.sqrt(square * share.sum() / mean**2 - 1))
 
-    single: NDArray[np.float64] = np.asarray(np.vectorize(one, otypes=[float])(p), float)
+    single: NDArray[np.float64] = np.asarray(np.vectorize(cov_of_single, otypes=[float])(p), float)
     return single, np.asarray(single * np.sqrt((TFRC_WEIGHTS**2).sum()), float)
 
 
 def over_flows_and_epochs(cov: ArrayLike, epochs: ArrayLike) -> Array:
-    """Give the CoV of mean rates over several epochs from that over one.
+    """Return the CoV of mean rates over several epochs from that over one.
 
     Parameters
     ----------
     cov : array_like
-        Over one epoch.
+        CoV over one epoch.
     epochs : array_like
-        Epochs averaged, independent of each other.
+        Number of epochs averaged, independent of each other.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def over_flows_and_epochs(cov: ArrayLike, epochs: ArrayLike) -> Array:
 
 
 def jain_of_cov(cov: ArrayLike) -> Array:
-    """Give Jain's index of rates with this CoV over flows.
+    """Return Jain's index of rates with this CoV over flows.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def jain_of_cov(cov: ArrayLike) -> Array:
 
     Examples
     --------
-    TFRC and TEAR: 0.96.
+    TFRC and TEAR have an index of 0.96:
 
     >>> round(float(jain_of_cov(0.21)), 2)
     0.96

@@ -14,7 +14,7 @@ FACTORS = 2.0 ** np.arange(7)
 
 
 def state_probabilities(p: float) -> Array:
-    """Give how often each state of the timer is entered.
+    """Return how often each state of the timer is entered.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def state_probabilities(p: float) -> Array:
 
 
 def _cov_of_sending(probability: float) -> float:
-    """Give the CoV of a round trip that has one packet with this probability, or none."""
+    """Return the CoV of a round trip that has one packet with this probability, or none."""
     return float(np.sqrt(1 / probability - 1))
 
 
 def printed_cov(p: float, timeout: float) -> float:
-    """Give the CoV as printed, which takes probabilities per transition for shares of time.
+    """Return the CoV as printed, which takes probabilities per transition for shares of time.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def printed_cov(p: float, timeout: float) -> float:
     Returns
     -------
     float
-        Equation 41.
+        CoV of equation 41.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def printed_cov(p: float, timeout: float) -> float:
 
 
 def cov(p: float, timeout: float) -> float:
-    """Give the CoV of the chain itself.
+    """Return the CoV of the chain itself.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def cov(p: float, timeout: float) -> float:
 
 
 def cov_with_slow_start(p: float, timeout: float) -> float:
-    """Give the CoV of the chain when a packet that arrives is followed by slow start.
+    """Return the CoV of the chain when a packet that arrives is followed by slow start.
 
-    The packet that ends a timeout doubles the window: the next round trip has two packets. Whatever
-    is lost of them is too little for duplicate ACKs, and the timer is what follows.
+    The packet that ends a timeout doubles the window: the next round trip has two packets. Two packets
+    are too few for duplicate ACKs, so any loss among them leads to another timeout.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def cov_with_slow_start(p: float, timeout: float) -> float:
 
 
 def simulate_sending(p: float, timeout: int, packets: int, generator: np.random.Generator) -> Array:
-    """Follow the chain.
+    """Simulate the chain.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def simulate_sending(p: float, timeout: int, packets: int, generator: np.random.
     timeout : int
         RTO in round trips.
     packets : int
-        Packets sent.
+        Number of packets sent.
     generator : numpy.random.Generator
         Decides which packets are lost.
 

@@ -1,4 +1,4 @@
-"""Responsiveness and aggressiveness: how rates follow a change of the loss rate.
+"""Responsiveness and aggressiveness: the response of a rate to a change of the loss rate.
 
 The study of TCP, GAIMD, TFRC and TEAR, section 4 and its figures 20 and 29. Times are in round
 trips, rates in packets per round trip. ``keep`` is the fraction of the window that a loss keeps.
@@ -40,7 +40,7 @@ class StepResponse:
         return np.asarray(np.abs(self.rate - self.rate[0]) / np.abs(self.final - self.rate[0]))
 
     def settling_round_trips(self, within: float = 0.05) -> float:
-        """Give the time after which the rate stays near its new value.
+        """Return the time after which the rate stays close to its new value.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class StepResponse:
         Returns
         -------
         float
-            R, round trips (equation 10); infinite when it does not within what was computed.
+            R, round trips (equation 10); infinite when the computed rates do not settle.
         """
         far = np.abs(self.rate - self.final) > within * np.abs(self.rate[0] - self.final)
         if far[-1]:
@@ -59,7 +59,7 @@ class StepResponse:
 
 
 def aimd_step(before: float, after: float, increase: float, keep: float, losses: int = 50) -> StepResponse:
-    """Give AIMD's response to a step of the loss rate.
+    """Return AIMD's response to a step of the loss rate.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def aimd_step(before: float, after: float, increase: float, keep: float, losses:
 
 
 def tfrc_step(before: float, after: float, losses: int = 50) -> StepResponse:
-    """Give TFRC's response to a step of the loss rate, without history discounting.
+    """Return TFRC's response to a step of the loss rate, without history discounting.
 
     Parameters
     ----------
     before, after : float
-        Loss-event rates.
+        Loss-event rates, before and after the step.
     losses : int
         Loss events to follow.
 
@@ -117,18 +117,18 @@ def tfrc_step(before: float, after: float, losses: int = 50) -> StepResponse:
 
 
 def _tear_rates(windows: Array) -> Array:
-    """From windows at losses, the first eight of them before the change, to rates after each."""
+    """Return the rates after each loss, from windows at losses; the first eight precede the change."""
     means = windows[1:] / 2 + windows[:-1] / 4
     return np.convolve(means, TEAR_WEIGHTS, mode="valid")
 
 
 def tear_step(before: float, after: float, losses: int = 50) -> StepResponse:
-    """Give TEAR's response to a step of the loss rate.
+    """Return TEAR's response to a step of the loss rate.
 
     Parameters
     ----------
     before, after : float
-        Loss-event rates.
+        Loss-event rates, before and after the step.
     losses : int
         Loss events to follow.
 
@@ -147,7 +147,7 @@ def tear_step(before: float, after: float, losses: int = 50) -> StepResponse:
 
 
 def aimd_halving(keep: float) -> int:
-    """Give AIMD's D: round trips to halve its rate with one loss per round trip.
+    """Return AIMD's D: the round trips that it needs to halve its rate with one loss per round trip.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def aimd_halving(keep: float) -> int:
 
 
 def tfrc_halving() -> int:
-    """Give TFRC's D, for loss intervals that were long.
+    """Return TFRC's D, for loss intervals that were long.
 
     Returns
     -------
@@ -176,17 +176,17 @@ def tfrc_halving() -> int:
 
 
 def tear_fractions(losses: int) -> Array:
-    """Give TEAR's rate after losses in consecutive round trips, as a share of what it was.
+    """Return TEAR's rate after losses in consecutive round trips, as a share of its rate before them.
 
     Parameters
     ----------
     losses : int
-        How many.
+        Number of losses.
 
     Returns
     -------
     ndarray
-        After 0, 1, ..., `losses`.
+        Shares after 0, 1, ..., `losses` losses.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def tear_fractions(losses: int) -> Array:
 
 
 def tear_halving() -> int:
-    """Give TEAR's D.
+    """Return TEAR's D.
 
     Returns
     -------
@@ -209,13 +209,13 @@ def tear_halving() -> int:
 
 
 def tfrc_increase(discount: float = 1.0) -> float:
-    """Give TFRC's I: how much its rate grows per round trip without loss.
+    """Return TFRC's I: the growth of its rate per round trip without loss.
 
     Parameters
     ----------
     discount : float
-        Factor on the weights of older intervals: 1 without history discounting; the floor 0.5 of
-        ns-2's code is reached when the open interval is twice the others' mean.
+        Factor on the weights of older intervals: 1 without history discounting; ns-2's code has a
+        floor of 0.5, reached when the open interval is twice the mean of the others.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def tfrc_increase(discount: float = 1.0) -> float:
 
 
 def tear_increase() -> float:
-    """Give TEAR's largest I.
+    """Return TEAR's largest I.
 
     Returns
     -------

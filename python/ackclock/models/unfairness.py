@@ -1,7 +1,7 @@
-"""RTT unfairness: how much more a flow with a short round trip gets than one with a long one.
+"""RTT unfairness: the ratio of the throughputs of a flow with a short and one with a long round trip.
 
-All functions give the ratio of the first flow's throughput to the second's. Delays are seconds.
-Shares under synchronised losses of any law: `ackclock.models.laws.synchronised`.
+All functions return the ratio of the first flow's throughput to the second's. Delays are seconds.
+`ackclock.models.laws.synchronised` has the shares under synchronised losses for any law.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from ackclock.models.laws import Array
 
 
 def of_exponent(ratio: ArrayLike, exponent: float) -> Array:
-    """Give the ratio for a response function c/p^d under synchronised losses.
+    """Return the ratio for a response function c/p^d under synchronised losses.
 
     Parameters
     ----------
     ratio : array_like
         Round-trip time of the second flow over that of the first.
     exponent : float
-        d, below 1: 0.5 for Reno and AIMD, 0.82 for HighSpeed TCP. At 1, Scalable TCP's, there is no
-        limit.
+        d, below 1: 0.5 for Reno and AIMD, 0.82 for HighSpeed TCP. At 1, the value of Scalable TCP,
+        the ratio grows without limit.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def of_exponent(ratio: ArrayLike, exponent: float) -> Array:
 
 
 def bic(rtt_s: tuple[float, float], epoch_s: ArrayLike, s_max: float, s_min: float) -> Array:
-    """Give the ratio of windows of two BI-TCP flows with large windows that lose together.
+    """Return the ratio of windows of two BI-TCP flows with large windows that lose together.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def bic(rtt_s: tuple[float, float], epoch_s: ArrayLike, s_max: float, s_min: flo
 
 
 def bic_search(rtt_s: tuple[float, float], epoch_s: ArrayLike) -> Array:
-    """Give the ratio of windows of two BI-TCP flows with small windows that lose together.
+    """Return the ratio of windows of two BI-TCP flows with small windows that lose together.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def bic_search(rtt_s: tuple[float, float], epoch_s: ArrayLike) -> Array:
 
 
 def reno(propagation_s: tuple[float, float], queueing_s: ArrayLike) -> Array:
-    """Give the ratio of two Reno flows that see the same loss rate.
+    """Return the ratio of two Reno flows that see the same loss rate.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def reno(propagation_s: tuple[float, float], queueing_s: ArrayLike) -> Array:
 
 
 def compound(propagation_s: tuple[float, float], queueing_s: ArrayLike) -> Array:
-    """Give the largest ratio of two Compound flows.
+    """Return the largest ratio of two Compound flows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def compound(propagation_s: tuple[float, float], queueing_s: ArrayLike) -> Array
 def veno(
     propagation_s: tuple[float, float], queueing_s: ArrayLike, kept: tuple[float, float] = (0.8, 0.8)
 ) -> Array:
-    """Give the ratio of two Veno flows that see the same loss rate.
+    """Return the ratio of two Veno flows that see the same loss rate.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ def veno(
 
 
 def westwood(propagation_s: tuple[float, float], queueing_s: ArrayLike, loss: ArrayLike) -> Array:
-    """Give the ratio of two Westwood flows that see the same loss rate.
+    """Return the ratio of two Westwood flows that see the same loss rate.
 
     Parameters
     ----------
     propagation_s, queueing_s
         As for `reno`.
     loss : array_like
-        Loss rate.
+        Packet loss rate.
 
     Returns
     -------
@@ -170,14 +170,14 @@ def westwood(propagation_s: tuple[float, float], queueing_s: ArrayLike, loss: Ar
 def fit(
     propagation_s: tuple[float, float], queueing_s: ArrayLike, largest_s: ArrayLike | None = None
 ) -> Array:
-    """Give the ratio of two TCP-FIT flows with more than one session each.
+    """Return the ratio of two TCP-FIT flows with more than one session each.
 
     Parameters
     ----------
     propagation_s : tuple of float
         Propagation round trips D_i, D_j.
     queueing_s : array_like
-        Queueing delay q; it does not matter as long as both have more than one session.
+        Queueing delay q; the ratio does not depend on it while both have more than one session.
     largest_s : array_like, optional
         Largest queueing delay q_m: alpha as in the paper's implementation,
         (rtt_max - rtt_min)/rtt_max. By default both have the same fixed alpha.
@@ -186,7 +186,7 @@ def fit(
     -------
     ndarray
         1 for a fixed alpha (Wang et al., INFOCOM 2011, table II); (D_j + q_m)/(D_i + q_m) with the
-        paper's own alpha, against that table.
+        alpha of the paper's implementation, which contradicts that table.
     """
     if largest_s is None:
         return np.ones_like(np.asarray(queueing_s, float))

@@ -106,7 +106,7 @@ def scenario(p: float, delay_s: float) -> build.Table:
 
 
 def _measure(run: Run) -> tuple[float, float, float, float]:
-    """Give goodput, queueing delay, mean N, and the share of samples with the link full.
+    """Return goodput, queueing delay, mean N, and the share of samples with the link full.
 
     The delay is the median over updating periods of their means: N rests where it falls as often as
     it rises.

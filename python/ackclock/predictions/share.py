@@ -92,7 +92,7 @@ def _scenario(delay: str, more: list[build.Table]) -> Mapping[str, object]:
 
 
 def _measure(run: Run) -> tuple[float, float]:
-    """Give the ratio of mean windows, and alpha* weighted by 1/RTT (equation 28)."""
+    """Return the ratio of mean windows, and alpha* weighted by 1/RTT (equation 28)."""
     windows = [number(flow["mean_window"]) for flow in run.summary["flows"]]
     start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     alphas = []

@@ -102,7 +102,7 @@ def predict(
 
 
 def _rate_variation(run: Run) -> float:
-    """Give the CoV of what the first flow sent in each sampling interval of the measured time."""
+    """Return the CoV of what the first flow sent in each sampling interval of the measured time."""
     windows = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
     return float(cov(windows["sent_bytes"].to_numpy()))
 

@@ -100,7 +100,7 @@ def _scenario(controller: str, before: float, after: float) -> build.Table:
 
 
 def _progress(run: Run) -> Array:
-    """Give the progress in every round trip after the change."""
+    """Return the progress in every round trip after the change."""
     each = run.windows.group_by("time_s", maintain_order=True).agg(pl.col("sent_bytes").sum())
     sent = each["sent_bytes"].to_numpy().astype(float)
     change = round(CHANGE_S / RTT_S)

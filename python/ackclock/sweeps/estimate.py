@@ -45,7 +45,7 @@ def seconds(plan: Plan, jobs: int | None = None) -> float:
 
 
 def _trial(plan: Plan, index: int) -> float:
-    """Give the wall time of one run of a point."""
+    """Return the wall time of one run of a point."""
     scenario = engine.read(plan.scenario, settings=plan.points[index].settings)
     begin = time.monotonic()
     reached_s = 0.0

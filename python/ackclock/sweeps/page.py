@@ -60,7 +60,7 @@ def usual(plan: Plan) -> tuple[str, str, str | None]:
 
 
 def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
-    """Give the usual chart while the sweep goes on.
+    """Return the usual chart while the sweep goes on.
 
     Parameters
     ----------

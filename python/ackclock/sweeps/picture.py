@@ -120,7 +120,7 @@ def column(table: pl.LazyFrame, name: str) -> str:
 
 
 def estimates(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> pl.DataFrame:
-    """Give the mean of a metric with its 95 % interval over runs.
+    """Return the mean of a metric with its 95 % interval over runs.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Parameter:
         return kinds.pop() if len(kinds) == 1 else float
 
     def settings(self, value: Value) -> list[str]:
-        """Give the changes of the scenario for one value.
+        """Return the changes of the scenario for one value.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Sce
 
 
 def _hashable(value: object) -> object:
-    """Give the value, or a text in its place that is refused as it would be."""
+    """Return the value, or a text in its place that is refused as it would be."""
     return value if isinstance(value, str | int | float | bool) else ()
 
 
