@@ -24,7 +24,7 @@ from ackclock.metrics import Estimate
 from ackclock.runs import Answer, Job
 from conftest import Finished
 
-SETTING = comparison.Setting(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
+SETTING = comparison.PathSetup(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monkey
             yield job, answer
 
     monkeypatch.setattr(answers, "each", counted)
-    short = comparison.Setting(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
+    short = comparison.PathSetup(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
     comparison.compare(short, ["reno", "cubic-linux"], cache=tmp_path)
     # Six scenarios of two controls are twelve; Reno against itself is Reno beside Reno, and CUBIC
     # against itself is CUBIC beside CUBIC: ten, run twice.
@@ -84,13 +84,13 @@ def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_default_length_is_four_cycles_of_reno() -> None:
     # 10 Mbit/s and 40 ms are 50 packets; with as many in the buffer Reno climbs from 50 to 100, a
     # packet per round trip of 40 to 80 ms, 60 on average: 3 s. The shortest run is 60 s.
-    small = comparison.Setting(10.0, 40.0)
+    small = comparison.PathSetup(10.0, 40.0)
     assert small.buffer_packets == 50
     assert small.reno_cycle_s == pytest.approx(3.0)
     assert small.run_s == 60.0
     # 100 Mbit/s and 100 ms: 25 times the packets in 2.5 times the round trip, 187.5 s, too long.
-    assert comparison.Setting(100.0, 100.0).reno_cycle_s == pytest.approx(187.5)
-    assert comparison.Setting(100.0, 100.0).run_s == 600.0
+    assert comparison.PathSetup(100.0, 100.0).reno_cycle_s == pytest.approx(187.5)
+    assert comparison.PathSetup(100.0, 100.0).run_s == 600.0
 
 
 def test_a_page_has_all_answers_and_needs_no_network(found: comparison.Comparison, tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_a_path_by_its_name(tmp_path: Path) -> None:
 
 
 def test_flows_are_counted_together() -> None:
-    setting = comparison.Setting(10.0, 40.0, duration_s=20.0, runs=2, flows=4)
+    setting = comparison.PathSetup(10.0, 40.0, duration_s=20.0, runs=2, flows=4)
     several = comparison.compare(setting, ["reno"])
     # Four flows fill the link as one does.
     assert 9.0 < several.estimates["goodput"]["reno"].value <= 10.0
@@ -320,7 +320,7 @@ def test_flows_are_counted_together() -> None:
 
 
 def _compared(**goodputs: list[float]) -> comparison.Comparison:
-    setting = comparison.Setting(10.0, 40.0, duration_s=30.0, runs=5)
+    setting = comparison.PathSetup(10.0, 40.0, duration_s=30.0, runs=5)
     values = {question.key: {name: goodputs[name] for name in goodputs} for question in comparison.QUESTIONS}
     estimates = {
         question.key: {name: question.estimate(one) for name, one in values[question.key].items()}
@@ -332,10 +332,10 @@ def _compared(**goodputs: list[float]) -> comparison.Comparison:
 def test_the_conclusion_says_only_what_intervals_decide() -> None:
     # Student's interval of 9, 10, 11, 9, 11 is 10 +- 1.24: 5 +- 0 is outside, 9.5 +- 1.24 not.
     text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[5, 5, 5, 5, 5.0001]))
-    assert text[0] == "a carries most alone: 10 Mbit/s; b 5."
+    assert text[0] == "a has the highest goodput alone: 10 Mbit/s; b 5."
     text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[8.5, 9.5, 10.5, 8.5, 10.5]))
     assert text[0] == "Undecided in goodput: between a and b."
-    assert "This rests on 5 runs of 30 s" in text[-1]
+    assert "This is based on 5 runs of 30 s" in text[-1]
 
 
 def _around(middle: float) -> list[float]:
@@ -349,15 +349,15 @@ def _around(middle: float) -> list[float]:
         # The interval of a difference reaches sqrt(2) 1.24 = 1.76 to either side.
         (
             {"a": _around(20), "b": _around(18), "c": _around(10)},
-            ("a carries most alone: 20 Mbit/s; b 18, c 10.", "c adds least", 10),
+            ("a has the highest goodput alone: 20 Mbit/s; b 18, c 10.", "c has the lowest", 10),
         ),
         (
             {"c": _around(10), "b": _around(18), "a": _around(20)},
-            ("a carries most alone: 20 Mbit/s; b 18, c 10.", "c adds least", 10),
+            ("a has the highest goodput alone: 20 Mbit/s; b 18, c 10.", "c has the lowest", 10),
         ),
         (
             {"a": _around(19), "b": _around(20), "c": _around(10)},
-            ("Undecided in goodput: between b and a; c 10 behind.", "c adds least", 10),
+            ("Undecided in goodput: between b and a, ahead of c 10.", "c has the lowest", 10),
         ),
         (
             {"a": _around(20), "b": _around(19.5), "c": _around(19)},
@@ -374,11 +374,11 @@ def _around(middle: float) -> list[float]:
         ),
         (
             {"a": [20.0] * 5, "b": [20.0] * 5, "c": [10.0] * 5},
-            ("a and b carry most alone: 20 Mbit/s; c 10.", "c adds least", 10),
+            ("a and b have the highest goodput alone: 20 Mbit/s; c 10.", "c has the lowest", 10),
         ),
         (
             {"a": [2.0] * 5, "b": [20.0] * 5, "c": [20.0] * 5, "d": [20.0] * 5},
-            ("b, c and d carry most alone: 20 Mbit/s; a 2.", "a adds least", 2),
+            ("b, c and d have the highest goodput alone: 20 Mbit/s; a 2.", "a has the lowest", 2),
         ),
     ],
 )
@@ -400,7 +400,7 @@ def test_of_too_few_runs_nothing_is_decided(runs: int) -> None:
     text = conclusion.sentences(replace(found, setting=replace(found.setting, runs=runs)))
     # Of two runs Student's factor is 12.7: 19.5 +- 6.4 and 9.75 +- 3.2 differ by 9.75 +- 7.1.
     if runs == 2:
-        assert text[0].startswith("a carries most alone")
+        assert text[0].startswith("a has the highest goodput alone")
     else:
         assert text[0] == "Undecided in goodput: between a and b."
         assert text[-1].endswith("so nothing is decided; use --runs 5.")

@@ -213,7 +213,7 @@ def test_a_dataset_that_is_not_the_plan_fails(
     # A defect of our own that writes a part without the last of its runs.
     write = Exports.write
     monkeypatch.setattr(Exports, "write", lambda exports, part, done: write(exports, part, done[:-1]))
-    with pytest.raises(StorageError, match=r"holds 10 runs of 2 whole points, .* has 4 points"):
+    with pytest.raises(StorageError, match=r"holds 10 runs of 2 complete points, .* has 4 points"):
         sweep(file, tmp_path / "out")
 
 
@@ -502,7 +502,7 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
 def test_a_comparison_uses_no_run_that_was_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    setting = comparison.Setting(5.0, 20.0, 20, 0.001, 2.0, 1)
+    setting = comparison.PathSetup(5.0, 20.0, 20, 0.001, 2.0, 1)
     first = comparison.compare(setting, ["reno"], cache=tmp_path)
     for file in tmp_path.rglob("summary.json"):
         file.write_text(file.read_text().replace('"jain": ', '"jain": 1'))
@@ -554,7 +554,7 @@ def test_a_file_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:
     home = tmp_path / "experiment=x"
     home.mkdir()
     (home / "part-00000.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ValueError, match=r"part-00000.parquet is no Parquet file") as caught:
+    with pytest.raises(ValueError, match=r"part-00000.parquet is not a Parquet file") as caught:
         picture.refuse_damaged(tmp_path)
     assert "\n" not in str(caught.value)
     pl.DataFrame({"p": [1.0]}).write_parquet(home / "part-00000.parquet")

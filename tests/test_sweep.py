@@ -215,14 +215,14 @@ Change = Callable[[str], str]
         (lambda text: "seeds = 3\n" + text, "seeds: unknown key; allowed: name, scenario"),
         (lambda text: text.replace("[10, 40]", "[]"), "parameters.buffer.to: expected a list"),
         (lambda text: text.replace("[10, 40]", "[10, 10]"), "has the same value twice"),
-        (lambda text: text.replace("[10, 40]", '[10, "x"]'), "mixes texts, numbers and flags"),
+        (lambda text: text.replace("[10, 40]", '[10, "x"]'), "mixes strings, numbers and booleans"),
         (lambda text: text.replace("[10, 40]", "[10, 0]"), r"point 1 \(p = 0.001, control = reno,"),
         (lambda text: text.replace("fit", "fot"), 'unknown control "fot", did you mean'),
         (lambda text: text.replace("fit", "my_module:My"), "module not found: my_module"),
         (lambda text: text.replace("buffer =", "jain ="), "jain is a column of every result"),
         (lambda text: text.replace("count = 4", "count = 0"), "runs.count: expected a whole"),
         (lambda text: text.replace("count = 4", "within = 2"), "runs.within: expected a share"),
-        (lambda text: text.replace("count = 4", "least = 2"), "belongs to runs.within"),
+        (lambda text: text.replace("count = 4", "least = 2"), "needs runs.within"),
         (
             lambda text: text.replace("count = 4", "within = 0.1\nmetric = 'name'"),
             "runs.metric: expected one of rtt_ms",
@@ -230,7 +230,7 @@ Change = Callable[[str], str]
         (lambda text: text.replace("count = 4", "count = 900000"), "asks for 10800000 runs"),
         (
             lambda text: text.replace("[10, 40]", "{from=0, through=9, count=3, log=true}"),
-            "a logarithmic range lies above 0",
+            "a logarithmic range must lie above 0",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The answers: every control in every scenario, with 95 % intervals over runs."""
+"""The answers of a comparison: every control in every scenario, with 95 % intervals over runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ackclock.comparison.path import Setting
-from ackclock.comparison.questions import MEASURES, QUESTIONS, Numbers, scenarios
+from ackclock.comparison.path import PathSetup
+from ackclock.comparison.questions import MEASURES, QUESTIONS, RunNumbers, scenarios
 from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
@@ -23,26 +23,20 @@ from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Job, Limits, Store, each, progress
 
 OTHERS = ("reno", "cubic-linux")
-"""The controls that every control is compared with on a shared link."""
+"""The controls that share a link with every compared control."""
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One flow alone, in the first run.
-
-    Attributes
-    ----------
-    time_s, window, rtt_ms : ndarray
-        Seconds, packets and milliseconds.
-    goodput, queue : tuple of ndarray
-        Seconds and Mbit/s; seconds and packets of the bottleneck.
-    """
+class WindowCurve:
+    """The first run of one flow alone over time; windows and queues are in packets."""
 
     time_s: NDArray[np.float64]
     window: NDArray[np.float64]
     rtt_ms: NDArray[np.float64]
     goodput: curves_of.Curve
+    """Times in seconds and Mbit/s."""
     queue: curves_of.Curve
+    """Times in seconds and packets in the queue of the bottleneck."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,23 +45,23 @@ class Comparison:
 
     Attributes
     ----------
-    setting : Setting
-        The path.
+    setting : PathSetup
+        The path and its runs.
     controls : tuple of str
-        In the order given.
+        Names in the order given.
     estimates : dict
-        By question and control.
+        Estimates by question and control.
     values : dict
         The number of each run, by question and control.
     warnings : tuple of str
-        What the runs warn of, each once.
+        Warnings of the runs, at most one per control.
     curves : dict
         Window curve by control.
     scenarios : dict
-        Every scenario by its name and control, as it was run.
+        Every scenario as it was run, by its name and control.
     """
 
-    setting: Setting
+    setting: PathSetup
     controls: tuple[str, ...]
     estimates: dict[str, dict[str, Estimate]]
     values: dict[str, dict[str, list[float]]]
@@ -80,20 +74,20 @@ class Comparison:
 
     def _rows(self) -> list[list[str]]:
         return [
-            [one.title, *(words(self.estimates[one.key][control]) for control in self.controls)]
-            for one in QUESTIONS
+            [question.title, *(words(self.estimates[question.key][control]) for control in self.controls)]
+            for question in QUESTIONS
         ]
 
     def _repr_html_(self) -> str:
         return card("Comparison", [self.setting.describe()], ["", *self.controls], self._rows())
 
     def to_latex(self) -> str:
-        """Write the answers as a table for LaTeX, with the rules of booktabs.
+        """Return the answers as a LaTeX table with the rules of booktabs.
 
         Returns
         -------
         str
-            A tabular: a row per question, a column per control.
+            A tabular environment with a row per question and a column per control.
         """
         return latex.table(["", *self.controls], self._rows())
 
@@ -106,52 +100,52 @@ class Comparison:
                     "question": question.key,
                     "title": question.title,
                     "control": control,
-                    "value": found.value,
-                    "low": found.low,
-                    "high": found.high,
-                    "runs": found.samples,
+                    "value": estimate.value,
+                    "low": estimate.low,
+                    "high": estimate.high,
+                    "runs": estimate.samples,
                 }
                 for question in QUESTIONS
-                for control, found in self.estimates[question.key].items()
+                for control, estimate in self.estimates[question.key].items()
             ]
         )
 
 
 def compare(
-    setting: Setting,
+    setting: PathSetup,
     controls: Sequence[str],
     jobs: int | None = None,
     cache: Path | None = None,
     cluster: str | None = None,
     limits: Limits | None = None,
 ) -> Comparison:
-    """Ask all questions of all controls.
+    """Answer all questions for all controls.
 
     Parameters
     ----------
-    setting : Setting
-        The path.
+    setting : PathSetup
+        The path and its runs.
     controls : sequence of str
-        Names; one's own as ``module:Class``, ``library.so:name``, or as registered.
+        Names; your own controls as ``module:Class``, ``library.so:name``, or as registered.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path, optional
-        Where finished runs are kept, for the next time.
+        Directory in which finished runs are kept for the next comparison.
     cluster : str, optional
-        Address of a Dask scheduler, whose workers make the runs.
+        Address of a Dask scheduler whose workers make the runs.
     limits : Limits, optional
-        What a run may use; by default those of `Limits` for a control that is not built in, whose runs are
-        made in processes of their own.
+        Resources that a run may use; by default those of `Limits` for a control that is not built in,
+        whose runs have processes of their own.
 
     Returns
     -------
     Comparison
-        The answers.
+        Answers to all questions.
 
     Raises
     ------
     ScenarioError, SimulationError
-        As `simulate`; and when the process of a control ends or a limit is reached.
+        The errors of `simulate`; also when the process of a control ends or reaches a limit.
     StorageError
         When runs cannot be kept.
     """
@@ -160,7 +154,7 @@ def compare(
         for control in dict.fromkeys(controls)
         for name, scenario in scenarios(setting, control).items()
     }
-    # What Reno loses to a control is told by what it has next to another Reno.
+    # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
     for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
         wanted.setdefault((name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
@@ -170,33 +164,33 @@ def compare(
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
         numbers, curves, warnings = _measured(setting, cases, options)
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
-    found: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
+    values_of: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
     for control in dict.fromkeys(controls):
         answers = _answers(numbers, control)
         for question in QUESTIONS:
             values = answers[question.key]
-            found[question.key][control] = values
+            values_of[question.key][control] = values
             estimates[question.key][control] = (
                 question.estimate(values) if _is_finite(values) else _never(values)
             )
-        # Packets that wait for a hole before them count when it is filled, which may be later.
+        # Packets behind a hole count when the hole is filled, so a goodput may exceed the rate.
         alone = estimates["goodput"][control]
         estimates["goodput"][control] = within(alone, 0.0, setting.most_mbps)
     names = tuple(dict.fromkeys(controls))
-    return Comparison(setting, names, estimates, found, warnings, curves, wanted)
+    return Comparison(setting, names, estimates, values_of, warnings, curves, wanted)
 
 
 def _measured(
-    setting: Setting, cases: dict[tuple[str, str], Case], options: dict[str, Any]
-) -> tuple[dict[tuple[str, str], list[Numbers]], dict[str, Curve], tuple[str, ...]]:
+    setting: PathSetup, cases: dict[tuple[str, str], Case], options: dict[str, Any]
+) -> tuple[dict[tuple[str, str], list[RunNumbers]], dict[str, WindowCurve], tuple[str, ...]]:
     jobs = {key: case.jobs() for key, case in cases.items()}
     owners: dict[Job, list[tuple[str, str]]] = {}
     for key, of_key in jobs.items():
         for job in of_key:
             owners.setdefault(job, []).append(key)
-    order = {key: place for place, key in enumerate(jobs)}
-    measured: dict[tuple[Job, str], Numbers] = {}
-    curves: dict[str, Curve] = {}
+    order = {key: index for index, key in enumerate(jobs)}
+    measured: dict[tuple[Job, str], RunNumbers] = {}
+    curves: dict[str, WindowCurve] = {}
     warnings: dict[tuple[int, int, str], str] = {}
 
     def work(job: Job, run: Run) -> None:
@@ -206,7 +200,7 @@ def _measured(
                 warnings[order[name, control], job.run, control] = run.summary["warnings"][0]
             measured[job, name] = MEASURES[name](run, setting)
             if name == "alone" and job.run == 0:
-                curves[control] = Curve(
+                curves[control] = WindowCurve(
                     *curves_of.of_flow(run, 0, "window"),
                     rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
                     goodput=curves_of.rate(run, 0),
@@ -226,13 +220,13 @@ def _measured(
                 raise answer.failure()
             bar.advance(1)
     numbers = {key: [measured[job, key[0]] for job in of_key] for key, of_key in jobs.items()}
-    # One per control, of its first scenario: which thread is the first must not matter.
+    # One warning per control, from its first scenario: the order of threads must not matter.
     first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}
-    told = tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))
-    return numbers, curves, told
+    texts = tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))
+    return numbers, curves, texts
 
 
-def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dict[str, list[float]]:
+def _answers(numbers: dict[tuple[str, str], list[RunNumbers]], control: str) -> dict[str, list[float]]:
     """Return the number of each run by question, in the order of questions."""
     merged: dict[str, list[float]] = {}
     for name in MEASURES:
@@ -243,8 +237,8 @@ def _answers(numbers: dict[tuple[str, str], list[Numbers]], control: str) -> dic
         usual = [run[f"left_{other}"] for run in numbers[name, other]]
         left = merged.pop(f"left_{other}")
         merged[f"stolen_{other}"] = [
-            100 * bandwidth_stolen_rate(alone, beside) if alone else float("nan")
-            for alone, beside in zip(usual, left, strict=True)
+            100 * bandwidth_stolen_rate(alone, shared) if alone else float("nan")
+            for alone, shared in zip(usual, left, strict=True)
         ]
     return {question.key: merged[question.key] for question in QUESTIONS}
 
@@ -254,7 +248,7 @@ def _is_finite(values: Sequence[float]) -> bool:
 
 
 def _never(values: Sequence[float]) -> Estimate:
-    """Return the answer when a run has none: it has not happened, or has no bound."""
+    """Return the estimate for a metric that is infinite in some runs."""
     count = int(np.isinf(values).sum())
     missing = float("nan")
     return Estimate(float("inf"), missing, missing, len(values), f"in {count} of {len(values)} runs")

@@ -14,19 +14,7 @@ if TYPE_CHECKING:
 
 
 def charts(comparison: Comparison) -> dict[str, Group]:
-    """Put a comparison into charts.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    dict
-        Groups of charts by their place on the page: goodput against delay, every question, and one
-        flow alone over time.
-    """
+    """Return the groups of charts by their place on the page: goodput and delay, answers, one flow alone."""
     return {
         "goodput-delay": Group([_goodput_and_delay(comparison)], linked=False),
         "answers": Group(_answers(comparison), linked=False, columns=3),
@@ -55,7 +43,7 @@ def _goodput_and_delay(comparison: Comparison) -> Chart:
         )
     return Chart(
         "goodput-delay",
-        "Goodput against queueing delay: up and to the left is better",
+        "Goodput against queueing delay: higher and further left is better",
         Axis("queueing delay alone, mean", "ms"),
         Axis("goodput alone", "Mbit/s", range=(0.0, 1.05 * comparison.setting.rate_mbps)),
         series,
@@ -65,7 +53,7 @@ def _goodput_and_delay(comparison: Comparison) -> Chart:
 
 def _answers(comparison: Comparison) -> list[Chart]:
     colours = numbered(comparison.controls)
-    found = []
+    panels = []
     for question in QUESTIONS:
         series = []
         for name, place in colours.items():
@@ -83,8 +71,8 @@ def _answers(comparison: Comparison) -> list[Chart]:
                 )
             )
         axes = Axis(question.title), Axis("control", names=comparison.controls)
-        found.append(Chart(question.key, question.title, *axes, series, kind="points"))
-    return found
+        panels.append(Chart(question.key, question.title, *axes, series, kind="points"))
+    return panels
 
 
 def _alone(comparison: Comparison) -> list[Chart]:
@@ -98,27 +86,27 @@ def _alone(comparison: Comparison) -> list[Chart]:
             "Congestion window (packets)",
             time,
             Axis("window", "packets"),
-            [Series(name, colour, one.time_s, one.window) for name, colour, one in curves],
+            [Series(name, colour, curve.time_s, curve.window) for name, colour, curve in curves],
         ),
         Chart(
             "goodput",
             "Goodput as it arrives, means of hundredths of the run (Mbit/s)",
             time,
             Axis("goodput", "Mbit/s"),
-            [Series(name, colour, *one.goodput) for name, colour, one in curves],
+            [Series(name, colour, *curve.goodput) for name, colour, curve in curves],
         ),
         Chart(
             "queue",
             "Queue (packets)",
             time,
             Axis("queue", "packets"),
-            [Series(name, colour, *one.queue) for name, colour, one in curves],
+            [Series(name, colour, *curve.queue) for name, colour, curve in curves],
         ),
         Chart(
             "rtt_ms",
             "Round-trip time (ms)",
             time,
             Axis("RTT", "ms"),
-            [Series(name, colour, one.time_s, one.rtt_ms) for name, colour, one in curves],
+            [Series(name, colour, curve.time_s, curve.rtt_ms) for name, colour, curve in curves],
         ),
     ]

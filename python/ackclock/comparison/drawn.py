@@ -1,4 +1,4 @@
-"""Pictures are drawn only when what they show has changed: that takes longer than all else."""
+"""Pictures are drawn only when their contents have changed: drawing takes longer than everything else."""
 
 from __future__ import annotations
 
@@ -20,28 +20,18 @@ ENDINGS = ("pdf", "png")
 FILES = frozenset(f"{name}.{ending}" for name in NAMES for ending in ENDINGS)
 """The files that `draw` writes."""
 RECORD = Path(".cache") / "pictures.json"
-"""What the files were drawn from, and the checksum of each."""
+"""The checksum of the data that the files were drawn from, and of each file."""
 
 
 def draw(comparison: Comparison, output: Path) -> None:
-    """Draw the pictures, unless they are there as they would be drawn now.
+    """Draw the pictures into an existing directory, unless current ones are there.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-    output : Path
-        Directory, which exists. A file that is missing or was changed is drawn again.
-
-    Raises
-    ------
-    StorageError
-        When something cannot be written.
+    A file that is missing or was changed is drawn again.
     """
     basis = _basis(comparison)
     if _is_drawn(output, basis):
         return
-    # Matplotlib alone takes as long to import as everything else that a kept comparison needs.
+    # Importing Matplotlib takes as long as everything else that a kept comparison needs.
     from ackclock.comparison import pictures
     from ackclock.draw import plots
 
@@ -49,9 +39,9 @@ def draw(comparison: Comparison, output: Path) -> None:
         for name, function in NAMES.items():
             figure = getattr(pictures, function)(comparison)
             for ending in ENDINGS:
-                made = {"CreationDate": None} if ending == "pdf" else None
+                metadata = {"CreationDate": None} if ending == "pdf" else None
                 with storage.new_file(output / f"{name}.{ending}") as path:
-                    figure.savefig(path, format=ending, dpi=200, metadata=made)
+                    figure.savefig(path, format=ending, dpi=200, metadata=metadata)
     record = {"basis": basis, "files": {name: _checksum(output / name) for name in sorted(FILES)}}
     (output / RECORD).parent.mkdir(exist_ok=True)
     with storage.new_file(output / RECORD) as path:
@@ -72,12 +62,12 @@ def _checksum(file: Path) -> str:
 
 
 def _basis(comparison: Comparison) -> str:
-    """Return a checksum of all that the pictures follow from: numbers, words, code and versions."""
-    found = hashlib.sha256()
+    """Return a checksum of everything that the pictures depend on: numbers, words, code and versions."""
+    digest = hashlib.sha256()
     for part in _parts(comparison):
-        found.update(len(part).to_bytes(8, "big"))
-        found.update(part)
-    return found.hexdigest()
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _parts(comparison: Comparison) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What a comparison looks like: a table, two pictures, and a page with both."""
+"""The output of a comparison: a table, pictures, and a page with both."""
 
 from __future__ import annotations
 
@@ -25,21 +25,9 @@ NAMES = frozenset(
 
 
 def write(comparison: Comparison, output: Path, command: str) -> None:
-    """Write the page with its pictures, numbers and scenarios, each file whole.
+    """Write the page with its pictures, numbers and scenarios, each file atomically.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-    output : Path
-        Directory.
-    command : str
-        What makes the page again.
-
-    Raises
-    ------
-    StorageError
-        When something cannot be written.
+    `command` is the command that makes the page again.
     """
     with storage.explained(output):
         (output / "scenarios").mkdir(parents=True, exist_ok=True)
@@ -68,8 +56,14 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             path=comparison.setting.describe(),
             conclusion=sentences(comparison),
             rows=[
-                (one, [words(comparison.estimates[one.key][name], one) for name in comparison.controls])
-                for one in QUESTIONS
+                (
+                    question,
+                    [
+                        words(comparison.estimates[question.key][name], question)
+                        for name in comparison.controls
+                    ],
+                )
+                for question in QUESTIONS
             ],
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
             cycle_s=comparison.setting.reno_cycle_s,
@@ -81,7 +75,7 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
         )
         with storage.new_file(output / "index.html") as path:
             path.write_text(text, "utf-8")
-        # The folder may hold other things, too: kept runs, and scenarios of other comparisons.
+        # The directory may also hold kept runs and scenarios of other comparisons.
         files = ["index.html", "answers.parquet", "answers.csv", *drawn.FILES]
-        files += [f"scenarios/{file}" for several in links.values() for _, file, _ in several]
+        files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]
         integrity.seal_directory(output, files + [lab.NAME] * (laboratory is not None))

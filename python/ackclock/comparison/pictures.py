@@ -10,22 +10,11 @@ from ackclock.comparison.questions import QUESTIONS
 from ackclock.draw import plots
 
 COLUMNS = 3
-"""Panels side by side."""
+"""Number of panels in a row."""
 
 
 def answers(comparison: Comparison) -> Figure:
-    """Draw every question as a panel with a point per control; what is infinite is left out.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    Figure
-        The picture.
-    """
+    """Draw every question as a panel with a point per control; infinite values are left out."""
     names = comparison.controls
     with plots.in_style():
         rows = -(-len(QUESTIONS) // COLUMNS)
@@ -36,19 +25,25 @@ def answers(comparison: Comparison) -> Figure:
             panel.remove()
         for index, (panel, question) in enumerate(zip(panels, QUESTIONS, strict=False)):
             for place, name in enumerate(names):
-                found = comparison.estimates[question.key][name]
+                estimate = comparison.estimates[question.key][name]
                 values = np.asarray(comparison.values[question.key][name], float)
                 values = values[np.isfinite(values)]
                 panel.plot(values, np.full(values.size, place), ".", color="0.6", markersize=3)
-                if np.isfinite(found.value):
+                if np.isfinite(estimate.value):
                     plots.errors(
-                        panel, [found.value], [place], [found.low], [found.high], index=place, sideways=True
+                        panel,
+                        [estimate.value],
+                        [place],
+                        [estimate.low],
+                        [estimate.high],
+                        index=place,
+                        sideways=True,
                     )
                 else:
                     panel.text(
                         0.02,
                         place,
-                        "never" if np.isinf(found.value) else "-",
+                        "never" if np.isinf(estimate.value) else "-",
                         fontsize=7,
                         va="center",
                         transform=panel.get_yaxis_transform(),
@@ -66,18 +61,7 @@ def answers(comparison: Comparison) -> Figure:
 
 
 def goodput_and_delay(comparison: Comparison) -> Figure:
-    """Draw goodput against queueing delay, one flow alone: every run, and their mean.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    Figure
-        The picture.
-    """
+    """Draw goodput against queueing delay of one flow alone: every run, and the mean."""
     with plots.in_style():
         figure, (panel,) = plots.panels(1, height=2.6)
         for index, name in enumerate(comparison.controls):
@@ -107,18 +91,7 @@ def goodput_and_delay(comparison: Comparison) -> Figure:
 
 
 def windows(comparison: Comparison) -> Figure:
-    """Draw the window of each control alone: a panel per control, packets against seconds.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The answers.
-
-    Returns
-    -------
-    Figure
-        The picture.
-    """
+    """Draw the window of each control alone: a panel per control, packets against seconds."""
     with plots.in_style():
         figure, panels = plots.panels(len(comparison.controls), height=1.3)
         for index, (panel, name) in enumerate(zip(panels, comparison.controls, strict=True)):

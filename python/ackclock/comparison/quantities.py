@@ -1,4 +1,4 @@
-"""What people write on the command line, read by the rules of scenarios."""
+"""Quantities on the command line, read by the rules of scenarios."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from ackclock.engine import build, quantity
 
 MOST_LOSS_WITHOUT_A_SIGN = 0.2
-"""A bare number above this is more often per cent than a share."""
+"""A bare number above this probably means per cent."""
 
 
 def _read(
@@ -23,125 +23,49 @@ def _read(
 
 
 def rate_mbps(text: str) -> float:
-    """Read a rate as people write it.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``100mbit``, ``100 Mbit/s`` or ``1Gbit``.
-
-    Returns
-    -------
-    float
-        Mbit/s.
-
-    Raises
-    ------
-    ValueError
-        When it is not a rate from 1 kbit/s to 1 Tbit/s.
-    """
+    """Read a rate such as ``100mbit``, ``100 Mbit/s`` or ``1Gbit``, from 1 kbit/s to 1 Tbit/s, in Mbit/s."""
     return _read(text, "rate_bps", 1e3, 1e12, f"not a rate: {text!r}; write e.g. 100mbit") / 1e6
 
 
 def time_ms(text: str) -> float:
-    """Read a time as people write it.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``80ms`` or ``0.1 s``.
-
-    Returns
-    -------
-    float
-        Milliseconds.
-
-    Raises
-    ------
-    ValueError
-        When it is not a time from 1 us to 100 s.
-    """
+    """Read a time such as ``80ms`` or ``0.1 s``, from 1 us to 100 s, in milliseconds."""
     return (
         _read(text, "time_s", 1e-6, 100.0, f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms") * 1e3
     )
 
 
 LONGEST_S = 180 * 24 * 3600.0
-"""Of a run, as scenarios have it."""
+"""The longest run that a scenario allows."""
 SHORTEST_S = 1e-6
 
 
 def duration_s(text: str) -> float:
-    """Read how long a run is, as scenarios read it.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``120s``, ``2 min`` or ``1h``.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Raises
-    ------
-    ValueError
-        When it is not a time from 1 us to 180 days.
-    """
+    """Read the length of a run such as ``120s``, ``2 min`` or ``1h``, up to 180 days, in seconds."""
     refusal = f"not a duration: {text!r}; write e.g. 120s, 2min or 1h, at most 180 days"
     return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal)
 
 
 def share(text: str) -> float:
-    """Read a probability as people write it.
+    """Read a probability such as ``1%`` or ``0.01``, below 1.
 
-    Parameters
-    ----------
-    text : str
-        Such as ``1%`` or ``0.01``.
-
-    Returns
-    -------
-    float
-        From 0 to below 1.
-
-    Raises
-    ------
-    ValueError
-        When it is not such a probability, or a bare number above 0.2, which may be meant in per
-        cent.
+    Raises ValueError for a bare number above 0.2, too, which may be meant in per cent.
     """
     below_one = 1.0 - 2.0**-53
     refusal = f"not a loss rate: {text!r}; write e.g. 1% or 0.01"
-    found = _read(text, "fraction", 0.0, below_one, refusal)
-    if found > MOST_LOSS_WITHOUT_A_SIGN and "%" not in text:
+    probability = _read(text, "fraction", 0.0, below_one, refusal)
+    if probability > MOST_LOSS_WITHOUT_A_SIGN and "%" not in text:
         raise ValueError(
-            f"a loss rate of {text} is {found:.3g} of all packets: "
-            f"write {100 * found:g}% if that is meant, or {text}%"
+            f"a loss rate of {text} is {probability:.3g} of all packets: "
+            f"write {100 * probability:g}% if that is meant, or {text}%"
         )
-    return found
+    return probability
 
 
 def buffer_packets(text: str, rate_mbps: float, rtt_ms: float) -> int:
-    """Read a buffer as people write it.
+    """Read a buffer in packets, from 2 to ten million.
 
-    Parameters
-    ----------
-    text : str
-        Such as ``250`` (packets of 1000 bytes), ``250 packets``, ``2bdp``, ``100ms`` or ``3MB``.
-    rate_mbps, rtt_ms : float
-        Of the path, for what is given in products or as a time.
-
-    Returns
-    -------
-    int
-        Packets, at least 2.
-
-    Raises
-    ------
-    ValueError
-        When it is none of these, or not from 2 to ten million packets.
+    It may be ``250`` (packets of 1000 bytes), ``250 packets``, ``2bdp``, ``100ms`` or ``3MB``; products and
+    times refer to the rate and RTT of the path.
     """
     refusal = f"not a buffer: {text!r}; write e.g. 250, 2bdp, 100ms or 3MB"
     per_ms = rate_mbps * 1e3 / build.PACKET_BITS

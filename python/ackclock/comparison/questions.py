@@ -1,4 +1,4 @@
-"""What is asked of every control: a few scenarios, and what is measured in each."""
+"""The questions of a comparison: a few scenarios, and the metrics of each."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ackclock import metrics
-from ackclock.comparison.path import SAMPLE_S, STEP, Setting
+from ackclock.comparison.path import SAMPLE_S, STEP, PathSetup
 from ackclock.engine import FlowSummary, Run, build
 from ackclock.metrics import Estimate
 
-Numbers = dict[str, float]
-Array = NDArray[Any]
+RunNumbers = dict[str, float]
+"""The metrics of one run, by the key of their question."""
 SMOOTHNESS_RTTS = 10
-"""Round trips over which a rate is averaged, for its CoV."""
+"""Round trips over which a rate is averaged before its CoV is computed."""
 RECOVERED = 0.9
 """Share of the goodput before the step at which a flow has recovered."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
+    """A question, with one number per run as the answer.
 
     Attributes
     ----------
     key : str
         Name of its number.
     title : str
-        In a few words, with the unit.
+        Short title with the unit.
     about : str
         What exactly is measured.
     fine : float
-        An interval that reaches no further from its middle says enough, whatever the value.
+        Half-width in the question's unit at which an interval is narrow enough at any value.
     least, most : float
         Smallest and largest possible number.
     better : int
-        1 where more is better, -1 where less is, 0 where neither.
+        1 where more is better, -1 where less is better, 0 otherwise.
     is_ratio : bool
-        Runs differ by factors.
+        Whether the number is a ratio, so that runs differ by factors.
     """
 
     key: str
@@ -55,48 +55,48 @@ class Question:
     is_ratio: bool = False
 
     def estimate(self, values: Sequence[float]) -> Estimate:
-        """Estimate the answer.
+        """Return the estimate of an answer over runs.
 
         Parameters
         ----------
         values : sequence of float
-            One per run.
+            One number per run.
 
         Returns
         -------
         Estimate
-            Mean (of a ratio the geometric one) and an interval that is possible.
+            Mean (geometric mean of ratios) with an interval of possible values.
         """
-        found = metrics.of_ratios(values) if self.is_ratio else metrics.over_runs(values)
-        return metrics.within(found, self.least, self.most)
+        estimate = metrics.of_ratios(values) if self.is_ratio else metrics.over_runs(values)
+        return metrics.within(estimate, self.least, self.most)
 
-    def says(self, found: Estimate) -> bool:
-        """Tell whether an interval is narrow enough to say something.
+    def says(self, estimate: Estimate) -> bool:
+        """Return whether an interval is narrow enough to be meaningful.
 
         Parameters
         ----------
-        found : Estimate
-            An answer.
+        estimate : Estimate
+            An estimate of the answer.
 
         Returns
         -------
         bool
-            It has an interval, and that reaches no further than half of the value or `fine`.
+            Whether it has an interval that reaches no further than half of the value or `fine`.
         """
-        reach = max(found.high - found.value, found.value - found.low)
-        return bool(reach <= max(abs(found.value) / 2, self.fine))
+        reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
+        return bool(reach <= max(abs(estimate.value) / 2, self.fine))
 
 
 QUESTIONS = (
     Question("goodput", "goodput alone (Mbit/s)", "one flow", 0.1, better=1),
     Question(
-        "delay", "queueing delay alone, mean (ms)", "one flow; mean RTT less propagation", 1.0, better=-1
+        "delay", "queueing delay alone, mean (ms)", "one flow; mean RTT minus propagation", 1.0, better=-1
     ),
     Question("delay_p95", "queueing delay alone, p95 (ms)", "one flow; 95th percentile", 1.0, better=-1),
     Question(
         "loss",
         "packets lost alone (%)",
-        "one flow; dropped of those sent, random ones too",
+        "one flow; dropped packets over sent packets, including random losses",
         0.5,
         most=100.0,
         better=-1,
@@ -104,14 +104,14 @@ QUESTIONS = (
     Question(
         "cov",
         f"CoV of the rate over {SMOOTHNESS_RTTS} RTTs, alone",
-        "one flow; standard deviation over mean of what arrives",
+        "one flow; standard deviation over mean of the rate of arrival",
         0.1,
         better=-1,
     ),
     Question(
         "itself",
         "Jain's index against itself",
-        "two flows alike, over the whole time",
+        "two equal flows, over the whole time",
         0.05,
         most=1.0,
         better=1,
@@ -119,28 +119,28 @@ QUESTIONS = (
     Question(
         "worse",
         "smaller share against itself (%)",
-        "two flows alike; 50 % is an equal share",
+        "two equal flows; 50 % is an equal share",
         10.0,
         most=50.0,
         better=1,
     ),
-    Question("beside_reno", "share next to Reno (%)", "of the goodput of both", 10.0, most=100.0),
+    Question("beside_reno", "share next to Reno (%)", "share of the total goodput", 10.0, most=100.0),
     Question(
         "stolen_reno",
         "stolen from Reno, BSR (%)",
-        "what Reno loses compared with sharing with another Reno flow (TCP-FIT, eq. 22)",
+        "goodput that Reno loses compared with sharing with another Reno flow (TCP-FIT, eq. 22)",
         10.0,
         least=-float("inf"),
         most=100.0,
         better=-1,
     ),
     Question(
-        "beside_cubic-linux", "share next to cubic-linux (%)", "of the goodput of both", 10.0, most=100.0
+        "beside_cubic-linux", "share next to cubic-linux (%)", "share of the total goodput", 10.0, most=100.0
     ),
     Question(
         "stolen_cubic-linux",
         "stolen from cubic-linux, BSR (%)",
-        "what cubic-linux loses compared with sharing with another cubic-linux flow",
+        "goodput that cubic-linux loses compared with sharing with another cubic-linux flow",
         10.0,
         least=-float("inf"),
         most=100.0,
@@ -149,37 +149,24 @@ QUESTIONS = (
     Question(
         "rtt_ratio",
         "goodput ratio, RTT against twice the RTT",
-        "two flows alike but for the RTT; 1 is fair, 4 is Reno's in theory; geometric mean",
+        "two flows that differ only in RTT; 1 is fair, 4 is Reno's in theory; geometric mean",
         0.2,
         is_ratio=True,
     ),
     Question(
         "recovery",
         "recovery after a step (s)",
-        f"half of the link is taken by datagrams from {STEP[0]:.0%} to {STEP[1]:.0%} of the run; "
-        f"time after it until the goodput is {RECOVERED:.0%} of that before",
+        f"datagrams take half of the link from {STEP[0]:.0%} to {STEP[1]:.0%} of the run; time from "
+        f"their end until the goodput is {RECOVERED:.0%} of the goodput before",
         1.0,
         better=-1,
     ),
 )
 
 
-def scenarios(setting: Setting, control: str) -> dict[str, build.Table]:
-    """Describe the scenarios for one control.
-
-    Parameters
-    ----------
-    setting : Setting
-        The path.
-    control : str
-        Its name.
-
-    Returns
-    -------
-    dict
-        Scenarios by name.
-    """
-    one = setting.flow(control, "first")
+def scenarios(setting: PathSetup, control: str) -> dict[str, dict[str, Any]]:
+    """Return the scenarios for one control by name."""
+    first = setting.flow(control, "first")
     step_s = [share * setting.run_s for share in STEP]
     half = {
         "source": "cbr",
@@ -189,43 +176,32 @@ def scenarios(setting: Setting, control: str) -> dict[str, build.Table]:
         "start": build.seconds(step_s[0]),
         "stop": build.seconds(step_s[1]),
     }
-    # Reno against itself is Reno beside Reno: with the same names it is the same scenario.
+    # Reno against itself is Reno next to Reno: the same names make it the same scenario.
     return {
-        "alone": setting.scenario(one),
-        "against itself": setting.scenario(one, setting.flow(control, "second")),
-        "next to Reno": setting.scenario(one, setting.flow("reno", "second")),
-        "next to cubic-linux": setting.scenario(one, setting.flow("cubic-linux", "second")),
-        "two RTTs": setting.scenario(one, setting.flow(control, "second", rtt=2.0)),
-        "after a step": setting.scenario(one, half),
+        "alone": setting.scenario(first),
+        "against itself": setting.scenario(first, setting.flow(control, "second")),
+        "next to Reno": setting.scenario(first, setting.flow("reno", "second")),
+        "next to cubic-linux": setting.scenario(first, setting.flow("cubic-linux", "second")),
+        "two RTTs": setting.scenario(first, setting.flow(control, "second", rtt=2.0)),
+        "after a step": setting.scenario(first, half),
     }
 
 
-def group(run: Run, setting: Setting, place: int) -> list[FlowSummary]:
-    """Return the flows of a group: the first, or those beside them.
+def group(run: Run, setting: PathSetup, place: int) -> list[FlowSummary]:
+    """Return the flows of the first or second group.
 
-    Parameters
-    ----------
-    run : Run
-        A run.
-    setting : Setting
-        Its path.
-    place : int
-        0 or 1.
-
-    Returns
-    -------
-    list of FlowSummary
-        As many as the path has of each control; what stands behind them is its own traffic.
+    A group has as many flows as the path has of each control; the flows behind both groups are the path's
+    own traffic.
     """
     return run.summary["flows"][place * setting.flows : (place + 1) * setting.flows]
 
 
-def _goodputs(run: Run, setting: Setting) -> list[float]:
+def _goodputs(run: Run, setting: PathSetup) -> list[float]:
     return [sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, place)) for place in (0, 1)]
 
 
-def _received(run: Run, setting: Setting) -> tuple[Array, Array]:
-    """Return when samples were taken, and the bytes that the first group received in each."""
+def _received(run: Run, setting: PathSetup) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the times of samples, and the bytes that the first group received in each."""
     windows = run.windows.filter(pl.col("flow") < setting.flows)
     sums = windows.group_by("time_s").agg(pl.col("delivered_bytes").sum()).sort("time_s")
     return sums["time_s"].to_numpy(), sums["delivered_bytes"].to_numpy()
@@ -236,7 +212,7 @@ def _mean(values: list[float | None]) -> float:
     return sum(known) / len(known) if known else float("nan")
 
 
-def _alone(run: Run, setting: Setting) -> Numbers:
+def _alone(run: Run, setting: PathSetup) -> RunNumbers:
     flows = group(run, setting, 0)
     scale_s = max(1, round(SMOOTHNESS_RTTS * setting.rtt_ms / 1e3 / SAMPLE_S)) * SAMPLE_S
     _, rates = metrics.over_intervals(*_received(run, setting), scale_s, setting.warmup_s, setting.run_s)
@@ -253,7 +229,7 @@ def _alone(run: Run, setting: Setting) -> Numbers:
     }
 
 
-def _against_itself(run: Run, setting: Setting) -> Numbers:
+def _against_itself(run: Run, setting: PathSetup) -> RunNumbers:
     shares = _goodputs(run, setting)
     flows = run.summary["flows"][: 2 * setting.flows]
     return {
@@ -262,25 +238,25 @@ def _against_itself(run: Run, setting: Setting) -> Numbers:
     }
 
 
-def _beside(other: str) -> Callable[[Run, Setting], Numbers]:
-    def measure(run: Run, setting: Setting) -> Numbers:
-        mine, others = _goodputs(run, setting)
-        total = mine + others
+def _beside(other: str) -> Callable[[Run, PathSetup], RunNumbers]:
+    def measure(run: Run, setting: PathSetup) -> RunNumbers:
+        own, left = _goodputs(run, setting)
+        total = own + left
         return {
-            f"beside_{other}": 100 * mine / total if total else float("nan"),
-            # Not an answer by itself: it is compared with what is left beside the other's own kind.
-            f"left_{other}": others,
+            f"beside_{other}": 100 * own / total if total else float("nan"),
+            # Not an answer by itself: the goodput next to a flow of the same control is the reference.
+            f"left_{other}": left,
         }
 
     return measure
 
 
-def _two_rtts(run: Run, setting: Setting) -> Numbers:
+def _two_rtts(run: Run, setting: PathSetup) -> RunNumbers:
     short, long = _goodputs(run, setting)
     return {"rtt_ratio": metrics.throughput_ratio(short, long) if long and short else float("nan")}
 
 
-def _after_a_step(run: Run, setting: Setting) -> Numbers:
+def _after_a_step(run: Run, setting: PathSetup) -> RunNumbers:
     time_s, received = _received(run, setting)
     taken_s, freed_s = (share * setting.run_s for share in STEP)
     before = metrics.goodput(time_s, received, setting.warmup_s, taken_s)
@@ -291,7 +267,7 @@ def _after_a_step(run: Run, setting: Setting) -> Numbers:
     return {"recovery": float(ends[np.argmax(back)] - freed_s) if back.any() else float("inf")}
 
 
-MEASURES: Mapping[str, Callable[[Run, Setting], Numbers]] = {
+MEASURES: Mapping[str, Callable[[Run, PathSetup], RunNumbers]] = {
     "alone": _alone,
     "against itself": _against_itself,
     "next to Reno": _beside("reno"),

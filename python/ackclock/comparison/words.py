@@ -8,25 +8,14 @@ from ackclock.comparison.questions import Question
 from ackclock.metrics import Estimate
 
 LOPSIDED = 0.05
-"""Difference of the two sides of an interval, over half of it, from which both ends are written."""
+"""Difference of the two sides of an interval, over its half-width, above which both ends are written."""
 
 
 def words(estimate: Estimate, question: Question | None = None) -> str:
-    """Write an estimate for people.
+    """Return an estimate for people: its value with half of the interval, or with both ends.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        An answer.
-    question : Question, optional
-        What was asked: an interval that says nothing about it is not written.
-
-    Returns
-    -------
-    str
-        Value and half of the interval, or both ends where they are not as far away; "never" with
-        the number of runs when it is infinite; "too few runs to say" after a value whose interval
-        is too wide.
+    Both ends appear where they are not equally far from the value. An infinite estimate is "never" with the
+    number of runs. With a question, an interval that is too wide for it becomes "too few runs to say".
     """
     if np.isinf(estimate.value):
         return f"never ({estimate.warning})"
@@ -40,7 +29,7 @@ def words(estimate: Estimate, question: Question | None = None) -> str:
     half = (up + down) / 2
     if half == 0:
         return f"{estimate.value:.4g} ± 0"
-    # Two digits of the interval say how many of the value mean something; more than four are noise.
+    # Two digits of the interval decide how many digits the value has; more than four are noise.
     largest = max(abs(estimate.value), half)
     places = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
     places = max(0, places)

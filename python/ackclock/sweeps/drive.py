@@ -1,4 +1,4 @@
-"""Runs a sweep: repeats points until they are done, and writes the parts that are whole."""
+"""Runs a sweep: repeats points until they are done, and exports complete parts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ackclock.sweeps.plan import Plan, Point, read
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a sweep has come to.
+class SweepResult:
+    """Results of a sweep.
 
     Attributes
     ----------
     directory : Path
         The experiment's part of the dataset.
     made : int
-        Runs that were made now.
+        Number of runs made by this call.
     runs : int
-        All runs that are there.
+        Number of all runs in the dataset.
     failed : int
-        Those of them with an error.
+        Number of runs in the dataset with an error.
     at_most : int
-        Points that were run as often as is allowed, and may still have a wider interval than asked
-        for; 0 when the number of runs is fixed.
+        Number of points with the largest allowed number of runs, whose interval may still be wider than
+        requested; 0 when the number of runs is fixed.
     first_error : str
         Error of the first run that failed; empty when none did.
     """
@@ -48,7 +48,7 @@ class Outcome:
 
 @dataclass
 class _Repeated:
-    """A point at work."""
+    """A point that is in progress."""
 
     point: Point
     part: int
@@ -57,7 +57,7 @@ class _Repeated:
 
 
 class _Sweep:
-    """The state of a sweep: what is asked for, at work and done."""
+    """The state of a sweep: runs that are requested, in progress and done."""
 
     def __init__(
         self, plan: Plan, exports: Exports, store: Store, bar: progress.Count, *, again: bool
@@ -74,7 +74,7 @@ class _Sweep:
         self._lock = threading.Lock()
 
     def next_jobs(self, count: int) -> list[Job]:
-        """Return at most so many jobs: repetitions first, then of the next part."""
+        """Return at most `count` jobs: repetitions first, then jobs of the next part."""
         while len(self._asked) < count:
             part = next(self._parts, None)
             if part is None:
@@ -92,7 +92,7 @@ class _Sweep:
             self._settle(self._points[point.index])
 
     def _settle(self, at_work: _Repeated) -> None:
-        """Ask for more runs of a point, or finish it when it has all that it needs."""
+        """Request more runs of a point, or finish it when it has enough."""
         while (wanted := self._wanted(at_work)) > at_work.asked:
             for run in range(at_work.asked, wanted):
                 self._ask(at_work, run)
@@ -101,7 +101,7 @@ class _Sweep:
             self._finish(at_work)
 
     def _ask(self, at_work: _Repeated, run: int) -> None:
-        """Take a run from the store, or ask for it."""
+        """Take a run from the store, or request it."""
         point = at_work.point
         job = Job(
             self.plan.scenario,
@@ -120,7 +120,7 @@ class _Sweep:
             self.bar.advance(1, failed=int(bool(answer.error)))
 
     def _wanted(self, at_work: _Repeated) -> int:
-        """Return how many runs a point needs as far as its first ones show."""
+        """Return how many runs a point needs, judged by its first runs."""
         replication = self.plan.replication
         wanted = replication.least
         while wanted < replication.most and _has_all(at_work, wanted):
@@ -150,7 +150,7 @@ class _Sweep:
             self.exports.write(part, self._whole.pop(part))
 
     def take(self, job: Job, answer: Answer) -> None:
-        """Keep what came of a job."""
+        """Store the answer of a job."""
         self.store.add(job.key, answer, failures=True)
         self.made += 1
         self.bar.advance(1, failed=int(bool(answer.error)))
@@ -161,7 +161,7 @@ class _Sweep:
             self._settle(at_work)
 
     def so_far(self) -> Shown:
-        """Return the usual chart of the runs that are done; another thread may ask."""
+        """Return the default chart of the runs that are done; may be called from another thread."""
         from ackclock.sweeps import page
 
         with self._lock:
@@ -191,48 +191,48 @@ def sweep(
     force: bool = False,
     shown: bool = True,
     live: Live = OFF,
-) -> Outcome:
-    """Run a sweep, or what an earlier process has left of it.
+) -> SweepResult:
+    """Run a sweep, or the rest of an earlier one that was interrupted.
 
     Parameters
     ----------
     plan : Plan, Path or str
         The sweep, or its file.
     output : Path or str
-        Dataset that the results join, partitioned by experiment.
+        Dataset to which the results are added, partitioned by experiment.
     jobs : int, optional
         Runs at once on this machine; by default one per core.
     cluster : str, optional
         Address of a Dask scheduler; its workers make the runs.
     processes : bool, optional
-        Whether runs are made in processes of their own; by default when a control is not built in or there
-        are limits.
+        Whether runs have processes of their own; by default they do when a control is not built in or
+        there are limits.
     limits : Limits, optional
-        What a run in a process of its own may use; by default that of `Limits`.
+        Resources of a run in a process of its own; by default those of `Limits`.
     force : bool
-        Replace the results of another sweep of this name, and make runs again that have failed.
+        Whether to replace the results of another sweep of this name, and to repeat runs that failed.
     shown : bool
-        Show a bar with the time left, on a terminal.
+        Whether to show a progress bar on a terminal.
     live : Live
-        A page that shows how far it is, and the usual chart of what there is.
+        A page that shows the progress and the default chart of the results so far.
 
     Returns
     -------
-    Outcome
-        Where the results are, and how many runs were made and failed.
+    SweepResult
+        The directory of the results, and the numbers of runs made and failed.
 
     Raises
     ------
     ScenarioError
-        When the file or a scenario is refused, a cluster cannot be reached, or a limit has no
-        processes.
+        When the file or a scenario is refused, a cluster cannot be reached, or a limit is combined with
+        threads.
     StorageError
-        When results cannot be written, or what is there is not what the plan asks for.
+        When results cannot be written, or the stored results do not match the plan.
     """
     if not isinstance(plan, Plan):
         plan = read(plan)
     if limits is not None and processes is False:
-        raise engine.ScenarioError("a limit needs processes: leave out --threads")
+        raise engine.ScenarioError("a limit needs processes; leave out --threads")
     with ExitStack() as stack:
         store = stack.enter_context(Store(Path(output) / CACHE).opened())
         exports = Exports(plan, Path(output), store)
@@ -247,4 +247,4 @@ def sweep(
         for job, answer in drive.drive(state.next_jobs, place, look=store.settle):
             state.take(job, answer)
     runs, failed, at_most, first_error = exports.counts()
-    return Outcome(exports.dataset, state.made, runs, failed, at_most, first_error)
+    return SweepResult(exports.dataset, state.made, runs, failed, at_most, first_error)

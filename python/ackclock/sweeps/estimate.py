@@ -1,4 +1,4 @@
-"""How long a sweep will take, from short trials."""
+"""Estimates the duration of a sweep from short trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ackclock.sweeps.plan import Plan
 
 TRIALS = 8
 TRIAL_S = 0.25
-"""Wall time after which a trial is broken off."""
+"""Wall time after which a trial is stopped."""
 
 
 class _EnoughError(Exception):
@@ -20,24 +20,10 @@ class _EnoughError(Exception):
 
 
 def seconds(plan: Plan, jobs: int | None = None) -> float:
-    """Estimate the wall time of the runs that a sweep makes in any case.
+    """Return the estimated wall time in seconds of the runs that a sweep makes in any case.
 
-    Parameters
-    ----------
-    plan : Plan
-        The sweep; the first quarter second of some of its points, spread evenly, is tried.
-    jobs : int, optional
-        Runs at once; by default one per core.
-
-    Returns
-    -------
-    float
-        Seconds on this machine.
-
-    Raises
-    ------
-    SimulationError
-        When a trial fails.
+    Some of its points, spread evenly, are tried for a quarter of a second each. Raises SimulationError when
+    a trial fails.
     """
     chosen = np.linspace(0, len(plan.points) - 1, min(TRIALS, len(plan.points))).astype(int)
     mean = float(np.mean([_trial(plan, int(index)) for index in chosen]))
@@ -45,7 +31,7 @@ def seconds(plan: Plan, jobs: int | None = None) -> float:
 
 
 def _trial(plan: Plan, index: int) -> float:
-    """Return the wall time of one run of a point."""
+    """Return the estimated wall time of one run of a point."""
     scenario = engine.read(plan.scenario, settings=plan.points[index].settings)
     begin = time.monotonic()
     reached_s = 0.0

@@ -1,8 +1,9 @@
-"""The results of a sweep as people read them: a Parquet file per part of the points.
+"""The results of a sweep as Parquet files, one per part of the points.
 
 A part has the runs of consecutive points. When all its points are done it is written as one file, whose
-SHA-256 is noted in the store. So memory holds the parts at work, the files are the same whoever made the
-runs in whatever order, and a file that is missing or was changed is written again from the store.
+SHA-256 is noted in the store. So memory holds only the parts in progress, the files are the same wherever
+and in whatever order the runs were made, and a file that is missing or changed is written again from the
+store.
 """
 
 from __future__ import annotations
@@ -26,24 +27,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUNS_PER_PART = 1000
-"""Runs in one file, about."""
+"""Approximate number of runs in one file."""
 EXPERIMENT = "experiment="
-"""What the folder of an experiment begins with: the dataset is partitioned by it."""
+"""Prefix of the directory of an experiment: the dataset is partitioned by it."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a run.
-
-    Attributes
-    ----------
-    point, run : int
-        Which.
-    rows : list of dict
-        One per flow; empty when it failed.
-    error : str, optional
-        What went wrong.
-    """
+    """A finished run, with one row per flow and none when it failed."""
 
     point: int
     run: int
@@ -52,30 +43,20 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part that was written.
-
-    Attributes
-    ----------
-    number : int
-        Which.
-    runs, failed : int
-        Runs in it, and those of them with an error.
-    sha256 : str
-        Of its file.
-    sweep : str
-        Fingerprint of the sweep that it belongs to.
-    """
+class ExportedPart:
+    """A part that was written, with the checksum of its file."""
 
     number: int
     runs: int
     failed: int
+    """Number of the runs that have an error."""
     sha256: str
     sweep: str
+    """Fingerprint of its sweep."""
 
     @property
     def file(self) -> str:
-        """Name of its file in the folder of the experiment."""
+        """Name of its file in the directory of the experiment."""
         return file_of(self.number)
 
 
@@ -85,43 +66,17 @@ def file_of(number: int) -> str:
 
 
 def _note(name: str) -> str:
-    """Return the name of the note on a sweep; those on its parts begin with it and a slash."""
+    """Return the name of the note on a sweep; the notes on its parts begin with it and a slash."""
     return f"sweep/{name}"
 
 
-def noted(store: Store, name: str) -> list[Part]:
-    """Return the parts of an experiment that were written.
-
-    Parameters
-    ----------
-    store : Store
-        It is open.
-    name : str
-        Name of the experiment.
-
-    Returns
-    -------
-    list of Part
-        In the order of their numbers.
-    """
-    return [Part(**record) for record in store.notes(f"{_note(name)}/").values()]
+def noted(store: Store, name: str) -> list[ExportedPart]:
+    """Return the written parts of an experiment in the order of their numbers; the store must be open."""
+    return [ExportedPart(**record) for record in store.notes(f"{_note(name)}/").values()]
 
 
-def problem_of(dataset: Path, part: Part) -> str | None:
-    """Say what is wrong with the file of a part.
-
-    Parameters
-    ----------
-    dataset : Path
-        Directory of the file.
-    part : Part
-        What was noted when it was written.
-
-    Returns
-    -------
-    str or None
-        Such as ``".../part-00000.parquet is missing"``; None when it is as it was written.
-    """
+def problem_of(dataset: Path, part: ExportedPart) -> str | None:
+    """Return the problem with the file of a part, if it is missing or was changed."""
     file = dataset / part.file
     try:
         same = integrity.of_file(file) == part.sha256
@@ -132,25 +87,14 @@ def problem_of(dataset: Path, part: Part) -> str | None:
     return None if same else f"{file} {integrity.CHANGED}"
 
 
-def of_dataset(dataset: Path) -> list[Part]:
-    """Return the parts of an experiment as the store next to its dataset has noted them.
-
-    Parameters
-    ----------
-    dataset : Path
-        Directory ``experiment=NAME``; of one that was copied without the store nothing is noted.
-
-    Returns
-    -------
-    list of Part
-        In the order of their numbers.
-    """
+def of_dataset(dataset: Path) -> list[ExportedPart]:
+    """Return the parts of ``experiment=NAME`` noted in the store next to it; none for a lone copy."""
     with Store(dataset.parent / CACHE).read_only() as store:
         return noted(store, dataset.name.removeprefix(EXPERIMENT))
 
 
 def problems_of(dataset: Path) -> list[str]:
-    """Return one line for each file of an experiment that is missing or not as it was written."""
+    """Return one line for each file of an experiment that is missing or was changed."""
     problems = (problem_of(dataset, part) for part in of_dataset(dataset))
     return [problem for problem in problems if problem is not None]
 
@@ -165,17 +109,7 @@ def _fingerprint(plan: Plan) -> str:
 
 
 class Exports:
-    """Where the results of one plan go.
-
-    Parameters
-    ----------
-    plan : Plan
-        The sweep.
-    directory : Path
-        Dataset, which other experiments may share.
-    store : Store
-        Where answers and notes are; it is open.
-    """
+    """The exported results of one plan in a dataset, which other experiments may share; the store is open."""
 
     def __init__(self, plan: Plan, directory: Path, store: Store) -> None:
         self.plan = plan
@@ -183,29 +117,22 @@ class Exports:
         self._store = store
         self._points = max(1, RUNS_PER_PART // plan.replication.least)
         self._sign = _fingerprint(plan)
-        self._whole: dict[int, Part] = {}
+        self._whole: dict[int, ExportedPart] = {}
 
     def claim(self, *, force: bool) -> None:
-        """Claim the place for this plan, and find the parts that are whole.
+        """Claim the directory for this plan, and find the parts that are complete.
 
-        Parameters
-        ----------
-        force : bool
-            Throw away the files of another sweep of this name.
-
-        Raises
-        ------
-        StorageError
-            When the place holds another sweep, or files that no sweep wrote.
+        With `force` the files of another sweep of this name are removed. Raises StorageError when the
+        directory holds another sweep, or files that no sweep wrote.
         """
         with storage.explained(self.dataset):
             parts = noted(self._store, self.plan.name)
             if not self.dataset.exists() or not any(self.dataset.iterdir()):
-                # What there was is gone.
+                # The exported files were removed.
                 self._store.drop_notes(f"{_note(self.plan.name)}/")
                 parts = []
             elif force:
-                # Failures may have had a cause that is gone.
+                # The cause of failures may have been removed.
                 parts = [part for part in parts if not part.failed]
             if self.dataset.exists() and any(self.dataset.iterdir()) and not self._is_mine(parts):
                 if not force:
@@ -222,14 +149,14 @@ class Exports:
             self.dataset.mkdir(parents=True, exist_ok=True)
             self._check(parts)
 
-    def _is_mine(self, parts: Sequence[Part]) -> bool:
+    def _is_mine(self, parts: Sequence[ExportedPart]) -> bool:
         sign = self._store.note(_note(self.plan.name))
         if sign is None and parts and all(part.sweep == self._sign for part in parts):
             return True
         return bool(sign == self._sign)
 
-    def _check(self, parts: Sequence[Part]) -> None:
-        """Let the files go that are not as they were written, so that they are written again."""
+    def _check(self, parts: Sequence[ExportedPart]) -> None:
+        """Delete files that were changed, so that they are written again."""
         for part in parts:
             problem = problem_of(self.dataset, part)
             if part.sweep == self._sign and problem is None:
@@ -241,7 +168,7 @@ class Exports:
             if file not in known and file.suffix == ".parquet":
                 raise storage.StorageError(f"{file} is not part of this sweep; move it away")
             if file in known and known[file] not in self._whole:
-                # A kill may come between a part and its note.
+                # The process may be killed between writing a part and its note.
                 file.unlink()
 
     @property
@@ -249,33 +176,19 @@ class Exports:
         return -(-len(self.plan.points) // self._points)
 
     def parts(self) -> Iterator[tuple[int, tuple[Point, ...]]]:
-        """Yield the parts that are still to be done.
-
-        Yields
-        ------
-        int, tuple of Point
-            Numbers of parts that are not whole, and their points.
-        """
+        """Yield the numbers and points of the parts that are not complete yet."""
         for number, first in enumerate(range(0, len(self.plan.points), self._points)):
             if number not in self._whole:
                 yield number, self.plan.points[first : first + self._points]
 
     def write(self, part: int, done: Sequence[Done]) -> None:
-        """Write the file of a part whose points are all done.
-
-        Parameters
-        ----------
-        part : int
-            Its number.
-        done : sequence of Done
-            All its runs.
-        """
+        """Write the file of a part from all its runs."""
         kinds = {parameter.name: parameter.kind for parameter in self.plan.parameters}
         content = io.BytesIO()
         rows.frame(self._rows(done), kinds).write_parquet(content, compression="zstd", compression_level=3)
         with storage.new_file(self._file(part)) as file:
             storage.write(file, content.getvalue())
-        record = Part(
+        record = ExportedPart(
             number=part,
             runs=len(done),
             failed=sum(run.error is not None for run in done),
@@ -286,17 +199,10 @@ class Exports:
         self._whole[part] = record
 
     def counts(self) -> tuple[int, int, int, str]:
-        """Count what the files hold.
+        """Count the results in the files.
 
-        Returns
-        -------
-        int, int, int, str
-            Runs, those with an error, points that were run as often as is allowed, and the first error.
-
-        Raises
-        ------
-        StorageError
-            When that is not what the plan asks for.
+        Returns the numbers of runs, of runs with an error, and of points with the largest allowed number
+        of runs, and the first error. Raises StorageError when the runs do not match the plan.
         """
         import polars as pl
 
@@ -327,7 +233,7 @@ class Exports:
             sum(part.failed for part in whole_parts),
         ):
             raise storage.StorageError(
-                f"{self.dataset} holds {total} runs of {whole} whole points, and the plan has "
+                f"{self.dataset} holds {total} runs of {whole} complete points, but the plan has "
                 f"{len(plan.points)} points; run the command again"
             )
         first = (
@@ -340,38 +246,27 @@ class Exports:
         return total, failed, at_most if plan.replication.within else 0, first.item() if failed else ""
 
     def so_far(self, done: Sequence[Done]) -> pl.LazyFrame | None:
-        """Return the results of whole parts and of some other runs.
-
-        Parameters
-        ----------
-        done : sequence of Done
-            Runs of parts that are not whole yet.
-
-        Returns
-        -------
-        polars.LazyFrame or None
-            As the files have them; None when there is nothing.
-        """
+        """Return the results of complete parts and of `done`, runs of other parts, if there are any."""
         import polars as pl
 
         kinds = {parameter.name: parameter.kind for parameter in self.plan.parameters}
-        found = [pl.scan_parquet(self._file(number), glob=False) for number in self._whole]
+        frames = [pl.scan_parquet(self._file(number), glob=False) for number in self._whole]
         if done:
-            found.append(rows.frame(self._rows(done), kinds).lazy())
-        return pl.concat(found, how="diagonal") if found else None
+            frames.append(rows.frame(self._rows(done), kinds).lazy())
+        return pl.concat(frames, how="diagonal") if frames else None
 
     def _scanned(self) -> pl.LazyFrame:
-        """Open the files; names with brackets are no patterns."""
+        """Open the files; brackets in their names must not act as patterns."""
         import polars as pl
 
         files = sorted(self.dataset.glob("part-*.parquet"))
         return pl.concat([pl.scan_parquet(file, glob=False) for file in files])
 
     def _rows(self, done: Sequence[Done]) -> Iterator[rows.Row]:
-        for one in done:
-            shared: rows.Row = {"point": one.point, "run": one.run, "error": one.error}
-            shared |= self.plan.points[one.point].values
-            yield from (shared | row for row in one.rows or [{}])
+        for finished in done:
+            shared: rows.Row = {"point": finished.point, "run": finished.run, "error": finished.error}
+            shared |= self.plan.points[finished.point].values
+            yield from (shared | row for row in finished.rows or [{}])
 
     def _file(self, part: int) -> Path:
         return self.dataset / file_of(part)

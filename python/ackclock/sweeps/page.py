@@ -1,4 +1,4 @@
-"""The results of a sweep as a page that can be mailed: metrics against a parameter."""
+"""The results of a sweep as a page in one file: metrics against a parameter."""
 
 from __future__ import annotations
 
@@ -27,101 +27,69 @@ METRICS = (
     "loss_events",
     "timeouts",
 )
-"""What is drawn beside the metric that was asked for."""
+"""Metrics that are drawn in addition to the requested one."""
 MOST_ERRORS = 5
-"""In the live view."""
+"""Number of errors in the live view."""
 MOST_CURVES = 12
-"""More values of a parameter are not told apart, unless somebody asks for it."""
+"""A parameter with more values gets no curves of its own, unless it is requested."""
 
 
 def usual(plan: Plan) -> tuple[str, str, str | None]:
-    """Choose what the page of a sweep shows when nobody says it.
+    """Choose the columns of the page of a sweep: x, y, and the column whose values get curves, if any.
 
-    Parameters
-    ----------
-    plan : Plan
-        The sweep.
-
-    Returns
-    -------
-    str, str, str or None
-        Columns: along the horizontal axis the first parameter that is a number; upwards what
-        decides on the number of runs, else goodput; a curve for each value of another parameter,
-        rather of one that is not a number, if there is one.
+    x is the first parameter that is a number. y is the metric that decides on the number of runs, goodput by
+    default. The curves belong to another parameter, preferably one that is not a number.
     """
     if not plan.parameters:
         return "point", plan.replication.metric, None
-    several = [one for one in plan.parameters if len(set(one.values)) > 1] or plan.parameters
-    numbers = [one for one in several if one.kind in (int, float)]
-    x = (numbers or several)[0]
-    others = [one for one in several if one is not x and len(set(one.values)) <= MOST_CURVES]
-    others.sort(key=lambda one: one.kind in (int, float))
-    return x.name, plan.replication.metric, others[0].name if others else None
+    varied = [parameter for parameter in plan.parameters if len(set(parameter.values)) > 1]
+    varied = varied or list(plan.parameters)
+    numbers = [parameter for parameter in varied if parameter.kind in (int, float)]
+    x = (numbers or varied)[0]
+    hues = [
+        parameter for parameter in varied if parameter is not x and len(set(parameter.values)) <= MOST_CURVES
+    ]
+    hues.sort(key=lambda parameter: parameter.kind in (int, float))
+    return x.name, plan.replication.metric, hues[0].name if hues else None
 
 
 def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
-    """Return the usual chart while the sweep goes on.
-
-    Parameters
-    ----------
-    plan : Plan
-        The sweep.
-    table : polars.LazyFrame
-        What there is of its results.
-
-    Returns
-    -------
-    Shown
-        The chart of one metric.
-    """
+    """Return the default chart of the results so far, for the live view."""
     x, y, hue = usual(plan)
-    words = "Means over the runs that there are, with their 95 % intervals"
+    caption = "Means over the runs so far, with their 95 % intervals"
     averaged = averaged_over(table, [x, hue] if hue else [x])
     if averaged:
-        words += f", averaged over {', '.join(averaged)}"
+        caption += f", averaged over {', '.join(averaged)}"
     failed = table.filter(pl.col("error").is_not_null())
     errors = failed.select(pl.col("error").unique(maintain_order=True)).head(MOST_ERRORS)
     chart = _chart(estimates(table, x, y, hue), x, y, hue)
     return Shown(
-        {f"{label(y)} against {label(x)}": Group([chart])}, ("errors",), errors.collect().rows(), f"{words}."
+        {f"{label(y)} against {label(x)}": Group([chart])},
+        ("errors",),
+        errors.collect().rows(),
+        f"{caption}.",
     )
 
 
 def write(
     target: Path, table: pl.LazyFrame, x: str, y: str, hue: str | None, command: str, follows: str = ""
 ) -> None:
-    """Write the page, whole or not at all.
+    """Write the page atomically; the metrics of `METRICS` follow y.
 
-    Parameters
-    ----------
-    target : Path
-        The file.
-    table : polars.LazyFrame
-        Results.
-    x, y, hue : str
-        As for `draw`; the other metrics follow y.
-    command : str
-        What makes it again.
-    follows : str
-        As `controls.follows` gives it.
-
-    Raises
-    ------
-    StorageError
-        When it cannot be written.
+    `command` is the command that makes the page again; `follows` comes from `controls.follows`.
     """
     schema = table.collect_schema()
     shown = [y, *(name for name in METRICS if name != y and name in schema)]
-    found = {name: estimates(table, x, name, hue) for name in shown}
-    # Of what has no number anywhere there is nothing to draw, except that it was asked for.
-    found = {name: one for name, one in found.items() if name == y or one.height}
+    charted = {name: estimates(table, x, name, hue) for name in shown}
+    # A metric without any number is left out, unless it was requested.
+    charted = {name: means for name, means in charted.items() if name == y or means.height}
     with plots.in_style():
         picture = charts.picture(draw(table, x, y, hue))
-    asked = found[y]
+    requested = charted[y]
     text = html(
         "sweep.html",
         follows=follows,
-        charts={"sweep": Group([_chart(one, x, name, hue) for name, one in found.items()])},
+        charts={"sweep": Group([_chart(means, x, name, hue) for name, means in charted.items()])},
         x=label(x),
         y=label(y),
         hue=None if hue is None else label(hue),
@@ -131,7 +99,7 @@ def write(
             [str(row[name]) for name in ([x] if hue is None else [x, hue])]
             + [_digits(row[name]) for name in ("value", "low", "high")]
             + [str(row["runs"])]
-            for row in asked.iter_rows(named=True)
+            for row in requested.iter_rows(named=True)
         ],
         command=command,
     )
@@ -144,20 +112,20 @@ def _digits(value: float | None) -> str:
 
 
 def _axis(name: str, values: pl.Series) -> Axis:
-    words, _, unit = label(name).removesuffix(")").rpartition(" (")
-    return Axis(words or unit, unit if words else "", log=is_log(values))
+    quantity, _, unit = label(name).removesuffix(")").rpartition(" (")
+    return Axis(quantity or unit, unit if quantity else "", log=is_log(values))
 
 
-def _chart(found: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
-    across = _axis(x, found[x]) if found[x].dtype.is_numeric() else None
+def _chart(means: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
+    across = _axis(x, means[x]) if means[x].dtype.is_numeric() else None
     if across is None:
-        names = found[x].unique(maintain_order=True).to_list()
+        names = means[x].unique(maintain_order=True).to_list()
         across = Axis(label(x), names=[str(name) for name in names])
         place = {name: index for index, name in enumerate(names)}
     groups = (
-        [("mean", found)]
+        [("mean", means)]
         if hue is None
-        else [(str(value), part) for (value,), part in found.group_by(hue, maintain_order=True)]
+        else [(str(value), part) for (value,), part in means.group_by(hue, maintain_order=True)]
     )
     series = [
         Series(
@@ -170,4 +138,4 @@ def _chart(found: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
         )
         for index, (name, part) in enumerate(groups)
     ]
-    return Chart(y, label(y), across, _axis(y, found["value"]), series)
+    return Chart(y, label(y), across, _axis(y, means["value"]), series)

@@ -1,4 +1,4 @@
-"""What a sweep is to run: a base scenario, parameters, and how often each point is repeated."""
+"""The plan of a sweep: a base scenario, parameters, and the number of runs of each point."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 from ackclock import engine
 from ackclock.runs import rows
 
-Value = float | int | bool | str
+ParameterValue = float | int | bool | str
 MOST_RUNS = 1_000_000
-"""More runs in one sweep are taken for a typing error."""
+"""A sweep with more runs is treated as a typing error."""
 
 
 @dataclass(frozen=True)
@@ -26,38 +26,38 @@ class Parameter:
     Attributes
     ----------
     name : str
-        Its column in the results.
+        Name of its column in the results.
     keys : tuple of str
-        What it sets, as in ``flow.0.rtt``.
+        Keys that it sets, as in ``flow.0.rtt``.
     unit : str
-        Put behind a number in the scenario; empty if there is none.
+        Unit of numbers in the scenario; empty if there is none.
     values : tuple
-        What it takes; when points are listed, what it takes in them.
+        All its values; when points are listed, the values in these points.
     """
 
     name: str
     keys: tuple[str, ...]
     unit: str
-    values: tuple[Value, ...]
+    values: tuple[ParameterValue, ...]
 
     @property
-    def kind(self) -> type[Value]:
-        """Type of its column: float, int, bool or str."""
+    def kind(self) -> type[ParameterValue]:
+        """The type of its column: float, int, bool or str."""
         kinds = {type(value) for value in self.values}
         return kinds.pop() if len(kinds) == 1 else float
 
-    def settings(self, value: Value) -> list[str]:
+    def settings(self, value: ParameterValue) -> list[str]:
         """Return the changes of the scenario for one value.
 
         Parameters
         ----------
         value : number, flag or str
-            What it takes.
+            ParameterValue of the parameter.
 
         Returns
         -------
         list of str
-            Such as ``"flow.0.rtt=80 ms"``.
+            Settings such as ``"flow.0.rtt=80 ms"``.
         """
         text = value if isinstance(value, str) else json.dumps(value)
         return [f"{key}={text}{' ' if self.unit else ''}{self.unit}" for key in self.keys]
@@ -65,18 +65,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Replication:
-    """How often a point is run: a fixed number, or until an interval is narrow enough.
+    """The number of runs of a point: fixed, or until an interval is narrow enough.
 
     Attributes
     ----------
     least : int
         Runs of each point, and the step in which more are added.
     most : int
-        No more than these; as `least` for a fixed number.
+        Largest number of runs of a point; equal to `least` for a fixed number.
     within : float
-        Half the 95 % interval over runs, as a share of the mean, at which a point is done.
+        Half-width of the 95 % interval over runs, as a share of the mean, at which a point is done.
     metric : str
-        Whose interval: a numeric column of the results, averaged over the flows of a run.
+        Metric of the interval: a numeric column of the results, averaged over the flows of a run.
     """
 
     least: int = 5
@@ -87,26 +87,26 @@ class Replication:
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values.
+    """One combination of parameter values.
 
     Attributes
     ----------
     index : int
-        Its place in the order of points.
+        Position in the order of points.
     values : mapping
-        By parameter.
+        ParameterValue by parameter name.
     settings : tuple of str
         Changes of the scenario.
     """
 
     index: int
-    values: Mapping[str, Value]
+    values: Mapping[str, ParameterValue]
     settings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep.
+    """A sweep whose points have all been checked.
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ class Plan:
     parameters : tuple of Parameter
         Columns of the results, in order.
     points : tuple of Point
-        All combinations.
+        All combinations of values.
     replication : Replication
-        Runs per point.
+        Number of runs of each point.
     controls : tuple of str
         Congestion controls of all points, each once.
     """
@@ -133,16 +133,16 @@ class Plan:
 
     @property
     def least_runs(self) -> int:
-        """Runs that are made in any case."""
+        """The number of runs that are made in any case."""
         return len(self.points) * self.replication.least
 
     @property
     def most_runs(self) -> int:
-        """Runs that may be made."""
+        """The largest possible number of runs."""
         return len(self.points) * self.replication.most
 
 
-def _family(value: Value) -> type:
+def _family(value: ParameterValue) -> type:
     return float if type(value) is int else type(value)
 
 
@@ -154,16 +154,16 @@ class _Reader:
 
     def refuse(self, key: str, problem: str) -> engine.ScenarioError:
         line = f"{self.file}: {key}: {problem}" if key else f"{self.file}: {problem}"
-        # What the file calls its keys may hold anything.
+        # A key in the file may contain any character.
         return engine.ScenarioError(engine.shown(line))
 
     def only(self, key: str, table: object, allowed: Sequence[str]) -> Mapping[str, object]:
         if not isinstance(table, dict):
             raise self.refuse(key, "expected a table")
-        unknown = [one for one in table if one not in allowed]
+        unknown = [name for name in table if name not in allowed]
         if unknown:
-            where = f"{key}.{unknown[0]}" if key else unknown[0]
-            raise self.refuse(where, f"unknown key; allowed: {', '.join(allowed)}")
+            full = f"{key}.{unknown[0]}" if key else unknown[0]
+            raise self.refuse(full, f"unknown key; allowed: {', '.join(allowed)}")
         return table
 
     def whole(self, key: str, value: object, low: int) -> int:
@@ -184,14 +184,14 @@ class _Reader:
         for value in given:
             self.value(key, value)
         if len({_family(value) for value in given}) > 1:
-            raise self.refuse(key, "mixes texts, numbers and flags; write all alike")
+            raise self.refuse(key, "mixes strings, numbers and booleans; use one type")
         if len(set(given)) < len(given):
             raise self.refuse(key, "has the same value twice")
         return tuple(given)
 
     def value(self, key: str, value: object) -> Value:
         if not isinstance(value, str | int | float | bool):
-            raise self.refuse(key, "a value is a number, a text, or true or false")
+            raise self.refuse(key, "expected a number, a string, or true or false")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise self.refuse(key, "a whole number has at most 64 bits, as in TOML and Parquet")
         return value
@@ -205,11 +205,11 @@ class _Reader:
         count = self.whole(f"{key}.count", table["count"], 2)
         if table.get("log", False):
             if low <= 0 or high <= 0:
-                raise self.refuse(key, "a logarithmic range lies above 0")
+                raise self.refuse(key, "a logarithmic range must lie above 0")
             spaced = np.geomspace(low, high, count)
         else:
             spaced = np.linspace(low, high, count)
-        # Twelve digits hide the rounding of the spacing and nothing else.
+        # Twelve digits hide only the rounding of the spacing.
         values = tuple(float(f"{value:.12g}") for value in spaced)
         whole = isinstance(table["from"], int) and all(value.is_integer() for value in values)
         return tuple(self.value(key, int(value)) for value in values) if whole else values
@@ -221,17 +221,17 @@ def read(file: Path | str) -> Plan:
     Parameters
     ----------
     file : Path or str
-        TOML as in docs/sweeps.md; the scenario that it names lies beside it.
+        TOML as in docs/sweeps.md; its scenario is found relative to this file.
 
     Returns
     -------
     Plan
-        The sweep, every point checked.
+        The sweep, with every point checked.
 
     Raises
     ------
     ScenarioError
-        When the file or a scenario is refused: one line that says where and what is allowed.
+        When the file or a scenario is refused: one line with the key and the allowed values.
     """
     path = Path(file)
     text = engine.text_of(path)
@@ -246,15 +246,14 @@ def read(file: Path | str) -> Plan:
     name = top.get("name", path.stem)
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
         raise reader.refuse("name", "expected letters, digits, - and _")
-    scenario_file = top.get("scenario")
-    if not isinstance(scenario_file, str):
-        raise reader.refuse("scenario", "expected the name of a scenario file beside this one")
-    scenario = engine.read(path.parent / scenario_file)
+    if not isinstance(top.get("scenario"), str):
+        raise reader.refuse("scenario", "expected the name of a scenario file next to this one")
+    scenario = engine.read(path.parent / top["scenario"])
     parameters = tuple(_parameters(reader, top, scenario))
     points = tuple(_points(reader, top, parameters))
     plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
     if plan.most_runs > MOST_RUNS:
-        raise reader.refuse("", f"asks for {plan.most_runs} runs, at most {MOST_RUNS} are allowed")
+        raise reader.refuse("", f"asks for {plan.most_runs} runs; at most {MOST_RUNS} are allowed")
     return replace(plan, controls=tuple(_controls(reader, plan)))
 
 
@@ -264,41 +263,41 @@ def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Sce
     if not isinstance(points, list) or (listed and not points):
         raise reader.refuse("points", "expected a list of tables")
     given = top.get("parameters", {})
-    # Any name will do.
+    # Any name is allowed.
     given = reader.only("parameters", given, list(given) if isinstance(given, dict) else ())
     for name, table in given.items():
         key = f"parameters.{name}"
         if not name.isidentifier():
-            raise reader.refuse(key, "a name is letters, digits and _: it becomes a column")
+            raise reader.refuse(key, "a name consists of letters, digits and _ because it becomes a column")
         table = reader.only(key, table, ("set", "unit") if listed else ("set", "unit", "to"))
         keys = table.get("set")
         keys = [keys] if isinstance(keys, str) else keys
-        if not isinstance(keys, list) or not keys or not all(isinstance(one, str) for one in keys):
+        if not isinstance(keys, list) or not keys or not all(isinstance(text, str) for text in keys):
             raise reader.refuse(f"{key}.set", "expected a key such as flow.0.rtt, or several")
         if name in rows.COLUMNS:
             raise reader.refuse(key, f"{name} is a column of every result; choose another name")
         unit = table.get("unit", "")
         if not isinstance(unit, str):
-            raise reader.refuse(f"{key}.unit", "expected a text such as ms")
+            raise reader.refuse(f"{key}.unit", "expected a string such as ms")
         if listed:
-            taken = [one[name] for one in points if isinstance(one, dict) and name in one]
+            taken = [point[name] for point in top["points"] if isinstance(point, dict) and name in point]
             different = list(dict.fromkeys(map(_hashable, taken)))
-            # A point that lacks it is refused where it stands.
+            # A point that lacks the parameter is refused when points are read.
             values = reader.values(key, different) if different else ()
         else:
             values = reader.values(f"{key}.to", table.get("to"))
         if unit and any(isinstance(value, str) for value in values):
-            raise reader.refuse(f"{key}.to", f"with unit = {unit!r} give numbers")
+            raise reader.refuse(f"{key}.to", f"values must be numbers when unit = {unit!r}")
         yield Parameter(name, tuple(_expanded(keys, scenario)), unit, values)
 
 
 def _hashable(value: object) -> object:
-    """Return the value, or a text in its place that is refused as it would be."""
+    """Return the value, or for one that cannot be hashed another that is refused in the same way."""
     return value if isinstance(value, str | int | float | bool) else ()
 
 
 def _expanded(keys: Sequence[str], scenario: engine.Scenario) -> Iterator[str]:
-    """Write ``flow.*`` out for every flow of the scenario."""
+    """Yield the keys, with ``flow.*`` repeated for every flow of the scenario."""
     for key in keys:
         if key.startswith("flow.*."):
             yield from (f"flow.{index}.{key[7:]}" for index in range(scenario.flow_tables))
@@ -322,7 +321,7 @@ def _points(reader: _Reader, top: Mapping[str, object], parameters: Sequence[Par
     else:
         count = int(np.prod([len(parameter.values) for parameter in parameters], dtype=float))
         if count > MOST_RUNS:
-            raise reader.refuse("parameters", f"make {count} points; at most {MOST_RUNS}")
+            raise reader.refuse("parameters", f"make {count} points; at most {MOST_RUNS} are allowed")
         combinations = itertools.product(*(parameter.values for parameter in parameters))
     for index, values in enumerate(combinations):
         settings = [
@@ -338,11 +337,11 @@ def _replication(reader: _Reader, given: object) -> Replication:
     if "within" not in table:
         extra = [key for key in table if key != "count"]
         if extra:
-            raise reader.refuse(f"runs.{extra[0]}", "belongs to runs.within, which is missing")
+            raise reader.refuse(f"runs.{extra[0]}", "needs runs.within, which is missing")
         count = reader.whole("runs.count", table.get("count", 5), 1)
         return Replication(count, count)
     if "count" in table:
-        raise reader.refuse("runs.count", "give either count or within")
+        raise reader.refuse("runs.count", "use either count or within")
     within = reader.number("runs.within", table["within"])
     if not 0.0 < within < 1.0:
         raise reader.refuse("runs.within", "expected a share of the mean between 0 and 1")
@@ -355,13 +354,13 @@ def _replication(reader: _Reader, given: object) -> Replication:
 
 
 def _controls(reader: _Reader, plan: Plan) -> list[str]:
-    """Check every point, and give the controls that are in them."""
-    found: dict[str, None] = {}
+    """Check every point, and return the controls in all of them."""
+    names: dict[str, None] = {}
     for point in plan.points:
         try:
             scenario = engine.read(plan.scenario, settings=point.settings)
-            found |= dict.fromkeys(scenario.controls)
+            names |= dict.fromkeys(scenario.controls)
         except engine.ScenarioError as error:
             values = ", ".join(f"{name} = {value}" for name, value in point.values.items())
             raise reader.refuse(f"point {point.index} ({values})", str(error)) from error
-    return list(found)
+    return list(names)
