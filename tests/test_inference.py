@@ -391,7 +391,7 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
     assert "no paper bic/table-2" in done.stderr
     done = ackclock_here("reproduce", "--settings", "4", "bic")
     assert done.returncode != 0
-    assert "--settings belongs to --infer" in done.stderr
+    assert "--settings needs --infer" in done.stderr
 
 
 @pytest.mark.parametrize("paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name)

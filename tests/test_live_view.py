@@ -307,4 +307,4 @@ def test_a_reproduction_shows_its_newest_figures(
         assert held == f"{sum(one['holds'] for one in claims)} of {len(claims)}"
     refused = ackclock_here("reproduce", "fit", "--infer", "--live")
     assert refused.returncode == 2
-    assert "--live has nothing to show of --infer" in refused.stderr
+    assert "--live cannot be combined with --infer" in refused.stderr

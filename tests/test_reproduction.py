@@ -433,7 +433,7 @@ def test_the_command_line_chooses_the_seeds(ackclock_here, tmp_path):
     assert {case["runs"] for case in record["cases"].values()} == {2}
     # Figure 3's claims are far from their tolerances, so that two seeds decide them.
     again = run("--undecided", "--runs", "4")
-    assert again.stdout == "Nothing of this is undecided in out.\n"
+    assert again.stdout == "Nothing in this selection is undecided in out.\n"
     assert run("--infer", "--runs", "4").returncode == 2
 
 

@@ -1,4 +1,4 @@
-"""The verbs that tell what there is: controllers, explain, example, schema."""
+"""The verbs that describe what exists: controllers, explain, example, schema."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def controllers(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("controller", metavar="NAME", help="A control of `ackclock controllers`.")
+@click.argument("controller", metavar="NAME", help="Name of a control; see `ackclock controllers`.")
 def explain(controller: str) -> None:
     """Explain a congestion control: equations, sources, deviations, parameters.
 

@@ -1,4 +1,4 @@
-"""The verb for two results."""
+"""The verb that compares two results."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ackclock.cli import options
 
 @click.command()
 @click.argument("first", type=Path, metavar="A", help="Directory of a result.")
-@click.argument("second", type=Path, metavar="B", help="Directory of another.")
-@click.option("-o", "--output", type=Path, metavar="FILE", help="Draw the windows of both.")
+@click.argument("second", type=Path, metavar="B", help="Directory of another result.")
+@click.option("-o", "--output", type=Path, metavar="FILE", help="Draw the windows of both results.")
 @options.as_json
 def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
-    """Say what is different between two results: scenarios, numbers, windows.
+    """Show the differences between two results: scenarios, numbers, windows.
 
-    Results are directories that simulate -o wrote, of one run or several. With several runs of both
-    a change has its 95 % interval. Flows are matched by their place.
+    Results are directories written by simulate -o, with one or several runs. When both have several
+    runs, each change has its 95 % interval. Flows are matched by their position in the scenario.
 
     \b
     Examples:
@@ -34,27 +34,28 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
     kinds = (".pdf", ".png", ".svg")
     if output is not None and output.suffix not in kinds:
         raise click.ClickException(f"{output}: choose a name that ends with .pdf, .png or .svg")
-    found = difference.diff(first, second)
+    result = difference.diff(first, second)
     if output is not None:
         try:
-            figure = found.draw()
+            figure = result.draw()
         except ValueError as error:
             raise click.ClickException(str(error)) from error
         with storage.new_file(output) as file:
             figure.savefig(file, format=output.suffix[1:], dpi=200)
     if as_json:
-        scenario, numbers = found.scenario.to_dicts(), found.numbers.to_dicts()
-        print(json.dumps({"same": found.same, "scenario": scenario, "numbers": numbers}))
+        scenario, numbers = result.scenario.to_dicts(), result.numbers.to_dicts()
+        print(json.dumps({"same": result.same, "scenario": scenario, "numbers": numbers}))
         return
-    if found.scenario.height:
-        tables.print_rows(["key", "A", "B"], [[_word(one) for one in row] for row in found.scenario.rows()])
+    if result.scenario.height:
+        rows = [[_word(cell) for cell in row] for row in result.scenario.rows()]
+        tables.print_rows(["key", "A", "B"], rows)
         print()
-    changed = [row for row in found.numbers.rows() if row[4] != 0.0]
+    changed = [row for row in result.numbers.rows() if row[4] != 0.0]
     if changed:
         heads = ["flow", "quantity", "A", "B", "change", "from", "to"]
-        tables.print_rows(heads, [[_word(one) for one in row] for row in changed])
+        tables.print_rows(heads, [[_word(cell) for cell in row] for row in changed])
         print()
-    print(f"different: {found.words()}")
+    print(f"different: {result.words()}")
     if output is not None:
         print(output)
 

@@ -17,31 +17,33 @@ from ackclock.engine import storage
 
 
 def _files(table: object, folder: Path) -> dict[str, str]:
-    """Read the files that a scenario names: traces of rates and of losses."""
-    found: dict[str, str] = {}
+    """Return the contents of the trace files that a scenario names, by name."""
+    contents: dict[str, str] = {}
     if isinstance(table, list):
-        for one in table:
-            found |= _files(one, folder)
+        for entry in table:
+            contents |= _files(entry, folder)
     if isinstance(table, dict):
         names = [table.get("rate_trace"), table.get("file") if table.get("kind") == "trace" else None]
-        found |= {name: engine.text_of(folder / name) for name in names if isinstance(name, str)}
-        for one in table.values():
-            found |= _files(one, folder)
-    return found
+        contents |= {name: engine.text_of(folder / name) for name in names if isinstance(name, str)}
+        for entry in table.values():
+            contents |= _files(entry, folder)
+    return contents
 
 
 def _packed(file: Path) -> str:
     from_pipe = str(file) == "-"
     text = sys.stdin.read() if from_pipe else engine.text_of(file)
     is_json = text.lstrip().startswith("{")
-    # Whatever the engine refuses is told here, in its words, before a browser is opened.
+    # An invalid scenario is reported here, in the engine's words, before a browser opens.
     engine.parse(text, str(file), is_json=is_json)
     scenario: dict[str, object] = json.loads(text) if is_json else tomllib.loads(text)
     return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
 
 
 @click.command()
-@click.argument("file", type=Path, metavar="SCENARIO", required=False, help="Scenario; - is standard input.")
+@click.argument(
+    "file", type=Path, metavar="SCENARIO", required=False, help="Scenario to open; - is standard input."
+)
 @click.option("-o", "--output", type=Path, metavar="FILE", help="Write the page to FILE instead.")
 @click.option("--no-open", is_flag=True, help="Only print the address.")
 def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
@@ -66,12 +68,12 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     address = target.resolve().as_uri() + fragment
     print(address)
     if output is None and not no_open:
-        webbrowser.open(_way(target, address) if fragment else address)
+        webbrowser.open(_redirect(target, address) if fragment else address)
 
 
-def _way(beside: Path, address: str) -> str:
-    """Write a page that leads to an address: many systems open files without their fragments."""
-    way = beside.with_name(f"{beside.stem}-open.html")
-    with storage.new_file(way) as path:
+def _redirect(page: Path, address: str) -> str:
+    """Write a page that redirects to an address: many systems open files without their fragments."""
+    redirect = page.with_name(f"{page.stem}-open.html")
+    with storage.new_file(redirect) as path:
         path.write_text(html("open.html", address=address), "utf-8")
-    return way.resolve().as_uri()
+    return redirect.resolve().as_uri()

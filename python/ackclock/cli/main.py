@@ -18,80 +18,74 @@ from ackclock.cli.options import Verbs
 
 
 class Entry(NamedTuple):
-    """A verb in the table.
-
-    Attributes
-    ----------
-    group : str
-        Heading under which ``ackclock --help`` lists it.
-    name : str
-        The verb, and the name of its command in the module.
-    module : str
-        Module with the command, imported when the verb is called.
-    about : str
-        First sentence of the verb's own ``--help``.
-    """
+    """A verb in the table."""
 
     group: str
+    """Heading under which ``ackclock --help`` lists it."""
     name: str
+    """The verb, and the name of its command in the module."""
     module: str
+    """Module of the command, imported when the verb is called."""
     about: str
+    """First sentence of the verb's own ``--help``."""
 
 
-TRY, ASK, PAPERS, JUDGE, PATHS = "Try", "Ask", "Papers", "Judge", "Real paths"
+START, STUDY, PAPERS, EVALUATE, PATHS = "Start", "Study", "Papers", "Evaluate", "Real paths"
 VERBS = (
-    Entry(TRY, "simulate", "ackclock.cli.simulate", "Simulate a scenario packet by packet."),
-    Entry(TRY, "check", "ackclock.cli.simulate", "Check a scenario without running it."),
-    Entry(TRY, "example", "ackclock.cli.catalogue", "Print a commented scenario."),
-    Entry(TRY, "controllers", "ackclock.cli.catalogue", "List the congestion controls and their parameters."),
+    Entry(START, "simulate", "ackclock.cli.simulate", "Simulate a scenario packet by packet."),
+    Entry(START, "check", "ackclock.cli.simulate", "Check a scenario without running it."),
+    Entry(START, "example", "ackclock.cli.catalogue", "Print a commented scenario."),
     Entry(
-        TRY,
+        START, "controllers", "ackclock.cli.catalogue", "List the congestion controls and their parameters."
+    ),
+    Entry(
+        START,
         "explain",
         "ackclock.cli.catalogue",
         "Explain a congestion control: equations, sources, deviations, parameters.",
     ),
-    Entry(TRY, "schema", "ackclock.cli.catalogue", "Print the JSON schema of scenarios."),
+    Entry(START, "schema", "ackclock.cli.catalogue", "Print the JSON schema of scenarios."),
     Entry(
-        TRY,
+        START,
         "lab",
         "ackclock.cli.lab",
         "Open the laboratory in a browser: the simulator in a web page, without a server.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "compare",
         "ackclock.cli.studies",
-        "Compare congestion controls on one path: the questions that everybody asks, on one page.",
+        "Compare congestion controls on one path: the usual metrics on one page.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "predict",
         "ackclock.cli.predict",
-        "Predict by the papers' formulas; --simulate adds simulated values.",
+        "Predict with the papers' formulas; --simulate adds simulated values.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "sweep",
         "ackclock.cli.studies",
         "Run a scenario for many values of its settings, on all cores or a cluster.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "plot",
         "ackclock.cli.studies",
         "Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "diff",
         "ackclock.cli.difference",
-        "Say what is different between two results: scenarios, numbers, windows.",
+        "Show the differences between two results: scenarios, numbers, windows.",
     ),
     Entry(
-        ASK,
+        STUDY,
         "verify",
         "ackclock.cli.verify",
-        "Check whether results are as they were written, whatever verb wrote them.",
+        "Check that results of any verb have not changed since they were written.",
     ),
     Entry(
         PAPERS,
@@ -100,10 +94,10 @@ VERBS = (
         "Reproduce figures and tables of papers, with a verdict for every claim.",
     ),
     Entry(
-        JUDGE,
+        EVALUATE,
         "evaluate",
         "ackclock_evaluate.cli",
-        "Judge a congestion control by what RFC 9743 asks of a new one.",
+        "Evaluate a congestion control against the criteria of RFC 9743.",
     ),
     Entry(
         PATHS,
@@ -115,7 +109,7 @@ VERBS = (
         PATHS,
         "kernel",
         "ackclock_paths.cli.kernel",
-        "Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.",
+        "Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them.",
     ),
     Entry(
         PATHS,
@@ -127,56 +121,25 @@ VERBS = (
 )
 """The verbs in the order of ``ackclock --help``."""
 ENTRY_POINTS = "ackclock.verbs"
-"""Group of entry points by which other distributions add verbs: a name and its Click command."""
+"""Group of entry points with which other distributions add verbs: a name and its Click command."""
 
 
 class Verb(click.Command):
-    """A verb of which --help shows one line; its module is imported when it is called.
-
-    Parameters
-    ----------
-    name : str
-        The verb, and the name of its command in the module.
-    module : str
-        Module of the command.
-    about : str
-        First sentence of its help.
-    """
+    """A verb that shows one line in --help and imports its module when it is called."""
 
     def __init__(self, name: str, module: str, about: str) -> None:
         super().__init__(name, short_help=about)
         self._module = module
 
     def load(self) -> click.Command:
-        """Import the command.
-
-        Returns
-        -------
-        click.Command
-            With its options; a group has its verbs.
-
-        Raises
-        ------
-        SimulationError
-            When the package of the verb is not installed.
-        """
-        try:
-            module = importlib.import_module(self._module)
-        except ImportError as error:
-            package = self._module.partition(".")[0]
-            # What is missing may also be something that the package itself needs.
-            if error.name != package:
-                raise
-            raise ackclock.SimulationError(
-                f"{self.name} needs the package {package}, which is not installed"
-            ) from error
-        command: click.Command = getattr(module, str(self.name))
+        """Import the command; a group has its verbs."""
+        command: click.Command = getattr(importlib.import_module(self._module), str(self.name))
         return command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Let the command itself read its arguments, so that it is what is called."""
+        """Let the command itself parse its arguments, so that it is called directly."""
         return self.load().make_context(info_name, args, parent, **extra)
 
 
@@ -187,10 +150,10 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 
 class App(Verbs):
-    """The command line: the verbs of the table, grouped, and those that other distributions add."""
+    """The command line: the verbs of the table in groups, and the verbs of other distributions."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a verb; entry points are read only for one that the table does not have."""
+        """Return a verb; entry points are read only for verbs that are not in the table."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
@@ -232,12 +195,12 @@ app = App(
 
 
 def main() -> None:
-    """Run the command line; exit 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
+    """Run the command line; exit with 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
     status = 0
     ended: int | None = None
     try:
         _end_politely()
-        # Not app.main, which writes of its own on an interrupt and ends at a closed pipe.
+        # app.main would print messages of its own on an interrupt and exit at a closed pipe.
         with app.make_context("ackclock", sys.argv[1:]) as context:
             app.invoke(context)
         sys.stdout.flush()
@@ -248,12 +211,12 @@ def main() -> None:
     except ackclock.ScenarioError as error:
         status = _complain(str(error), 2)
     except (ackclock.StorageError, ackclock.SimulationError) as error:
-        # Where in the code of a control it was raised, in a process of its own.
+        # Notes name the line in a control's code that raised it in another process.
         for note in getattr(error, "__notes__", ()):
             print(note, file=sys.stderr)
         status = _complain(f"ackclock: {error}", 1)
     except ValueError as error:
-        # What the engine refuses of a control of one's own has no line of its code.
+        # A value that the engine refuses from a user's control has no line in the control's code.
         if not _is_of_engine(error):
             raise
         status = _complain(f"ackclock: {error}", 1)
@@ -298,7 +261,7 @@ def _is_of_engine(error: BaseException) -> bool:
 
 
 class _EndedError(KeyboardInterrupt):
-    """A signal asks the process to end: what an interrupt tidies is tidied."""
+    """A signal asks the process to end; it gets the same clean-up as an interrupt."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -306,14 +269,14 @@ class _EndedError(KeyboardInterrupt):
 
 
 def _end_politely() -> None:
-    """Let SIGTERM and SIGHUP end the process as an interrupt does, unless they are ignored."""
+    """Make SIGTERM and SIGHUP end the process as an interrupt does, unless they are ignored."""
     if threading.current_thread() is not threading.main_thread():
         return
     process = os.getpid()
 
     def end(number: int, _frame: object) -> None:
         if os.getpid() != process:
-            # A worker that inherited this.
+            # A worker process inherits this handler.
             os._exit(128 + number)
         raise _EndedError(number)
 
@@ -331,8 +294,8 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _complain(message: str, status: int) -> int:
-    # Names of files and of what they name may hold anything; a terminal obeys control characters.
-    shown = "".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in message)
+    # A file name may contain control characters, which a terminal would obey.
+    shown = "".join(char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in message)
     with contextlib.suppress(OSError):
         print(shown, file=sys.stderr)
     return status

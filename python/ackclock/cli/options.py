@@ -1,4 +1,4 @@
-"""What several verbs have: options and arguments, and how a group lists its verbs."""
+"""Options and arguments shared by several verbs, and the order in which a group lists its verbs."""
 
 from __future__ import annotations
 
@@ -15,36 +15,20 @@ if TYPE_CHECKING:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 jobs = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Parallel runs; by default one per core."
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs in parallel; by default one per core."
 )
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
-live = click.option("--live", is_flag=True, help="Write a page that shows how far it is, beside the results.")
+live = click.option("--live", is_flag=True, help="Write a live progress page next to the results.")
 
 
 memory = click.option(
-    "--memory", metavar="SIZE", help="Fail runs that need more memory, as in 2GB; by default 4.3GB."
+    "--memory", metavar="SIZE", help="Fail runs that need more memory, e.g. 2GB; by default 4.3GB."
 )
-limit = click.option("--limit", metavar="TIME", help="Fail runs that take longer, as in 10min.")
+limit = click.option("--limit", metavar="TIME", help="Fail runs that take longer than TIME, e.g. 10min.")
 
 
 def limits(limit: str | None, memory: str | None) -> Limits | None:
-    """Return what the runs of controls that are not built in may use.
-
-    Parameters
-    ----------
-    limit, memory : str, optional
-        A time and a size, as on the command line.
-
-    Returns
-    -------
-    Limits or None
-        None when neither is given.
-
-    Raises
-    ------
-    ClickException
-        When one of them is not what it should be.
-    """
+    """Return the limits of a time and a size, of which at least one must be given, else None."""
     if limit is None and memory is None:
         return None
     from ackclock import engine
@@ -67,32 +51,18 @@ def limits(limit: str | None, memory: str | None) -> Limits | None:
 
 
 LEAST_MEMORY_BYTES = 200_000_000
-"""What Python and the engine need before the first packet."""
+"""Memory that Python and the engine need before the first packet."""
 
 
 def command() -> str:
-    """Return the command that was called, for the pages that it makes."""
+    """Return the command that was called, for the pages that it writes."""
     return shlex.join(["ackclock", *sys.argv[1:]])
 
 
 def watched(wanted: bool, result: Path, title: str, shown: Path) -> Live:
-    """Return the page that shows how far something is.
+    """Return the live page ``RESULT.live.html``, a context that writes nothing unless it is wanted.
 
-    Parameters
-    ----------
-    wanted : bool
-        Whether there is to be one.
-    result : Path
-        The page is beside it, ``RESULT.live.html``.
-    title : str
-        What is being done.
-    shown : Path
-        What the page leads to at the end.
-
-    Returns
-    -------
-    Live
-        To be entered; it writes nothing unless it is wanted.
+    `title` names the work, and the finished page links to `shown`.
     """
     from ackclock.runs.live import Live
 
@@ -101,7 +71,7 @@ def watched(wanted: bool, result: Path, title: str, shown: Path) -> Live:
 
 
 class Verbs(click.Group):
-    """Verbs in the order in which they were added."""
+    """A group of verbs in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names for --help."""

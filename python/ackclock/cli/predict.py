@@ -1,4 +1,4 @@
-"""The verb predict: a table of verbs, and the commands that are made of it."""
+"""The verb predict: a table of subjects, and the commands generated from it."""
 
 from __future__ import annotations
 
@@ -19,54 +19,39 @@ if TYPE_CHECKING:
 
 predict = options.Verbs(
     no_args_is_help=False,
-    help="Predict by the papers' formulas; --simulate adds simulated values.",
+    help="Predict with the papers' formulas; --simulate adds simulated values.",
     epilog="Start with: ackclock predict response reno cubic --simulate",
 )
 PICTURES = (".svg", ".pdf", ".png")
 NUMBERS = (".csv", ".parquet")
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-"""Gives a function an option or argument: `click.option`."""
+"""Adds an option or argument to a function, as `click.option` does."""
 
 
 @dataclass(frozen=True)
-class Verb:
-    """A prediction on the command line.
-
-    Attributes
-    ----------
-    name : str
-        The verb.
-    function : str
-        What predicts: module and function in `ackclock.predictions`.
-    summary : str
-        What --help says in the list of verbs.
-    examples : tuple of str
-        What is written behind ``ackclock predict NAME``.
-    options : tuple of decorators
-        Besides those that many verbs have. Each sets the parameter of its name of the predicting
-        function, whose own default holds when there is no value.
-    about : str
-        What its own --help says further.
-    runs : int, optional
-        Default of --runs. With 1 nothing is random, so the option is left out; with None nothing is
-        simulated.
-    refuses : tuple of exception types
-        What the function raises for bad input.
-    """
+class Subject:
+    """A subject of ``ackclock predict``."""
 
     name: str
     function: str
+    """Module and function in `ackclock.predictions`."""
     summary: str
+    """First sentence of its --help."""
     examples: tuple[str, ...]
+    """Arguments to ``ackclock predict NAME``."""
     options: tuple[Decorator, ...] = ()
+    """Its own options, named for parameters of the function; without a value the function's default holds."""
     about: str = ""
+    """Further sentences of its --help."""
     runs: int | None = 5
+    """Default of --runs; 1 when nothing is random, None when nothing is simulated."""
     refuses: tuple[type[Exception], ...] = ()
+    """Exceptions that the function raises for bad input."""
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
-    """Return what reads a number; 1 % is 0.01."""
+    """Return a parser of numbers; 1 % is 0.01."""
 
     def read(text: str) -> float:
         try:
@@ -83,7 +68,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 def _numbers(
     parameter: str, metavar: str, about: str, low: float, high: float, default: str | None = None
 ) -> Decorator:
-    """Make an option that takes numbers between commas."""
+    """Return an option that takes numbers separated by commas."""
     number = _number(low, high)
 
     def read(text: str) -> list[float]:
@@ -98,13 +83,13 @@ def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Decorator
 
 
 CONTROLS = click.argument(
-    "controls", nargs=-1, metavar="[CONTROL]...", help="Which; by default the usual ones."
+    "controls", nargs=-1, metavar="[CONTROL]...", help="Controls to predict; by default the usual ones."
 )
-LOSS = _numbers("loss", "RATES", "Loss rates, as in 1%,0.001 or 1e-4.", 1e-9, 0.5)
+LOSS = _numbers("loss", "RATES", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5)
 
-VERBS = (
-    Verb(
-        "response", "response.predict", "Rates where one packet in 1/p is lost.",
+SUBJECTS = (
+    Subject(
+        "response", "response.predict", "Response functions: rates by loss rate p.",
         (
             "", "reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate", "hstcp --rtt-ms 50 -o hstcp.svg",
         ),
@@ -116,29 +101,29 @@ VERBS = (
         ),
         runs=1, refuses=(LookupError,),
     ),
-    Verb(
+    Subject(
         "unfairness", "unfairness.predict", "RTT unfairness of flows that lose together.",
         ("", "aimd bic --ratios 1,3 --simulate"),
         (
-            CONTROLS, _numbers("ratios", "R,...", "Long over short RTT.", 1, 20, "1,2,3,6"),
+            CONTROLS, _numbers("ratios", "R,...", "Ratios of the long to the short RTT.", 1, 20, "1,2,3,6"),
             click.option("--capacity-mbps", "capacity", type=click.FloatRange(1, 1e5),
                          default=2500.0, metavar="MBPS", help="Capacity of the link, Mbit/s.",
                          callback=lambda _, __, mbps: mbps * 1e6 / build.PACKET_BITS),
         ),
-        "The throughput of a flow of 40 ms over that of one with a longer round trip.",
+        "Prints the throughput of a flow with an RTT of 40 ms over that of a flow with a longer RTT.",
         runs=3, refuses=(LookupError, ValueError),
     ),
-    Verb(
+    Subject(
         "divergence", "unfairness.diverge", "Scalable flows that never converge.",
         ("--ratio 2 --simulate",),
         (
             click.option("--ratio", type=click.FloatRange(1, 20), default=3.0, metavar="R",
-                         help="Long over short RTT."),
+                         help="Ratio of the long to the short RTT."),
         ),
-        "The windows of two with different round trips that lose together.",
+        "Prints the ratio of the windows of two flows with different RTTs that lose together.",
     ),
-    Verb(
-        "period", "period.predict", "Round trips between self-made losses.",
+    Subject(
+        "period", "period.predict", "Round trips between self-induced losses.",
         ("", "reno africa --windows 100,83000"),
         (
             CONTROLS,
@@ -146,47 +131,47 @@ VERBS = (
         ),
         runs=1, refuses=(LookupError,),
     ),
-    Verb("share", "share.predict", "Illinois beside Reno on one link.", ("--simulate",)),
-    Verb(
+    Subject("share", "share.predict", "Illinois next to Reno on one link.", ("--simulate",)),
+    Subject(
         "curves", "illinois.predict_curves", "Alpha and beta of Illinois over delay.",
         ("--simulate -o curves.svg",),
         (
             click.option("--eta1", type=click.FloatRange(0, 0.99), default=0.01, metavar="SHARE",
-                         help="d1 over dm."),
+                         help="Threshold d1 as a share of the largest delay dm."),
         ), runs=2,
     ),
-    Verb(
-        "gain", "illinois.predict_gain", "Illinois over Reno on a lossy link.",
+    Subject(
+        "gain", "illinois.predict_gain", "Window of Illinois over Reno's on a lossy link.",
         ("--loss 0.1%,1% --simulate",), (LOSS,),
     ),
-    Verb(
-        "noise", "illinois.predict_noise", "Vegas with noise in its RTT.",
+    Subject(
+        "noise", "illinois.predict_noise", "Throughput of Vegas with noise in its RTT.",
         ("--gamma 5 --simulate",),
-        (_numbers("gamma", "G,...", "Packets that Vegas queues.", 0.1, 100, "2,5,10"),),
+        (_numbers("gamma", "G,...", "Packets that Vegas keeps in the queue.", 0.1, 100, "2,5,10"),),
     ),
-    Verb(
+    Subject(
         "matrix", "matrix.predict", "Shares in the stochastic matrix model.",
         ("--flows 4,10 -o matrix.svg",),
         (
-            _numbers("flows", "N,...", "Numbers of flows.", 2, 100, "4,10"),
+            _numbers("flows", "N,...", "Numbers of flows on the link.", 2, 100, "4,10"),
             click.option("--seed", type=click.IntRange(min=0), default=1, metavar="N",
-                         help="Seed of the random numbers."),
+                         help="Seed of the random streams."),
         ),
         runs=None,
     ),
-    Verb(
+    Subject(
         "fit", "fit.predict", "TCP-FIT on a lossy link.", ("--loss 0.1%,1% --simulate",), (LOSS,),
-        "Its throughput, its sessions and its queue.",
+        "Prints its throughput, its sessions and its queue.",
     ),
-    Verb(
+    Subject(
         "smoothness", "smoothness.predict", "CoV of TCP, GAIMD, TFRC and TEAR.",
         ("--loss 1%,5% --simulate",), (LOSS,),
     ),
-    Verb(
+    Subject(
         "processes", "smoothness.predict_processes", "CoV of AIMD under any loss process.",
         ("--simulate",),
     ),
-    Verb(
+    Subject(
         "timeouts", "timeouts.predict", "CoV where timeouts dominate.",
         ("--loss 20% --timeout 4",),
         (
@@ -194,42 +179,42 @@ VERBS = (
             click.option("--timeout", type=click.IntRange(1, 1000), default=4, metavar="N",
                          help="RTO in round trips."),
         ),
-        "As printed in the study, and of its chain.",
+        "Prints the CoV as printed in the study, and the CoV of its Markov chain.",
         runs=None,
     ),
-    Verb(
+    Subject(
         "step", "step.predict", "Rates after a step of the loss rate.",
         ("--simulate", "--from 4% --to 1% --round-trips 100"),
         (
-            _loss_rate("before", "--from", "Loss rate.", "1%"),
-            _loss_rate("after", "--to", "New loss rate.", "4%"),
+            _loss_rate("before", "--from", "Loss rate before the step.", "1%"),
+            _loss_rate("after", "--to", "Loss rate after the step.", "4%"),
             click.option("--round-trips", type=click.IntRange(10, 900), default=50, metavar="N",
-                         help="How long to follow."),
+                         help="Round trips to follow after the step."),
         ),
         refuses=(ValueError,),
     ),
 )  # fmt: skip
 
-SIMULATE = "Simulate the same points, with 95 % intervals."
-RUNS = "Runs per point, each with other random streams."
+SIMULATE = "Also simulate the same points, with 95 % intervals."
+RUNS = "Runs per point; each uses different random streams."
 OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
 
 
-def _common(verb: Verb) -> Iterator[Decorator]:
-    """Return the options that many verbs have."""
-    if verb.runs is not None:
+def _common(subject: Subject) -> Iterator[Decorator]:
+    """Yield the options that many subjects share."""
+    if subject.runs is not None:
         yield click.option("--simulate", is_flag=True, help=SIMULATE)
-        if verb.runs > 1:
+        if subject.runs > 1:
             least = click.IntRange(min=2)
-            yield click.option("--runs", type=least, default=verb.runs, metavar="N", help=RUNS)
+            yield click.option("--runs", type=least, default=subject.runs, metavar="N", help=RUNS)
         yield options.jobs
         yield options.cluster
     yield options.as_json
     yield click.option("-o", "--output", type=Path, metavar="FILE", help=OUTPUT)
 
 
-def _add(verb: Verb) -> None:
-    """Make the command of a verb."""
+def _add(subject: Subject) -> None:
+    """Add the command of a subject."""
 
     def command(
         *,
@@ -242,31 +227,33 @@ def _add(verb: Verb) -> None:
         **given: Any,
     ) -> None:
         if output is not None and output.suffix not in (*PICTURES, *NUMBERS):
-            # Before the work, not after it.
+            # Refused before the work, not after it.
             endings = ", ".join((*PICTURES, *NUMBERS))
             raise click.ClickException(f"--output: {output} must end in one of {endings}")
         from ackclock.predictions import Simulation
 
-        # No controls are the usual ones.
+        # Without controls the function takes the usual ones.
         values = {name: value for name, value in given.items() if value not in (None, ())}
         if simulate:
             values["simulation"] = Simulation(runs, jobs, cluster)
-        module, function = verb.function.split(".")
+        module, function = subject.function.split(".")
         calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
         try:
             prediction = calculate(**values)
-        except verb.refuses as error:
+        except subject.refuses as error:
             raise click.ClickException(str(error.args[0])) from error
         _show(prediction, output, as_json)
 
-    examples = "\n".join(f"  ackclock predict {verb.name} {one}".rstrip() for one in verb.examples)
-    heading = "Examples" if len(verb.examples) > 1 else "Example"
-    paragraphs = (verb.summary, verb.about, f"\b\n{heading}:\n{examples}")
-    made: Callable[..., None] = command
+    examples = "\n".join(
+        f"  ackclock predict {subject.name} {example}".rstrip() for example in subject.examples
+    )
+    heading = "Examples" if len(subject.examples) > 1 else "Example"
+    paragraphs = (subject.summary, subject.about, f"\b\n{heading}:\n{examples}")
+    decorated: Callable[..., None] = command
     # The decorator that is applied last is the first in --help.
-    for option in reversed([*verb.options, *_common(verb)]):
-        made = option(made)
-    predict.command(verb.name, help="\n\n".join(filter(None, paragraphs)))(made)
+    for option in reversed([*subject.options, *_common(subject)]):
+        decorated = option(decorated)
+    predict.command(subject.name, help="\n\n".join(filter(None, paragraphs)))(decorated)
 
 
 def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
@@ -288,5 +275,5 @@ def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
         tables.print_prediction(prediction.title, prediction.points, prediction.notes)
 
 
-for _verb in VERBS:
-    _add(_verb)
+for _subject in SUBJECTS:
+    _add(_subject)

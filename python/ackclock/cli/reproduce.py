@@ -23,29 +23,27 @@ if TYPE_CHECKING:
     "targets", nargs=-1, metavar="[PAPER[/ARTEFACT]]...", help="What to reproduce; by default everything."
 )
 @click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where the page goes."
+    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Directory of the page."
 )
-@click.option("--quick/--full", help="Only headlines, with fewer seeds and shorter runs; or everything.")
+@click.option("--quick/--full", help="Only headlines with fewer seeds and shorter runs, or everything.")
 @click.option(
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default 5, with --quick 3. Fewer where a paper says so, "
-    "because a run takes minutes.",
+    help="Seeds of each scenario; by default 5, with --quick 3. A paper with runs of several minutes "
+    "may use fewer.",
 )
 @click.option(
-    "--undecided",
-    is_flag=True,
-    help="Only what an earlier reproduction in DIR could not decide; more --runs may tell.",
+    "--undecided", is_flag=True, help="Only claims that are undecided in DIR; combine it with more --runs."
 )
 @click.option(
-    "--infer", is_flag=True, help="Instead find the settings that papers had, and how robust claims are."
+    "--infer", is_flag=True, help="Instead infer the settings of papers, and how robust their claims are."
 )
 @click.option(
     "--settings",
     type=click.IntRange(min=2),
     metavar="N",
-    help="With --infer: how many settings to draw; by default 16.",
+    help="With --infer: number of settings to draw; by default 16.",
 )
 @options.cluster
 @options.jobs
@@ -68,8 +66,8 @@ def reproduce(
 
     Finished runs are kept in DIR/.cache: rerun the same command to resume.
 
-    With --infer, whole papers are tried at many plausible settings: some claims choose, the others
-    test the choice. The setting found and the tables of everything tried go to DIR/PAPER/inferred.
+    With --infer, searches the plausible settings of a paper: some claims select one, held-out claims
+    test it. The selected setting and tables of all trials are written to DIR/PAPER/inferred.
 
     \b
     Examples:
@@ -85,11 +83,13 @@ def reproduce(
 
     tell, papers = progress.Lines(), paper.every()
     if settings is not None and not infer:
-        raise click.UsageError("--settings belongs to --infer", click.get_current_context())
+        raise click.UsageError("--settings needs --infer", click.get_current_context())
     if infer and (runs is not None or undecided):
-        raise click.UsageError("--infer chooses runs itself", click.get_current_context())
+        raise click.UsageError(
+            "--infer cannot be combined with --runs or --undecided", click.get_current_context()
+        )
     if live and infer:
-        raise click.UsageError("--live has nothing to show of --infer", click.get_current_context())
+        raise click.UsageError("--live cannot be combined with --infer", click.get_current_context())
     try:
         if infer:
             chosen_papers = [papers[name] for name in make.papers(papers, targets)]
@@ -99,7 +99,7 @@ def reproduce(
         if undecided:
             chosen = make.undecided(chosen, output)
             if not chosen:
-                print("[]" if as_json else f"Nothing of this is undecided in {output}.")
+                print("[]" if as_json else f"Nothing in this selection is undecided in {output}.")
                 return
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
@@ -119,18 +119,18 @@ def reproduce(
 
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:
-    """Refuse papers that do not exist, before the import of those that do, which takes seconds."""
+    """Refuse unknown papers before the known ones are imported, which takes seconds."""
     from ackclock.reproduction.paper import PACKAGE
 
-    found = importlib.util.find_spec(PACKAGE)
-    places = [] if found is None else found.submodule_search_locations or []
-    names = sorted(file.parent.name for one in places for file in Path(one).glob("*/paper.toml"))
+    package = importlib.util.find_spec(PACKAGE)
+    folders = [] if package is None else package.submodule_search_locations or []
+    names = sorted(file.parent.name for folder in folders for file in Path(folder).glob("*/paper.toml"))
     for target in targets:
         name = target.partition("/")[0]
         if names and name not in names:
             near = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-            raise click.ClickException(f"there is no {name}: {hint}")
+            hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
+            raise click.ClickException(f"unknown paper {name}: {hint}")
 
 
 def _infer(
@@ -147,7 +147,7 @@ def _infer(
     from ackclock.reproduction import infer
     from ackclock.runs.store import CACHE
 
-    found = {}
+    inferred = {}
     count = settings or infer.SETTINGS
     for paper in papers:
         place = output / paper.name / infer.DIRECTORY
@@ -158,9 +158,9 @@ def _infer(
 
         result = infer.infer(paper, output / CACHE, jobs, tell, count, cluster, keep)
         keep(result)
-        found[paper.name] = {"setting": dict(result.setting), "accepted": result.accepted}
-        found[paper.name] |= {"scores": {name: dict(one) for name, one in result.scores.items()}}
+        inferred[paper.name] = {"setting": dict(result.setting), "accepted": result.accepted}
+        inferred[paper.name] |= {"scores": {name: dict(score) for name, score in result.scores.items()}}
         if not as_json:
             tables.print_setting(paper, result)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(inferred, indent=2, ensure_ascii=False))

@@ -18,9 +18,9 @@ from ackclock.cli import options
 from ackclock.engine import integrity, storage
 from ackclock.runs import Answer, Job, Limits, each
 
-_file = click.argument("file", type=Path, metavar="FILE", help="Scenario; - is standard input.")
+_file = click.argument("file", type=Path, metavar="FILE", help="Scenario file; - is standard input.")
 _settings = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key, as in flow.0.rtt=80ms."
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key, e.g. flow.0.rtt=80ms."
 )
 
 
@@ -94,8 +94,10 @@ def simulate(
         raise click.ClickException("--pcap and --qlog write on this machine; leave out --cluster")
     if pcap is not None and str(pcap) == "-":
         if as_json or metrics:
-            raise click.ClickException("--pcap - writes packets to standard output: nothing else")
-        # A special file is written through; tables would be in the middle of the packets.
+            raise click.ClickException(
+                "--pcap - writes packets and nothing else; leave out --json and --metrics"
+            )
+        # A special file is written directly; tables would end up among the packets.
         pcap, quiet = Path("/dev/stdout"), True
     begin = time.monotonic()
     changes = list(settings) + ([] if seed is None else [f"run.seed={seed}"])
@@ -122,33 +124,33 @@ def simulate(
                 result.write(folders[job.run], csv=csv)
             results[job.run] = result
 
-        every = [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)]
+        all_jobs = [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)]
         limits = options.limits(limit, memory)
         answers = each(
-            every,
+            all_jobs,
             keep,
             at_once=jobs,
             cluster=cluster,
             limits=limits,
-            apart=_apart(every, limits),
+            apart=_apart(all_jobs, limits),
             shown=not quiet,
         )
-        done = stack.enter_context(contextlib.closing(_numbers(answers, every, limits)))
+        done = stack.enter_context(contextlib.closing(_numbers(answers, all_jobs, limits)))
         summaries, measured = [], []
         for run in done:
             result = results.pop(run)
             summaries.append(result.summary)
             if directory is not None:
-                # Not in the threads of the runs: Matplotlib's style belongs to all of them.
+                # Not in the threads of the runs, which share Matplotlib's style.
                 result.write_page(folders[run])
-                # Each of several runs can be copied alone.
+                # Each run can be copied alone.
                 integrity.seal_directory(folders[run])
             if metrics:
                 measured.append(result)
             if as_json:
                 wall_s = round(time.monotonic() - begin, 3)
                 _print_json(result.summary | {"wall_s": wall_s})
-    for warning in dict.fromkeys(one for summary in summaries for one in summary["warnings"]):
+    for warning in dict.fromkeys(text for summary in summaries for text in summary["warnings"]):
         print(f"ackclock: warning: {warning}", file=sys.stderr)
     if not as_json and not quiet:
         _print_tables(summaries)
@@ -157,14 +159,14 @@ def simulate(
 
 
 def _apart(jobs: Sequence[Job], limits: Limits | None) -> bool | None:
-    """Return whether runs have their own processes: one run alone has not, so that it may take its time."""
+    """Return whether runs have their own processes; a run alone has none, so that it may take its time."""
     return False if len(jobs) == 1 and limits is None else None
 
 
 def _numbers(
     answers: Generator[tuple[Job, Answer], None, None], jobs: Sequence[Job], limits: Limits | None
 ) -> Generator[int, None, None]:
-    """Yield the numbers of runs in their order; the first that fails ends all."""
+    """Yield the numbers of runs in their order; the first failure ends all runs."""
     with contextlib.closing(answers):
         while True:
             with _aside(jobs[0], wanted=_apart(jobs, limits) is False):
@@ -178,7 +180,7 @@ def _numbers(
 
 @contextlib.contextmanager
 def _aside(job: Job, *, wanted: bool) -> Iterator[None]:
-    """Send what controls print in the block to standard error: results have standard output alone."""
+    """Redirect the prints of controls to standard error: standard output is only for results."""
     if not wanted or not job.is_foreign:
         yield
         return
@@ -194,7 +196,7 @@ def _aside(job: Job, *, wanted: bool) -> Iterator[None]:
 
 
 def _print_json(summary: Mapping[str, object]) -> None:
-    """Print one line of JSON, flow by flow: in one piece, many flows need as much as their run."""
+    """Print one line of JSON flow by flow; many flows at once would need as much memory as their run."""
     before = "{"
     for key, value in summary.items():
         sys.stdout.write(f"{before}{json.dumps(key)}: ")
@@ -226,12 +228,12 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
     from ackclock.cli import tables
     from ackclock.metrics import overview
 
-    found = overview(runs)
+    table = overview(runs)
     if as_json:
-        print(json.dumps({"metrics": found.to_dicts()}))
+        print(json.dumps({"metrics": table.to_dicts()}))
     else:
         print()
-        tables.print_metrics(found)
+        tables.print_metrics(table)
 
 
 @click.command()
@@ -240,8 +242,8 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
 def check(file: Path, settings: tuple[str, ...]) -> None:
     """Check a scenario without running it.
 
-    A control of one's own, named as module:Class or library.so:name, is loaded for that, which runs
-    the code of its module or library.
+    A control named as module:Class or library.so:name is loaded for the check, which runs the code of
+    its module or library.
 
     \b
     Examples:
@@ -250,9 +252,9 @@ def check(file: Path, settings: tuple[str, ...]) -> None:
     """
     scenario = _read(file, settings)
     flows = Counter(kind for _, kind in scenario.flows)
-    words = ", ".join(f"{count} {name}" for name, count in flows.items())
+    kinds = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")
-    print(f"{flows.total()} flows ({words}), {scenario.duration_s:g} s")
+    print(f"{flows.total()} flows ({kinds}), {scenario.duration_s:g} s")
     loaded = [name for name in scenario.controls if ":" in name]
     if loaded:
         print(f"loaded, which ran their code: {', '.join(loaded)}")

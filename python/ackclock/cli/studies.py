@@ -1,4 +1,4 @@
-"""The verbs for one's own questions: compare, sweep, plot."""
+"""The verbs for studies of your own: compare, sweep, plot."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ from ackclock.engine import controls
 
 
 @click.command()
-@click.argument("file", type=Path, metavar="SWEEP.toml", help="What to vary.")
-@click.option("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Where results go.")
+@click.argument("file", type=Path, metavar="SWEEP.toml", help="File of the sweep.")
+@click.option(
+    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Directory of the results."
+)
 @options.jobs
 @options.cluster
 @click.option(
     "--processes/--threads",
     default=None,
-    help="By default processes only for controls that are not built in.",
+    help="Where runs are made; by default only controls that are not built in have processes.",
 )
 @options.limit
 @options.memory
-@click.option("--force", is_flag=True, help="Replace another sweep's results; make failed runs again.")
-@click.option("--dry-run", is_flag=True, help="Count runs and estimate the time; run nothing.")
-@click.option("--page", is_flag=True, help="Write DIR/experiment=NAME.html, too, to read and mail.")
+@click.option("--force", is_flag=True, help="Replace another sweep's results; repeat failed runs.")
+@click.option("--dry-run", is_flag=True, help="Count the runs and estimate their time, without running them.")
+@click.option("--page", is_flag=True, help="Also write DIR/experiment=NAME.html, a page in one file.")
 @options.live
 @options.as_json
 def sweep(
@@ -50,12 +52,12 @@ def sweep(
 ) -> None:
     """Run a scenario for many values of its settings, on all cores or a cluster.
 
-    Results join the Parquet dataset DIR, partitioned by experiment: one row per flow and run. Rerun
-    the same command to resume; it does nothing when all runs are done. The exit status is 1 when a
-    run has failed; its error is in the results.
+    Results are added to the Parquet dataset DIR, partitioned by experiment: one row per flow and run.
+    Rerun the same command to resume; it does nothing when all runs are done. The exit status is 1 when
+    a run has failed; its error is in the results.
 
-    The page of --page shows goodput, or what decides on the number of runs, against the first
-    parameter that is a number, and the other metrics; plot makes it for any other choice.
+    The page of --page shows goodput (or runs.metric) against the first numeric parameter, and the
+    other metrics; plot writes a page for any other choice.
 
     \b
     Examples:
@@ -71,25 +73,25 @@ def sweep(
     limits = options.limits(limit, memory)
     plan = sweeps.read(file)
     if dry_run:
-        found = {
+        estimated = {
             "points": len(plan.points),
             "least_runs": plan.least_runs,
             "most_runs": plan.most_runs,
             "estimated_s": float(f"{estimate.seconds(plan, jobs):.2g}"),
         }
         if as_json:
-            print(json.dumps(found))
+            print(json.dumps(estimated))
         else:
             more = f" to {plan.most_runs}" if plan.most_runs > plan.least_runs else ""
             print(
                 f"{len(plan.points)} points, {plan.least_runs}{more} runs, about "
-                f"{_duration(found['estimated_s'])} on this machine for the first {plan.least_runs}"
+                f"{_duration(estimated['estimated_s'])} on this machine for the first {plan.least_runs}"
             )
         return
     home = output / f"experiment={plan.name}"
-    whole = home.with_name(f"{home.name}.html")
-    with options.watched(live, home, f"Sweep {plan.name}", whole if page else home) as seen:
-        outcome = sweeps.sweep(
+    page_file = home.with_name(f"{home.name}.html")
+    with options.watched(live, home, f"Sweep {plan.name}", page_file if page else home) as seen:
+        result = sweeps.sweep(
             plan,
             output,
             jobs=jobs,
@@ -101,24 +103,24 @@ def sweep(
         )
         if page:
             follows = controls.follows(plan.controls)
-            pages.write(whole, picture.scan(home), *pages.usual(plan), options.command(), follows)
+            pages.write(page_file, picture.scan(home), *pages.usual(plan), options.command(), follows)
     if as_json:
-        found = asdict(outcome) | {"directory": str(outcome.directory)}
-        print(json.dumps(found | ({"page": str(whole)} if page else {})))
+        record = asdict(result) | {"directory": str(result.directory)}
+        print(json.dumps(record | ({"page": str(page_file)} if page else {})))
     else:
-        print(f"{outcome.directory}: {outcome.runs} runs, {outcome.made} of them made now")
+        print(f"{result.directory}: {result.runs} runs, {result.made} of them made now")
         _print_follows(plan.controls)
         if page:
-            print(whole)
-    if outcome.at_most:
+            print(page_file)
+    if result.at_most:
         print(
-            f"{outcome.at_most} points reached runs.most before their intervals were narrow enough",
+            f"{result.at_most} points reached runs.most before their intervals were narrow enough",
             file=sys.stderr,
         )
-    if outcome.failed:
+    if result.failed:
         print(
-            f"ackclock: {outcome.failed} runs failed; see the column error of the results; "
-            f"the first: {outcome.first_error}",
+            f"ackclock: {result.failed} runs failed; see the column error of the results; "
+            f"the first: {result.first_error}",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)
@@ -133,17 +135,23 @@ def _duration(seconds: float) -> str:
 
 
 @click.command()
-@click.argument("results", type=Path, metavar="RESULTS", help="A dataset or part of one.")
+@click.argument("results", type=Path, metavar="RESULTS", help="A dataset, or part of a dataset.")
 @click.option("--x", required=True, metavar="COLUMN", help="Parameter on the horizontal axis.")
 @click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
 @click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows.")
-@click.option("-o", "--output", type=Path, metavar="FILE", help="PDF, PNG, SVG or HTML, by its ending.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only the rows with this value.")
+@click.option(
+    "-o",
+    "--output",
+    type=Path,
+    metavar="FILE",
+    help="File to write; its ending selects PDF, PNG, SVG or HTML.",
+)
 def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...], output: Path | None) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
-    A column may be shortened (goodput for goodput_mbps). Several flows are averaged. HTML is a page
-    to be read and zoomed, with the other metrics and the numbers.
+    The name of a column may be shortened (goodput for goodput_mbps). The flows of a run are averaged.
+    HTML is an interactive page with the other metrics and the numbers.
 
     \b
     Examples:
@@ -158,7 +166,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     kinds = ("pdf", "png", "svg", "html")
     if target.suffix[1:] not in kinds:
         raise click.ClickException(f"{target}: choose a name that ends with .pdf, .png, .svg or .html")
-    pairs = [one.partition("=") for one in where]
+    pairs = [text.partition("=") for text in where]
     if not all(sign for _, sign, _ in pairs):
         raise click.ClickException("--where takes COLUMN=VALUE")
     try:
@@ -173,7 +181,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
         raise click.ClickException(str(error)) from error
     hidden = picture.averaged_over(table, [across, *([kept] if kept else [])])
     if hidden:
-        print(f"averaged over {', '.join(hidden)}; --where picks a value of each", file=sys.stderr)
+        print(f"averaged over {', '.join(hidden)}; --where selects one value of each", file=sys.stderr)
     if target.suffix == ".html":
         command = options.command()
         page.write(target, table, across, up, kept, command)
@@ -200,14 +208,20 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     metavar="SIZE",
     help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product.",
 )
-@click.option("--loss", metavar="SHARE", help="Random loss rate, as in 1% or 0.01.")
+@click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
 @click.option("--queue", metavar="KIND", help="droptail, red, ared, codel, pie or fq_codel.")
-@click.option("--path", "named", metavar="NAME", help="Start from a named path, such as geo.")
-@click.option("--scenario", type=Path, metavar="FILE", help="Start from the path of a scenario file.")
+@click.option(
+    "--path", "named", metavar="NAME", help="Use a named path such as geo; other options change it."
+)
+@click.option(
+    "--scenario", type=Path, metavar="FILE", help="Use the path of a scenario file; other options change it."
+)
 @click.option(
     "--profile", type=click.Choice(["linux", "ns2"]), help="Settings of the senders; by default linux."
 )
-@click.option("--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Flows of each control.")
+@click.option(
+    "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."
+)
 @click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
 @click.option(
     "--runs",
@@ -222,7 +236,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     type=Path,
     default=Path("results/comparison"),
     metavar="DIR",
-    help="Where the page goes.",
+    help="Directory of the page.",
 )
 @options.jobs
 @options.cluster
@@ -249,10 +263,11 @@ def compare(
     memory: str | None,
     as_json: bool,
 ) -> None:
-    """Compare congestion controls on one path: the questions that everybody asks, on one page.
+    """Compare congestion controls on one path: the usual metrics on one page.
 
-    Goodput, delay, losses and smoothness alone; shares against itself, against Reno and CUBIC;
-    RTT fairness; recovery after a step. Finished runs are kept in DIR/.cache.
+    The page has goodput, delay, losses and smoothness of one flow alone; the share of a control
+    against itself, Reno and CUBIC; RTT fairness; and the recovery after a step. Finished runs are
+    kept in DIR/.cache.
 
     \b
     Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
@@ -265,7 +280,7 @@ def compare(
       ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
       ackclock compare --scenario wifi.toml --queue codel cubic bbr
     """
-    # Before anything that is slow to import or to run, so that a typing error costs no time.
+    # Checked before slow imports and runs, so that a typing error costs no time.
     for control in controls:
         _known(control)
     from ackclock import comparison
@@ -274,7 +289,7 @@ def compare(
     from ackclock.draw.page import program
 
     if named is not None and scenario is not None:
-        raise click.ClickException("--path and --scenario are two paths; give one of them")
+        raise click.ClickException("--path and --scenario are two paths; use one of them")
     given: dict[str, Any] = {
         "rate": rate,
         "rtt": rtt,
@@ -296,51 +311,51 @@ def compare(
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if setting.loss > path.MUCH_LOSS:
-        print(f"random loss of {100 * setting.loss:g} % of all packets", file=sys.stderr)
+        print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
     for control in controls:
-        for one in comparison.questions.scenarios(setting, control).values():
-            engine.check(one)
+        for checked in comparison.questions.scenarios(setting, control).values():
+            engine.check(checked)
     limits = options.limits(limit, memory)
-    found = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
-    page.write(found, output, shlex.join([program(), *sys.argv[1:]]))
+    compared = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
+    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]))
     if as_json:
-        print(json.dumps(found.table.fill_nan(None).to_dicts()))
+        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
         return
     print(setting.describe())
     print()
-    for sentence in conclusion.sentences(found):
+    for sentence in conclusion.sentences(compared):
         print(sentence)
     print()
     rows = [
         [
             question.title,
-            *(page.words(found.estimates[question.key][one], question) for one in found.controls),
+            *(page.words(compared.estimates[question.key][name], question) for name in compared.controls),
         ]
         for question in comparison.QUESTIONS
     ]
-    tables.print_rows(["", *found.controls], rows)
+    tables.print_rows(["", *compared.controls], rows)
     if setting.run_s < setting.reno_cycle_s:
         print(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
             "use a longer --duration"
         )
     print()
-    _print_follows(found.controls)
+    _print_follows(compared.controls)
     print(output / "index.html")
 
 
 def _print_follows(names: Sequence[str]) -> None:
-    said = controls.follows(names)
-    if said:
-        print(said)
+    sentence = controls.follows(names)
+    if sentence:
+        print(sentence)
 
 
 def _known(control: str) -> None:
-    """Refuse a control that cannot be loaded."""
+    """Raise an exception for a control that cannot be loaded."""
     try:
         engine.check({**ANY_PATH, "flow": [{"controller": control}]})
     except engine.ScenarioError as error:
-        # The place in a scenario that nobody has written helps nobody.
+        # The key of an internal scenario would not help the user.
         message = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.controller: ")
         raise click.ClickException(message) from error
 

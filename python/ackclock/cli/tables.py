@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper
 
 MOST_FLOWS = 40
-"""More are left to --json and -o."""
+"""Number of flows in a table; --json and -o have all."""
 
 
 def _number(value: float | None, digits: int = 1) -> str:
@@ -27,13 +27,13 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 
 def _table(title: str | None, columns: Sequence[str], texts: int, *, fold: bool = False) -> Table:
-    """Make a table whose first `texts` columns are words, folded or not, the others numbers."""
+    """Return a table whose first `texts` columns are words, folded or not, and the others numbers."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for index, column in enumerate(columns):
         if index < texts:
             table.add_column(column, overflow="fold", no_wrap=not fold)
         else:
-            # A heading may take two lines, a number one.
+            # A heading may take two lines, a number takes one.
             table.add_column(column, justify="right", min_width=max(map(len, column.split())))
     return table
 
@@ -46,13 +46,7 @@ def _print(*tables: Table) -> None:
 
 
 def print_run(summary: Summary) -> None:
-    """Print the flows and links of one run.
-
-    Parameters
-    ----------
-    summary : dict
-        A run's summary.
-    """
+    """Print the flows and links of one run."""
     span = f"{summary['measured_from_s']:g}-{summary['duration_s']:g} s"
     flows = _table(
         f"Flows, {span}",
@@ -102,7 +96,7 @@ def print_run(summary: Summary) -> None:
 
 
 def _print_sides(summary: Summary) -> None:
-    """Print the two queues of every link that has DualPI2's."""
+    """Print both queues of every link with DualPI2."""
     table = _table(
         "Queues of DualPI2",
         ["link", "queue", "packets", "p50 delay ms", "p95 delay ms", "p99 delay ms"],
@@ -126,13 +120,7 @@ def _print_sides(summary: Summary) -> None:
 
 
 def print_runs(summaries: Sequence[Summary]) -> None:
-    """Print one line per run.
-
-    Parameters
-    ----------
-    summaries : sequence of dict
-        The runs' summaries.
-    """
+    """Print one line per run."""
     table = _table(
         None,
         ["run", "digest", "goodput Mbit/s", "Jain", "utilisation"] + ["loss events", "timeouts", "dropped"],
@@ -154,14 +142,8 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_controllers(listed: Iterable[ControlEntry]) -> None:
-    """Print the congestion controls.
-
-    Parameters
-    ----------
-    listed : iterable of dict
-        As `engine.controllers` gives them.
-    """
+def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
+    """Print the congestion controls."""
     table = _table(None, ["name", "kind", "parameters", "source"], texts=4, fold=True)
     for entry in listed:
         parameters = ", ".join(f"{p['name']}={p['default']}" for p in entry["parameters"])
@@ -170,13 +152,7 @@ def print_controllers(listed: Iterable[ControlEntry]) -> None:
 
 
 def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
-    """Print the verdicts of artefacts, and every claim that does not hold.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        As `reproduction.reproduce` gives them.
-    """
+    """Print the verdicts of artefacts, and every claim that does not hold."""
     table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
     count: Counter[str] = Counter()
     of_claims: Counter[str] = Counter()
@@ -198,23 +174,15 @@ def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
             "; ".join(different) or record["error"],
         )
     _print(table)
-    for name, some in (("artefacts", count), ("claims", of_claims)):
-        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in some.most_common()))
+    for name, counts in (("artefacts", count), ("claims", of_claims)):
+        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in counts.most_common()))
     decided = of_claims.total() - of_claims["undecided"]
     if decided:
-        print(f"About {wrong:.1f} of the {decided} decided claims are to be expected decided wrongly.")
+        print(f"About {wrong:.1f} of the {decided} decided claims are expected to be decided wrongly.")
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:
-    """Print the setting that was found, and what it explains.
-
-    Parameters
-    ----------
-    paper : Paper
-        Whose setting.
-    result : Inferred
-        What was found.
-    """
+    """Print the inferred setting and its scores."""
     table = _table(paper.title, ["setting", "value", "basis", "evidence"], texts=4, fold=True)
     for item in paper.items:
         if item.is_open:
@@ -222,26 +190,16 @@ def print_setting(paper: Paper, result: Inferred) -> None:
             table.add_row(item.quantity, item.words(value.value), value.basis, value.evidence)
     _print(table)
     for name in ("fit", "held_out"):
-        before, after = (result.scores[one].get(name) for one in ("declared", "best"))
+        before, after = (result.scores[setting].get(name) for setting in ("declared", "best"))
         if before is not None and after is not None:
             words = {"fit": "claims that chose it", "held_out": "claims that were held out"}[name]
             print(f"{words}: mean log-likelihood {before:.2f} as declared, {after:.2f} at the best")
     if not result.accepted:
-        print("the declared setting stays: no other explains the claims that were held out better")
+        print("the declared setting stays: no other setting explains the held-out claims better")
 
 
 def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:
-    """Print what was predicted, and simulated beside it.
-
-    Parameters
-    ----------
-    title : str
-        What it is.
-    points : polars.DataFrame
-        As `Prediction.points`.
-    notes : sequence of str
-        Printed below.
-    """
+    """Print the points of a prediction, with simulated values if there are any."""
     words = [name for name, kind in points.schema.items() if not kind.is_numeric()]
     numbers = [name for name in points.columns if name not in (*words, "low", "high")]
     headings = [name.replace("_", " ") for name in numbers]
@@ -259,13 +217,7 @@ def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> 
 
 
 def print_metrics(metrics: pl.DataFrame) -> None:
-    """Print metrics with their intervals, and each warning once.
-
-    Parameters
-    ----------
-    metrics : polars.DataFrame
-        As `metrics.overview` gives them.
-    """
+    """Print metrics with their intervals, and each warning once."""
     table = _table(None, ["subject", "metric", "value", "95 % interval", "unit"], texts=2)
     for row in metrics.iter_rows(named=True):
         known = row["low"] is not None
@@ -284,17 +236,7 @@ def print_metrics(metrics: pl.DataFrame) -> None:
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> None:
-    """Print a table whose first columns are words and the others numbers.
-
-    Parameters
-    ----------
-    heads : sequence of str
-        Over the columns.
-    rows : iterable of sequence of str
-        Their cells.
-    texts : int
-        Number of columns of words.
-    """
+    """Print a table whose first `texts` columns are words and the others numbers."""
     table = _table(None, heads, texts)
     for row in rows:
         table.add_row(*row)

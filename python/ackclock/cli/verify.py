@@ -1,4 +1,4 @@
-"""The verb that checks results."""
+"""The verb that checks results for changes."""
 
 from __future__ import annotations
 
@@ -16,52 +16,30 @@ from ackclock.runs import database, store
 from ackclock.sweeps import exports
 
 MARKERS = ("summary.json", "verdicts.json", "answers.parquet", "artefact.json", "setting.json")
-"""Files by which a result is known that has lost its checksums."""
+"""Files that identify a result whose checksums are missing."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """A result that was looked at.
-
-    Attributes
-    ----------
-    place : str
-        The directory or the file of records.
-    kind : str
-        ``directory``, ``records``, ``store`` or ``sweep``.
-    count : int
-        Files or records with a checksum.
-    problems : tuple of str
-        What is not as it was written; empty when all is.
-    unlisted : tuple of str
-        Files in it that have no checksum, because something else wrote them.
-    """
+    """A result that was checked."""
 
     place: str
+    """The directory, or the file of records."""
     kind: str
+    """``directory``, ``records``, ``store`` or ``sweep``."""
     count: int
+    """Number of files or records with a checksum."""
     problems: tuple[str, ...]
+    """One line for each file or record that has changed."""
     unlisted: tuple[str, ...] = ()
+    """Files without a checksum, because something else wrote them."""
 
 
 def results(directory: Path) -> Iterator[Verified]:
-    """Check every result in a directory and below it.
+    """Check every result in a directory and below it, and yield them in the order of their names.
 
-    Parameters
-    ----------
-    directory : Path
-        A result, or a folder of results; also one that was copied from elsewhere.
-
-    Yields
-    ------
-    Verified
-        Directories with checksums, files of records, and datasets of sweeps, in the order of their
-        names.
-
-    Raises
-    ------
-    OSError
-        When the directory cannot be read.
+    A result is a directory with checksums, a file of records, a store, or the dataset of a sweep; it may
+    have been copied from elsewhere. Raises OSError when the directory cannot be read.
     """
     covered: set[Path] = set()
     for place in sorted([directory, *directory.rglob("*")]):
@@ -75,11 +53,11 @@ def results(directory: Path) -> Iterator[Verified]:
         elif place.is_file():
             yield _records(place)
         elif (place / integrity.CHECKSUMS).exists():
-            found, files = _directory(place)
+            verified, files = _directory(place)
             covered |= {above for file in files for above in (file, *file.parents)}
-            yield found
+            yield verified
         elif any((place / name).exists() for name in MARKERS):
-            missing = f"{integrity.CHECKSUMS} is missing, and nobody can tell what was written"
+            missing = f"{integrity.CHECKSUMS} is missing, so changes cannot be detected"
             yield Verified(str(place), "directory", 0, (missing,))
         elif place.name.startswith("experiment="):
             yield _sweep(place)
@@ -90,24 +68,24 @@ def _directory(place: Path) -> tuple[Verified, list[Path]]:
     if listed is None:
         problem = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
         return Verified(str(place), "directory", 0, (problem,)), []
-    problems = [one for name in listed if (one := integrity.problem_of_file(place, name, listed))]
-    # What begins with a dot is for programs: kept runs have checksums of their own.
+    problems = [problem for name in listed if (problem := integrity.problem_of_file(place, name, listed))]
+    # Files that begin with a dot are for programs: kept runs have checksums of their own.
     names = {
         file.relative_to(place).as_posix()
         for file in place.rglob("*")
         if file.is_file() and not any(part.startswith(".") for part in file.parts)
     }
     unlisted = tuple(sorted(names - {integrity.CHECKSUMS} - listed.keys()))
-    found = Verified(str(place), "directory", len(listed), tuple(problems), unlisted)
-    return found, [place / name for name in listed]
+    verified = Verified(str(place), "directory", len(listed), tuple(problems), unlisted)
+    return verified, [place / name for name in listed]
 
 
 def _records(place: Path) -> Verified:
-    found = list(integrity.lines(place.read_bytes()))
+    lines = list(integrity.lines(place.read_bytes()))
     problems = tuple(
-        f"line {line.number} (byte {line.byte}) {integrity.CHANGED}" for line in found if line.record is None
+        f"line {line.number} (byte {line.byte}) {integrity.CHANGED}" for line in lines if line.record is None
     )
-    return Verified(str(place), "records", len(found), problems)
+    return Verified(str(place), "records", len(lines), problems)
 
 
 def _sweep(place: Path) -> Verified:
@@ -120,7 +98,7 @@ def _sweep(place: Path) -> Verified:
     if not parts:
         place_of_notes = dataset.parent / store.CACHE / database.FILE
         missing = (
-            f"{place_of_notes} notes nothing of it, and nobody can tell whether these parts are as written"
+            f"{place_of_notes} has no checksums of it, so nobody can tell whether these parts have changed"
         )
         return Verified(str(place), "sweep", 0, (missing,), tuple(files))
     unlisted = tuple(sorted(set(files) - {part.file for part in parts}))
@@ -131,14 +109,14 @@ def _sweep(place: Path) -> Verified:
 @click.argument("directory", type=Path, metavar="DIR", help="A result, or a folder of results.")
 @options.as_json
 def verify(directory: Path, as_json: bool) -> None:
-    """Check whether results are as they were written, whatever verb wrote them.
+    """Check that results of any verb have not changed since they were written.
 
-    Every file of a result has a checksum, as has every line of a campaign or of kept numbers. A
-    result without its checksums is a problem: nobody can tell whether it was changed. Checksums
-    find what disks, copies and editors did, not what somebody did who wrote them, too.
+    Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A
+    result without its checksums is a problem, because changes cannot be detected. Checksums detect
+    the errors of disks, copies and editors, but not a forger who rewrites the checksums, too.
 
     \b
-    Exit status: 0 all is as it was written, 1 something is not, 2 there is no result.
+    Exit status: 0 nothing has changed, 1 something has changed, 2 there is no result.
 
     \b
     Examples:
@@ -147,22 +125,22 @@ def verify(directory: Path, as_json: bool) -> None:
     """
     if not directory.is_dir():
         raise click.BadParameter(f"{directory} is not a directory", param_hint="DIR")
-    found = list(results(directory))
+    checked = list(results(directory))
     if as_json:
-        print(json.dumps([asdict(one) for one in found]))
-    if not found:
+        print(json.dumps([asdict(result) for result in checked]))
+    if not checked:
         raise click.BadParameter(
             f"{directory} holds no result: there are no checksums in it", param_hint="DIR"
         )
-    damaged = [one for one in found if one.problems]
+    damaged = [result for result in checked if result.problems]
     if not as_json:
-        for one in found:
-            for problem in one.problems:
-                print(f"{one.place}: {problem}")
-            if one.unlisted:
-                more = f" and {len(one.unlisted) - 1} more" if len(one.unlisted) > 1 else ""
-                print(f"{one.place}: {one.unlisted[0]}{more}: not part of the result")
-        count = sum(one.count for one in found)
-        state = f"{len(damaged)} of {len(found)} are not" if damaged else f"all {len(found)} are"
+        for result in checked:
+            for problem in result.problems:
+                print(f"{result.place}: {problem}")
+            if result.unlisted:
+                more = f" and {len(result.unlisted) - 1} more" if len(result.unlisted) > 1 else ""
+                print(f"{result.place}: {result.unlisted[0]}{more}: not part of the result")
+        count = sum(result.count for result in checked)
+        state = f"{len(damaged)} of {len(checked)} are not" if damaged else f"all {len(checked)} are"
         print(f"{state} as they were written ({count} files and records with checksums)")
     sys.exit(1 if damaged else 0)

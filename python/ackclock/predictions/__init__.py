@@ -1,7 +1,7 @@
-"""Predictions of the models beside the simulation: one file per subject.
+"""Predictions of the models next to the simulation, one module per subject.
 
-Each module has a function `predict` (or several) that gives a `Prediction`: numbers of the formulas
-and, with a `Simulation`, of runs at the same points with their 95 % intervals.
+Each module has a function `predict` (or several) that returns a `Prediction`: the numbers of formulas
+and, with a `Simulation`, those of runs at the same points with 95 % intervals.
 """
 
 import lazy_loader

@@ -34,7 +34,7 @@ def predict(
     propagation_s : sequence of float
         Propagation round trips D, seconds.
     simulation : Simulation, optional
-        Simulate it on 10 Mbit/s with a buffer of 100 packets.
+        Simulate the flow on 10 Mbit/s with a buffer of 100 packets.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def predict(
     scenarios = []
     for delay, p in product(propagation_s, loss):
         q = fit.queueing_at_capacity(p, delay, CAPACITY, FIXED_ALPHA)
-        # Without a queue one session is enough; with too long a one the buffer overflows.
+        # Without a queue one session is enough; with too long a queue the buffer overflows.
         row: dict[str, object] = {"rtt": f"{delay * 1000:g} ms", "p": p, "predicted": RATE_MBPS}
         queued = 0 < q * CAPACITY <= BUFFER
         row["q_ms"] = 1000 * q if queued else None
@@ -58,10 +58,10 @@ def predict(
         scenarios.append(scenario(p, delay))
     estimates = []
     if simulation is not None:
-        found = simulation.each(scenarios, _measure)
-        for row, one, (delay, p) in zip(rows, found, product(propagation_s, loss), strict=True):
-            estimates.append(over_runs([goodput for goodput, *_ in one], least=0.0))
-            _, q_s, sessions, full = (float(np.mean(values)) for values in zip(*one, strict=True))
+        measured = simulation.each(scenarios, _measure)
+        for row, runs, (delay, p) in zip(rows, measured, product(propagation_s, loss), strict=True):
+            estimates.append(over_runs([goodput for goodput, *_ in runs], least=0.0))
+            _, q_s, sessions, full = (float(np.mean(values)) for values in zip(*runs, strict=True))
             row["measured_q_ms"], row["measured_sessions"], row["full"] = 1000 * q_s, sessions, full
             row["sessions_at_q"] = float(fit.mean_sessions(FIXED_ALPHA, delay, q_s))
             mbps = build.PACKET_BITS / 1e6
@@ -79,21 +79,8 @@ def predict(
     )
 
 
-def scenario(p: float, delay_s: float) -> build.Table:
-    """Describe the run that the model is compared with.
-
-    Parameters
-    ----------
-    p : float
-        Random loss rate of the link.
-    delay_s : float
-        Propagation round trip, seconds.
-
-    Returns
-    -------
-    dict
-        A scenario.
-    """
+def scenario(p: float, delay_s: float) -> dict[str, Any]:
+    """Return the scenario of one flow, from the link's random loss rate and the propagation round trip."""
     return paths.dumbbell(
         [build.flow("fit", rtt=build.seconds(delay_s), params={"alpha": FIXED_ALPHA})],
         600.0,
@@ -108,8 +95,8 @@ def scenario(p: float, delay_s: float) -> build.Table:
 def _measure(run: Run) -> tuple[float, float, float, float]:
     """Return goodput, queueing delay, mean N, and the share of samples with the link full.
 
-    The delay is the median over updating periods of their means: N rests where it falls as often as
-    it rises.
+    The delay is the median over update periods of their means: N is in equilibrium where it falls as often
+    as it rises.
     """
     start_s = run.summary["measured_from_s"]
     windows = run.windows.filter((pl.col("time_s") > start_s) & pl.col("rtt_ms").is_not_null())

@@ -1,4 +1,4 @@
-"""TCP-Illinois: its curves, its gain on lossy links, and Vegas beside it in noise."""
+"""TCP-Illinois: its curves, its gain on lossy links, and Vegas with noise in its RTT."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ POSITIONS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 def predict_curves(
     eta1: float = 0.01, largest_s: float = 0.03, simulation: Simulation | None = None
 ) -> Prediction:
-    """Predict alpha and beta over the queueing delay (figure 1).
+    """Predict alpha and beta as functions of the queueing delay (figure 1).
 
     Parameters
     ----------
     eta1 : float
-        Share of the largest delay up to which alpha is largest.
+        Share of the largest delay up to which alpha has its maximum.
     largest_s : float
         Largest queueing delay dm, seconds.
     simulation : Simulation, optional
@@ -37,7 +37,7 @@ def predict_curves(
     Returns
     -------
     Prediction
-        Both, over da/dm.
+        Both parameters, as functions of da/dm.
     """
     parameters = illinois.Parameters(eta1=eta1)
     formulas: dict[str, Callable[[Any], Array]] = {
@@ -62,10 +62,10 @@ def predict_curves(
             buffer_packets=max(2, round(largest_s * 12_500)),
             sample_s=0.05,
         )
-        (found,) = simulation.each([scenario], _read_curves)
+        (curves_of_runs,) = simulation.each([scenario], _read_curves)
         for row in rows:
             key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
-            near = [one[key][POSITIONS.index(row["position"])] for one in found]
+            near = [values[key][POSITIONS.index(row["position"])] for values in curves_of_runs]
             estimates.append(over_runs(near, least=0.0))
     return Prediction(
         title="Increase and decrease of TCP-Illinois",
@@ -76,7 +76,7 @@ def predict_curves(
         y_label="alpha, beta",
         line=curves("curve", "position", np.linspace(0, 1, 401), formulas),
         log_y=True,
-        notes=("Simulated: the median in the trace within 0.01 of a position; none if never there.",),
+        notes=("Simulated: the median of samples within 0.01 of a position, if there are any.",),
     )
 
 
@@ -85,27 +85,27 @@ def _read_curves(run: Run) -> dict[str, list[float]]:
         (pl.col("time_s") > run.summary["measured_from_s"]) & pl.col("dm_s").is_not_null()
     )
     position = (trace["da_s"] / trace["dm_s"]).to_numpy()
-    found: dict[str, list[float]] = {"alpha": [], "beta": []}
+    medians: dict[str, list[float]] = {"alpha": [], "beta": []}
     for at in POSITIONS:
         near = np.abs(position - at) <= 0.01
-        for key, values in found.items():
-            here = trace[key].to_numpy()[near]
-            values.append(float(np.median(here)) if here.size else float("nan"))
-    return found
+        for key, values in medians.items():
+            samples = trace[key].to_numpy()[near]
+            values.append(float(np.median(samples)) if samples.size else float("nan"))
+    return medians
 
 
 def predict_gain(
     loss: Sequence[float] = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict the window of Illinois over Reno's on a link that loses at random (figure 14).
+    """Predict the window of Illinois over Reno's on a link with random losses (figure 14).
 
     Parameters
     ----------
     loss : sequence of float
         Loss probabilities of a packet.
     simulation : Simulation, optional
-        Simulate each alone: 40 Mbit/s, 100 ms, 200 packets, eta1 = 0.2.
+        Simulate each control alone: 40 Mbit/s, 100 ms, 200 packets, eta1 = 0.2.
 
     Returns
     -------
@@ -125,9 +125,9 @@ def predict_gain(
             for controller, params in (("illinois", {"eta1": 0.2}), ("reno", {}))
             for p in loss
         ]
-        found = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
+        means = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
         ratios = [
-            ratio_of_means(np.asarray(windows, float), np.asarray(windows_of_reno, float))
+            ratio_of_means(windows, windows_of_reno)
             for windows, windows_of_reno in zip(found[: len(loss)], found[len(loss) :], strict=True)
         ]
         estimates = ratios * 2
@@ -169,28 +169,28 @@ def predict_noise(
     Parameters
     ----------
     gamma : sequence of float
-        Packets that each keeps in the queue.
+        Packets that each flow keeps in the queue.
     sigma_ms : sequence of float
         Mean of the noise, which is uniform on [0, 2 sigma].
     simulation : Simulation, optional
-        Simulate both, 10 Mbit/s, 60 ms, 50 packets, with the mean RTT of a round trip as in the
-        paper's Vegas.
+        Simulate both flows on 10 Mbit/s, 60 ms and 50 packets; as in the paper's Vegas, they use the
+        mean RTT of a round trip.
 
     Returns
     -------
     Prediction
-        Throughput of both flows together, Mbit/s; it falls from where sigma passes 2 gamma/C.
+        Total throughput of the two flows, Mbit/s; it falls when sigma exceeds 2 gamma/C.
     """
     mbps = build.PACKET_BITS / 1e6
     rows, scenarios = [], []
-    for one in gamma:
-        threshold = float(illinois.vegas_threshold(one, NOISE_CAPACITY, 2))
+    for queued in gamma:
+        threshold = float(illinois.vegas_threshold(queued, NOISE_CAPACITY, 2))
         for sigma in sigma_ms:
             noise = (sigma / 1000, sigma / 1000)
-            rates = illinois.vegas_throughput(one, NOISE_CAPACITY, NOISE_RTT_S, noise)
+            rates = illinois.vegas_throughput(queued, NOISE_CAPACITY, NOISE_RTT_S, noise)
             rows.append(
                 {
-                    "gamma": f"gamma = {one:g}",
+                    "gamma": f"gamma = {queued:g}",
                     "sigma_ms": float(sigma),
                     "predicted": min(float(rates.sum()), NOISE_CAPACITY) * mbps,
                     "threshold_ms": 1000 * threshold,

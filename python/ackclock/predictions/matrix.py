@@ -18,12 +18,12 @@ LEVELS = {"light": 0.5, "medium": 1.0, "heavy": 2.0}
 
 
 def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
-    """Run the paper's study once.
+    """Simulate the paper's study once.
 
     Parameters
     ----------
     flows : int
-        N.
+        Number of flows N.
     level : str
         A key of `LEVELS`.
     seed : int
@@ -43,12 +43,12 @@ def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
 
 
 def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
-    """Follow the chain for three levels of congestion: 50 runs of 1000 events each.
+    """Simulate the chain for three levels of congestion: 50 runs of 1000 events each.
 
     Parameters
     ----------
     flows : sequence of float
-        N, rounded to whole flows.
+        Numbers of flows N, rounded to whole flows.
     seed : int
         Seed of the random round trips of 50 to 250 ms, starts and drops.
 
@@ -56,7 +56,8 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
     -------
     Prediction
         x/x* over T/T_mean by least squares, with the exponent `mu`, the range of x/x*, and the
-        largest Std(x)/mean. `chain_mu` of the mean field, Theorem 4.3 without variance, beside it.
+        largest Std(x)/mean; `mean_field_mu` is the exponent of the mean field, Theorem 4.3 without
+        variance.
     """
     rows, lines = [], []
     trips = np.geomspace(0.4, 1.8, 30)
@@ -65,9 +66,9 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
             rtt, shares = study(count, level, seed)
             mean, deviation = shares.mean(axis=1), shares.std(axis=1)
             ratio = mean / matrix.equal_window_shares(rtt)
-            found = matrix.mu(mean, rtt)
+            mu = matrix.mu(mean, rtt)
             pmf = matrix.uniform_drops(max(1, round(count * LEVELS[level])))
-            field = np.array([matrix.mean_shares(one, pmf) for one in rtt])
+            field = np.array([matrix.mean_shares(rtt_of_run, pmf) for rtt_of_run in rtt])
             name = f"N = {count}, {level}"
             relative = rtt / rtt.mean(axis=1, keepdims=True)
             for at in (0.5, 1.0, 1.5):
@@ -77,14 +78,14 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
                         "case": name,
                         "rtt_over_mean": at,
                         "predicted": float(np.median(ratio[near])) if near.any() else None,
-                        "mu": found,
+                        "mu": mu,
                         "mean_field_mu": matrix.mu(field, rtt),
                         "lowest_ratio": float(ratio.min()),
                         "highest_ratio": float(ratio.max()),
                         "largest_std_over_mean": float((deviation / mean).max()),
                     }
                 )
-            lines.append(pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-found}))
+            lines.append(pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-mu}))
     return Prediction(
         title="Shares over those of equal windows in the matrix model",
         points=pl.DataFrame(rows, infer_schema_length=None),

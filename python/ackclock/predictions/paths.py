@@ -21,29 +21,10 @@ def dumbbell(
     sample_s: float | None = None,
     **link: build.Setting,
 ) -> build.Table:
-    """Describe a dumbbell; by default its bottleneck never fills, so that only its losses matter.
+    """Return a dumbbell scenario; by default the bottleneck never fills, so that only its losses matter.
 
-    Parameters
-    ----------
-    flows : sequence of mapping
-        As `build.flow` gives them.
-    measured_s, warmup_s : float
-        Seconds measured, and left out before.
-    rate_mbps : float
-        Rate of the bottleneck, Mbit/s.
-    buffer_packets : int, optional
-        Packets; by default a buffer that never overflows.
-    delay_s : float
-        One-way propagation delay of the bottleneck, seconds.
-    sample_s : float, optional
-        Sampling interval of the trace, seconds.
-    **link
-        Other keys of `[dumbbell]`, such as loss.
-
-    Returns
-    -------
-    dict
-        The scenario.
+    Flows are those of `build.flow`, `buffer_packets` is unlimited by default, `delay_s` is the one-way delay
+    of the bottleneck, and `link` has other keys of `[dumbbell]`, such as loss.
     """
     return build.scenario(
         build.dumbbell(
@@ -54,7 +35,7 @@ def dumbbell(
             **link,
         ),
         *flows,
-        # Whole microseconds: a length that was computed has no more digits that mean anything.
+        # Whole microseconds: further digits of a computed length are noise.
         duration=build.seconds(round(warmup_s + measured_s, 6)),
         warmup=build.seconds(round(warmup_s, 6)),
         sample=None if sample_s is None else build.seconds(sample_s),
@@ -62,8 +43,8 @@ def dumbbell(
 
 
 RECOVERY = 1 + 9 / 11
-"""Round trips of recovery from ten losses spread over a round trip: the last one is found missing
-9/11 of a round trip after the first, averaged over their positions, and then sent again."""
+"""Round trips of recovery from ten losses spread over a round trip: on average over their positions,
+the last one is detected 9/11 of a round trip after the first, and then retransmitted."""
 
 
 def losing_together(
@@ -72,29 +53,15 @@ def losing_together(
     duration_s: float,
     sample_s: float,
 ) -> build.Table:
-    """Describe flows that all have one loss event at given times.
+    """Return a scenario of flows that all have one loss event at each of the given times.
 
-    Every flow has a link of its own, without limits. For one round trip, in which the whole window
-    passes it however bunched, the link loses ten packets on average, or a third of a small window:
-    all of one loss event, because the loss of the first one is not known before the last one is
-    sent. Windows of 14 packets and more miss it once in 400 times at most.
+    Every flow has a link of its own without limits. For one round trip, in which the whole window passes it
+    however bunched, the link loses ten packets on average, or a third of a small window. They belong to one
+    loss event, because the last packet is sent before the loss of the first is known. Windows of 14 packets
+    and more miss the event at most once in 400 times.
 
-    Parameters
-    ----------
-    flows : sequence of (mapping, float, sequence of float)
-        As `build.flow` gives them, with the propagation round trip, seconds, and the expected
-        window at each loss event, packets.
-    times_s : sequence of float
-        When the loss events begin, seconds; farther apart than the longest round trip.
-    duration_s : float
-        Simulated time, seconds.
-    sample_s : float
-        Sampling interval of the trace, seconds.
-
-    Returns
-    -------
-    dict
-        The scenario.
+    Each flow is a triple: the flow of `build.flow`, its propagation round trip in seconds, and its expected
+    window at each loss event in packets. The times must be farther apart than the longest round trip.
     """
     names = [f"sender{index}" for index in range(len(flows))]
     path = {
@@ -115,7 +82,7 @@ def losing_together(
             "node": [{"name": name} for name in [*names, "receiver"]],
             "link": [{"name": f"{name}-path", "from": name, "to": "receiver", **path} for name in names],
         },
-        *({**one, "from": name, "to": "receiver"} for name, (one, _, _) in zip(names, flows, strict=True)),
+        *({**flow, "from": name, "to": "receiver"} for name, (flow, _, _) in zip(names, flows, strict=True)),
         duration=build.seconds(round(duration_s, 6)),
         sample=build.seconds(sample_s),
         events=tuple(changes),

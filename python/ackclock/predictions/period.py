@@ -1,4 +1,4 @@
-"""Self-induced congestion: round trips between two loss events of a flow alone on its link."""
+"""Self-induced congestion: the round trips between two loss events of a flow alone on its link."""
 
 from __future__ import annotations
 
@@ -17,23 +17,13 @@ from ackclock.predictions.prediction import Prediction, Row, Simulation, check_n
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
-"""Share of W_max that waits in the buffer: the link is full from a window of 0.9 W_max on."""
+"""Buffer as a share of W_max: the link is full at windows above 0.9 W_max."""
 EPOCHS = 12
 
 
 @dataclass(frozen=True)
-class Control:
-    """A control whose period is known.
-
-    Attributes
-    ----------
-    formula : callable
-        Round trips from W_max.
-    controller : str, optional
-        What is simulated; None for the hypothetical protocol.
-    params : mapping
-        Parameters of the control.
-    """
+class PeriodModel:
+    """The formula of a control's period, from W_max, and the control to simulate, if there is one."""
 
     formula: Callable[[Any], Any]
     controller: str | None
@@ -44,15 +34,15 @@ def _of_law(law: laws.Law) -> Callable[[Any], Any]:
     return np.vectorize(lambda window: laws.cycle(law, window).round_trips, otypes=[float])
 
 
-CONTROLS: dict[str, Control] = {
-    "reno": Control(periods.aimd, "reno"),
-    "hstcp": Control(periods.hstcp, "hstcp"),
-    "scalable": Control(lambda window: np.full(np.shape(window), periods.mimd()), "scalable"),
-    # TCP-Africa turns slow where a queue begins: at 0.9 of W_max.
-    "africa": Control(_of_law(laws.africa(1 - BUFFER_SHARE)), "africa"),
-    "two-mode": Control(lambda window: periods.two_mode(window, 1 - BUFFER_SHARE), None),
-    "bic": Control(_of_law(laws.bic()), "bic", {"search": "per_rtt"}),
-    "aimd": Control(lambda window: periods.aimd(window, 32, 0.125), "aimd"),
+CONTROLS: dict[str, PeriodModel] = {
+    "reno": PeriodModel(periods.aimd, "reno"),
+    "hstcp": PeriodModel(periods.hstcp, "hstcp"),
+    "scalable": PeriodModel(lambda window: np.full(np.shape(window), periods.mimd()), "scalable"),
+    # TCP-Africa enters its slow mode when a queue builds up, at 0.9 of W_max.
+    "africa": PeriodModel(_of_law(laws.africa(1 - BUFFER_SHARE)), "africa"),
+    "two-mode": PeriodModel(lambda window: periods.two_mode(window, 1 - BUFFER_SHARE), None),
+    "bic": PeriodModel(_of_law(laws.bic()), "bic", {"search": "per_rtt"}),
+    "aimd": PeriodModel(lambda window: periods.aimd(window, 32, 0.125), "aimd"),
 }
 
 
@@ -68,10 +58,10 @@ def predict(
     controls : sequence of str
         Names in `CONTROLS`.
     windows : sequence of float
-        W_max, packets.
+        Largest windows W_max, packets.
     simulation : Simulation, optional
-        Simulate each flow alone, RTT 0.1 s, a buffer of a tenth of W_max. Nothing is random there:
-        the interval is over the epochs of one run.
+        Simulate each flow alone with an RTT of 0.1 s and a buffer of a tenth of W_max. Nothing is
+        random there: the interval is over the epochs of one run.
 
     Returns
     -------
@@ -81,7 +71,7 @@ def predict(
     Raises
     ------
     LookupError
-        When a control has no formula; the message lists those that have.
+        When a control has no formula; the message lists the controls that have.
     """
     check_names(controls, CONTROLS, "period")
     rows: list[Row] = [
@@ -108,12 +98,12 @@ def predict(
 
 
 def _scenario(control: str, window: float, predicted: float) -> build.Table | None:
-    """Describe the run that the formula is compared with; the period sets its length."""
+    """Return the scenario that the formula is compared with; the period determines its length."""
     if CONTROLS[control].controller is None:
         return None
     buffer = round(BUFFER_SHARE * window)
     rate_mbps = (window - buffer) / RTT_S * build.PACKET_BITS / 1e6
-    one = build.flow(
+    flow = build.flow(
         CONTROLS[control].controller,
         rtt=build.seconds(RTT_S),
         params=dict(CONTROLS[control].params),
@@ -121,7 +111,7 @@ def _scenario(control: str, window: float, predicted: float) -> build.Table | No
     )
     length_s = (predicted + 5) * RTT_S * (1 + BUFFER_SHARE)
     return paths.dumbbell(
-        [one],
+        [flow],
         EPOCHS * length_s,
         warmup_s=2 * length_s,
         rate_mbps=rate_mbps,
@@ -134,5 +124,5 @@ def _period(run: Run) -> Estimate:
     losses = run.events.filter(pl.col("kind").is_in(["loss", "timeout"]))["time_s"].to_numpy()
     windows = run.windows.filter(pl.col("rtt_ms").is_not_null())
     time, rtt_s = windows["time_s"].to_numpy(), windows["rtt_ms"].to_numpy() / 1000
-    found = epochs(losses, 1.5 * RTT_S, run.summary["measured_from_s"])
-    return over_runs([round_trips(time, rtt_s, epoch) for epoch in found], least=0.0)
+    intervals = epochs(losses, 1.5 * RTT_S, run.summary["measured_from_s"])
+    return over_runs([round_trips(time, rtt_s, epoch) for epoch in intervals], least=0.0)

@@ -1,4 +1,4 @@
-"""What a prediction is: formulas at some points, beside what the simulation gives there."""
+"""The type of predictions: formulas at some points, next to simulated values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Simulation:
-    """How predictions are compared with simulations.
+    """Settings of the simulations that predictions are compared with.
 
     Attributes
     ----------
     runs : int
-        Runs of each scenario, each with other random streams.
+        Runs of each scenario, each with different random streams.
     jobs : int, optional
         Runs at once; by default one per core.
     cluster : str, optional
@@ -49,9 +49,9 @@ class Simulation:
         Parameters
         ----------
         scenarios : sequence of mapping
-            As for `each`.
+            Scenarios as for `each`.
         measure : callable
-            The number, from a recorded run; it is positive or 0.
+            Function from a recorded run to the number, which is not negative.
 
         Returns
         -------
@@ -61,19 +61,19 @@ class Simulation:
         return [over_runs(values, least=0.0) for values in self.each(scenarios, measure)]
 
     def each(self, scenarios: Sequence[Mapping[str, object]], measure: Callable[[Run], T]) -> list[list[T]]:
-        """Simulate scenarios and ask something of every run.
+        """Simulate scenarios and measure every run.
 
         Parameters
         ----------
         scenarios : sequence of mapping
-            As in scenario files.
+            Scenarios as in scenario files.
         measure : callable
-            The question, to a recorded run.
+            Function of a recorded run.
 
         Returns
         -------
         list of list
-            The answers by scenario and run.
+            Its values by scenario and run.
         """
         cases = [Case(scenario, self.runs) for scenario in scenarios]
         return measure_all(cases, measure, self.jobs, self.cluster)
@@ -86,42 +86,42 @@ class Simulation:
         Parameters
         ----------
         scenarios : sequence of mapping
-            As for `each`; None for what cannot be simulated.
+            Scenarios as for `each`; None for points that cannot be simulated.
         measure : callable
-            The estimate, from a recorded run.
+            Function from a recorded run to the estimate.
 
         Returns
         -------
         list of Estimate
-            One for each scenario, NaN for None.
+            One estimate for each scenario, NaN for None.
         """
         cases = [Case(scenario) for scenario in scenarios if scenario is not None]
-        found = iter(measure_all(cases, measure, self.jobs, self.cluster))
+        measured = iter(measure_all(cases, measure, self.jobs, self.cluster))
         missing = Estimate(float("nan"), float("nan"), float("nan"), 0)
-        return [missing if one is None else next(found)[0] for one in scenarios]
+        return [missing if scenario is None else next(measured)[0] for scenario in scenarios]
 
 
 @dataclass(frozen=True, repr=False)
 class Prediction:
-    """Numbers of a model, and of the simulation beside them.
+    """Numbers of a model, next to those of the simulation.
 
     Attributes
     ----------
     title : str
-        What is predicted.
+        Title of the table and the picture.
     points : polars.DataFrame
         One row per point: the columns `hue` and `x`, `predicted`, and when simulated `simulated`,
         `low`, `high` (95 % interval).
     x, hue : str
-        Columns along the axis and of the curves.
+        Column along the axis, and column whose values get curves.
     x_label, y_label : str
         Labels of the axes, with units.
     line : polars.DataFrame, optional
         Columns `hue`, `x` and `predicted` of a finer curve for the picture.
     log_x, log_y : bool
-        Logarithmic axes.
+        Whether the axes are logarithmic.
     notes : tuple of str
-        What must be known to read the numbers.
+        Remarks that are needed to read the numbers.
     """
 
     title: str
@@ -143,12 +143,12 @@ class Prediction:
             return self.draw()._repr_png_()
 
     def to_latex(self) -> str:
-        """Write the points as a table for LaTeX, with the rules of booktabs.
+        """Return the points as a LaTeX table with the rules of booktabs.
 
         Returns
         -------
         str
-            A tabular.
+            A tabular environment.
         """
         return latex.table(self.points.columns, self.points.rows())
 
@@ -158,22 +158,22 @@ class Prediction:
         Returns
         -------
         Figure
-            One panel.
+            A figure with one panel.
         """
         figure, (panel,) = plots.panels(1, height=4.0)
         names = self.points[self.hue].unique(maintain_order=True).to_list()
-        words = self.points[self.x].dtype == pl.String
+        categorical = self.points[self.x].dtype == pl.String
         simulated = "simulated" in self.points.columns
-        places = self.points[self.x].unique(maintain_order=True).to_list()
+        categories = self.points[self.x].unique(maintain_order=True).to_list()
         for index, name in enumerate(names):
             style = plots.style(index)
             own = self.points.filter(pl.col(self.hue) == name)
             line = own if self.line is None else self.line.filter(pl.col(self.hue) == name)
-            if words:
-                # Words have no order to be joined by.
+            if categorical:
+                # Categories have no order for a line to follow.
                 style["linestyle"] = "none"
                 panel.plot(
-                    [places.index(place) for place in line[self.x]],
+                    [categories.index(value) for value in line[self.x]],
                     line["predicted"],
                     marker="_",
                     markersize=16,
@@ -184,7 +184,7 @@ class Prediction:
                 panel.plot(line[self.x], line["predicted"], label=str(name), **style)
             if simulated:
                 known = own.filter(pl.col("simulated").is_not_null())
-                x = [places.index(place) for place in known[self.x]] if words else known[self.x]
+                x = [categories.index(value) for value in known[self.x]] if categorical else known[self.x]
                 plots.errors(
                     panel,
                     x,
@@ -192,12 +192,12 @@ class Prediction:
                     known["low"],
                     known["high"],
                     index=index,
-                    label=str(name) if words else None,
+                    label=str(name) if categorical else None,
                     joined=False,
                 )
-        if words:
-            panel.set_xticks(range(len(places)), places)
-            panel.set_xlim(-0.5, len(places) - 0.5)
+        if categorical:
+            panel.set_xticks(range(len(categories)), categories)
+            panel.set_xlim(-0.5, len(categories) - 0.5)
         panel.set(xlabel=self.x_label, ylabel=self.y_label)
         if self.log_x:
             panel.set_xscale("log")
@@ -208,69 +208,26 @@ class Prediction:
 
 
 def check_names(names: Collection[str], known: Collection[str], what: str) -> None:
-    """Refuse names of controls that nothing is known of.
-
-    Parameters
-    ----------
-    names : collection of str
-        Names that were asked for.
-    known : collection of str
-        Those that there are.
-    what : str
-        What is known of these.
-
-    Raises
-    ------
-    LookupError
-        When one is not among them; the message lists those that are.
-    """
+    """Raise LookupError for a control without a formula; `what` names the formula in the message."""
     for name in names:
         if name not in known:
-            raise LookupError(f"no {what} of {name!r}; there are {', '.join(known)}")
+            raise LookupError(f"no {what} of {name!r}; choose from {', '.join(known)}")
 
 
 def curves(hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]) -> pl.DataFrame:
-    """Evaluate formulas at many points.
-
-    Parameters
-    ----------
-    hue, x : str
-        Columns for the names of the formulas and for the points.
-    at : ndarray
-        The points.
-    formulas : mapping
-        Each by its name, from the points to the numbers.
-
-    Returns
-    -------
-    polars.DataFrame
-        `Prediction.line`.
-    """
+    """Return the values of formulas at many points, as `Prediction.line`."""
     return pl.concat(
         pl.DataFrame({hue: name, x: at, "predicted": formula(at)}) for name, formula in formulas.items()
     )
 
 
-def with_simulated(rows: Sequence[Mapping[str, object]], estimates: Sequence[Estimate]) -> pl.DataFrame:
-    """Put what was simulated beside what was predicted.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        The predicted points.
-    estimates : sequence of Estimate
-        One for each, or none at all.
-
-    Returns
-    -------
-    polars.DataFrame
-        `Prediction.points`.
-    """
+def with_simulated(rows: Sequence[Mapping[str, Any]], estimates: Sequence[Estimate]) -> pl.DataFrame:
+    """Return `Prediction.points`: the predicted points joined with their estimates, if there are any."""
     if not estimates:
         return pl.DataFrame(list(rows), infer_schema_length=None)
     joined = [
-        {**row, "simulated": one.value, "low": one.low, "high": one.high}
-        for row, one in zip(rows, estimates, strict=True)
+        {**row, "simulated": estimate.value, "low": estimate.low, "high": estimate.high}
+        for row, estimate in zip(rows, estimates, strict=True)
     ]
     frame = pl.DataFrame(joined, infer_schema_length=None)
     return frame.with_columns(pl.col("simulated", "low", "high").fill_nan(None))

@@ -18,28 +18,18 @@ BATCHES = 10
 
 
 @dataclass(frozen=True)
-class Control:
-    """A control whose response function is known.
-
-    Attributes
-    ----------
-    formula : callable
-        Packets per round trip, from the loss-event rate and the round-trip time in seconds.
-    law : Law, optional
-        Its window law, for the formula with the round trip of recovery.
-    controller : str, optional
-        What is simulated; None where periodic loss is not what the formula is about.
-    params : mapping
-        Parameters of the control.
-    cycles : int
-        Loss events to measure.
-    """
+class ResponseModel:
+    """The response function of a control, and the control to simulate, if there is one."""
 
     formula: Callable[[Any, float], Any]
+    """Packets per round trip, from the loss-event rate and the round-trip time in seconds."""
     law: laws.Law | None = None
+    """Its window law, for the formula with the round trip of recovery."""
     controller: str | None = None
-    params: Mapping[str, object] = field(default_factory=dict)
+    """None when the formula is not about periodic loss."""
+    params: Mapping[str, Any] = field(default_factory=dict)
     cycles: int = 40
+    """Loss events to measure."""
 
 
 def _of_p(formula: Callable[..., Any], *arguments: float) -> Callable[[Any, float], Any]:
@@ -50,21 +40,21 @@ def _at(formula: Callable[[Any, float], Any], rtt_s: float) -> Callable[[Any], A
     return lambda p: formula(p, rtt_s)
 
 
-CONTROLS: dict[str, Control] = {
-    "reno": Control(_of_p(responses.reno), laws.aimd(1, 0.5), "reno"),
-    "gaimd": Control(_of_p(responses.gaimd), laws.aimd(0.31, 0.125), "gaimd"),
-    "multcp": Control(_of_p(responses.multcp, 4), laws.aimd(4, 1 / 8), "multcp", {"n": 4}),
-    "fit": Control(_of_p(responses.fit, 3), laws.aimd(3, 0.2), "fit", {"n": 3}),
-    "aimd": Control(_of_p(responses.aimd, 32, 0.125), laws.aimd(32, 0.125), "aimd"),
-    "hstcp": Control(_of_p(responses.hstcp), laws.hstcp(), "hstcp"),
-    "scalable": Control(_of_p(responses.scalable), laws.scalable(), "scalable"),
-    "bic": Control(_of_p(responses.bic), laws.bic(), "bic", {"search": "per_rtt"}),
-    "cubic": Control(responses.cubic, None, "cubic", {"fast_convergence": False}, 100),
-    "compound": Control(_of_p(responses.compound), laws.compound(), "compound"),
-    "veno": Control(_of_p(responses.veno), laws.aimd(1, 0.2), "veno"),
-    "westwood": Control(lambda p, rtt_s: responses.westwood(p, rtt_s, 0.0)),
-    "tfrc": Control(_of_p(responses.tfrc), None, "tfrc"),
-    "pftk": Control(_of_p(responses.pftk)),
+CONTROLS: dict[str, ResponseModel] = {
+    "reno": ResponseModel(_of_p(responses.reno), laws.aimd(1, 0.5), "reno"),
+    "gaimd": ResponseModel(_of_p(responses.gaimd), laws.aimd(0.31, 0.125), "gaimd"),
+    "multcp": ResponseModel(_of_p(responses.multcp, 4), laws.aimd(4, 1 / 8), "multcp", {"n": 4}),
+    "fit": ResponseModel(_of_p(responses.fit, 3), laws.aimd(3, 0.2), "fit", {"n": 3}),
+    "aimd": ResponseModel(_of_p(responses.aimd, 32, 0.125), laws.aimd(32, 0.125), "aimd"),
+    "hstcp": ResponseModel(_of_p(responses.hstcp), laws.hstcp(), "hstcp"),
+    "scalable": ResponseModel(_of_p(responses.scalable), laws.scalable(), "scalable"),
+    "bic": ResponseModel(_of_p(responses.bic), laws.bic(), "bic", {"search": "per_rtt"}),
+    "cubic": ResponseModel(responses.cubic, None, "cubic", {"fast_convergence": False}, 100),
+    "compound": ResponseModel(_of_p(responses.compound), laws.compound(), "compound"),
+    "veno": ResponseModel(_of_p(responses.veno), laws.aimd(1, 0.2), "veno"),
+    "westwood": ResponseModel(lambda p, rtt_s: responses.westwood(p, rtt_s, 0.0)),
+    "tfrc": ResponseModel(_of_p(responses.tfrc), None, "tfrc"),
+    "pftk": ResponseModel(_of_p(responses.pftk)),
 }
 
 
@@ -74,7 +64,7 @@ def predict(
     rtt_s: float = 0.1,
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict rates by the closed formulas.
+    """Predict rates with the closed formulas.
 
     Parameters
     ----------
@@ -83,21 +73,21 @@ def predict(
     loss : sequence of float
         Loss-event rates.
     rtt_s : float
-        Round-trip time, seconds; it matters for cubic.
+        Round-trip time, seconds; only cubic and westwood depend on it.
     simulation : Simulation, optional
-        Simulate with one loss in exactly 1/p packets, on a path that does nothing else. Nothing is
-        random there: the interval is over ten batches of one run.
+        Simulate one loss in exactly 1/p packets on a path without other limits. Nothing is random
+        there: the interval is over ten batches of one run.
 
     Returns
     -------
     Prediction
-        Packets per round trip; the column `with_recovery` has the law's rate when the round trip of
-        recovery is counted, where the law is known.
+        Packets per round trip; for controls with a window law, the column `with_recovery` has its rate
+        with the round trip of recovery included.
 
     Raises
     ------
     LookupError
-        When a control has no formula; the message lists those that have.
+        When a control has no formula; the message lists the controls that have.
     """
     check_names(controls, CONTROLS, "response function")
     rows = []
@@ -130,21 +120,21 @@ def predict(
 
 
 def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:
-    """Describe the run that the formula is compared with: two samples per batch."""
+    """Return the scenario that the formula is compared with, with two samples per batch."""
     if CONTROLS[name].controller is None:
         return None
     control = CONTROLS[name]
     expected = float(control.formula(p, rtt_s))
     # Whole microseconds, so that the batches fill the measured time.
     sample_s = round(max(control.cycles / p * rtt_s / expected, 600 * rtt_s) / (2 * BATCHES), 6)
-    one = build.flow(
+    flow = build.flow(
         control.controller,
         rtt=build.seconds(rtt_s),
         params=dict(control.params),
         initial_ssthresh=max(2.0, 0.8 * expected),
     )
     return paths.dumbbell(
-        [one],
+        [flow],
         2 * BATCHES * sample_s,
         warmup_s=BATCHES / 2 * sample_s,
         sample_s=sample_s,

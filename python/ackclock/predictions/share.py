@@ -1,4 +1,4 @@
-"""TCP-Illinois beside Reno: windows on one droptail link."""
+"""TCP-Illinois next to Reno: their windows on one droptail link."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SETTINGS: dict[str, tuple[str, list[build.Table]]] = {
     "delay up to 2 ms": ("2 ms", []),
     "5 % Poisson traffic": ("500 us", [{"source": "poisson", "rate": "5 Mbit/s", "rtt": "100 ms"}]),
 }
-"""How much chance decides whose packet meets the full queue: the random delay before each send,
-and other traffic."""
+"""Sources of randomness that decide whose packet meets the full queue: the random delay before each
+send, and other traffic."""
 
 
 def predict(simulation: Simulation | None = None) -> Prediction:
-    """Predict the window of an Illinois flow over that of a Reno flow, two and two on one link.
+    """Predict the window of an Illinois flow over that of a Reno flow, with two of each on one link.
 
     Parameters
     ----------
     simulation : Simulation, optional
-        Simulate them on 100 Mbit/s, 100 ms, 100 packets, for several degrees of chance.
+        Simulate the flows on 100 Mbit/s, 100 ms, 100 packets, with several degrees of randomness.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         (alpha*/(2 beta*))^(1/(1 + lambda)) of section 4.6, with alpha* = 1.21 of the fluid cycle,
         beta* = 1/2, and lambda the exponent of f(x) at equal shares. `measured_alpha` is the alpha*
         of the simulated flows, `from_measured_alpha` the same formula with it, and `chain` the
-        matrix model's chain with the fluid's.
+        matrix model's chain with the alpha* of the fluid cycle.
     """
     flows = 2 * EACH
     # Just before a congestion event Illinois adds 0.1 and Reno 1 packet per round trip.
@@ -68,10 +68,10 @@ def predict(simulation: Simulation | None = None) -> Prediction:
     estimates = []
     if simulation is not None:
         scenarios = [_scenario(delay, more) for delay, more in SETTINGS.values()]
-        found = simulation.each(scenarios, _measure)
-        estimates = [over_runs([ratio for ratio, _ in one], least=0.0) for one in found]
-        for row, one in zip(rows, found, strict=True):
-            row["measured_alpha"] = float(np.mean([alpha for _, alpha in one]))
+        measured = simulation.each(scenarios, _measure)
+        estimates = [over_runs([ratio for ratio, _ in runs], least=0.0) for runs in measured]
+        for row, runs in zip(rows, measured, strict=True):
+            row["measured_alpha"] = float(np.mean([alpha for _, alpha in runs]))
             row["from_measured_alpha"] = float(illinois.share_over_reno(row["measured_alpha"], 0.5, exponent))
     return Prediction(
         title="Window of Illinois over that of Reno on one link",

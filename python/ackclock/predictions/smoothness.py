@@ -55,10 +55,10 @@ def predict(
     Returns
     -------
     Prediction
-        Formulas for low loss: AIMD without timeouts, TFRC from one loss interval to the mean of
-        eight, TEAR from windows with the CoV and correlation that Bernoulli losses give them (0.21
-        and 0.34 in the study and its correction are for Poisson losses). `timeouts` is the chain of
-        the timer, with the minimum timeout of the protocol.
+        Formulas for low loss: AIMD without timeouts, TFRC with the mean of eight loss intervals,
+        TEAR with the CoV and correlation of windows under Bernoulli losses (0.21 in the study and
+        0.34 in its correction are for Poisson losses). `timeouts` is the chain of the timer, with
+        the minimum timeout of the protocol.
     """
     rows, scenarios = [], []
     for protocol, (controller, settings) in PROTOCOLS.items():
@@ -97,12 +97,12 @@ def predict(
         y_label="CoV of the sending rate",
         line=curves("protocol", "p", fine, formulas),
         log_x=True,
-        notes=("The lines hold for low loss: no timeouts.",),
+        notes=("The lines hold for low loss rates without timeouts.",),
     )
 
 
 def _rate_variation(run: Run) -> float:
-    """Return the CoV of what the first flow sent in each sampling interval of the measured time."""
+    """Return the CoV of the bytes that the first flow sent per sampling interval of the measured time."""
     windows = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
     return float(cov(windows["sent_bytes"].to_numpy()))
 
@@ -113,7 +113,7 @@ LOSSES = 400
 
 
 def _intervals(kind: str, seed: int) -> Array:
-    """Draw loss intervals, seconds, with the mean of 100 round trips."""
+    """Draw loss intervals in seconds with a mean of 100 round trips."""
     generator = np.random.default_rng(seed)
     drawn: Array
     if kind == "constant":
@@ -123,9 +123,9 @@ def _intervals(kind: str, seed: int) -> Array:
     elif kind == "Pareto, shape 2.5":
         drawn = 0.6 * (1 + generator.pareto(2.5, LOSSES))
     else:
-        # Ten short ones, then ten long ones, drawn around their mean.
+        # Ten short intervals, then ten long ones, drawn around their means.
         drawn = np.where(np.arange(LOSSES) // 10 % 2 == 0, 0.4, 1.6) * generator.uniform(0.5, 1.5, LOSSES)
-    # Loss events within a recovery would be one.
+    # Loss events within one recovery would count as one event.
     return np.maximum(drawn * MEAN_INTERVAL_S, 4 * RTT_S)
 
 
@@ -153,24 +153,24 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
         for kind in KINDS:
             drawn = [_intervals(kind, seed) for seed in range(1, runs + 1)]
             predicted = [
-                smoothness.aimd_with_intervals(one / RTT_S, increase, keep, paths.RECOVERY).cov
-                for one in drawn
+                smoothness.aimd_with_intervals(intervals / RTT_S, increase, keep, paths.RECOVERY).cov
+                for intervals in drawn
             ]
             rows.append({"control": label, "intervals": kind, "predicted": float(np.mean(predicted))})
-            for one in drawn:
+            for intervals in drawn:
                 tops = [increase * MEAN_INTERVAL_S / RTT_S / (1 - keep)]
-                for interval in one:
+                for interval in intervals:
                     tops.append(keep * tops[-1] + increase * interval / RTT_S)
                 ssthresh = round(keep * tops[0])
                 flow = build.flow(controller, rtt=build.seconds(RTT_S), initial_ssthresh=ssthresh)
-                times = 2.0 + np.concatenate(([0.0], np.cumsum(one)))
+                times = 2.0 + np.concatenate(([0.0], np.cumsum(intervals)))
                 scenario = paths.losing_together(
                     [(flow, RTT_S, tops)], times.tolist(), float(times[-1]) + 1, RTT_S
                 )
                 scenarios.append(scenario)
     estimates = []
     if simulation is not None:
-        # Every run has loss times of its own, so each is a scenario, run once.
+        # Every run has its own loss times, so each is a scenario that is run once.
         once = replace(simulation, runs=1)
 
         def measure(run: Run) -> float:
@@ -184,8 +184,8 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
             inside = (time > losses[settled]) & (time < losses[-1])
             return float(cov(window[inside]))
 
-        found = [value for (value,) in once.each(scenarios, measure)]
-        grouped = [found[index : index + runs] for index in range(0, len(found), runs)]
+        covs = [value for (value,) in once.each(scenarios, measure)]
+        grouped = [covs[index : index + runs] for index in range(0, len(covs), runs)]
         estimates = [over_runs(values, least=0.0) for values in grouped]
     return Prediction(
         title="CoV of AIMD's window for several loss processes",

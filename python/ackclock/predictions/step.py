@@ -1,4 +1,4 @@
-"""Step responses: how rates follow when the loss rate changes."""
+"""Step responses: the rates of protocols after a change of the loss rate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ackclock.predictions.prediction import Prediction, Row, Simulation, with_si
 
 RTT_S = 0.1
 CHANGE_S = 100.0
-"""The change comes at round trip 1000."""
+"""Time of the change: round trip 1000."""
 FLOWS = 100
 
 PROTOCOLS: dict[str, tuple[Callable[[float, float], transients.StepResponse], str]] = {
@@ -35,12 +35,12 @@ def predict(
     Parameters
     ----------
     before, after : float
-        Loss rates: one packet in exactly 1/p.
+        Loss rates p; exactly one packet in 1/p is lost.
     round_trips : int
-        How long to follow.
+        Round trips to follow after the step.
     simulation : Simulation, optional
-        Simulate the step at round trip 1000. Rates are means over 100 flows that do not meet, with
-        random starts within 10 s, so that they are in all phases of their cycles.
+        Simulate the step at round trip 1000. Rates are means over 100 independent flows with random
+        starts within 10 s, so that they are in all phases of their cycles.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def predict(
         When the loss rate does not change.
     """
     if before == after:
-        raise ValueError(f"the loss rates before and after the step must differ: both {before:g}")
+        raise ValueError(f"the loss rates before and after the step must differ; both are {before:g}")
     at = np.arange(0, round_trips + 1, dtype=float)
     rows: list[Row] = []
     lines, scenarios = [], []
@@ -73,10 +73,10 @@ def predict(
         scenarios.append(_scenario(controller, before, after))
     estimates = []
     if simulation is not None:
-        found = simulation.each(scenarios, _progress)
+        measured = simulation.each(scenarios, _progress)
         for row in rows:
-            runs = found[list(PROTOCOLS).index(row["protocol"])]
-            estimates.append(over_runs([one[int(row["round_trip"])] for one in runs], least=0.0))
+            runs = measured[list(PROTOCOLS).index(row["protocol"])]
+            estimates.append(over_runs([curve[int(row["round_trip"])] for curve in runs], least=0.0))
     return Prediction(
         title=f"Step of the loss rate from {before:.1%} to {after:.1%}",
         points=with_simulated(rows, estimates),

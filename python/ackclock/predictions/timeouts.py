@@ -25,13 +25,13 @@ def predict(
     timeout : int
         RTO in round trips.
     seeds : int
-        Monte-Carlo runs of the chain, 100000 packets each.
+        Number of Monte Carlo runs of the chain, with 100000 packets each.
 
     Returns
     -------
     Prediction
-        As printed (1.87 at p = 0.2, t = 4, where the text has 1.7) and of the chain (2.08); the
-        simulated column is the chain itself, not a TCP.
+        CoV as printed (1.87 at p = 0.2, t = 4, where the text has 1.7) and CoV of the chain (2.08).
+        The simulated column is the chain itself, not a TCP.
     """
     rows, estimates = [], []
     for name, formula in (("as printed", timeouts.printed_cov), ("of the chain", timeouts.cov)):

@@ -51,19 +51,19 @@ def predict(
     Returns
     -------
     Prediction
-        `predicted` counts the time of recovery, `without_recovery` does not, and `power_law`
-        is ratio^(1/(1 - d)).
+        Column `predicted` includes the time of recovery, `without_recovery` does not, and
+        `power_law` is ratio^(1/(1 - d)).
 
     Raises
     ------
     LookupError
-        When a control has no law here; the message says why.
+        When a control has no window law here; the message says why.
     """
     for name in controls:
         if name == "scalable":
             raise LookupError("scalable never converges: see ackclock predict divergence")
         if name not in LAWS:
-            raise LookupError(f"no window law of {name!r} here; there are {', '.join(LAWS)}")
+            raise LookupError(f"no window law of {name!r}; choose from {', '.join(LAWS)}")
     rows, scenarios = [], []
     for name in controls:
         law, params = LAWS[name]
@@ -100,7 +100,7 @@ def predict(
 def _scenario(
     name: str, params: Mapping[str, object], rtts: tuple[float, float], shares: laws.Shares
 ) -> build.Table:
-    # Slow start has ended at the first loss event.
+    # Slow start has ended by the first loss event.
     times = 20 * max(rtts) + shares.epoch_s * np.arange(SETTLING_EPOCHS + EPOCHS + 1)
     flows = []
     for rtt, top in zip(rtts, shares.window.tolist(), strict=True):
@@ -111,7 +111,7 @@ def _scenario(
 
 
 def _ratio(run: Run) -> float:
-    """Compare what the flows delivered in the last epochs, from loss event to loss event."""
+    """Return the ratio of the bytes delivered in the last epochs, from loss event to loss event."""
     times = run.events.filter((pl.col("flow") == 0) & (pl.col("kind") == "loss"))["time_s"]
     begin, end = times[-EPOCHS - 1], times[-1]
     rates = []
@@ -139,7 +139,7 @@ def diverge(
     rtt_s : float
         Round-trip time of the short flow, seconds.
     epoch_s : float
-        Time between the loss events that both have.
+        Time between the common loss events of both flows, seconds.
     epochs : int
         Loss events to follow.
     simulation : Simulation, optional
@@ -162,12 +162,12 @@ def diverge(
     if simulation is not None:
         start = 2000.0
         times = 20 * rtts[1] + epoch_s * counts
-        one = {"controller": "scalable", "initial_ssthresh": start}
-        flows = [({**one, "rtt": build.seconds(rtt)}, rtt, [start] * len(times)) for rtt in rtts]
+        settings = {"controller": "scalable", "initial_ssthresh": start}
+        flows = [({**settings, "rtt": build.seconds(rtt)}, rtt, [start] * len(times)) for rtt in rtts]
         scenario = paths.losing_together(flows, times.tolist(), float(times[-1]) + 1, epoch_s)
-        (found,) = simulation.each([scenario], lambda run: _window_ratios(run, epochs + 1))
-        # The flows do not reach the first loss event with the same window: start from there.
-        relative = np.array(found) / np.array(found)[:, :1]
+        (measured,) = simulation.each([scenario], lambda run: _window_ratios(run, epochs + 1))
+        # The flows reach the first loss event with different windows: ratios are relative to it.
+        relative = np.array(measured) / np.array(measured)[:, :1]
         estimates = [over_runs(column, least=0.0) for column in relative.T]
     return Prediction(
         title=f"Scalable TCP: windows drift apart, RTT {rtts[0]:g} and {rtts[1]:g} s",

@@ -19,7 +19,7 @@ from ackclock_paths.cli.programs import AS_IT_IS, become, program
 
 kernel = Verbs(
     no_args_is_help=False,
-    help="Congestion controls in the Linux kernel's TCP, as eBPF: gone when unloaded.\n\n"
+    help="Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them.\n\n"
     "Connections choose one as any other: iperf3 -C ack_fit. Needs root and a kernel with BTF.",
     epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
 )
