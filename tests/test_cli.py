@@ -14,7 +14,7 @@ import pytest
 from ackclock.cli.main import VERBS, app
 from conftest import COMMAND, SCENARIO, wait_until
 
-# The keys of docs and specification, in order; every one must be there and no other.
+# The keys in the order of the documentation; exactly these must be present.
 SUMMARY_KEYS = [
     "version",
     "digest",
@@ -119,9 +119,9 @@ def test_the_queues_of_dualpi2_are_shown_apart(ackclock):
     queue = 'dumbbell.queue={ kind = "dualpi2", limit = "100 packets" }'
     prague = ["--set", queue, "--set", 'flow.0.controller="prague"']
     (line,) = ackclock("simulate", "-", "--json", *prague, input=SCENARIO).stdout.splitlines()
-    link, *others = json.loads(line)["links"]
+    link, *plain = json.loads(line)["links"]
     assert list(link) == [*LINK_KEYS, "dualpi2"]
-    assert all(list(other) == LINK_KEYS for other in others)
+    assert all(list(other_link) == LINK_KEYS for other_link in plain)
     for side in ("low_latency", "classic"):
         *_, p50, p95, p99 = link["dualpi2"][side].values()
         assert list(link["dualpi2"][side]) == ["packets", *LINK_KEYS[-3:]]
@@ -179,7 +179,7 @@ def test_output_holds_the_files_of_the_format(ackclock, scenario, tmp_path):
     # 5 s sampled every 50 ms: 100 or 101 samples of each of two flows.
     assert pl.read_parquet(out / "windows.parquet").height in range(199, 203)
     assert pl.read_parquet(out / "flows.parquet")["name"].to_list() == ["a", "b"]
-    # What was run can be run again and is the same.
+    # The written scenario gives the same run.
     again = json.loads(ackclock("simulate", "out/scenario.toml", "--json").stdout)
     assert again["digest"] == stored["digest"]
 
@@ -238,7 +238,7 @@ def test_unwritable_directory_is_one_line(ackclock, scenario):
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_full_disk_leaves_nothing(ackclock, scenario, tmp_path, runs):
-    # Files of at most 2000 bytes: what a full disk does to a write, with another errno.
+    # Files of at most 2000 bytes: writes fail as on a full disk, with another errno.
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
@@ -282,7 +282,7 @@ def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
     assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
 
 
-def test_broken_pipe_is_no_message(scenario):
+def test_broken_pipe_prints_no_message(scenario):
     reader, writer = os.pipe()
     os.close(reader)
     finished = subprocess.run(
@@ -320,7 +320,7 @@ def test_missing_file_is_bad_input(ackclock, command):
 
 @pytest.mark.parametrize("command", ["simulate", "check"])
 def test_refusal_names_file_line_and_key(ackclock, scenario, command):
-    # The delay of the link stands in line 9 of the scenario.
+    # The delay of the link is in line 9 of the scenario.
     scenario.write_text(SCENARIO.replace('"10 ms"', '"-10 ms"'))
     refusal = one_line(ackclock(command, "two.toml"), 2)
     assert refusal.startswith("two.toml:9: dumbbell.delay: ")
@@ -374,8 +374,8 @@ def test_packets_on_standard_output_are_those_of_the_file(ackclock, scenario, tm
     assert piped.stdout == (tmp_path / "packets.pcap").read_bytes()
     assert piped.stderr == b""
     assert not (tmp_path / "-").exists()
-    for other in ("--json", "--metrics"):
-        assert "nothing else" in one_line(ackclock("simulate", scenario, "--pcap", "-", other), 2)
+    for option in ("--json", "--metrics"):
+        assert "nothing else" in one_line(ackclock("simulate", scenario, "--pcap", "-", option), 2)
 
 
 @pytest.mark.parametrize("runs", ["1", "2"])
@@ -436,7 +436,7 @@ def imported(*arguments):
     """Call a verb in a fresh interpreter; give the modules that are there at the end."""
     program = (
         "import sys; from ackclock.cli.main import main\n"
-        f"sys.argv = ['ackclock', *{[str(one) for one in arguments]!r}]\n"
+        f"sys.argv = ['ackclock', *{[str(argument) for argument in arguments]!r}]\n"
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
@@ -490,10 +490,10 @@ def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
         try:
             wait_until(lambda: any(tmp_path.glob(".out.*.partial")))
             process.send_signal(number)
-            _, said = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
     assert process.returncode == 128 + number
-    assert said.splitlines()[-1] == f"ackclock: ended by {number.name}"
-    assert "Traceback" not in said
+    assert errors.splitlines()[-1] == f"ackclock: ended by {number.name}"
+    assert "Traceback" not in errors
     assert not list(tmp_path.glob(".out*"))

@@ -1,4 +1,4 @@
-"""The comparison: its numbers are those of the runs, and its mistakes are one line."""
+"""The comparison: its numbers are those of the runs, and its errors are one line."""
 
 import html
 import json
@@ -28,7 +28,7 @@ SETTING = comparison.PathSetup(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, p
 
 
 @pytest.fixture(scope="module")
-def found() -> comparison.Comparison:
+def compared() -> comparison.Comparison:
     return comparison.compare(SETTING, ["reno", "cubic-linux", "constant"])
 
 
@@ -37,34 +37,34 @@ def _runs(name: str, control: str) -> list[dict[str, Any]]:
     return [simulate(scenario, run=run, record=False).summary for run in range(3)]
 
 
-def test_answers_are_means_of_what_the_runs_say(found: comparison.Comparison) -> None:
+def test_answers_are_means_over_runs(compared: comparison.Comparison) -> None:
     alone = [run["flows"][0] for run in _runs("alone", "reno")]
     goodput = sum(flow["goodput_mbps"] for flow in alone) / 3
     delay = sum(flow["mean_rtt_ms"] for flow in alone) / 3 - 40.0
-    assert found.estimates["goodput"]["reno"].value == pytest.approx(goodput)
-    assert found.estimates["delay"]["reno"].value == pytest.approx(delay)
-    beside = [run["flows"] for run in _runs("next to Reno", "cubic-linux")]
+    assert compared.estimates["goodput"]["reno"].value == pytest.approx(goodput)
+    assert compared.estimates["delay"]["reno"].value == pytest.approx(delay)
+    shared = [run["flows"] for run in _runs("next to Reno", "cubic-linux")]
     usual = [run["flows"][1]["goodput_mbps"] for run in _runs("next to Reno", "reno")]
-    stolen = [1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(beside, usual, strict=True)]
-    estimate = found.estimates["stolen_reno"]["cubic-linux"]
+    stolen = [1 - flows[1]["goodput_mbps"] / reno for flows, reno in zip(shared, usual, strict=True)]
+    estimate = compared.estimates["stolen_reno"]["cubic-linux"]
     assert estimate.value == pytest.approx(100 * sum(stolen) / 3)
 
 
-def test_what_must_be_true_of_any_run(found: comparison.Comparison) -> None:
-    # Reno takes nothing from a Reno that another Reno would not take, and cannot exceed the link.
-    assert found.estimates["stolen_reno"]["reno"].value == 0.0
-    assert found.estimates["stolen_cubic-linux"]["cubic-linux"].value == 0.0
-    for control in found.controls:
-        assert 0 < found.estimates["goodput"][control].value <= 10.0
+def test_what_must_be_true_of_any_run(compared: comparison.Comparison) -> None:
+    # Reno takes no more from Reno than another Reno flow would, and cannot exceed the link.
+    assert compared.estimates["stolen_reno"]["reno"].value == 0.0
+    assert compared.estimates["stolen_cubic-linux"]["cubic-linux"].value == 0.0
+    for control in compared.controls:
+        assert 0 < compared.estimates["goodput"][control].value <= 10.0
         # 30 packets of 8000 bits at 10 Mbit/s take 24 ms, one more is in transmission.
-        assert found.estimates["delay_p95"][control].value <= 24.0 + 2 * 0.8
-        assert 0.5 <= found.estimates["itself"][control].value <= 1.0
-        assert found.estimates["worse"][control].value <= 50.0
-    # A window that stays has its rate back with the link; the losses before cost a second or two.
-    assert 1.0 <= found.estimates["recovery"]["constant"].value <= 3.0
+        assert compared.estimates["delay_p95"][control].value <= 24.0 + 2 * 0.8
+        assert 0.5 <= compared.estimates["itself"][control].value <= 1.0
+        assert compared.estimates["worse"][control].value <= 50.0
+    # A constant window regains its rate with the link; earlier losses cost a second or two.
+    assert 1.0 <= compared.estimates["recovery"]["constant"].value <= 3.0
 
 
-def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reno_next_to_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulated: list[Job] = []
 
     def counted(*arguments: Any, **options: Any) -> Generator[tuple[Job, Answer], None, None]:
@@ -75,8 +75,8 @@ def test_reno_beside_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(answers, "each", counted)
     short = comparison.PathSetup(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
     comparison.compare(short, ["reno", "cubic-linux"], cache=tmp_path)
-    # Six scenarios of two controls are twelve; Reno against itself is Reno beside Reno, and CUBIC
-    # against itself is CUBIC beside CUBIC: ten, run twice.
+    # Six scenarios of two controls are twelve; Reno against itself is Reno next to Reno, and CUBIC
+    # against itself is CUBIC next to CUBIC: ten, run twice.
     assert len(simulated) == len(set(simulated)) == 20
     assert len(list(tmp_path.rglob("summary.json"))) == 20
 
@@ -93,8 +93,8 @@ def test_the_default_length_is_four_cycles_of_reno() -> None:
     assert comparison.PathSetup(100.0, 100.0).run_s == 600.0
 
 
-def test_a_page_has_all_answers_and_needs_no_network(found: comparison.Comparison, tmp_path: Path) -> None:
-    page.write(found, tmp_path, "ackclock compare reno")
+def test_a_page_has_all_answers_and_needs_no_network(compared: comparison.Comparison, tmp_path: Path) -> None:
+    page.write(compared, tmp_path, "ackclock compare reno")
     text = (tmp_path / "index.html").read_text()
     assert "://" not in text
     assert len(text) < 1_500_000
@@ -109,7 +109,7 @@ def test_a_page_has_all_answers_and_needs_no_network(found: comparison.Compariso
 
 
 def test_pictures_are_drawn_again_only_when_they_would_differ(
-    found: comparison.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compared: comparison.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn_now: list[str] = []
     for name in drawn.NAMES.values():
@@ -121,28 +121,28 @@ def test_pictures_are_drawn_again_only_when_they_would_differ(
         assert all((tmp_path / file).stat().st_size for file in drawn.FILES)
         return len(drawn_now)
 
-    assert times_drawn(found) == 3
-    assert times_drawn(found) == 0
+    assert times_drawn(compared) == 3
+    assert times_drawn(compared) == 0
     (tmp_path / "answers.png").unlink()
-    assert times_drawn(found) == 3
+    assert times_drawn(compared) == 3
     with (tmp_path / "windows.pdf").open("ab") as file:
         file.write(b"x")
-    assert times_drawn(found) == 3
+    assert times_drawn(compared) == 3
     (tmp_path / drawn.RECORD).write_text("{")
-    assert times_drawn(found) == 3
+    assert times_drawn(compared) == 3
     # The smallest change of one number of one run, and of one point of one curve.
-    values = {key: {name: [*one] for name, one in of.items()} for key, of in found.values.items()}
+    values = {key: {name: [*runs] for name, runs in of.items()} for key, of in compared.values.items()}
     values["goodput"]["reno"][0] = math.nextafter(values["goodput"]["reno"][0], 0.0)
-    assert times_drawn(replace(found, values=values)) == 3
-    curve = found.curves["cubic-linux"]
+    assert times_drawn(replace(compared, values=values)) == 3
+    curve = compared.curves["cubic-linux"]
     window = curve.window.copy()
     window[-1] = math.nextafter(window[-1], 0.0)
-    curves = {**found.curves, "cubic-linux": replace(curve, window=window)}
-    assert times_drawn(replace(found, curves=curves)) == 3
-    assert times_drawn(found) == 3
-    assert times_drawn(found) == 0
+    curves = {**compared.curves, "cubic-linux": replace(curve, window=window)}
+    assert times_drawn(replace(compared, curves=curves)) == 3
+    assert times_drawn(compared) == 3
+    assert times_drawn(compared) == 0
     monkeypatch.setattr(engine, "__version__", "another")
-    assert times_drawn(found) == 3
+    assert times_drawn(compared) == 3
 
 
 @given(
@@ -228,7 +228,7 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
         (["reno", "--loss", "0.5"], "write 50% if that is meant, or 0.5%"),
         (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),
         (["reno", "--path", "moon"], 'unknown value "moon"'),
-        (["reno", "--path", "geo", "--scenario", "a.toml"], "give one of them"),
+        (["reno", "--path", "geo", "--scenario", "a.toml"], "use one of them"),
         (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
         (["nowhere:Mine"], "module not found: nowhere"),
     ],
@@ -248,7 +248,7 @@ def test_the_command_prints_every_answer(tmp_path: Path, ackclock_here: Callable
     done = ackclock_here("compare", "reno", *path_of_it, "--duration", "20s", "--runs", 2, "--json")
     assert done.returncode == 0
     rows = json.loads(done.stdout)
-    assert [row["question"] for row in rows] == [one.key for one in comparison.QUESTIONS]
+    assert [row["question"] for row in rows] == [question.key for question in comparison.QUESTIONS]
     assert (tmp_path / "results" / "comparison" / "index.html").exists()
 
 
@@ -259,10 +259,10 @@ def test_one_run_has_no_interval_and_says_so_quietly(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert "one run has no interval, so nothing is decided" in done.stdout
     assert "±" not in done.stdout
-    # What the page prints works where it was made.
+    # The printed commands work in the directory where the page was made.
     page_text = (tmp_path / "results" / "comparison" / "index.html").read_text()
     printed = re.findall(r'<code class="command">(.*?)</code>', page_text)
-    again = [shlex.split(html.unescape(one)) for one in printed]
+    again = [shlex.split(html.unescape(text)) for text in printed]
     assert again[0][1:] == ["simulate", "results/comparison/scenarios/alone-reno.json"]
     assert again[1][1:] == command[5:]
     subprocess.run([*command[:5], *again[0][1:]], capture_output=True, check=True, cwd=tmp_path)
@@ -323,7 +323,7 @@ def _compared(**goodputs: list[float]) -> comparison.Comparison:
     setting = comparison.PathSetup(10.0, 40.0, duration_s=30.0, runs=5)
     values = {question.key: {name: goodputs[name] for name in goodputs} for question in comparison.QUESTIONS}
     estimates = {
-        question.key: {name: question.estimate(one) for name, one in values[question.key].items()}
+        question.key: {name: question.estimate(numbers) for name, numbers in values[question.key].items()}
         for question in comparison.QUESTIONS
     }
     return comparison.Comparison(setting, tuple(goodputs), estimates, values, (), {}, {})
@@ -385,7 +385,7 @@ def _around(middle: float) -> list[float]:
 def test_the_conclusion_knows_leaders_of_every_kind(
     goodputs: dict[str, list[float]], expected: tuple[str, str, float | None]
 ) -> None:
-    # The same numbers are the answers to every question: of delay less is better.
+    # The same numbers are the answers to every question: less delay is better.
     text = conclusion.sentences(_compared(**goodputs))
     most, least, number = expected
     assert text[0] == most
@@ -395,9 +395,9 @@ def test_the_conclusion_knows_leaders_of_every_kind(
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-def test_of_too_few_runs_nothing_is_decided(runs: int) -> None:
-    found = _compared(a=[20.0, 19.0][:runs], b=[10.0, 9.5][:runs])
-    text = conclusion.sentences(replace(found, setting=replace(found.setting, runs=runs)))
+def test_too_few_runs_decide_nothing(runs: int) -> None:
+    compared = _compared(a=[20.0, 19.0][:runs], b=[10.0, 9.5][:runs])
+    text = conclusion.sentences(replace(compared, setting=replace(compared.setting, runs=runs)))
     # Of two runs Student's factor is 12.7: 19.5 +- 6.4 and 9.75 +- 3.2 differ by 9.75 +- 7.1.
     if runs == 2:
         assert text[0].startswith("a has the highest goodput alone")
@@ -406,17 +406,17 @@ def test_of_too_few_runs_nothing_is_decided(runs: int) -> None:
         assert text[-1].endswith("so nothing is decided; use --runs 5.")
 
 
-def test_intervals_hold_nothing_impossible(found: comparison.Comparison) -> None:
+def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> None:
     for question in comparison.QUESTIONS:
-        for one in found.estimates[question.key].values():
-            for end in (one.low, one.high):
+        for estimate in compared.estimates[question.key].values():
+            for end in (estimate.low, estimate.high):
                 assert not end < question.least
                 assert not end > question.most
     # Of two runs Student's interval is 12.7 standard errors wide: 0.6 +- 3.8 is more than 0 to 1.
-    itself = next(one for one in comparison.QUESTIONS if one.key == "itself")
+    itself = next(question for question in comparison.QUESTIONS if question.key == "itself")
     assert (itself.estimate([0.3, 0.9]).low, itself.estimate([0.3, 0.9]).high) == (0.0, 1.0)
     assert page.words(itself.estimate([0.3, 0.9]), itself) == "0.6 (too few runs to say)"
     # Ratios of 2 and 1/2 are 1 on average, and no interval of them reaches 0.
-    ratio = next(one for one in comparison.QUESTIONS if one.is_ratio)
+    ratio = next(question for question in comparison.QUESTIONS if question.is_ratio)
     assert ratio.estimate([2.0, 0.5]).value == pytest.approx(1.0)
     assert ratio.estimate([2.0, 0.5]).low > 0.0

@@ -125,10 +125,10 @@ def test_theorems_4_1_and_4_2():
         drops = generator.integers(1, 5, (20, 4100))
         path = matrix.simulate(rtt, start, drops, generator)[:, 100:]
         means.append(path.mean(axis=1))
-    for one in means:
-        error = one.std(axis=0, ddof=1) / np.sqrt(20)
+    for shares in means:
+        error = shares.std(axis=0, ddof=1) / np.sqrt(20)
         # Four standard errors: one false alarm in 16000 numbers.
-        assert np.all(np.abs(one.mean(axis=0) - 0.25) < 4 * error)
+        assert np.all(np.abs(shares.mean(axis=0) - 0.25) < 4 * error)
 
 
 def test_theorem_4_3_and_bounds_on_the_chain():
@@ -154,7 +154,7 @@ def test_theorem_4_3_and_bounds_on_the_chain():
 def test_backoff_probability_and_its_bounds(share, most):
     pmf = matrix.uniform_drops(most)
     f = float(matrix.backoff_probability(share, pmf))
-    # (25), and by listing: one minus the chance that all m packets are others'.
+    # (25), and by listing: one minus the probability that all m packets belong to others.
     assert share * (1 - 1e-12) <= f + 1e-15
     assert f <= (1 + most) / 2 * share + 1e-12
     assert f == pytest.approx(np.mean([1 - (1 - share) ** m for m in range(1, most + 1)]), abs=1e-12)
@@ -162,11 +162,11 @@ def test_backoff_probability_and_its_bounds(share, most):
 
 def test_mean_field_is_the_chain_for_light_congestion():
     rtt, shares = study(4, 2, runs=20, events=4000)
-    for one, path in zip(rtt, shares, strict=True):
-        expected = matrix.mean_shares(one, matrix.uniform_drops(2))
+    for rtt_of_run, path in zip(rtt, shares, strict=True):
+        expected = matrix.mean_shares(rtt_of_run, matrix.uniform_drops(2))
         # The variance that the mean field leaves out: Std/mean up to 0.4 gives up to 6 %.
         np.testing.assert_allclose(path.mean(axis=0), expected, rtol=0.06)
-        scaled = one**2 * expected * matrix.backoff_probability(expected, matrix.uniform_drops(2))
+        scaled = rtt_of_run**2 * expected * matrix.backoff_probability(expected, matrix.uniform_drops(2))
         np.testing.assert_allclose(scaled / scaled[0], 1, rtol=1e-6)
 
 

@@ -25,7 +25,7 @@ def test_hstcp_has_its_published_periods(window, rounds):
     assert rounds - 2 < float(periods.hstcp(window)) <= rounds
 
 
-def test_periods_of_the_others():
+def test_periods_of_the_other_controls():
     # Equation 2: W/2 for Reno. Equation 4: -ln 0.875/ln 1.01 = 13.42. Two modes at 83000:
     # ln(0.90/0.875)/ln 1.01 + 0.1 W = 2.83 + 8300; ln(0.95/0.875)/ln 1.01 + 0.05 W = 8.26 + 4150.
     assert float(periods.aimd(83_000)) == 41_500
@@ -148,8 +148,8 @@ def test_table_2_of_fit_is_the_ratio_of_its_throughputs():
     # FIT: 1 with a fixed alpha. With the paper's own, q_m = 339 ms gives table III's 1.9 at 400
     # against 50 ms, and 1.13, 1.39 at 100 and 200 ms where the table has 1.17, 1.55.
     assert float(unfairness.fit((0.05, 0.4), 0.1)) == 1.0
-    found = [float(unfairness.fit((0.05, d), 0.1, 0.339)) for d in (0.1, 0.2, 0.4)]
-    assert found == pytest.approx([1.13, 1.39, 1.90], abs=5e-3)
+    ratios = [float(unfairness.fit((0.05, d), 0.1, 0.339)) for d in (0.1, 0.2, 0.4)]
+    assert ratios == pytest.approx([1.13, 1.39, 1.90], abs=5e-3)
 
 
 def test_the_lowest_window_of_a_cycle_is_after_its_cut():

@@ -96,7 +96,7 @@ def test_a_prediction_shows_itself() -> None:
     assert repr(found).endswith("2 points>")
     assert found._repr_png_().startswith(PNG)
     assert r"\toprule" in found.to_latex()
-    with pytest.raises(ValueError, match="there is no subject responses; there are response, "):
+    with pytest.raises(ValueError, match="unknown subject responses; choose from response, "):
         ackclock.predict("responses")
 
 

@@ -143,19 +143,19 @@ def test_matrix_and_timeouts_without_simulation():
     points = matrix.predict((4,)).points
     exponents = points["mu"].unique(maintain_order=True).to_list()
     assert exponents == pytest.approx([0.08, 0.18, 0.32], abs=0.03)
-    found = timeouts.predict((0.2,), 4).points
-    assert found["predicted"].to_list() == pytest.approx([1.87, 2.08], abs=0.005)
-    assert found["simulated"][0] == pytest.approx(2.08, abs=0.02)
+    points = timeouts.predict((0.2,), 4).points
+    assert points["predicted"].to_list() == pytest.approx([1.87, 2.08], abs=0.005)
+    assert points["simulated"][0] == pytest.approx(2.08, abs=0.02)
 
 
-def test_unknown_controls_are_told():
-    with pytest.raises(LookupError, match="there are reno"):
+def test_unknown_controls_are_refused():
+    with pytest.raises(LookupError, match="choose from reno"):
         response.predict(["nothing"])
-    with pytest.raises(LookupError, match="there are aimd"):
+    with pytest.raises(LookupError, match="choose from aimd"):
         unfairness.predict(["reno"])
     with pytest.raises(LookupError, match="never converges"):
         unfairness.predict(["scalable"])
-    with pytest.raises(LookupError, match="there are reno"):
+    with pytest.raises(LookupError, match="choose from reno"):
         period.predict(["fit"])
 
 

@@ -76,10 +76,10 @@ def test_fit_over_its_leading_order():
     assert ratio(1e-2, 10) == pytest.approx(1.05, abs=5e-3)
 
 
-def crossing(one, other, low, high):
+def crossing(first, second, low, high):
     """Give p where two response functions are equal, and the rate there."""
-    p = brentq(lambda p: float(one(p)) - float(other(p)), low, high)
-    return p, float(other(p))
+    p = brentq(lambda p: float(first(p)) - float(second(p)), low, high)
+    return p, float(second(p))
 
 
 def test_crossings_of_figure_8_of_bic():

@@ -1,4 +1,4 @@
-"""Sweeps: the same results whoever makes the runs, nothing lost by a kill, errors in one line."""
+"""Sweeps: the same results wherever runs are made, no loss by a kill, errors in one line."""
 
 import json
 import os
@@ -63,13 +63,13 @@ def test_rows_are_what_single_runs_give(file: Path, tmp_path: Path) -> None:
     table = pl.read_parquet(outcome.directory)
     assert table.height == 96
     assert table["buffer"].dtype == pl.Int64
-    one = table.filter(p=0.01, control="fit", buffer=40, run=2)
+    rows = table.filter(p=0.01, control="fit", buffer=40, run=2)
     changes = ["dumbbell.loss.rate=0.01", "dumbbell.queue.limit=40 packets"]
     changes += ["flow.0.controller=fit", "flow.1.controller=fit"]
     alone = simulate(tmp_path / "path.toml", settings=changes, run=2)
-    assert one["digest"].to_list() == [alone.digest] * 2
-    assert one["goodput_mbps"].to_list() == alone.flows["goodput_mbps"].to_list()
-    assert one["queue_drops"][0] == alone.summary["links"][0]["queue_drops"]
+    assert rows["digest"].to_list() == [alone.digest] * 2
+    assert rows["goodput_mbps"].to_list() == alone.flows["goodput_mbps"].to_list()
+    assert rows["queue_drops"][0] == alone.summary["links"][0]["queue_drops"]
 
 
 def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_threads_processes_and_dask_write_the_same_bytes(file: Path, tmp_path: P
     sweep(file, tmp_path / "processes", jobs=2, processes=True)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         sweep(file, tmp_path / "dask", cluster=cluster.scheduler_address)
-    first, *others = (
+    first, *rest = (
         _contents(tmp_path / name / "experiment=loss") for name in ("one", "threads", "processes", "dask")
     )
     assert len(first) == 1
-    assert all(other == first for other in others)
+    assert all(contents == first for contents in rest)
 
 
 KILLED = """
@@ -184,8 +184,8 @@ def test_replications_stop_when_the_interval_is_narrow(file: Path, tmp_path: Pat
         assert len(values) == narrow[0]
         counts.append(len(values))
     assert len(set(counts)) > 1
-    other = sweep(plan, tmp_path / "b", jobs=4)
-    assert _contents(other.directory) == _contents(tmp_path / "a" / "experiment=loss")
+    again = sweep(plan, tmp_path / "b", jobs=4)
+    assert _contents(again.directory) == _contents(tmp_path / "a" / "experiment=loss")
 
 
 def test_another_sweep_of_the_name_is_not_overwritten(file: Path, tmp_path: Path) -> None:
@@ -273,9 +273,9 @@ def test_a_dry_run_counts_and_runs_nothing(
 ) -> None:
     done = ackclock_here("sweep", file, "--dry-run", "--json", "-o", tmp_path / "out")
     assert done.returncode == 0
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert (found["points"], found["least_runs"], found["most_runs"]) == (12, 48, 48)
-    assert found["estimated_s"] > 0
+    counted: dict[str, Any] = json.loads(done.stdout)
+    assert (counted["points"], counted["least_runs"], counted["most_runs"]) == (12, 48, 48)
+    assert counted["estimated_s"] > 0
     assert not (tmp_path / "out").exists()
 
 
@@ -311,10 +311,10 @@ def test_workers_do_not_outlive_a_killed_sweep(file: Path, tmp_path: Path) -> No
         return [int(child) for file in files for child in file.read_text().split()]
 
     wait_until(lambda: len(children()) == 2)
-    found = children()
+    workers = children()
     process.kill()
     process.wait(timeout=60)
-    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in found))
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in workers))
 
 
 def test_intervals_of_pictures_hold_nothing_impossible():
@@ -325,11 +325,11 @@ def test_intervals_of_pictures_hold_nothing_impossible():
     few = [0.1, 5.0, None]
     numbers = {"jain": [0.92, 0.96, 1.0], "goodput_mbps": few, "timeouts": few, "x": few}
     table = pl.LazyFrame({"p": [1] * 3, "point": [0] * 3, "run": [0, 1, 2], **numbers})
-    jain, goodput, timeouts, other = (picture.estimates(table, "p", y, None).row(0) for y in numbers)
+    jain, goodput, timeouts, difference = (picture.estimates(table, "p", y, None).row(0) for y in numbers)
     assert jain[1] == pytest.approx(0.96)
     assert jain[2:4] == (pytest.approx(0.807, abs=5e-4), 1)
     assert goodput[1:3] == timeouts[1:3] == (2.55, 0)
-    assert other[2] == pytest.approx(2.55 - 12.706 * 2.45, rel=1e-3)
+    assert difference[2] == pytest.approx(2.55 - 12.706 * 2.45, rel=1e-3)
 
 
 def test_pictures_show_the_means_of_the_runs(
@@ -361,9 +361,9 @@ def test_pictures_show_the_means_of_the_runs(
     drawn = json.loads(data)
     (chart, *_) = drawn["groups"]["sweep"]["charts"]
     of_page = {
-        (one["name"], x): y
-        for one in chart["series"]
-        for x, y in zip(drawn["columns"][one["x"]], drawn["columns"][one["y"]], strict=True)
+        (series["name"], x): y
+        for series in chart["series"]
+        for x, y in zip(drawn["columns"][series["x"]], drawn["columns"][series["y"]], strict=True)
     }
     every = pl.read_parquet(directory).group_by("p", "control").agg(pl.col("goodput_mbps").mean())
     assert of_page == {(control, p): pytest.approx(value, rel=5e-6) for p, control, value in every.rows()}
@@ -390,7 +390,7 @@ def test_nothing_is_clipped_and_categories_are_not_joined() -> None:
             assert low <= ends.min()
             assert ends.max() < high
     assert high > 34.3
-    # Beside each other, so that both are seen, and nearer to their own category than to another.
+    # Side by side, so that both are visible, and closer to their own category than to another.
     first, second = (container[0].get_xdata().astype(float) for container in panel.containers)
     assert np.all(first < second)
     assert np.all(np.round(first) == np.round(second))

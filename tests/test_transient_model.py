@@ -33,29 +33,29 @@ def test_palm_is_the_average_of_the_path(increase, keep, kind):
         "alternating": np.repeat([20.0, 20.0, 20.0, 200.0, 200.0], 300),
     }[kind]
     mean, square = path_moments(intervals, increase, keep)
-    found = smoothness.aimd_with_intervals(intervals, increase, keep)
+    estimate = smoothness.aimd_with_intervals(intervals, increase, keep)
     # Both leave out a start, of different length, of a sample of a few hundred.
     within = 0.02 if kind != "constant" else 1e-4
-    assert found.mean == pytest.approx(mean, rel=within)
-    assert found.square == pytest.approx(square, rel=2 * within)
+    assert estimate.mean == pytest.approx(mean, rel=within)
+    assert estimate.square == pytest.approx(square, rel=2 * within)
 
 
 @given(st.floats(0.001, 10), st.floats(0.1, 5), st.floats(0.05, 0.95))
 def test_poisson_is_the_case_of_exponential_moments(rate, increase, keep):
     # The moments of the exponential distribution are n!/lambda^n.
     moments = (1 / rate, 2 / rate**2, 6 / rate**3)
-    one = smoothness.aimd_with_moments(moments, increase, keep)
-    two = smoothness.aimd_poisson(rate, increase, keep)
-    assert one.mean == pytest.approx(two.mean)
-    assert one.square == pytest.approx(two.square)
-    assert two.cov == pytest.approx(np.sqrt((1 - keep) / (1 + keep)))
+    of_moments = smoothness.aimd_with_moments(moments, increase, keep)
+    poisson = smoothness.aimd_poisson(rate, increase, keep)
+    assert of_moments.mean == pytest.approx(poisson.mean)
+    assert of_moments.square == pytest.approx(poisson.square)
+    assert poisson.cov == pytest.approx(np.sqrt((1 - keep) / (1 + keep)))
 
 
 def test_constant_intervals_are_the_sawtooth():
     # Between 100 and 200 uniformly: mean 150, variance 100^2/12.
-    found = smoothness.aimd_with_moments((100.0, 1e4, 1e6), 1, 0.5)
-    assert found.mean == pytest.approx(150)
-    assert found.square - 150**2 == pytest.approx(100**2 / 12)
+    estimate = smoothness.aimd_with_moments((100.0, 1e4, 1e6), 1, 0.5)
+    assert estimate.mean == pytest.approx(150)
+    assert estimate.square - 150**2 == pytest.approx(100**2 / 12)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_bernoulli_losses(increase, keep, cov, scaled):
         first.append(packets)
         second.append((top**3 - w**3) / (3 * increase))
         w = keep * top
-    found = smoothness.aimd_bernoulli(p, increase, keep)
+    estimate = smoothness.aimd_bernoulli(p, increase, keep)
     # 60000 correlated cycles: half a per cent is more than four standard errors.
-    assert found.mean == pytest.approx(np.sum(first) / np.sum(time), rel=0.005)
-    assert found.square == pytest.approx(np.sum(second) / np.sum(time), rel=0.01)
-    assert found.cov == pytest.approx(cov, abs=0.005)
+    assert estimate.mean == pytest.approx(np.sum(first) / np.sum(time), rel=0.005)
+    assert estimate.square == pytest.approx(np.sum(second) / np.sum(time), rel=0.01)
+    assert estimate.cov == pytest.approx(cov, abs=0.005)
     if scaled:
-        assert found.mean * np.sqrt(p) == pytest.approx(scaled, abs=0.005)
+        assert estimate.mean * np.sqrt(p) == pytest.approx(scaled, abs=0.005)
 
 
 def test_tear_factor_by_monte_carlo():

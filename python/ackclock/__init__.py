@@ -14,9 +14,9 @@
 ['time_s', 'flow', 'window', 'ssthresh']
 >>> figure = run.plot.window()
 
-What the command line does is here as functions, too: `compare`, `evaluate`, `sweep`, `plot`, `predict`,
-`reproduce`, `diff`. Everything is imported when it is first used, `metrics`, `models`,
-`predictions`, `comparison`, `runs` and `sweeps` too:
+The verbs of the command line are also functions: `compare`, `evaluate`, `sweep`, `plot`, `predict`,
+`reproduce`, `diff`. Everything is imported when it is first used, including `metrics`, `models`,
+`predictions`, `comparison`, `runs` and `sweeps`:
 
 >>> float(ackclock.metrics.jain([1.0, 1.0]))
 1.0

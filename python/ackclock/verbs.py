@@ -1,4 +1,4 @@
-"""What the command line does, as functions: their values show themselves in a notebook.
+"""The verbs of the command line as functions; their values display themselves in a notebook.
 
 >>> import ackclock
 >>> ackclock.predict("response", ["reno"], loss=[0.01]).points.columns
@@ -39,17 +39,17 @@ SUBJECTS = {
     "timeouts": "timeouts.predict",
     "step": "step.predict",
 }
-"""What can be predicted: module and function of `ackclock.predictions`."""
+"""Subjects of predictions: module and function in `ackclock.predictions`."""
 
 
 class Evaluated(Protocol):
-    """An evaluation, as a notebook shows it.
+    """An evaluation as shown in a notebook.
 
     Attributes
     ----------
     table : polars.DataFrame
         One row per criterion: section, criterion, verdict, the cell that decides it, and the metric
-        there with its value and the ends of its interval.
+        of this cell with its value and the ends of its interval.
     failed : int
         Number of cells in which a run of the candidate failed.
     """
@@ -77,48 +77,48 @@ def compare(
     jobs: int | None = None,
     cache: Path | str | None = None,
 ) -> Comparison:
-    """Compare congestion controls on one path: the questions that everybody asks.
+    """Compare congestion controls on one path by the usual metrics.
 
     Parameters
     ----------
     *controls : str
-        Names; one's own as ``module:Class``, ``library.so:name``, or as registered.
+        Names; your own controls as ``module:Class``, ``library.so:name``, or as registered.
     rate, rtt, loss : str, optional
-        Of the bottleneck, as on the command line; by default 100 Mbit/s, 100 ms and no loss, or
-        those of `path` or `scenario`.
+        Rate, RTT and random loss of the bottleneck, as on the command line; by default 100 Mbit/s,
+        100 ms and no loss, or the values of `path` or `scenario`.
     buffer : str or int, optional
-        Such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets of 1000 bytes; by default the
+        Buffer such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets of 1000 bytes; by default the
         bandwidth-delay product.
     queue : str, optional
-        Its discipline, such as ``"codel"``.
+        Queue discipline of the bottleneck, such as ``"codel"``.
     path : str, optional
-        A named path, such as ``"geo"``.
+        Name of a path, such as ``"geo"``.
     scenario : Path or str, optional
-        A scenario file with a dumbbell.
+        Scenario file with a dumbbell.
     profile : str, optional
-        ``"linux"``, unless told otherwise, or ``"ns2"``.
+        Settings of the senders: ``"linux"`` (the default) or ``"ns2"``.
     flows : int
-        How many where a question has one.
+        Number of flows of each control.
     duration : str, optional
         Length of a run; by default four cycles of Reno.
     runs : int
-        How many; each uses different random streams.
+        Number of runs; each uses different random streams.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path or str, optional
-        Where finished runs are kept, for the next time.
+        Directory in which finished runs are kept for the next comparison.
 
     Returns
     -------
     Comparison
-        The answers: `table` is a frame, `to_latex` a table for a paper.
+        Answers to all questions: `table` is a frame, `to_latex` a table for a paper.
 
     Raises
     ------
     ValueError
-        When the path cannot be read, or there is no control.
+        When the path cannot be read, or no control is given.
     ScenarioError, SimulationError
-        As `simulate`.
+        The same errors as `simulate`.
     """
     from ackclock import comparison
     from ackclock.comparison import path as paths
@@ -127,7 +127,7 @@ def compare(
     if not controls:
         raise ValueError('name at least one control, as in compare("reno", "cubic")')
     if path is not None and scenario is not None:
-        raise ValueError("path and scenario are two paths; give one of them")
+        raise ValueError("path and scenario are two paths; use one of them")
     given: dict[str, Any] = {
         "rate": rate,
         "rtt": rtt,
@@ -161,26 +161,26 @@ def evaluate(
     jobs: int | None = None,
     cluster: str | None = None,
 ) -> Evaluated:
-    """Judge a congestion control by what RFC 9743 asks of a new one, next to cubic-linux and Reno.
+    """Evaluate a congestion control against the criteria of RFC 9743, next to cubic-linux and Reno.
 
     Parameters
     ----------
     control : str
-        A name; one's own as ``module:Class``, ``library.so:name``, or as registered.
+        Name; your own control as ``module:Class``, ``library.so:name``, or as registered.
     params : mapping, optional
-        Its parameters where they are not the defaults.
+        Parameters of the control that differ from the defaults.
     against : sequence of str
-        Further controls to show beside it.
+        Further controls for comparison.
     suites : sequence of str
-        What is asked: see ``ackclock evaluate --help``.
+        Suites of criteria: see ``ackclock evaluate --help``.
     only : sequence of str
-        Only these criteria.
+        Evaluate only these criteria.
     full : bool
-        The long version.
+        Whether to make the long evaluation.
     seed : int
-        Of the random streams.
+        Seed of the random streams.
     output : Path or str
-        Where the page goes, and the numbers that are kept for the next time.
+        Directory of the page, and of the numbers that are kept for the next evaluation.
     jobs : int, optional
         Runs at once; by default one per core.
     cluster : str, optional
@@ -189,17 +189,17 @@ def evaluate(
     Returns
     -------
     Evaluated
-        Verdicts and numbers: `table` is a frame. What was asked before with the same settings and
-        stands on the page, too, is in it.
+        Verdicts and numbers: `table` is a frame. It includes the results of earlier evaluations with the
+        same settings that are on the page.
 
     Raises
     ------
     KeyError
-        When there is no such suite or criterion.
+        When a suite or criterion is unknown.
     ScenarioError, SimulationError, StorageError
         When a run fails or the results cannot be written.
     """
-    # By its name: the laboratory knows no satellite.
+    # Imported by its name, because the core does not depend on satellites.
     written: Evaluated = importlib.import_module("ackclock_evaluate.verb").evaluate(
         control,
         params=params or {},
@@ -223,9 +223,9 @@ def plot(
     Parameters
     ----------
     results : Path or str
-        A dataset or part of one.
+        A dataset, or part of a dataset.
     x, y : str
-        Columns; a name may be shortened, ``goodput`` for ``goodput_mbps``.
+        Columns of the axes; a name may be shortened, ``goodput`` for ``goodput_mbps``.
     hue : str, optional
         One curve per value of this column.
     where : mapping, optional
@@ -234,12 +234,12 @@ def plot(
     Returns
     -------
     Figure
-        Which a notebook shows.
+        The picture, which a notebook displays.
 
     Raises
     ------
     ValueError
-        When there are no results, or a column or value is not in them.
+        When there are no results, or they have no such column or value.
     """
     from ackclock.sweeps import picture
 
@@ -255,39 +255,39 @@ def plot(
 
 
 def predict(subject: str, *arguments: object, simulate: int = 0, **settings: object) -> Prediction:
-    """Predict by the papers' formulas, beside the simulation if it is asked for.
+    """Predict with the papers' formulas, next to simulated values on request.
 
     Parameters
     ----------
     subject : str
-        One of `SUBJECTS`; the arguments are those of its function in `ackclock.predictions`.
+        One of `SUBJECTS`, which names a function of `ackclock.predictions`.
     *arguments
-        Of that function.
+        Positional arguments of this function.
     simulate : int
-        Runs of each point beside the formula; 0 simulates nothing.
+        Number of runs of each point; with 0 nothing is simulated.
     **settings
-        Of that function.
+        Keyword arguments of this function.
 
     Returns
     -------
     Prediction
-        Its points are a frame; a notebook shows the picture.
+        Its points are a frame; a notebook displays the picture.
 
     Raises
     ------
     ValueError
-        When there is no such subject.
+        When the subject is unknown.
     """
     if subject not in SUBJECTS:
-        raise ValueError(f"there is no subject {subject}; there are {', '.join(SUBJECTS)}")
+        raise ValueError(f"unknown subject {subject}; choose from {', '.join(SUBJECTS)}")
     module, function = SUBJECTS[subject].split(".")
     calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
     if simulate:
         from ackclock.predictions import Simulation
 
         settings["simulation"] = Simulation(simulate)
-    made: Prediction = calculate(*arguments, **settings)
-    return made
+    prediction: Prediction = calculate(*arguments, **settings)
+    return prediction
 
 
 def reproduce(
@@ -298,11 +298,11 @@ def reproduce(
     Parameters
     ----------
     *targets : str
-        As ``"bic"`` or ``"fit/table-iii"``; by default everything.
+        Papers or artefacts, as ``"bic"`` or ``"fit/table-iii"``; by default everything.
     quick : bool
-        Only headlines, with fewer seeds and shorter runs; or everything in full.
+        Whether to make only headlines, with fewer seeds and shorter runs, instead of everything in full.
     output : Path or str
-        Where the page goes, and the runs that are kept for the next time.
+        Directory of the page, and of the runs that are kept for the next time.
     jobs : int, optional
         Runs at once; by default one per core.
 
@@ -314,7 +314,7 @@ def reproduce(
     Raises
     ------
     LookupError
-        When there is no such paper or artefact; the message suggests one.
+        When a paper or artefact is unknown; the message suggests one.
     """
     import polars as pl
 

@@ -66,8 +66,8 @@ def watched(wanted: bool, result: Path, title: str, shown: Path) -> Live:
     """
     from ackclock.runs.live import Live
 
-    place = result.with_name(f"{result.name}.live.html")
-    return Live(place if wanted else None, title, shown, command())
+    file = result.with_name(f"{result.name}.live.html")
+    return Live(file if wanted else None, title, shown, command())
 
 
 class Verbs(click.Group):

@@ -66,7 +66,7 @@ def reproduce(
 
     Finished runs are kept in DIR/.cache: rerun the same command to resume.
 
-    With --infer, searches the plausible settings of a paper: some claims select one, held-out claims
+    With --infer, search the plausible settings of a paper: some claims select one, held-out claims
     test it. The selected setting and tables of all trials are written to DIR/PAPER/inferred.
 
     \b
@@ -108,8 +108,8 @@ def reproduce(
         effort = replace(effort, runs=runs)
     with options.watched(
         live, output / "reproduction", "Reproduction of papers", output / "index.html"
-    ) as seen:
-        records = make.reproduce(chosen, output, effort, jobs, tell, papers.values(), cluster, seen)
+    ) as page:
+        records = make.reproduce(chosen, output, effort, jobs, tell, papers.values(), cluster, page)
     if as_json:
         print(json.dumps(records, indent=2, ensure_ascii=False))
     else:
@@ -150,10 +150,10 @@ def _infer(
     inferred = {}
     count = settings or infer.SETTINGS
     for paper in papers:
-        place = output / paper.name / infer.DIRECTORY
+        target = output / paper.name / infer.DIRECTORY
 
-        def keep(result: infer.Inferred, place: Path = place) -> None:
-            with storage.new_directory(place, force=True, is_result=infer.is_kept) as directory:
+        def keep(result: infer.Inferred, target: Path = target) -> None:
+            with storage.new_directory(target, force=True, is_result=infer.is_kept) as directory:
                 infer.keep(result, directory)
 
         result = infer.infer(paper, output / CACHE, jobs, tell, count, cluster, keep)

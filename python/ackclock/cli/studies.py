@@ -27,7 +27,8 @@ from ackclock.engine import controls
 @click.option(
     "--processes/--threads",
     default=None,
-    help="Where runs are made; by default only controls that are not built in have processes.",
+    help="Make runs in processes or in threads; by default only controls that are not built in use "
+    "processes.",
 )
 @options.limit
 @options.memory
@@ -90,7 +91,7 @@ def sweep(
         return
     home = output / f"experiment={plan.name}"
     page_file = home.with_name(f"{home.name}.html")
-    with options.watched(live, home, f"Sweep {plan.name}", page_file if page else home) as seen:
+    with options.watched(live, home, f"Sweep {plan.name}", page_file if page else home) as live_page:
         result = sweeps.sweep(
             plan,
             output,
@@ -99,7 +100,7 @@ def sweep(
             processes=processes,
             limits=limits,
             force=force,
-            live=seen,
+            live=live_page,
         )
         if page:
             follows = controls.follows(plan.controls)

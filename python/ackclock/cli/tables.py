@@ -192,21 +192,21 @@ def print_setting(paper: Paper, result: Inferred) -> None:
     for name in ("fit", "held_out"):
         before, after = (result.scores[setting].get(name) for setting in ("declared", "best"))
         if before is not None and after is not None:
-            words = {"fit": "claims that chose it", "held_out": "claims that were held out"}[name]
-            print(f"{words}: mean log-likelihood {before:.2f} as declared, {after:.2f} at the best")
+            claims = {"fit": "claims that chose it", "held_out": "claims that were held out"}[name]
+            print(f"{claims}: mean log-likelihood {before:.2f} as declared, {after:.2f} at the best")
     if not result.accepted:
         print("the declared setting stays: no other setting explains the held-out claims better")
 
 
 def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:
     """Print the points of a prediction, with simulated values if there are any."""
-    words = [name for name, kind in points.schema.items() if not kind.is_numeric()]
-    numbers = [name for name in points.columns if name not in (*words, "low", "high")]
+    labels = [name for name, kind in points.schema.items() if not kind.is_numeric()]
+    numbers = [name for name in points.columns if name not in (*labels, "low", "high")]
     headings = [name.replace("_", " ") for name in numbers]
     intervals = "low" in points.columns
-    table = _table(title, [*words, *headings, *(["95 % interval"] if intervals else [])], texts=len(words))
+    table = _table(title, [*labels, *headings, *(["95 % interval"] if intervals else [])], texts=len(labels))
     for row in points.iter_rows(named=True):
-        cells = [row[name] for name in words]
+        cells = [row[name] for name in labels]
         cells += ["-" if row[name] is None else f"{row[name]:.4g}" for name in numbers]
         if intervals:
             cells.append("-" if row["low"] is None else f"{row['low']:.4g} to {row['high']:.4g}")

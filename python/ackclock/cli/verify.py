@@ -42,67 +42,63 @@ def results(directory: Path) -> Iterator[Verified]:
     have been copied from elsewhere. Raises OSError when the directory cannot be read.
     """
     covered: set[Path] = set()
-    for place in sorted([directory, *directory.rglob("*")]):
-        if place in covered or not (
-            place.is_dir() or place.suffix == ".jsonl" or place.name == database.FILE
-        ):
+    for path in sorted([directory, *directory.rglob("*")]):
+        if path in covered or not (path.is_dir() or path.suffix == ".jsonl" or path.name == database.FILE):
             continue
-        if place.name == database.FILE:
-            count, problems = database.problems_of(place)
-            yield Verified(str(place), "store", count, tuple(problems))
-        elif place.is_file():
-            yield _records(place)
-        elif (place / integrity.CHECKSUMS).exists():
-            verified, files = _directory(place)
+        if path.name == database.FILE:
+            count, problems = database.problems_of(path)
+            yield Verified(str(path), "store", count, tuple(problems))
+        elif path.is_file():
+            yield _records(path)
+        elif (path / integrity.CHECKSUMS).exists():
+            verified, files = _directory(path)
             covered |= {above for file in files for above in (file, *file.parents)}
             yield verified
-        elif any((place / name).exists() for name in MARKERS):
+        elif any((path / name).exists() for name in MARKERS):
             missing = f"{integrity.CHECKSUMS} is missing, so changes cannot be detected"
-            yield Verified(str(place), "directory", 0, (missing,))
-        elif place.name.startswith("experiment="):
-            yield _sweep(place)
+            yield Verified(str(path), "directory", 0, (missing,))
+        elif path.name.startswith("experiment="):
+            yield _sweep(path)
 
 
-def _directory(place: Path) -> tuple[Verified, list[Path]]:
-    listed = integrity.listed(place)
+def _directory(path: Path) -> tuple[Verified, list[Path]]:
+    listed = integrity.listed(path)
     if listed is None:
-        problem = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
-        return Verified(str(place), "directory", 0, (problem,)), []
-    problems = [problem for name in listed if (problem := integrity.problem_of_file(place, name, listed))]
+        changed = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
+        return Verified(str(path), "directory", 0, (changed,)), []
+    problems = [problem for name in listed if (problem := integrity.problem_of_file(path, name, listed))]
     # Files that begin with a dot are for programs: kept runs have checksums of their own.
     names = {
-        file.relative_to(place).as_posix()
-        for file in place.rglob("*")
+        file.relative_to(path).as_posix()
+        for file in path.rglob("*")
         if file.is_file() and not any(part.startswith(".") for part in file.parts)
     }
     unlisted = tuple(sorted(names - {integrity.CHECKSUMS} - listed.keys()))
-    verified = Verified(str(place), "directory", len(listed), tuple(problems), unlisted)
-    return verified, [place / name for name in listed]
+    verified = Verified(str(path), "directory", len(listed), tuple(problems), unlisted)
+    return verified, [path / name for name in listed]
 
 
-def _records(place: Path) -> Verified:
-    lines = list(integrity.lines(place.read_bytes()))
+def _records(path: Path) -> Verified:
+    lines = list(integrity.lines(path.read_bytes()))
     problems = tuple(
         f"line {line.number} (byte {line.byte}) {integrity.CHANGED}" for line in lines if line.record is None
     )
-    return Verified(str(place), "records", len(lines), problems)
+    return Verified(str(path), "records", len(lines), problems)
 
 
-def _sweep(place: Path) -> Verified:
-    files = sorted(file.name for file in place.glob("part-*.parquet"))
-    dataset = place.resolve()
+def _sweep(path: Path) -> Verified:
+    files = sorted(file.name for file in path.glob("part-*.parquet"))
+    dataset = path.resolve()
     try:
         parts = exports.of_dataset(dataset)
     except store.BusyError as error:
-        return Verified(str(place), "sweep", 0, (str(error),), tuple(files))
+        return Verified(str(path), "sweep", 0, (str(error),), tuple(files))
     if not parts:
-        place_of_notes = dataset.parent / store.CACHE / database.FILE
-        missing = (
-            f"{place_of_notes} has no checksums of it, so nobody can tell whether these parts have changed"
-        )
-        return Verified(str(place), "sweep", 0, (missing,), tuple(files))
+        notes = dataset.parent / store.CACHE / database.FILE
+        missing = f"{notes} has no checksums of it, so nobody can tell whether these parts have changed"
+        return Verified(str(path), "sweep", 0, (missing,), tuple(files))
     unlisted = tuple(sorted(set(files) - {part.file for part in parts}))
-    return Verified(str(place), "sweep", len(parts), tuple(exports.problems_of(dataset)), unlisted)
+    return Verified(str(path), "sweep", len(parts), tuple(exports.problems_of(dataset)), unlisted)
 
 
 @click.command()
@@ -113,7 +109,7 @@ def verify(directory: Path, as_json: bool) -> None:
 
     Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A
     result without its checksums is a problem, because changes cannot be detected. Checksums detect
-    the errors of disks, copies and editors, but not a forger who rewrites the checksums, too.
+    errors of disks, copies and editors, but not changes by somebody who rewrites the checksums, too.
 
     \b
     Exit status: 0 nothing has changed, 1 something has changed, 2 there is no result.

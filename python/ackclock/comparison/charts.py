@@ -56,18 +56,18 @@ def _answers(comparison: Comparison) -> list[Chart]:
     panels = []
     for question in QUESTIONS:
         series = []
-        for name, place in colours.items():
+        for name, colour in colours.items():
             answer = comparison.estimates[question.key][name]
             values = comparison.values[question.key][name]
             series.append(
                 Series(
                     name,
-                    place,
+                    colour,
                     [answer.value],
-                    [place],
+                    [colour],
                     left=[answer.low],
                     right=[answer.high],
-                    dots=(values, np.full(len(values), place)),
+                    dots=(values, np.full(len(values), colour)),
                 )
             )
         axes = Axis(question.title), Axis("control", names=comparison.controls)

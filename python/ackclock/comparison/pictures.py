@@ -24,25 +24,25 @@ def answers(comparison: Comparison) -> Figure:
         for panel in panels[len(QUESTIONS) :]:
             panel.remove()
         for index, (panel, question) in enumerate(zip(panels, QUESTIONS, strict=False)):
-            for place, name in enumerate(names):
+            for row, name in enumerate(names):
                 estimate = comparison.estimates[question.key][name]
                 values = np.asarray(comparison.values[question.key][name], float)
                 values = values[np.isfinite(values)]
-                panel.plot(values, np.full(values.size, place), ".", color="0.6", markersize=3)
+                panel.plot(values, np.full(values.size, row), ".", color="0.6", markersize=3)
                 if np.isfinite(estimate.value):
                     plots.errors(
                         panel,
                         [estimate.value],
-                        [place],
+                        [row],
                         [estimate.low],
                         [estimate.high],
-                        index=place,
+                        index=row,
                         sideways=True,
                     )
                 else:
                     panel.text(
                         0.02,
-                        place,
+                        row,
                         "never" if np.isinf(estimate.value) else "-",
                         fontsize=7,
                         va="center",

@@ -187,17 +187,17 @@ def scenarios(setting: PathSetup, control: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def group(run: Run, setting: PathSetup, place: int) -> list[FlowSummary]:
+def group(run: Run, setting: PathSetup, index: int) -> list[FlowSummary]:
     """Return the flows of the first or second group.
 
     A group has as many flows as the path has of each control; the flows behind both groups are the path's
     own traffic.
     """
-    return run.summary["flows"][place * setting.flows : (place + 1) * setting.flows]
+    return run.summary["flows"][index * setting.flows : (index + 1) * setting.flows]
 
 
 def _goodputs(run: Run, setting: PathSetup) -> list[float]:
-    return [sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, place)) for place in (0, 1)]
+    return [sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, index)) for index in (0, 1)]
 
 
 def _received(run: Run, setting: PathSetup) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -31,8 +31,8 @@ def words(estimate: Estimate, question: Question | None = None) -> str:
         return f"{estimate.value:.4g} ± 0"
     # Two digits of the interval decide how many digits the value has; more than four are noise.
     largest = max(abs(estimate.value), half)
-    places = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
-    places = max(0, places)
+    decimals = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
+    decimals = max(0, decimals)
     if abs(up - down) > half * LOPSIDED:
-        return f"{estimate.value:.{places}f} [{estimate.low:.{places}f}, {estimate.high:.{places}f}]"
-    return f"{estimate.value:.{places}f} ± {half:.{places}f}"
+        return f"{estimate.value:.{decimals}f} [{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
+    return f"{estimate.value:.{decimals}f} ± {half:.{decimals}f}"

@@ -210,7 +210,7 @@ def predict_noise(
         x="sigma_ms",
         hue="gamma",
         x_label="mean noise sigma (ms)",
-        y_label="goodput of both (Mbit/s)",
+        y_label="total goodput (Mbit/s)",
     )
 
 

@@ -71,7 +71,7 @@ def predict(
     controls : sequence of str
         Names in `CONTROLS`.
     loss : sequence of float
-        Loss-event rates.
+        Loss-event rates p, between 0 and 1.
     rtt_s : float
         Round-trip time, seconds; only cubic and westwood depend on it.
     simulation : Simulation, optional

@@ -78,7 +78,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         points=with_simulated(rows, estimates),
         x="chance",
         hue="model",
-        x_label="what decides by chance whose packet is dropped",
+        x_label="source of randomness in packet drops",
         y_label="mean window of Illinois over Reno's",
     )
 

@@ -139,7 +139,7 @@ def diverge(
     rtt_s : float
         Round-trip time of the short flow, seconds.
     epoch_s : float
-        Time between the common loss events of both flows, seconds.
+        Time between the common loss events of the two flows, seconds.
     epochs : int
         Loss events to follow.
     simulation : Simulation, optional

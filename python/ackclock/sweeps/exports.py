@@ -104,8 +104,8 @@ def _fingerprint(plan: Plan) -> str:
     settings = [point.settings for point in plan.points]
     own = controls.fingerprint(plan.controls)
     shape = [RUNS_PER_PART, asdict(plan.replication)]
-    words = [shape, engine.ENGINE, plan.scenario.digest, settings, own]
-    return hashlib.sha256(json.dumps(words).encode()).hexdigest()
+    basis = [shape, engine.ENGINE, plan.scenario.digest, settings, own]
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
 
 
 class Exports:

@@ -121,7 +121,7 @@ def _chart(means: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
     if across is None:
         names = means[x].unique(maintain_order=True).to_list()
         across = Axis(label(x), names=[str(name) for name in names])
-        place = {name: index for index, name in enumerate(names)}
+        position = {name: index for index, name in enumerate(names)}
     groups = (
         [("mean", means)]
         if hue is None
@@ -131,7 +131,7 @@ def _chart(means: pl.DataFrame, x: str, y: str, hue: str | None) -> Chart:
         Series(
             name,
             index,
-            [place[value] for value in part[x]] if across.names else part[x].cast(pl.Float64),
+            [position[value] for value in part[x]] if across.names else part[x].cast(pl.Float64),
             part["value"],
             low=part["low"],
             high=part["high"],

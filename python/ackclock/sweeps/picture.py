@@ -27,12 +27,12 @@ def scan(results: Path | str) -> pl.LazyFrame:
 
     Raises ValueError when it holds no results.
     """
-    place = Path(results)
-    if place.is_file():
-        return pl.scan_parquet(place, glob=False)
-    files = sorted(place.glob("**/part-*.parquet"))
+    path = Path(results)
+    if path.is_file():
+        return pl.scan_parquet(path, glob=False)
+    files = sorted(path.glob("**/part-*.parquet"))
     if not files:
-        raise ValueError(f"{place} holds no results of a sweep; run ackclock sweep first")
+        raise ValueError(f"{path} holds no results of a sweep; run ackclock sweep first")
     # Experiments may have different parameters; a column that an experiment lacks is null.
     return pl.concat(
         [
@@ -47,9 +47,9 @@ def scan(results: Path | str) -> pl.LazyFrame:
 
 def refuse_damaged(results: Path | str) -> None:
     """Raise ValueError when a file is not Parquet, is missing, or has changed since its sweep wrote it."""
-    place = Path(results)
-    files = [place] if place.is_file() else sorted(place.glob("**/part-*.parquet"))
-    homes = {file.parent for file in files} | ({place} if place.is_dir() else set())
+    path = Path(results)
+    files = [path] if path.is_file() else sorted(path.glob("**/part-*.parquet"))
+    homes = {file.parent for file in files} | ({path} if path.is_dir() else set())
     for home in sorted(homes):
         try:
             problem = next(iter(exports.problems_of(home.resolve())), None)
@@ -171,16 +171,16 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
     means = estimates(table, x, y, hue)
     groups = [(None, means)] if hue is None else list(means.group_by(hue, maintain_order=True))
     numeric = means[x].dtype.is_numeric()
-    ticks = {value: place for place, value in enumerate(means[x].unique(maintain_order=True))}
+    ticks = {value: position for position, value in enumerate(means[x].unique(maintain_order=True))}
     with plots.in_style():
         figure, (panel,) = plots.panels(1, height=3.2)
         for index, (name, part) in enumerate(groups):
             # Categories have no order for a line to follow; side by side all values are visible.
             aside = DODGE * (index - (len(groups) - 1) / 2)
-            places = part[x].to_numpy() if numeric else [ticks[value] + aside for value in part[x]]
+            positions = part[x].to_numpy() if numeric else [ticks[value] + aside for value in part[x]]
             plots.errors(
                 panel,
-                places,
+                positions,
                 part["value"],
                 part["low"],
                 part["high"],
