@@ -239,7 +239,7 @@ def main() -> None:
         trace = controls.trace(error)
         if not trace:
             raise
-        # The program's own frames say nothing to the author of the control.
+        # The program's own frames do not help the author of the control.
         print(trace, file=sys.stderr)
         status = 1
     if ended is not None:
@@ -248,7 +248,7 @@ def main() -> None:
         _complain(f"ackclock: {word}", status)
         with contextlib.suppress(OSError, AttributeError):
             sys.stdout.flush()
-        # A control that hangs would keep its thread, and its thread the process.
+        # A control that hangs would keep its thread, and so the process, alive.
         os._exit(status)
     sys.exit(status)
 

@@ -75,11 +75,11 @@ def _best(comparison: Comparison, question: Question) -> str:
     if len(known) < 2:
         return ""
     ranked = sorted(known, key=lambda name: -question.better * answers[name].value)
-    best, slower = ranked[0], ranked[1:]
+    best, followers = ranked[0], ranked[1:]
     verb, verb_of_several, text, subject = SENTENCES[question.key]
-    equal = [name for name in slower if verdict(question, answers[best], answers[name]) == 0]
-    undecided = [name for name in slower if verdict(question, answers[best], answers[name]) is None]
-    rest = [name for name in slower if name not in equal and name not in undecided]
+    equal = [name for name in followers if verdict(question, answers[best], answers[name]) == 0]
+    undecided = [name for name in followers if verdict(question, answers[best], answers[name]) is None]
+    rest = [name for name in followers if name not in equal and name not in undecided]
     if equal and not undecided and not rest:
         return f"All are equal in {subject}."
     if undecided:
@@ -87,8 +87,8 @@ def _best(comparison: Comparison, question: Question) -> str:
         tail = f", ahead of {_list(rest, answers)}" if rest else ""
         return f"Undecided in {subject}: between {between}{tail}."
     leaders = " and ".join(filter(None, [", ".join([best, *equal[:-1]]), *equal[-1:]]))
-    lead = text.format(f"{answers[best].value:.3g}")
-    return f"{leaders} {verb_of_several if equal else verb} {lead}; {_list(rest, answers)}."
+    leading = text.format(f"{answers[best].value:.3g}")
+    return f"{leaders} {verb_of_several if equal else verb} {leading}; {_list(rest, answers)}."
 
 
 def _list(names: list[str], answers: dict[str, Estimate]) -> str:

@@ -82,5 +82,5 @@ def buffer_packets(text: str, rate_mbps: float, rtt_ms: float) -> int:
     except ValueError as error:
         raise ValueError(refusal) from error
     if not 2 <= round(count) <= 10_000_000:
-        raise ValueError(f"{refusal}: from 2 to 10000000 packets, this is {count:.3g}")
+        raise ValueError(f"{refusal}; allowed are 2 to 10000000 packets, not {count:.3g}")
     return round(count)

@@ -368,7 +368,7 @@ def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 
 
     def windows(epoch_s: float) -> Array:
         def top(trips: float) -> float:
-            # A cycle cannot be longer or shorter than those at the ends of the search.
+            # A cycle longer or shorter than at the ends of the search takes the window there.
             for edge, sign in ((1.0, 1), (MOST_PACKETS, -1)):
                 if sign * (cycle(law, edge, recovery).round_trips - trips) >= 0:
                     return edge

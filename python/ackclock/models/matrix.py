@@ -83,7 +83,7 @@ def simulate(
     cut = np.asarray(cut, float)
     path = np.empty((rtt.shape[0], dropped.shape[1], rtt.shape[1]))
     for event in range(dropped.shape[1]):
-        # Scaling again keeps rounding from adding up over the events.
+        # Scaling at each event keeps rounding errors from adding up.
         share /= share.sum(axis=-1, keepdims=True)
         path[:, event] = share
         given_up = cut * share * (generator.multinomial(dropped[:, event], share) > 0)

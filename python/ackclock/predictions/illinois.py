@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from ackclock.decision import over_runs, ratio_of_means
 from ackclock.engine import Run, build, number
@@ -40,7 +41,7 @@ def predict_curves(
         Both parameters, as functions of da/dm.
     """
     parameters = illinois.Parameters(eta1=eta1)
-    formulas: dict[str, Callable[[Any], Array]] = {
+    formulas: dict[str, Callable[[ArrayLike], Array]] = {
         "alpha (packets per round trip)": lambda at: illinois.alpha(at, 1.0, parameters),
         "beta": lambda at: illinois.beta(at, 1.0, parameters),
     }

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
+from ackclock.models.laws import Array
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
 
@@ -25,12 +27,12 @@ EPOCHS = 12
 class PeriodModel:
     """The formula of a control's period, from W_max, and the control to simulate, if there is one."""
 
-    formula: Callable[[Any], Any]
+    formula: Callable[[ArrayLike], Array]
     controller: str | None
     params: Mapping[str, object] = field(default_factory=dict)
 
 
-def _of_law(law: laws.Law) -> Callable[[Any], Any]:
+def _of_law(law: laws.Law) -> Callable[[ArrayLike], Array]:
     return np.vectorize(lambda window: laws.cycle(law, window).round_trips, otypes=[float])
 
 

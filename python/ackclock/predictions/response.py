@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
+from ackclock.models.laws import Array
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
 
@@ -21,22 +23,22 @@ BATCHES = 10
 class ResponseModel:
     """The response function of a control, and the control to simulate, if there is one."""
 
-    formula: Callable[[Any, float], Any]
+    formula: Callable[[ArrayLike, float], Array]
     """Packets per round trip, from the loss-event rate and the round-trip time in seconds."""
     law: laws.Law | None = None
     """Its window law, for the formula with the round trip of recovery."""
     controller: str | None = None
     """None when the formula is not about periodic loss."""
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, float | str] = field(default_factory=dict)
     cycles: int = 40
     """Loss events to measure."""
 
 
-def _of_p(formula: Callable[..., Any], *arguments: float) -> Callable[[Any, float], Any]:
+def _of_p(formula: Callable[..., Array], *arguments: float) -> Callable[[ArrayLike, float], Array]:
     return lambda p, _rtt_s: formula(p, *arguments)
 
 
-def _at(formula: Callable[[Any, float], Any], rtt_s: float) -> Callable[[Any], Any]:
+def _at(formula: Callable[[ArrayLike, float], Array], rtt_s: float) -> Callable[[ArrayLike], Array]:
     return lambda p: formula(p, rtt_s)
 
 
