@@ -142,7 +142,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_controllers(listed: Iterable[dict[str, Any]]) -> None:
+def print_controllers(listed: Iterable[ControlEntry]) -> None:
     """Print the congestion controls."""
     table = _table(None, ["name", "kind", "parameters", "source"], texts=4, fold=True)
     for entry in listed:

@@ -66,7 +66,7 @@ class Comparison:
     estimates: dict[str, dict[str, Estimate]]
     values: dict[str, dict[str, list[float]]]
     warnings: tuple[str, ...]
-    curves: dict[str, Curve]
+    curves: dict[str, WindowCurve]
     scenarios: dict[tuple[str, str], build.Table]
 
     def __repr__(self) -> str:

@@ -230,7 +230,7 @@ def of_numbers(
     return PathSetup(mbps, milliseconds, packets, share(loss or "0"), **more)
 
 
-def of_scenario(base: build.Table, name: str, **given: Any) -> Setting:
+def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
     """Return the path of a scenario: its dumbbell, ``[tcp]``, events, and flows without control.
 
     `base` is a scenario or ``{"path": "geo"}``; the first of its flows with a control supplies the round

@@ -79,7 +79,7 @@ def predict(
     )
 
 
-def scenario(p: float, delay_s: float) -> dict[str, Any]:
+def scenario(p: float, delay_s: float) -> build.Table:
     """Return the scenario of one flow, from the link's random loss rate and the propagation round trip."""
     return paths.dumbbell(
         [build.flow("fit", rtt=build.seconds(delay_s), params={"alpha": FIXED_ALPHA})],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -128,8 +127,8 @@ def predict_gain(
         ]
         means = simulation.each(scenarios, lambda run: run.summary["flows"][0]["mean_window"])
         ratios = [
-            ratio_of_means(windows, windows_of_reno)
-            for windows, windows_of_reno in zip(found[: len(loss)], found[len(loss) :], strict=True)
+            ratio_of_means(np.asarray(windows, float), np.asarray(windows_of_reno, float))
+            for windows, windows_of_reno in zip(means[: len(loss)], means[len(loss) :], strict=True)
         ]
         estimates = ratios * 2
     return Prediction(
@@ -198,7 +197,7 @@ def predict_noise(
                 }
             )
             more: build.Table = {"overhead": "500 us", "count": 2, "rtt_noise": build.milliseconds(sigma)}
-            params = {"alpha": one, "beta": one, "gamma": one, "rtt": "mean"}
+            params = {"alpha": queued, "beta": queued, "gamma": queued, "rtt": "mean"}
             rtt = build.seconds(NOISE_RTT_S)
             flow = build.flow("vegas", rtt=rtt, params=params, **more)
             scenarios.append(

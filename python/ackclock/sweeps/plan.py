@@ -176,7 +176,7 @@ class _Reader:
             raise self.refuse(key, "expected a number")
         return float(self.value(key, value))
 
-    def values(self, key: str, given: object) -> tuple[Value, ...]:
+    def values(self, key: str, given: object) -> tuple[ParameterValue, ...]:
         if isinstance(given, dict):
             return self._range(key, given)
         if not isinstance(given, list) or not given:
@@ -189,14 +189,14 @@ class _Reader:
             raise self.refuse(key, "has the same value twice")
         return tuple(given)
 
-    def value(self, key: str, value: object) -> Value:
+    def value(self, key: str, value: object) -> ParameterValue:
         if not isinstance(value, str | int | float | bool):
             raise self.refuse(key, "expected a number, a string, or true or false")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise self.refuse(key, "a whole number has at most 64 bits, as in TOML and Parquet")
         return value
 
-    def _range(self, key: str, given: Mapping[str, object]) -> tuple[Value, ...]:
+    def _range(self, key: str, given: Mapping[str, object]) -> tuple[ParameterValue, ...]:
         table = self.only(key, given, ("from", "through", "count", "log"))
         for needed in ("from", "through", "count"):
             if needed not in table:
@@ -246,9 +246,10 @@ def read(file: Path | str) -> Plan:
     name = top.get("name", path.stem)
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
         raise reader.refuse("name", "expected letters, digits, - and _")
-    if not isinstance(top.get("scenario"), str):
+    scenario_file = top.get("scenario")
+    if not isinstance(scenario_file, str):
         raise reader.refuse("scenario", "expected the name of a scenario file next to this one")
-    scenario = engine.read(path.parent / top["scenario"])
+    scenario = engine.read(path.parent / scenario_file)
     parameters = tuple(_parameters(reader, top, scenario))
     points = tuple(_points(reader, top, parameters))
     plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
@@ -280,7 +281,7 @@ def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Sce
         if not isinstance(unit, str):
             raise reader.refuse(f"{key}.unit", "expected a string such as ms")
         if listed:
-            taken = [point[name] for point in top["points"] if isinstance(point, dict) and name in point]
+            taken = [point[name] for point in points if isinstance(point, dict) and name in point]
             different = list(dict.fromkeys(map(_hashable, taken)))
             # A point that lacks the parameter is refused when points are read.
             values = reader.values(key, different) if different else ()
@@ -308,7 +309,7 @@ def _expanded(keys: Sequence[str], scenario: engine.Scenario) -> Iterator[str]:
 def _points(reader: _Reader, top: Mapping[str, object], parameters: Sequence[Parameter]) -> Iterator[Point]:
     names = [parameter.name for parameter in parameters]
     listed = top.get("points")
-    combinations: Iterable[Sequence[Value]]
+    combinations: Iterable[Sequence[ParameterValue]]
     if isinstance(listed, list):
         chosen = []
         for index, given in enumerate(listed):
