@@ -25,10 +25,10 @@ from ackclock_papers.transient.setting import (
     TCP,
     TEAR,
     TFRC,
-    Compared,
-    Lossy,
+    LossyFlow,
     Protocol,
     Reference,
+    ReferenceCase,
     Without,
 )
 from hand_made import made
@@ -68,7 +68,7 @@ def test_the_setting_reaches_the_scenarios():
     assert tcp["rtt_sampling"] == "every_ack"
     beside = figures_12_to_17.FIGURE_13.cases(effort)
     assert [flow["overhead"] for flow in beside[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
-    red = beside[Compared(TFRC, Reference.BESIDE_TCP_RED)].scenario
+    red = beside[ReferenceCase(TFRC, Reference.NEXT_TO_TCP_RED)].scenario
     assert (red["dumbbell"]["queue"]["kind"], red["flow"][0]["overhead"]) == ("red", "1 ms")
     # Unless it is stated otherwise TFRC has what TCP has; TEAR has none, and figure 18 has SACK.
     alike = figures_12_to_17.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
@@ -76,7 +76,7 @@ def test_the_setting_reaches_the_scenarios():
     assert (flow["controller"], flow["overhead"]) == ("tfrc-2000", "5 ms")
     assert alike[GAIMD].scenario["flow"][0]["params"] == {"whole_windows": False}
     assert "overhead" not in alike[TEAR].scenario["flow"][0]
-    long = figures_18_and_19.FIGURE_18.cases(effort)[figures_18_and_19.Long(TCP, 0.01, 15)].scenario
+    long = figures_18_and_19.FIGURE_18.cases(effort)[figures_18_and_19.LongTerm(TCP, 0.01, 15)].scenario
     assert long["tcp"]["recovery"] == "sack"
 
 
@@ -112,7 +112,7 @@ def test_dips_of_three_protocols_at_least():
 
 def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
     lossy_runs = {
-        Lossy(one, rate): {"loss": rate, "cov": cov}
+        LossyFlow(one, rate): {"loss": rate, "cov": cov}
         for one in Protocol
         for rate, cov in zip(figures_7_to_11.LOSSES, (0.2, 0.3, 0.5, 0.6), strict=True)
     }
@@ -151,7 +151,7 @@ def test_what_is_stated_of_the_simulations():
     # 2.5/3 times 1.5 is 1.25.
     assert impossible(1.26, 0.01) == ["the ON/OFF sources offer a third of 2.5 Mbit/s"]
     assert impossible(0.83, 0.02) == ["a packet in a hundred is lost"]
-    assert impossible(0.83, 0.01, rtt_ms=120) == ["a round trip without a queue has 100 ms"]
+    assert impossible(0.83, 0.01, rtt_ms=120) == ["a round trip without a queue takes 100 ms"]
 
 
 def test_what_formulas_give_needs_no_run():
@@ -167,12 +167,12 @@ def test_what_formulas_give_needs_no_run():
 
 
 def test_labels_are_those_of_the_page():
-    assert [str(one) for one in Protocol] == ["TCP", "GAIMD", "TFRC", "TEAR"]
-    assert str(Compared(TEAR, Reference.PERIODIC)) == "TEAR, periodic"
-    assert str(Compared(TCP, Reference.ALONE)) == "one TCP"
+    assert [str(protocol) for protocol in Protocol] == ["TCP", "GAIMD", "TFRC", "TEAR"]
+    assert str(ReferenceCase(TEAR, Reference.PERIODIC)) == "TEAR, periodic"
+    assert str(ReferenceCase(TCP, Reference.ALONE)) == "one TCP"
     assert str(Without(TEAR, "timeout")) == "TEAR without timeout"
-    assert str(figures_3_to_6.Lossy(TCP, 0.005)) == "TCP, 0.5%"
-    assert str(figures_18_and_19.Long(GAIMD, 0.17, 60)) == "GAIMD, 17.0%, 60 s"
+    assert str(figures_3_to_6.LossyFlow(TCP, 0.005)) == "TCP, 0.5%"
+    assert str(figures_18_and_19.LongTerm(GAIMD, 0.17, 60)) == "GAIMD, 17.0%, 60 s"
     assert str(table_1.Growing(Without(TFRC, "discounting"))) == "TFRC without discounting, growing"
 
 
@@ -281,7 +281,7 @@ def test_pictures_show_the_fairness_of_the_flows_that_send():
     # The n-th round trip is the n-th sample, counted from 0.
     assert frame["queue"].to_list() == pytest.approx(list(range(900, 1301)))
     assert frame["window"].to_list() == pytest.approx(list(range(900, 1301)))
-    assert curves.STEP.trace(Compared(TFRC, Reference.ALONE), run) is None
+    assert curves.STEP.trace(ReferenceCase(TFRC, Reference.ALONE), run) is None
 
 
 def test_sixteen_flows_of_which_two_kinds_alternate():
@@ -312,7 +312,7 @@ def test_means_over_fifteen_seconds():
             steps((100, [9, 0])),
         ]
     )
-    found = figures_18_and_19.FIGURE_18.measure(figures_18_and_19.Long(TCP, 0.01, 15), made(packets))
+    found = figures_18_and_19.FIGURE_18.measure(figures_18_and_19.LongTerm(TCP, 0.01, 15), made(packets))
     assert found["cov"] == pytest.approx(0.25)
 
 
@@ -394,13 +394,13 @@ def test_tcp_in_place_of_every_protocol_turns_verdicts():
     assert {name for name, good in held.items() if good} == {
         "TCP at 1%",
         "TCP at 1 %: near the prediction",
-        "GAIMD is as TCP at 8 %",
-        "TFRC stays low up to 4 %",
+        "GAIMD is as smooth as TCP at 8 %",
+        "TFRC's CoV stays low up to 4 %",
     }
 
 
 def test_all_that_is_compared_is_measured_but_not_shown():
-    shown = {key for key in figures_12_to_17.FIGURE_15.cases(FULL) if not isinstance(key, Compared)}
+    shown = {key for key in figures_12_to_17.FIGURE_15.cases(FULL) if not isinstance(key, ReferenceCase)}
     assert shown == set(Protocol)
 
 

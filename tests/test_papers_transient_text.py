@@ -77,11 +77,11 @@ def test_a_change():
     # 10 packets until the change in round trip 20; then 31 for ten, 20 from then on.
     total = np.concatenate((np.full(20, 10.0), np.full(10, 31.0), np.full(170, 20.0)))
     queue = np.concatenate((np.full(20, 50.0), np.full(25, 46.0), np.full(155, 10.0)))
-    peak, settled, full = section_4.text_of(total[:, None], queue, 20)
+    peak, settled, full = section_4.step_details(total[:, None], queue, 20)
     # A tenth of 20 is 2: the mean of ten with one of 31 is 21.1, with two 22.2.
     assert (peak, settled, full) == (1.55, 9.0, 0.25)
     rising = np.arange(200.0)[:, None]
-    assert section_4.text_of(rising, queue, 20)[1] == np.inf
+    assert section_4.step_details(rising, queue, 20)[1] == np.inf
 
 
 def test_loss_rates_around_a_change():

@@ -1,4 +1,4 @@
-"""What the study states of its simulations, measured in them."""
+"""Conditions that the study states for its simulations, measured in them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_1_and_2, setting
 from ackclock_papers.transient.figures_3_to_6 import alone
-from ackclock_papers.transient.setting import BUFFER_PACKETS, TCP, Lossy
+from ackclock_papers.transient.setting import BUFFER_PACKETS, TCP, LossyFlow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOURCES = "five ON/OFF sources"
-ONE_PER_CENT = Lossy(TCP, 0.01)
+ONE_PER_CENT = LossyFlow(TCP, 0.01)
 
 
 def _cases(effort: Effort) -> Mapping[Key, Case]:
@@ -57,19 +57,19 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 CONDITIONS = Simulated(
     name="conditions",
-    caption="what section 2 states of the simulations",
-    about="A TCP flow on the link, the ON/OFF sources alone, a TCP flow under Bernoulli loss.",
+    caption="conditions that section 2 states for the simulations",
+    about="A TCP flow on the link, the ON/OFF sources alone, and a TCP flow under Bernoulli loss.",
     cases=_cases,
     probe=lambda case, _effort: PROBES[case],
     draw=_draw,
     claims=(
         between(
             "round-trip-without-queue-100-ms",
-            "a round trip without a queue has 100 ms",
+            "a round trip without a queue takes 100 ms",
             mean(figures_1_and_2.ONE_FLOW, "rtt_ms"),
             100,
             107,
-            why="and a packet's 3.2 ms, or two",
+            why="plus the 3.2 ms of a packet, or of two",
             unit="ms",
             paper="2 (10 + 30 + 10) ms",
         ),

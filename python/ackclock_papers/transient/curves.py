@@ -14,7 +14,7 @@ from ackclock.reproduction.artefact import CaseKey, Claim, Probe, Simulated, Tra
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import measure
-from ackclock_papers.transient.setting import Compared, Lossy
+from ackclock_papers.transient.setting import LossyFlow, ReferenceCase
 
 LABELS = {
     "rate": "packets\nper RTT",
@@ -22,27 +22,19 @@ LABELS = {
     "queue": "queue\n(packets)",
     "fairness": "F",
 }
-"""Words at the axis, by column of `measure.trace`."""
+"""Labels of the axis, by column of `measure.trace`."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Figures that show the same round trips, with a panel for each case.
-
-    Attributes
-    ----------
-    first, last : int
-        Both are shown.
-    probe : Probe
-        What is measured in a run.
-    change : int, optional
-        Where a line marks the change of the conditions.
-    """
+    """Figures that show the same round trips, with a panel for each case."""
 
     first: int
     last: int
+    """Last round trip that is shown."""
     probe: Probe
     change: int | None = None
+    """Round trip at which a line marks the change of conditions."""
 
     def figure(
         self,
@@ -55,22 +47,7 @@ class Excerpt:
         claims: Sequence[Claim],
         headline: bool = False,
     ) -> Simulated[CaseKey]:
-        """Make a figure.
-
-        Parameters
-        ----------
-        number : int
-            As printed.
-        column : str
-            What is drawn, a key of `LABELS`.
-        caption, about, cases, claims, headline
-            As in `Simulated`.
-
-        Returns
-        -------
-        Simulated
-            A panel for each case that is not only compared with.
-        """
+        """Make the figure that draws `column`, a key of `LABELS`, with a panel per case."""
         return Simulated(
             name=f"figure-{number}",
             caption=caption,
@@ -84,37 +61,13 @@ class Excerpt:
         )
 
     def trace(self, case: Key, run: Run) -> pl.DataFrame | None:
-        """Select what is shown of a run.
-
-        Parameters
-        ----------
-        case : hashable
-            Its case.
-        run : Run
-            A recorded run.
-
-        Returns
-        -------
-        polars.DataFrame or None
-            As `measure.trace`; None for what the cases shown are only compared with.
-        """
-        if isinstance(case, Compared | Lossy):
+        """Return what the figure shows of a run, or None for a case that is only compared with."""
+        if isinstance(case, LossyFlow | ReferenceCase):
             return None
         return measure.trace(run, self.first, self.last)
 
     def draw(self, column: str) -> Callable[[Numbers, Traces], Group]:
-        """Choose the column that is drawn.
-
-        Parameters
-        ----------
-        column : str
-            A key of `LABELS`.
-
-        Returns
-        -------
-        callable
-            From numbers and traces to the picture.
-        """
+        """Return the function that draws a column, a key of `LABELS`."""
 
         def draw(_numbers: Numbers, traces: Traces) -> Group:
             return figures.over_time(

@@ -17,16 +17,16 @@ from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.figures_3_to_6 import alone, rougher, smoother
 from ackclock_papers.transient.measure import extreme
-from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Protocol, Reference
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Reference, ReferenceCase
 
 
-def _beside(effort: Effort, protocol: Protocol, queue: Mapping[str, Any] | None = None) -> Case:
-    one, others = setting.flows(effort, protocol), setting.flows(effort, TCP, count=7)
-    return setting.steady(effort, one, others, queue=queue)
+def _next_to_tcp(effort: Effort, protocol: Protocol, queue: Mapping[str, Any] | None = None) -> Case:
+    flow, seven_tcp = setting.flows(effort, protocol), setting.flows(effort, TCP, count=7)
+    return setting.steady(effort, flow, seven_tcp, queue=queue)
 
 
-def _cases_beside(effort: Effort) -> dict[Protocol, Case]:
-    return {one: _beside(effort, one) for one in Protocol}
+def _cases_next_to_tcp(effort: Effort) -> dict[Protocol, Case]:
+    return {protocol: _next_to_tcp(effort, protocol) for protocol in Protocol}
 
 
 FIGURE_12 = STEADY.figure(
@@ -34,7 +34,7 @@ FIGURE_12 = STEADY.figure(
     "rate",
     "sending rates, one flow and seven TCP flows",
     about="Eight flows on the 2.5 Mbit/s link; the rate of the first.",
-    cases=_cases_beside,
+    cases=_cases_next_to_tcp,
     claims=(smoother(TFRC, TEAR),),
 )
 
@@ -47,9 +47,10 @@ def _change(after: tuple[Key, Key], before: tuple[Key, Key]) -> Callable[[Number
     return change
 
 
-def _cases_13(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    return _cases_beside(effort) | {
-        Compared(one, Reference.BESIDE_TCP_RED): _beside(effort, one, setting.RED) for one in Protocol
+def _cases_13(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
+    return _cases_next_to_tcp(effort) | {
+        ReferenceCase(protocol, Reference.NEXT_TO_TCP_RED): _next_to_tcp(effort, protocol, setting.RED)
+        for protocol in Protocol
     }
 
 
@@ -63,37 +64,39 @@ FIGURE_13 = STEADY.figure(
     claims=(
         *(
             near(
-                slug("f-fluctuates-around-0.7-with", one),
-                f"F fluctuates around 0.7 with {one}",
-                mean(one, "fairness"),
+                slug("f-fluctuates-around-0.7-with", protocol),
+                f"F fluctuates around 0.7 with {protocol}",
+                mean(protocol, "fairness"),
                 0.7,
                 within=0.1,
                 absolute=True,
                 why="the study's prediction from a CoV of 0.58; 'around'",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
         *(
             near(
-                slug("f-with", one, "similar-on-red-link"),
-                f"F with {one} is similar on a RED link",
-                _change((Compared(one, Reference.BESIDE_TCP_RED), "fairness"), (one, "fairness")),
+                slug("f-with", protocol, "similar-on-red-link"),
+                f"F with {protocol} is similar on a RED link",
+                _change(
+                    (ReferenceCase(protocol, Reference.NEXT_TO_TCP_RED), "fairness"), (protocol, "fairness")
+                ),
                 0,
                 within=0.1,
                 absolute=True,
                 why="as near as F is to 0.7",
                 paper="similar",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
     ),
 )
 
-ONE_TCP = Compared(TCP, Reference.ALONE)
+ONE_TCP = ReferenceCase(TCP, Reference.ALONE)
 
 
-def _cases_14(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    return {one: _beside(effort, one) for one in Protocol} | {ONE_TCP: alone(effort, TCP)}
+def _cases_14(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
+    return {protocol: _next_to_tcp(effort, protocol) for protocol in Protocol} | {ONE_TCP: alone(effort, TCP)}
 
 
 FIGURE_14 = STEADY.figure(
@@ -104,28 +107,29 @@ FIGURE_14 = STEADY.figure(
     cases=_cases_14,
     claims=tuple(
         ordered(
-            slug(one, "shorter-cycles-than-lone-tcp"),
-            f"{one}: shorter cycles than a lone TCP's",
-            [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, one)],
+            slug(protocol, "shorter-cycles-than-lone-tcp"),
+            f"{protocol}: shorter cycles than those of a lone TCP flow",
+            [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, protocol)],
             unit="round trips",
             paper="shorter cycles",
         )
-        for one in Protocol
+        for protocol in Protocol
     ),
 )
 
 
-def _alike(effort: Effort, protocol: Protocol) -> Case:
+def _eight_flows(effort: Effort, protocol: Protocol) -> Case:
     return setting.steady(effort, setting.flows(effort, protocol, count=8))
 
 
-def _cases_alike(effort: Effort) -> Mapping[Protocol, Case]:
-    return {one: _alike(effort, one) for one in Protocol}
+def _cases_eight_flows(effort: Effort) -> Mapping[Protocol, Case]:
+    return {protocol: _eight_flows(effort, protocol) for protocol in Protocol}
 
 
-def _cases_15(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    return {one: _alike(effort, one) for one in Protocol} | {
-        Compared(one, Reference.BESIDE_TCP): _beside(effort, one) for one in Protocol
+def _cases_15(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
+    return {protocol: _eight_flows(effort, protocol) for protocol in Protocol} | {
+        ReferenceCase(protocol, Reference.NEXT_TO_TCP): _next_to_tcp(effort, protocol)
+        for protocol in Protocol
     }
 
 
@@ -137,13 +141,13 @@ FIGURE_15 = STEADY.figure(
     cases=_cases_15,
     claims=tuple(
         rougher(
-            slug(one, "smoother-than-beside-tcp"),
-            f"{one} is smoother than beside TCP",
-            ("beside TCP", Compared(one, Reference.BESIDE_TCP)),
-            ("alike", one),
+            slug(protocol, "smoother-than-beside-tcp"),
+            f"{protocol} is smoother than next to TCP",
+            ("next to TCP", ReferenceCase(protocol, Reference.NEXT_TO_TCP)),
+            ("alike", protocol),
             "improves",
         )
-        for one in (GAIMD, TFRC, TEAR)
+        for protocol in (GAIMD, TFRC, TEAR)
     ),
 )
 
@@ -152,30 +156,30 @@ FIGURE_16 = STEADY.figure(
     "fairness",
     "fairness, eight flows of one protocol",
     about="Jain's index of the eight rates in every round trip.",
-    cases=_cases_alike,
+    cases=_cases_eight_flows,
     headline=True,
     claims=(
         *(
             between(
-                slug("f", one, "close-to-1"),
-                f"F of {one} is close to 1",
-                mean(one, "fairness"),
+                slug("f", protocol, "close-to-1"),
+                f"F of {protocol} is close to 1",
+                mean(protocol, "fairness"),
                 0.9,
                 1,
                 why="the study predicts 0.96",
                 paper="close to 1",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
         *(
             ordered(
-                slug("f", one, "not-vary-much"),
-                f"F of {one} does not vary much",
-                [(each, mean(each, "fairness_std")) for each in (TCP, one)],
+                slug("f", protocol, "not-vary-much"),
+                f"F of {protocol} does not vary much",
+                [(case, mean(case, "fairness_std")) for case in (TCP, protocol)],
                 unit="(standard deviation)",
                 paper="no large variations",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
         ordered(
             "tfrc-and-tear-fairer-than-tcp",
@@ -201,9 +205,9 @@ FIGURE_16 = STEADY.figure(
 )
 
 
-def _cases_17(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    return {one: _alike(effort, one) for one in Protocol} | {
-        Compared(TCP, Reference.BESIDE_TCP): _beside(effort, TCP)
+def _cases_17(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
+    return {protocol: _eight_flows(effort, protocol) for protocol in Protocol} | {
+        ReferenceCase(TCP, Reference.NEXT_TO_TCP): _next_to_tcp(effort, TCP)
     }
 
 
@@ -216,23 +220,23 @@ FIGURE_17 = STEADY.figure(
     claims=(
         *(
             ordered(
-                slug(one, "higher-queue-than-tcp"),
-                f"{one}: a higher queue than TCP's",
-                [(each, mean(each, "queue")) for each in (one, TCP)],
+                slug(protocol, "higher-queue-than-tcp"),
+                f"{protocol}: a longer queue than TCP's",
+                [(case, mean(case, "queue")) for case in (protocol, TCP)],
                 unit="packets",
                 paper="high",
             )
-            for one in (GAIMD, TFRC, TEAR)
+            for protocol in (GAIMD, TFRC, TEAR)
         ),
         *(
             ordered(
-                slug(one, "steadier-queue-than-tcp"),
-                f"{one}: a steadier queue than TCP's",
-                [(each, mean(each, "queue_std")) for each in (TCP, one)],
+                slug(protocol, "steadier-queue-than-tcp"),
+                f"{protocol}: a steadier queue than TCP's",
+                [(case, mean(case, "queue_std")) for case in (TCP, protocol)],
                 unit="packets",
                 paper="stable",
             )
-            for one in (GAIMD, TFRC, TEAR)
+            for protocol in (GAIMD, TFRC, TEAR)
         ),
     ),
 )

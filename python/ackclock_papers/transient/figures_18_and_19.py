@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ackclock import metrics
 from ackclock.draw.figure import Group
@@ -19,40 +19,29 @@ from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import extreme, rounds
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
-if TYPE_CHECKING:
-    pass
-
 LOSSES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.17)
 
 
-class Long(NamedTuple):
-    """Flows of one protocol that do not meet, averaged over a time.
-
-    Attributes
-    ----------
-    protocol : Protocol
-        What controls them.
-    loss : float
-        Probability of a packet's loss.
-    span_s : int
-        Over how long rates are averaged, seconds.
-    """
+class LongTerm(NamedTuple):
+    """Flows of one protocol that do not meet, whose rates are averaged over a time."""
 
     protocol: Protocol
     loss: float
+    """Probability that a packet is lost."""
     span_s: int
+    """Time over which rates are averaged, seconds."""
 
     def __str__(self) -> str:
         return f"{self.protocol}, {self.loss:.1%}, {self.span_s} s"
 
 
 COUNTS = {15: 32, 60: 16}
-"""Number of flows, by the time over which rates are averaged, seconds."""
+"""Number of flows by the time over which rates are averaged, seconds."""
 
 
-def _cases(effort: Effort, *spans_s: int) -> Mapping[Long, Case]:
+def _cases(effort: Effort, *spans_s: int) -> Mapping[LongTerm, Case]:
     return {
-        Long(protocol, loss, span_s): setting.case(
+        LongTerm(protocol, loss, span_s): setting.case(
             effort,
             [setting.flows(effort, protocol, count=COUNTS[span_s])],
             setting.MEASURED_FROM_S + effort.pick(8, 4) * span_s,
@@ -76,7 +65,7 @@ def _measure(span_s: int, run: Run) -> Row:
 def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
     def draw(numbers: Numbers, _traces: Traces) -> Group:
         curves = {
-            str(protocol): [(100 * loss, Long(protocol, loss, span_s), "cov") for loss in LOSSES]
+            str(protocol): [(100 * loss, LongTerm(protocol, loss, span_s), "cov") for loss in LOSSES]
             for protocol in Protocol
         }
         return figures.against(numbers, curves, "loss rate (%)", "CoV over flows of their means", bottom=0)
@@ -84,7 +73,7 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
     return draw
 
 
-OTHERS = [Long(one, 0.17, 15) for one in (TCP, GAIMD, TFRC)]
+ALL_BUT_TEAR = [LongTerm(protocol, 0.17, 15) for protocol in (TCP, GAIMD, TFRC)]
 
 FIGURE_18 = Simulated(
     name="figure-18",
@@ -97,24 +86,27 @@ FIGURE_18 = Simulated(
         ordered(
             "order-at-1-percent-in-figure-6-tcp-gaimd",
             "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
-            [(one, mean(Long(one, 0.01, 15), "cov")) for one in (TCP, GAIMD, TFRC)],
+            [(protocol, mean(LongTerm(protocol, 0.01, 15), "cov")) for protocol in (TCP, GAIMD, TFRC)],
             paper="very similar to figure 6",
         ),
         *(
             ordered(
-                slug(one, "cov-grows-with-loss-rate"),
-                f"{one}: CoV grows with the loss rate",
-                [("17 %", mean(Long(one, 0.17, 15), "cov")), ("0.5 %", mean(Long(one, 0.005, 15), "cov"))],
+                slug(protocol, "cov-grows-with-loss-rate"),
+                f"{protocol}: the CoV grows with the loss rate",
+                [
+                    ("17 %", mean(LongTerm(protocol, 0.17, 15), "cov")),
+                    ("0.5 %", mean(LongTerm(protocol, 0.005, 15), "cov")),
+                ],
                 paper="as in figure 6",
             )
-            for one in (TCP, GAIMD, TFRC)
+            for protocol in (TCP, GAIMD, TFRC)
         ),
         ordered(
             "tear-cov-lowest-at-17-percent-in-figure-6",
             "TEAR's CoV is the lowest at 17 %, as in figure 6",
             [
-                ("the least of the others", extreme(min, OTHERS, "cov")),
-                (TEAR, mean(Long(TEAR, 0.17, 15), "cov")),
+                ("the lowest of the others", extreme(min, ALL_BUT_TEAR, "cov")),
+                (TEAR, mean(LongTerm(TEAR, 0.17, 15), "cov")),
             ],
             paper="very similar to figure 6 in terms of relative orders",
         ),
@@ -124,22 +116,22 @@ FIGURE_18 = Simulated(
 FIGURE_19 = Simulated(
     name="figure-19",
     caption="long-term fairness, 16 flows, means over 60 s",
-    about="16 flows of one protocol that do not meet, SACK; beside the runs of figure 18.",
+    about="16 flows of one protocol that do not meet, SACK; compared with the runs of figure 18.",
     cases=lambda effort: _cases(effort, 60, 15),
     probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
     draw=_draw(60),
     claims=tuple(
         near(
-            slug(one, "at", loss, "about-half-over-15-s"),
-            f"{one} at {loss:.1%}: about half of that over 15 s",
-            ratio((Long(one, loss, 60), "cov"), (Long(one, loss, 15), "cov")),
+            slug(protocol, "at", loss, "about-half-over-15-s"),
+            f"{protocol} at {loss:.1%}: about half of the CoV over 15 s",
+            ratio((LongTerm(protocol, loss, 60), "cov"), (LongTerm(protocol, loss, 15), "cov")),
             0.5,
             within=0.15,
             absolute=True,
             why="1/sqrt(4) by equation 2; 'about'",
             paper="about half",
         )
-        for one in Protocol
+        for protocol in Protocol
         for loss in (0.005, 0.01)
     ),
 )

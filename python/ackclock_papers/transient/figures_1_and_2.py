@@ -81,7 +81,7 @@ FIGURE_1 = Simulated(
             mean(ONE_FLOW, "access_drops"),
             0,
             0,
-            why="every other queue",
+            why="drops in every other queue",
             paper="never the bottleneck",
         ),
         near(
@@ -101,8 +101,8 @@ SIXTEEN_FLOWS = "16 TCP"
 
 
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
-    some, loss = setting.flows(effort, TCP, count=16), setting.bernoulli(0.01)
-    return {SIXTEEN_FLOWS: setting.case(effort, [some], 550, loss=loss)}
+    flows, loss = setting.flows(effort, TCP, count=16), setting.bernoulli(0.01)
+    return {SIXTEEN_FLOWS: setting.case(effort, [flows], 550, loss=loss)}
 
 
 def _measure_2(run: Run) -> Row:
@@ -188,7 +188,7 @@ FIGURE_2 = Simulated(
             0,
             within=0.03,
             absolute=True,
-            why="F less that of the mean CoV; the mean of F is another",
+            why="F less the index of the mean CoV, which differs from the mean of F",
             paper="1/(1 + CoV^2)",
         ),
     ),

@@ -17,12 +17,12 @@ from ackclock_papers.transient import measure, setting, steps
 from ackclock_papers.transient.curves import STEP
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Without
 
-OTHERS = (GAIMD, TFRC, TEAR)
+ALL_BUT_TCP = (GAIMD, TFRC, TEAR)
 
 
 def _spread_at_10(numbers: Numbers) -> Estimate:
-    made = [numbers.of(one, "after_10").value for one in OTHERS]
-    return metrics.over_runs([max(made) - min(made)])
+    shares = [numbers.of(protocol, "after_10").value for protocol in ALL_BUT_TCP]
+    return metrics.over_runs([max(shares) - min(shares)])
 
 
 FIGURE_20 = steps.analytic(
@@ -34,9 +34,12 @@ FIGURE_20 = steps.analytic(
     claims=(
         ordered(
             "tcp-fastest-one",
-            "TCP is the fastest one",
-            [(TCP, mean(TCP, "after_10")), ("the fastest other", measure.extreme(max, OTHERS, "after_10"))],
-            why="share of the change that is made after 10 round trips",
+            "TCP is the fastest",
+            [
+                (TCP, mean(TCP, "after_10")),
+                ("the fastest of the others", measure.extreme(max, ALL_BUT_TCP, "after_10")),
+            ],
+            why="share of the change that is covered after 10 round trips",
             paper="the fastest one",
         ),
         between(
@@ -55,7 +58,7 @@ FIGURE_20 = steps.analytic(
                 ("the slower of TFRC and TEAR", measure.extreme(min, (TFRC, TEAR), "after_20")),
                 (GAIMD, mean(GAIMD, "after_20")),
             ],
-            why="share of the change that is made after 20 round trips",
+            why="share of the change that is covered after 20 round trips",
             paper="becomes slower",
         ),
     ),
@@ -77,7 +80,7 @@ FIGURE_21 = STEP.figure(
         steps.faster(
             "gaimd-faster-than-tear", "GAIMD is faster than TEAR", (GAIMD, TEAR), "slower than GAIMD"
         ),
-        steps.similar("tfrc-and-tear-respond-about-fast", "TFRC and TEAR respond about as fast"),
+        steps.similar("tfrc-and-tear-respond-about-fast", "TFRC and TEAR respond about equally fast"),
         between(
             "tcp-drops-to-almost-0-at-first",
             "TCP drops to almost 0 at first",
@@ -94,12 +97,12 @@ WITHOUT_TIMEOUT = Without(TEAR, "timeout")
 
 
 def _cases_22(effort: Effort) -> Mapping[Protocol | Without, Case]:
-    def step(protocol: Protocol, **settings: Any) -> Case:
-        some = setting.flows(effort, protocol, count=steps.ALIKE, **settings)
-        return steps.one_loss_step(effort, "bernoulli", 0.005, 1.0, some)
+    def case(protocol: Protocol, **settings: Any) -> Case:
+        flows = setting.flows(effort, protocol, count=steps.ALIKE, **settings)
+        return steps.one_loss_step(effort, "bernoulli", 0.005, 1.0, flows)
 
     params = {WITHOUT_TIMEOUT.mechanism: False}
-    return {one: step(one) for one in Protocol} | {WITHOUT_TIMEOUT: step(TEAR, params=params)}
+    return {protocol: case(protocol) for protocol in Protocol} | {WITHOUT_TIMEOUT: case(TEAR, params=params)}
 
 
 FIGURE_22 = STEP.figure(
@@ -119,23 +122,23 @@ FIGURE_22 = STEP.figure(
         steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "very slow"),
         *(
             between(
-                slug(one, "reduces-rate-to-almost-0"),
-                f"{one} reduces its rate to almost 0",
-                mean(one, "end_share"),
+                slug(protocol, "reduces-rate-to-almost-0"),
+                f"{protocol} reduces its rate to almost 0",
+                mean(protocol, "end_share"),
                 0,
                 0.05,
-                why="mean of the last half after the change over before",
+                why="mean of the last half after the change, over that before",
                 paper="almost 0",
             )
-            for one in (TCP, GAIMD)
+            for protocol in (TCP, GAIMD)
         ),
         between(
             "tear-without-timeout-not-slow-down",
-            "TEAR without timeout does not slow down",
+            "TEAR without its timeout does not slow down",
             mean(WITHOUT_TIMEOUT, "end_share"),
             0.8,
             np.inf,
-            why="mean of the last half after the change over before",
+            why="mean of the last half after the change, over that before",
             paper="not at all",
         ),
     ),
@@ -153,27 +156,29 @@ FIGURE_23 = STEP.figure(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
         ),
         *(
-            steps.faster(slug(one, "slower-than-tcp"), f"{one} is slower than TCP", (TCP, one), "slower")
-            for one in (TFRC, TEAR)
+            steps.faster(
+                slug(protocol, "slower-than-tcp"), f"{protocol} is slower than TCP", (TCP, protocol), "slower"
+            )
+            for protocol in (TFRC, TEAR)
         ),
         *(
             near(
-                slug(one, "halves-rate"),
-                f"{one} halves its rate",
-                mean(one, "end_share"),
+                slug(protocol, "halves-rate"),
+                f"{protocol} halves its rate",
+                mean(protocol, "end_share"),
                 0.5,
                 within=0.2,
                 absolute=True,
                 why="sqrt(1 %/4 %); timeouts take more",
                 paper="half",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
         ordered(
             "tcp-falls-below-new-rate-more-than-others",
             "TCP falls below its new rate more than the others",
             [
-                ("the least of the others", measure.extreme(min, OTHERS, "lowest_share")),
+                ("the lowest of the others", measure.extreme(min, ALL_BUT_TCP, "lowest_share")),
                 (TCP, mean(TCP, "lowest_share")),
             ],
             why="lowest rate of each flow within 40 round trips over its new mean",

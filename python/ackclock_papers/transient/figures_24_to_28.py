@@ -20,46 +20,33 @@ from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 
 class Joined(NamedTuple):
-    """Numbers of a run in which eight flows join eight, besides `Response` of the old ones.
+    """Numbers of a run in which eight flows join eight, in addition to the `Response` of the first eight."""
 
-    Attributes
-    ----------
-    queue_before, queue_low : float
-        Queue, packets: the mean in the last half of the time before the change, and the lowest of
-        the next 100 round trips.
-    dip_s : float
-        When it is lowest, seconds after the change.
-    round_trip_s : float
-        The mean round trip of the run, seconds.
-    queue_low_share : float
-        `queue_low` over `queue_before`, or over one packet if that is more.
-    queue_dip : float
-        The lowest queue of the next 25 round trips over the mean of the lowest in spans of 25 of
-        the last half of the time before the change, or over one packet if that is more.
-    fairness_before : float
-        Jain's index of the eight flows in that half, mean over round trips.
-    fairness_at_once : float
-        Jain's index of the sixteen, lowest mean over 5 of the next 60 round trips.
-    fairness_after : float
-        The mean of the last 300 round trips.
-    fair_again_s : float
-        Seconds until the mean over ten round trips is at least 0.85; infinite if it never is.
-    """
-
+    # Queue, packets: mean in the last half of the time before the change, and lowest of the next
+    # 100 round trips.
     queue_before: float
     queue_low: float
+    # Time of the lowest queue, seconds after the change.
     dip_s: float
+    # Mean round trip of the run.
     round_trip_s: float
+    # `queue_low` over `queue_before`, or over one packet if that is more.
     queue_low_share: float
+    # Lowest queue of the next 25 round trips, over the mean of the lowest queues in spans of 25 in
+    # the last half of the time before the change, or over one packet if that is more.
     queue_dip: float
+    # Jain's index of the eight flows in that half, mean over round trips.
     fairness_before: float
+    # Jain's index of the sixteen flows: lowest mean over 5 of the next 60 round trips, and mean of
+    # the last 300.
     fairness_at_once: float
     fairness_after: float
+    # Seconds until the mean index over ten round trips is at least 0.85; infinite if it never is.
     fair_again_s: float
 
 
 def _usual_low(queue: metrics.Series) -> float:
-    """Average the lowest queues of spans of 25 round trips, of which at least one is complete."""
+    """Average the lowest queues of complete spans of 25 round trips; there must be at least one."""
     return float(queue[: len(queue) // 25 * 25].reshape(-1, 25).min(axis=1).mean())
 
 
@@ -67,10 +54,10 @@ def _measure_join(run: Run) -> Row:
     counted = measure.rounds(run)
     sent, change = counted.sent, counted.change
     earlier, next_100 = slice(change // 2, change), slice(change, change + 100)
-    fair = metrics.jain(sent, axis=1)
+    fairness = metrics.jain(sent, axis=1)
     queue_before, dip = float(counted.queue[earlier].mean()), counted.queue[next_100]
-    smooth = np.convolve(fair[change:], np.ones(10) / 10, "valid")
-    at_once = np.convolve(fair[change : change + 60], np.ones(5) / 5, "valid")
+    smooth = np.convolve(fairness[change:], np.ones(10) / 10, "valid")
+    at_once = np.convolve(fairness[change : change + 60], np.ones(5) / 5, "valid")
     joined = Joined(
         queue_before=queue_before,
         queue_low=float(dip.min()),
@@ -97,26 +84,27 @@ FIGURE_24 = JOINS.figure(
     cases=steps.eight_others(same=False, when="start"),
     claims=tuple(
         near(
-            slug(one, "old-flows-go-down"),
-            f"{one}: the old flows go down to about half",
-            mean(one, "end_share"),
+            slug(protocol, "old-flows-go-down"),
+            f"{protocol}: the first flows fall to about half",
+            mean(protocol, "end_share"),
             0.5,
             within=0.15,
             absolute=True,
             why="sixteen flows in place of eight",
             paper="as figure 26",
         )
-        for one in Protocol
+        for protocol in Protocol
     ),
 )
 
 
 def _third_dip(numbers: Numbers) -> Estimate:
-    return sorted((numbers.of(one, "queue_dip") for one in Protocol), key=lambda one: one.value)[2]
+    dips = [numbers.of(protocol, "queue_dip") for protocol in Protocol]
+    return sorted(dips, key=lambda dip: dip.value)[2]
 
 
 def _dips_at(numbers: Numbers) -> Estimate:
-    times = [measure.each_in_round_trips(numbers, one, "dip_s") for one in Protocol]
+    times = [measure.each_in_round_trips(numbers, protocol, "dip_s") for protocol in Protocol]
     return metrics.over_runs(np.median(times, axis=0), least=0.0)
 
 
@@ -129,12 +117,12 @@ FIGURE_25 = JOINS.figure(
     claims=(
         between(
             "queue-dips-lower-than-usually-with-three-protocols",
-            "the queue dips lower than it usually does, with three protocols at least",
+            "the queue dips lower than usual with at least three protocols",
             _third_dip,
             0,
             1,
-            why="the third of the lowest queues in 25 round trips after the change, each over the "
-            "usual lowest of 25 before",
+            why="the third lowest of the four dips: the lowest queue in the 25 round trips after the "
+            "change, over the usual lowest in 25 before it",
             paper="'for all four protocols exhibit large dips', in a run each",
         ),
         times(
@@ -160,37 +148,37 @@ FIGURE_26 = JOINS.figure(
     claims=(
         *(
             steps.faster(
-                slug(fast, "responds-faster-than", one),
-                f"{fast} responds faster than {one}",
-                (fast, one),
+                slug(fast, "responds-faster-than", slow),
+                f"{fast} responds faster than {slow}",
+                (fast, slow),
                 "slower",
             )
-            for one in (TFRC, TEAR)
+            for slow in (TFRC, TEAR)
             for fast in (TCP, GAIMD)
         ),
         *(
             between(
-                slug(one, "overshoots-to-0"),
-                f"{one} overshoots to 0",
-                mean(one, "zero_share"),
+                slug(protocol, "overshoots-to-0"),
+                f"{protocol} overshoots to 0",
+                mean(protocol, "zero_share"),
                 0.3,
                 1,
                 why="share of flows with a round trip of at most one packet among the next 40",
                 paper="overshoot to 0",
             )
-            for one in (TCP, GAIMD)
+            for protocol in (TCP, GAIMD)
         ),
         *(
             between(
-                slug(one, "goes-down-gradually"),
-                f"{one} goes down gradually",
-                mean(one, "zero_share"),
+                slug(protocol, "goes-down-gradually"),
+                f"{protocol} decreases gradually",
+                mean(protocol, "zero_share"),
                 0,
                 0.2,
-                why="as above",
+                why="share of flows with a round trip of at most one packet among the next 40",
                 paper="gradually",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
     ),
 )
@@ -208,7 +196,7 @@ FIGURE_27 = JOINS.figure(
             mean(TEAR, "queue_low_share"),
             0,
             0.5,
-            why="lowest queue in the next 100 round trips over the mean before",
+            why="lowest queue in the next 100 round trips over the mean before the change",
             paper="large dip",
         ),
         times(
@@ -226,39 +214,39 @@ FIGURE_27 = JOINS.figure(
 
 FIGURE_28 = JOINS.figure(
     28, "fairness", "fairness, 8 to 16 flows of one protocol",
-    about="Jain's index of the sixteen rates, of the eight before the change.",
+    about="Jain's index of the sixteen rates, and of the eight before the change.",
     cases=steps.eight_others(same=True, when="start"),
     claims=(
         *(
             near(
-                slug("f", one, "drops-to-about-0.5"),
-                f"F of {one} drops to about 0.5", mean(one, "fairness_at_once"), 0.5,
+                slug("f", protocol, "drops-to-about-0.5"),
+                f"F of {protocol} drops to about 0.5", mean(protocol, "fairness_at_once"), 0.5,
                 within=0.15, absolute=True, why="eight of sixteen flows send", paper="0.5",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
         *(
             between(
-                slug("f", one, "comes-back-close-to-1"),
-                f"F of {one} comes back close to 1", mean(one, "fairness_after"), 0.9, 1,
+                slug("f", protocol, "comes-back-close-to-1"),
+                f"F of {protocol} returns to nearly 1", mean(protocol, "fairness_after"), 0.9, 1,
                 why="mean of the last 300 round trips", paper="close to 1",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
         between(
             "f-tear-comes-back-slowly",
-            "F of TEAR comes back slowly", measure.in_round_trips(TEAR, "fair_again_s"), 50, np.inf,
-            why="until the mean of F over ten round trips is 0.85; figure 27, which shows it, too, "
-            "has TEAR's dip after 50", unit="RTTs", paper="slow increase of TEAR's index",
+            "F of TEAR recovers slowly", measure.in_round_trips(TEAR, "fair_again_s"), 50, np.inf,
+            why="time until the mean of F over ten round trips is 0.85; in figure 27, which also "
+            "shows it, TEAR's dip comes after 50", unit="RTTs", paper="slow increase of TEAR's index",
         ),
         *(
             ordered(
-                slug("f", one, "lower-with-sixteen-flows"),
-                f"F of {one} is lower with sixteen flows",
-                [("8", mean(one, "fairness_before")), ("16", mean(one, "fairness_after"))],
+                slug("f", protocol, "lower-with-sixteen-flows"),
+                f"F of {protocol} is lower with sixteen flows",
+                [("8", mean(protocol, "fairness_before")), ("16", mean(protocol, "fairness_after"))],
                 paper="reduces",
             )
-            for one in (TCP, GAIMD)
+            for protocol in (TCP, GAIMD)
         ),
     ),
 )  # fmt: skip

@@ -28,8 +28,8 @@ FIGURE_29 = steps.analytic(
         ordered(
             "tcp-gaimd-tfrc-tear-at-first",
             "TCP, GAIMD, TFRC, TEAR at first",
-            [(one, mean(one, "after_10")) for one in Protocol],
-            why="share of the change that is made after 10 round trips; the last three cross later",
+            [(protocol, mean(protocol, "after_10")) for protocol in Protocol],
+            why="share of the change that is covered after 10 round trips; the last three cross later",
             paper="the order of figure 30 'conforms to our analytical result'",
         ),
     ),
@@ -82,7 +82,7 @@ FIGURE_31 = _rise(
 
 
 def _measure_endless(run: Run) -> Row:
-    """Measure the rise in 50 round trips: without loss there is no new steady rate."""
+    """Measure the rise in 50 round trips, because without loss there is no new steady rate."""
     counted = measure.rounds(run)
     total, change = counted.sent.mean(axis=1), counted.change
     before = float(total[change // 2 : change].mean())
@@ -100,7 +100,7 @@ FIGURE_32 = ENDLESS.figure(
         ordered(
             "tcp-fastest-then-gaimd-tfrc-tear",
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
-            [(one, mean(one, "rise")) for one in Protocol],
+            [(protocol, mean(protocol, "rise")) for protocol in Protocol],
             why="packets per round trip gained in 50 round trips",
             paper="in this order",
         ),
@@ -110,7 +110,7 @@ FIGURE_32 = ENDLESS.figure(
             mean(TFRC, "rise"),
             50 * 0.12,
             np.inf,
-            why="what 50 round trips gain at 0.12 each, the bound without discounting",
+            why="gain of 50 round trips at 0.12 each, the bound without discounting",
             unit="packets per RTT",
             paper="faster than usual",
         ),
@@ -135,34 +135,23 @@ EMPTY = 3
 
 
 class Left(NamedTuple):
-    """Numbers of a run in which eight of sixteen flows leave, besides `Response` of the first.
+    """Numbers of a run in which eight of sixteen flows leave, in addition to the `Response` of the first."""
 
-    Attributes
-    ----------
-    all_half_way : float
-        `Response.half_way` of the eight flows that stay.
-    fairness_before : float
-        Jain's index of the sixteen flows in the last half of the time before the change, mean
-        over round trips.
-    fairness_after : float
-        Jain's index of the eight, mean of the 300 round trips that begin 20 after the change.
-    fairness_change : float
-        By how much the second is above the first.
-    least_queue : float
-        Shortest queue of the next 50 round trips, packets.
-    refill_s : float
-        Seconds from the change until the mean queue of a round trip is 40 packets (again, if one
-        of these 50 has at most 3 at its shortest); infinite if it never is.
-    round_trip_s : float
-        The mean round trip of the run, seconds.
-    """
-
+    # `Response.half_way` of the eight flows that stay.
     all_half_way: float
+    # Jain's index of the sixteen flows, mean over round trips in the last half of the time before
+    # the change.
     fairness_before: float
+    # Jain's index of the eight, mean of 300 round trips from 20 after the change on.
     fairness_after: float
+    # `fairness_after` less `fairness_before`.
     fairness_change: float
+    # Shortest queue of the next 50 round trips, packets.
     least_queue: float
+    # Seconds from the change until the mean queue of a round trip is 40 packets, counted from the
+    # first of these 50 in which the queue is empty, if there is one; infinite if it never is.
     refill_s: float
+    # Mean round trip of the run.
     round_trip_s: float
 
 
@@ -206,8 +195,8 @@ FIGURE_34 = LEAVES.figure(
             ordered(
                 slug(slow, "takes-much-longer-than", fast),
                 f"{slow} takes much longer than {fast}",
-                [(one, mean(one, "half_way")) for one in (slow, fast)],
-                why=f"round trips to half of the change ({steps.SCHEDULED})",
+                [(case, mean(case, "half_way")) for case in (slow, fast)],
+                why=f"round trips to half of the change ({steps.AVERAGING})",
                 unit="RTTs",
                 paper="almost instantaneously against much longer",
             )
@@ -216,15 +205,15 @@ FIGURE_34 = LEAVES.figure(
         ),
         *(
             near(
-                slug(one, "rate-doubles"),
-                f"{one}'s rate doubles",
-                mean(one, "end_share"),
+                slug(protocol, "rate-doubles"),
+                f"{protocol}'s rate doubles",
+                mean(protocol, "end_share"),
                 2,
                 within=0.3,
-                why="the mean of the last half after the change over before, of one flow",
+                why="mean of one flow in the last half after the change, over that before",
                 paper="'should be doubled'",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
     ),
 )
@@ -239,25 +228,25 @@ FIGURE_35 = LEAVES.figure(
     claims=(
         *(
             near(
-                slug("f", one, "not-change"),
-                f"F of {one} does not change",
-                mean(one, "fairness_change"),
+                slug("f", protocol, "not-change"),
+                f"F of {protocol} does not change",
+                mean(protocol, "fairness_change"),
                 0,
                 within=0.05,
                 absolute=True,
-                why="after less before",
+                why="F after the change less F before it",
                 paper="no change",
             )
-            for one in (TFRC, TEAR)
+            for protocol in (TFRC, TEAR)
         ),
         *(
             ordered(
-                slug("f", one, "goes-up"),
-                f"F of {one} goes up",
-                [("8", mean(one, "fairness_after")), ("16", mean(one, "fairness_before"))],
+                slug("f", protocol, "goes-up"),
+                f"F of {protocol} rises",
+                [("8", mean(protocol, "fairness_after")), ("16", mean(protocol, "fairness_before"))],
                 paper="increases almost at once",
             )
-            for one in (TCP, GAIMD)
+            for protocol in (TCP, GAIMD)
         ),
     ),
 )
@@ -273,28 +262,28 @@ FIGURE_36 = LEAVES.figure(
     claims=(
         *(
             between(
-                slug(one, "queue-drops-to-0"),
-                f"{one}: the queue drops to 0",
-                mean(one, "least_queue"),
+                slug(protocol, "queue-drops-to-0"),
+                f"{protocol}: the queue drops to 0",
+                mean(protocol, "least_queue"),
                 0,
                 EMPTY,
-                why="the shortest within 50 round trips",
+                why="the shortest queue within 50 round trips",
                 unit="packets",
                 paper="0",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
         *(
             near(
-                slug(one, "fills-queue-again"),
-                f"{one} fills the queue again",
-                measure.in_round_trips(one, "refill_s"),
+                slug(protocol, "fills-queue-again"),
+                f"{protocol} fills the queue again",
+                measure.in_round_trips(protocol, "refill_s"),
                 value,
                 within=0.5,
                 why="one run of the study, read off a plot",
                 unit="RTTs",
             )
-            for one, value in REFILL.items()
+            for protocol, value in REFILL.items()
         ),
         between(
             "tear-takes-more-than-200-round-trips",

@@ -23,10 +23,10 @@ CHAIN = "chain"
 
 def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
     p, t = 0.2, 4
-    found = []
+    rows: list[Row] = []
     for seed in range(5):
         sent = timeouts.simulate_sending(p, t, 100_000, np.random.default_rng(seed))
-        found.append(
+        rows.append(
             {
                 "simulated": float(sent.std() / sent.mean()),
                 "printed": timeouts.printed_cov(p, t),
@@ -34,7 +34,7 @@ def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Trace
                 "sum": float(timeouts.state_probabilities(p).sum()),
             }
         )
-    return {CHAIN: found}, {}
+    return {CHAIN: rows}, {}
 
 
 def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
@@ -48,7 +48,7 @@ def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
 FIGURE_37 = Computed(
     name="figure-37",
     caption="timeout state transition diagram",
-    about="States are the factors of the backed-off timer; solved and simulated at p = 0.2, t = 4.",
+    about="The states are the backoff factors of the timer; solved and simulated at p = 0.2, t = 4.",
     compute=_chain_timeouts,
     numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
     draw=_draw_37,
@@ -114,13 +114,23 @@ CHAIN_TFRC = {
         0.01,
         "rounding; the sum stopped at 600 (the full one gives 0.698)",
     ),
-    "high_single": ("the same, p = 9 %", 0.54, 0.01, "rounding"),
-    "low_smoothed": ("smoothed, p = 0.5 %", 0.25, 0.08, "the paper's sum stops early: 0.27 recomputed"),
-    "high_smoothed": ("smoothed, p = 9 %", 0.21, 0.05, "two digits: 0.20 recomputed"),
-    "three_halves": ("rate ~ p^-3/2 at 20 %", 0.8, 0.15, "'about'; 0.71 recomputed"),
-    "five_halves": ("rate ~ p^-5/2 at 20 %", 2.4, 0.05, "'about'; 2.33 recomputed"),
+    "high_single": ("CoV of the rate after one interval, p = 9 %", 0.54, 0.01, "rounding"),
+    "low_smoothed": (
+        "CoV of the smoothed rate, p = 0.5 %",
+        0.25,
+        0.08,
+        "the paper's sum stops early: 0.27 recomputed",
+    ),
+    "high_smoothed": ("CoV of the smoothed rate, p = 9 %", 0.21, 0.05, "two digits: 0.20 recomputed"),
+    "three_halves": (
+        "CoV of the smoothed rate at 20 %, rate ~ p^-3/2",
+        0.8,
+        0.15,
+        "'about'; 0.71 recomputed",
+    ),
+    "five_halves": ("CoV of the smoothed rate at 20 %, rate ~ p^-5/2", 2.4, 0.05, "'about'; 2.33 recomputed"),
 }
-"""What the text says of the chain: each number's claim, value, tolerance and its reason."""
+"""Numbers that the text gives for the chain, by key: claim, value, tolerance and its reason."""
 
 FIGURE_38 = Computed(
     name="figure-38",

@@ -17,7 +17,16 @@ from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.measure import STEADINESS, extreme
-from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Compared, Lossy, Protocol, Reference
+from ackclock_papers.transient.setting import (
+    GAIMD,
+    TCP,
+    TEAR,
+    TFRC,
+    LossyFlow,
+    Protocol,
+    Reference,
+    ReferenceCase,
+)
 
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
 PERIODIC = {"kind": "periodic", "every": 20}
@@ -25,44 +34,16 @@ READ = "read off a plot, with its text: a quarter either way"
 
 
 def alone(effort: Effort, protocol: Protocol, loss: Mapping[str, Any] | None = None) -> Case:
-    """Make a case of one flow.
-
-    Parameters
-    ----------
-    effort : Effort
-        How much is run.
-    protocol : Protocol
-        What controls it.
-    loss : mapping, optional
-        A controlled loss; without one the flow fills the link.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
-    """
+    """Make a case of one flow, which fills the link unless there is a controlled `loss`."""
     return setting.steady(effort, setting.flows(effort, protocol), loss=loss)
 
 
 def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Claim:
-    """Claim that protocols are smoother than others.
-
-    Parameters
-    ----------
-    *names : Protocol
-        The smoother ones.
-    than : tuple of Protocol
-        The others.
-
-    Returns
-    -------
-    Claim
-        Holds when the worst of the first is smoother than the best of the others.
-    """
+    """Claim that the roughest of some protocols is smoother than the smoothest of others."""
     smooth, rough = " and ".join(names), " and ".join(than)
     return ordered(
         slug(smooth, "smoother-than", rough),
-        f"{smooth} smoother than {rough}",
+        f"{smooth} are smoother than {rough}",
         [
             (f"the smoother of {rough}", extreme(min, than, "cov")),
             (f"the rougher of {smooth}", extreme(max, names, "cov")),
@@ -74,26 +55,16 @@ def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Cla
 
 
 def rougher(name: str, sentence: str, more: tuple[str, Key], less: tuple[str, Key], paper: str) -> Claim:
-    """Claim that a protocol is less smooth under one condition than under another.
+    """Claim that the first flow's CoV is higher under the first condition than under the second.
 
-    Parameters
-    ----------
-    sentence, paper : str
-        As in `Claim`.
-    more, less : tuple of (str, hashable)
-        Each condition in words, and its case.
-
-    Returns
-    -------
-    Claim
-        Holds when the CoV of the first flow's rate is higher under the first.
+    A condition is a label and a case.
     """
-    numbers = [(words, mean(case, "cov")) for words, case in (more, less)]
+    numbers = [(condition, mean(case, "cov")) for condition, case in (more, less)]
     return ordered(name, sentence, numbers, unit="(CoV)", paper=paper)
 
 
 def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case]]:
-    return lambda effort: {one: alone(effort, one, loss) for one in Protocol}
+    return lambda effort: {protocol: alone(effort, protocol, loss) for protocol in Protocol}
 
 
 FIGURE_3 = STEADY.figure(
@@ -106,10 +77,11 @@ FIGURE_3 = STEADY.figure(
 )
 
 
-def _cases_4(effort: Effort) -> Mapping[Protocol | Compared, Case]:
-    """Make the runs of figures 3 and 4, to compare their fluctuations."""
-    return {one: alone(effort, one, setting.bernoulli(0.05)) for one in Protocol} | {
-        Compared(one, Reference.PERIODIC): alone(effort, one, PERIODIC) for one in Protocol
+def _cases_4(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
+    """Return the runs of figures 3 and 4, whose fluctuations are compared."""
+    return {protocol: alone(effort, protocol, setting.bernoulli(0.05)) for protocol in Protocol} | {
+        ReferenceCase(protocol, Reference.PERIODIC): alone(effort, protocol, PERIODIC)
+        for protocol in Protocol
     }
 
 
@@ -124,13 +96,13 @@ FIGURE_4 = STEADY.figure(
         smoother(TFRC, TEAR),
         *(
             rougher(
-                slug(one, "fluctuates-much-more-than-under-periodic"),
-                f"{one} fluctuates much more than under periodic loss",
-                ("Bernoulli", one),
-                ("periodic", Compared(one, Reference.PERIODIC)),
+                slug(protocol, "fluctuates-much-more-than-under-periodic"),
+                f"{protocol} fluctuates much more than under periodic loss",
+                ("Bernoulli", protocol),
+                ("periodic", ReferenceCase(protocol, Reference.PERIODIC)),
                 "much larger",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
     ),
 )
@@ -169,7 +141,7 @@ FIGURE_5 = STEADY.figure(
             ratio((TEAR, "rate"), (GAIMD, "rate")),
             1.5,
             np.inf,
-            why="as above",
+            why="its mean rate, half as much again",
             paper="much higher",
             unit="of GAIMD's rate",
         ),
@@ -177,38 +149,38 @@ FIGURE_5 = STEADY.figure(
 )
 
 
-def _cases_6(effort: Effort) -> Mapping[Lossy, Case]:
-    keys = [Lossy(protocol, loss) for protocol in Protocol for loss in LOSSES]
+def _cases_6(effort: Effort) -> Mapping[LossyFlow, Case]:
+    keys = [LossyFlow(protocol, loss) for protocol in Protocol for loss in LOSSES]
     return {key: alone(effort, key.protocol, setting.bernoulli(key.loss)) for key in keys}
 
 
 def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
     curves = {
-        str(protocol): [(100 * loss, Lossy(protocol, loss), "cov") for loss in LOSSES]
+        str(protocol): [(100 * loss, LossyFlow(protocol, loss), "cov") for loss in LOSSES]
         for protocol in Protocol
     }
     return figures.against(numbers, curves, "loss rate (%)", "CoV of the rate", bottom=0)
 
 
 def _cov(protocol: Protocol, loss: float, expected: float) -> Claim:
-    number = mean(Lossy(protocol, loss), "cov")
+    number = mean(LossyFlow(protocol, loss), "cov")
     return near(
         slug(protocol, "at", loss), f"{protocol} at {loss:.0%}", number, expected, within=0.25, why=READ
     )
 
 
-def _others(protocol: Protocol, loss: float) -> list[Lossy]:
-    return [Lossy(one, loss) for one in Protocol if one is not protocol]
+def _rivals(protocol: Protocol, loss: float) -> list[LossyFlow]:
+    return [LossyFlow(rival, loss) for rival in Protocol if rival is not protocol]
 
 
 def _roughest(protocol: Protocol, loss: float, name: str, sentence: str, paper: str) -> Claim:
-    others = _others(protocol, loss)
+    rivals = _rivals(protocol, loss)
     return ordered(
         name,
         sentence,
         [
-            (protocol, mean(Lossy(protocol, loss), "cov")),
-            ("the most of the others", extreme(max, others, "cov")),
+            (protocol, mean(LossyFlow(protocol, loss), "cov")),
+            ("the highest of the others", extreme(max, rivals, "cov")),
         ],
         unit="(CoV)",
         paper=paper,
@@ -230,25 +202,25 @@ FIGURE_6 = Simulated(
         _cov(TEAR, 0.01, 0.22),
         *(
             near(
-                slug(one, "at-1-percent-near-prediction"),
-                f"{one} at 1 %: near the prediction",
-                mean(Lossy(one, 0.01), "cov"),
+                slug(protocol, "at-1-percent-near-prediction"),
+                f"{protocol} at 1 %: near the prediction",
+                mean(LossyFlow(protocol, 0.01), "cov"),
                 value,
                 within=0.25,
                 why="the paper's own four are up to 15 % from theirs",
                 paper=f"'close to the analytical predictions', {value:g}",
             )
-            for one, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
+            for protocol, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
         ),
         ordered(
             "order-at-1-percent-tcp-gaimd-tfrc",
             "order at 1 %: TCP, GAIMD, TFRC",
-            [(one, mean(Lossy(one, 0.01), "cov")) for one in (TCP, GAIMD, TFRC)],
+            [(protocol, mean(LossyFlow(protocol, 0.01), "cov")) for protocol in (TCP, GAIMD, TFRC)],
         ),
         near(
             "gaimd-tcp-at-8-percent",
-            "GAIMD is as TCP at 8 %",
-            ratio((Lossy(GAIMD, 0.08), "cov"), (Lossy(TCP, 0.08), "cov")),
+            "GAIMD is as smooth as TCP at 8 %",
+            ratio((LossyFlow(GAIMD, 0.08), "cov"), (LossyFlow(TCP, 0.08), "cov")),
             1,
             within=0.25,
             why=READ,
@@ -256,11 +228,11 @@ FIGURE_6 = Simulated(
         ),
         near(
             "tfrc-stays-low-up-to-4-percent",
-            "TFRC stays low up to 4 %",
-            ratio((Lossy(TFRC, 0.04), "cov"), (Lossy(TFRC, 0.01), "cov")),
+            "TFRC's CoV stays low up to 4 %",
+            ratio((LossyFlow(TFRC, 0.04), "cov"), (LossyFlow(TFRC, 0.01), "cov")),
             1,
             within=0.5,
-            why="against 1 %; the curve is called flat",
+            why="compared with 1 %; the curve is called flat",
             paper="low",
         ),
         _roughest(
@@ -278,7 +250,7 @@ FIGURE_6 = Simulated(
         between(
             "tear-cov-stays-low-at-every-loss-rate",
             "TEAR's CoV stays low at every loss rate",
-            extreme(max, [Lossy(TEAR, loss) for loss in LOSSES], "cov"),
+            extreme(max, [LossyFlow(TEAR, loss) for loss in LOSSES], "cov"),
             0,
             0.45,
             why="the highest; 0.4 read off a plot, and a tenth of that",
@@ -288,23 +260,23 @@ FIGURE_6 = Simulated(
             "tear-smoothest-at-20-percent",
             "TEAR is the smoothest at 20 %",
             [
-                ("the least of the others", extreme(min, _others(TEAR, 0.2), "cov")),
-                (TEAR, mean(Lossy(TEAR, 0.2), "cov")),
+                ("the lowest of the others", extreme(min, _rivals(TEAR, 0.2), "cov")),
+                (TEAR, mean(LossyFlow(TEAR, 0.2), "cov")),
             ],
             unit="(CoV)",
             paper="0.4, the others 1.6 and more",
         ),
         *(
             ordered(
-                slug(one, "cov-grows-with-loss-rate"),
-                f"{one}: CoV grows with the loss rate",
+                slug(protocol, "cov-grows-with-loss-rate"),
+                f"{protocol}: the CoV grows with the loss rate",
                 [
-                    ("20 %", mean(Lossy(one, LOSSES[-1]), "cov")),
-                    ("0.5 %", mean(Lossy(one, LOSSES[0]), "cov")),
+                    ("20 %", mean(LossyFlow(protocol, LOSSES[-1]), "cov")),
+                    ("0.5 %", mean(LossyFlow(protocol, LOSSES[0]), "cov")),
                 ],
                 paper="the overall trend",
             )
-            for one in Protocol
+            for protocol in Protocol
         ),
     ),
 )

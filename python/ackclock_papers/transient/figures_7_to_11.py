@@ -18,29 +18,30 @@ from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.curves import STEADY
 from ackclock_papers.transient.figures_3_to_6 import alone
-from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Lossy, Protocol
+from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, LossyFlow, Protocol
 
 
 def _cases_on_off(effort: Effort) -> dict[Protocol, Case]:
-    def one(protocol: Protocol) -> Case:
-        flow = setting.flows(effort, protocol)
-        return setting.steady(effort, flow, setting.datagrams(effort))
-
-    return {protocol: one(protocol) for protocol in Protocol}
+    datagrams = setting.datagrams(effort)
+    return {
+        protocol: setting.steady(effort, setting.flows(effort, protocol), datagrams) for protocol in Protocol
+    }
 
 
 LOSSES = (0.0025, 0.005, 0.01, 0.02)
 """Bernoulli loss rates that figure 7 is compared with."""
 
 
-def _cases_7(effort: Effort) -> Mapping[Protocol | Lossy, Case]:
+def _cases_7(effort: Effort) -> Mapping[Protocol | LossyFlow, Case]:
     return _cases_on_off(effort) | {
-        Lossy(one, loss): alone(effort, one, setting.bernoulli(loss)) for one in Protocol for loss in LOSSES
+        LossyFlow(protocol, loss): alone(effort, protocol, setting.bernoulli(loss))
+        for protocol in Protocol
+        for loss in LOSSES
     }
 
 
 def _measure_7(run: Run) -> Row:
-    """Measure the steadiness, and what share of the first flow's packets is lost."""
+    """Measure the steadiness, and the share of the first flow's packets that is lost."""
     own = run.summary["flows"][0]
     lost = {"loss": own["dropped_packets"] / own["sent_packets"]}
     return {**measure.steadiness(run), **lost}
@@ -48,8 +49,8 @@ def _measure_7(run: Run) -> Row:
 
 def _at_the_same_loss(protocol: Protocol) -> Claim:
     def bernoulli(numbers: Numbers) -> Estimate:
-        """Interpolate between the runs under Bernoulli loss, whose ends count beyond them."""
-        cases = [Lossy(protocol, loss) for loss in LOSSES]
+        """Interpolate between the runs under Bernoulli loss; outside them, use the nearest."""
+        cases = [LossyFlow(protocol, loss) for loss in LOSSES]
         lost, cov = ([numbers.of(case, key).value for case in cases] for key in ("loss", "cov"))
         own = numbers.each(protocol, "loss")
         return metrics.over_runs(np.interp(own, lost, cov), least=0.0)
@@ -58,7 +59,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
         slug(protocol, "little-less-smooth-than-under-bernoulli"),
         f"{protocol} is a little less smooth than under Bernoulli loss",
         [("ON/OFF", mean(protocol, "cov")), ("Bernoulli", bernoulli)],
-        why="Bernoulli loss at the rate that the flow has beside the ON/OFF sources",
+        why="Bernoulli loss at the loss rate that the flow has with the ON/OFF sources",
         unit="(CoV)",
         paper="slightly worse",
     )
@@ -70,7 +71,7 @@ FIGURE_7 = replace(STEADY, probe=Probe((*measure.STEADINESS.keys, "loss"), _meas
     "sending rates, one flow and five ON/OFF sources",
     about="Droptail, 2.5 Mbit/s; ON/OFF sources of 500 kbit/s, Pareto times of shape 1.5.",
     cases=_cases_7,
-    claims=tuple(_at_the_same_loss(one) for one in Protocol),
+    claims=tuple(_at_the_same_loss(protocol) for protocol in Protocol),
 )
 
 FIGURE_8 = STEADY.figure(
@@ -81,22 +82,22 @@ FIGURE_8 = STEADY.figure(
     cases=_cases_on_off,
     claims=tuple(
         between(
-            slug(one, "large-fluctuations-queue"),
-            f"{one}: large fluctuations of the queue",
-            mean(one, "queue_std"),
+            slug(protocol, "large-fluctuations-queue"),
+            f"{protocol}: the queue fluctuates much",
+            mean(protocol, "queue_std"),
             8,
             np.inf,
             why="standard deviation of at least a sixth of the buffer",
             unit="packets",
             paper="large fluctuations",
         )
-        for one in Protocol
+        for protocol in Protocol
     ),
 )
 
 
-def _cases_one(effort: Effort) -> Mapping[Protocol, Case]:
-    return {one: alone(effort, one) for one in Protocol}
+def _cases_alone(effort: Effort) -> Mapping[Protocol, Case]:
+    return {protocol: alone(effort, protocol) for protocol in Protocol}
 
 
 FIGURE_9 = STEADY.figure(
@@ -104,19 +105,19 @@ FIGURE_9 = STEADY.figure(
     "rate",
     "sending rates, one flow",
     about="Each protocol alone on the 2.5 Mbit/s link.",
-    cases=_cases_one,
+    cases=_cases_alone,
     headline=True,
     claims=tuple(
         between(
-            slug(one, "sends-at-link-speed-most-time"),
-            f"{one} sends at link speed most of the time",
-            mean(one, "steady"),
+            slug(protocol, "sends-at-link-speed-most-time"),
+            f"{protocol} sends at link speed most of the time",
+            mean(protocol, "steady"),
             0.6,
             1,
             why="share of round trips with at least 0.9 of the link's rate",
             paper="stable until the window drops below 30 packets",
         )
-        for one in (TCP, GAIMD)
+        for protocol in (TCP, GAIMD)
     ),
 )
 
@@ -125,35 +126,35 @@ FIGURE_10 = STEADY.figure(
     "window",
     "windows, one flow",
     about="The runs of figure 9; the windows of TCP and GAIMD (TFRC and TEAR have none).",
-    cases=lambda effort: {one: alone(effort, one) for one in (TCP, GAIMD)},
+    cases=lambda effort: {protocol: alone(effort, protocol) for protocol in (TCP, GAIMD)},
     claims=tuple(
         near(
-            slug(one, "at-most-about-80-packets-outstanding"),
-            f"{one}: at most about 80 packets outstanding",
-            mean(one, "largest_window"),
+            slug(protocol, "at-most-about-80-packets-outstanding"),
+            f"{protocol}: at most about 80 packets outstanding",
+            mean(protocol, "largest_window"),
             80,
             within=0.1,
             why="31 on the path and 50 in the buffer; one round trip of growth above",
             unit="packets",
         )
-        for one in (TCP, GAIMD)
+        for protocol in (TCP, GAIMD)
     ),
 )
 
 FIGURE_11 = STEADY.figure(
     11, "queue", "queue, one flow", about="The runs of figure 9.",
-    cases=_cases_one,
+    cases=_cases_alone,
     claims=(
         ordered(
             "gaimd-queue-swings-much-less-than-tcp",
             "GAIMD's queue swings much less than TCP's",
-            [(one, mean(one, "queue_std")) for one in (TCP, GAIMD)],
+            [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, GAIMD)],
             unit="packets", paper="much smaller", margin=0.3,
         ),
         ordered(
             "tfrc-queue-swings-less-than-tcp",
             "TFRC's queue swings less than TCP's",
-            [(one, mean(one, "queue_std")) for one in (TCP, TFRC)],
+            [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, TFRC)],
             unit="packets", paper="its queue length fluctuations are smaller",
         ),
         between(
@@ -169,12 +170,12 @@ FIGURE_11 = STEADY.figure(
         ),
         *(
             between(
-                slug(one, "not-empty-queue"),
-                f"{one} does not empty the queue", mean(one, "queue_low"), 5, np.inf,
+                slug(protocol, "not-empty-queue"),
+                f"{protocol} does not empty the queue", mean(protocol, "queue_low"), 5, np.inf,
                 why="its lowest twentieth, a tenth of the buffer and more", unit="packets",
-                paper=words,
+                paper=quotation,
             )
-            for one, words in ((TFRC, "does not drain"), (GAIMD, "does not: TFRC is 'similar'"))
+            for protocol, quotation in ((TFRC, "does not drain"), (GAIMD, "does not: TFRC is 'similar'"))
         ),
         between(
             "tear-queue-almost-empty-half-cycle",
@@ -191,7 +192,7 @@ FIGURE_11 = STEADY.figure(
         ordered(
             "tfrc-cycle-much-longer-than-tcp-and-gaimd",
             "TFRC's cycle is much longer than TCP's and GAIMD's",
-            [(one, mean(one, "queue_period")) for one in (TFRC, GAIMD)],
+            [(protocol, mean(protocol, "queue_period")) for protocol in (TFRC, GAIMD)],
             unit="round trips", paper="much longer",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Sections 1 to 3: what the text says beside figures 5 to 17, mostly of their runs."""
+"""Sections 1 to 3: statements of the text about figures 5 to 17, mostly tested in their runs."""
 
 from __future__ import annotations
 
@@ -25,32 +25,23 @@ from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ALONE, BESIDE, ALIKE, RED = "alone", "beside seven TCP", "eight alike", "eight alike, RED"
+ALONE, NEXT_TO_TCP, ALIKE, RED = "alone", "next to seven TCP flows", "eight alike", "eight alike, RED"
 FILLING = LINK_PACKETS_PER_S * RTT_S
 """Window that sends at the link's rate without a queue, packets."""
 SILENT = 3
-"""Round trips without a packet that are a timeout and no recovery."""
+"""Round trips without a packet that mean a timeout and not a recovery."""
 
 
 class Under(NamedTuple):
-    """A protocol and its conditions.
-
-    Attributes
-    ----------
-    protocol : Protocol
-        Of the first flow.
-    words : str
-        The conditions.
-    timeout : bool
-        Whether TEAR has its own.
-    """
+    """The protocol of the first flow and its conditions."""
 
     protocol: Protocol
-    words: str
+    conditions: str
     timeout: bool = True
+    """Whether TEAR has its timeout."""
 
     def __str__(self) -> str:
-        return f"{self.protocol}{'' if self.timeout else ' without timeout'}, {self.words}"
+        return f"{self.protocol}{'' if self.timeout else ' without timeout'}, {self.conditions}"
 
 
 def _at(protocol: Protocol, loss: float, timeout: bool = True) -> Under:
@@ -61,92 +52,70 @@ LOW, HIGH = 0.01, 0.2
 
 
 def _cases(effort: Effort) -> Mapping[Under, Case]:
-    found: dict[Under, Case] = {}
-    figures = (figures_7_to_11.FIGURE_9, figures_12_to_17.FIGURE_13, figures_12_to_17.FIGURE_16)
-    some: dict[str, Simulated[Any]] = dict(zip((ALONE, BESIDE, ALIKE), figures, strict=True))
-    for words, figure in some.items():
-        cases = figure.cases(effort)
-        found |= {Under(one, words): cases[one] for one in Protocol}
-    for one in Protocol:
-        eight = setting.flows(effort, one, count=8)
-        found[Under(one, RED)] = setting.steady(effort, eight, queue=setting.RED)
-    for one in (TCP, GAIMD):
-        found |= {_at(one, p): alone(effort, one, setting.bernoulli(p)) for p in LOSSES}
+    figures: dict[str, Simulated[Any]] = {
+        ALONE: figures_7_to_11.FIGURE_9,
+        NEXT_TO_TCP: figures_12_to_17.FIGURE_13,
+        ALIKE: figures_12_to_17.FIGURE_16,
+    }
+    cases: dict[Under, Case] = {}
+    for conditions, figure in figures.items():
+        shown = figure.cases(effort)
+        cases |= {Under(protocol, conditions): shown[protocol] for protocol in Protocol}
+    for protocol in Protocol:
+        eight = setting.flows(effort, protocol, count=8)
+        cases[Under(protocol, RED)] = setting.steady(effort, eight, queue=setting.RED)
+    for protocol in (TCP, GAIMD):
+        cases |= {_at(protocol, p): alone(effort, protocol, setting.bernoulli(p)) for p in LOSSES}
     bernoulli = setting.bernoulli(LOW)
-    found[_at(TEAR, LOW)] = alone(effort, TEAR, bernoulli)
+    cases[_at(TEAR, LOW)] = alone(effort, TEAR, bernoulli)
     without = setting.flows(effort, TEAR, params={"timeout": False})
-    found |= {
+    seven_tcp = setting.flows(effort, TCP, count=7)
+    cases |= {
         _at(TEAR, LOW, False): setting.steady(effort, without, loss=bernoulli),
-        Under(TEAR, BESIDE, False): setting.steady(effort, without, setting.flows(effort, TCP, count=7)),
+        Under(TEAR, NEXT_TO_TCP, False): setting.steady(effort, without, seven_tcp),
         Under(TEAR, ALIKE, False): setting.steady(effort, {**without, "count": 8}),
     }
-    return found
+    return cases
 
 
-class Text(NamedTuple):
-    """Numbers of a run that `Steadiness` does not have, after the first 50 s.
+class SteadyDetails(NamedTuple):
+    """Numbers of a run that `Steadiness` does not have, after the first 50 s."""
 
-    Attributes
-    ----------
-    silent : float
-        Share of round trips of the first flow that are among three or more without a packet.
-    window_at_loss : float
-        Its mean window at loss events, packets; NaN without any.
-    allowed : float
-        Share of the time with a window of more than the link sends in a round trip without queue.
-    up, down : float
-        Round trips in which the queue goes from a tenth to nine tenths of its largest, and back,
-        means; NaN if it does not.
-    """
-
+    # Share of round trips of the first flow that are among three or more without a packet.
     silent: float
+    # Its mean window at loss events, packets; NaN without loss events.
     window_at_loss: float
+    # Share of the time with a window above what the link sends in a round trip without a queue.
     allowed: float
+    # Mean round trips in which the queue goes from a tenth to nine tenths of its largest, and back;
+    # NaN if it does not.
     up: float
     down: float
 
 
 def silent_share(sent: Any) -> float:
-    """Give the share of round trips that are among three or more without a packet.
-
-    Parameters
-    ----------
-    sent : ndarray
-        Packets sent, by round trip.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
+    """Return the share of round trips that are among three or more without a packet."""
     edges = np.flatnonzero(np.diff(np.concatenate(([True], sent > 0, [True])).astype(int)))
-    # Edges come in pairs: where silence begins and where it ends.
+    # Edges come in pairs: the beginning and the end of a silence.
     lengths = edges[1::2] - edges[::2]
     return float(lengths[lengths >= SILENT].sum() / len(sent))
 
 
 def ramps(queue: Any, low: float, high: float) -> tuple[float, float]:
-    """Measure how long a queue takes from low to high and back.
+    """Return the mean round trips that a queue takes from `low` to `high` packets, and back.
 
-    Parameters
-    ----------
-    queue : ndarray
-        Packets, by round trip.
-    low, high : float
-        Packets.
-
-    Returns
-    -------
-    tuple of float
-        Mean round trips upwards and downwards; NaN without any.
+    NaN if it never does.
     """
-    # What is between belongs to no side; a passage is a change of sides.
+    # Queues between the two belong to neither side; a passage is a change of sides.
     side = np.where(queue <= low, -1, np.where(queue >= high, 1, 0))
-    at = np.flatnonzero(side)
-    passages = [(one, two) for one, two in pairwise(at) if side[one] != side[two]]
-    lengths = {way: [two - one for one, two in passages if side[two] == way] for way in (1, -1)}
-    up, down = (float(np.mean(some)) if some else float("nan") for some in (lengths[1], lengths[-1]))
-    return up, down
+    at_side = np.flatnonzero(side)
+    passages = [(begin, end) for begin, end in pairwise(at_side) if side[begin] != side[end]]
+
+    def mean_length(arrived: int) -> float:
+        lengths = [end - begin for begin, end in passages if side[end] == arrived]
+        return float(np.mean(lengths)) if lengths else float("nan")
+
+    return mean_length(1), mean_length(-1)
 
 
 def _measure(run: Run) -> Row:
@@ -156,119 +125,124 @@ def _measure(run: Run) -> Row:
     losses = run.events.filter(later & (pl.col("kind") == "loss"))["window_before"].to_numpy()
     window = run.windows.filter(later)["window"].drop_nulls().to_numpy()
     up, down = ramps(queue, 0.1 * queue.max(), 0.9 * queue.max())
-    text = Text(
+    details = SteadyDetails(
         silent=silent_share(counted.sent[counted.first :, 0]),
         window_at_loss=float(np.mean(losses)) if len(losses) else float("nan"),
         allowed=float((window > FILLING).mean()) if window.size else float("nan"),
         up=up,
         down=down,
     )
-    return {**measure.steadiness(run), **text._asdict()}
+    return {**measure.steadiness(run), **details._asdict()}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
-    keys = ("cov", "fairness", *Text._fields)
+    keys = ("cov", "fairness", *SteadyDetails._fields)
     rows = [[str(case), *(f"{numbers.of(case, key).value:.2f}" for key in keys)] for case in numbers.rows]
     return pictures.grid(["", *keys], rows)
 
 
 def _farthest_from_tcp(numbers: Numbers) -> Estimate:
-    """Give GAIMD's mean rate over TCP's at the loss rate where it is farthest from 1."""
+    """Return GAIMD's mean rate over TCP's at the loss rate where it is farthest from 1."""
     ratios = [numbers.ratio((_at(GAIMD, p), "rate"), (_at(TCP, p), "rate")) for p in LOSSES]
-    return max(ratios, key=lambda one: abs(np.log(one.value)))
+    return max(ratios, key=lambda estimate: abs(np.log(estimate.value)))
 
 
 def _third_change(numbers: Numbers) -> Estimate:
-    """Give the third of the four differences of F that RED makes."""
+    """Return the third smallest of the four changes of F that RED makes."""
     changes = [
         abs(
-            np.array(numbers.each(Under(one, RED), "fairness"))
-            - np.array(numbers.each(Under(one, ALIKE), "fairness"))
+            np.array(numbers.each(Under(protocol, RED), "fairness"))
+            - np.array(numbers.each(Under(protocol, ALIKE), "fairness"))
         )
-        for one in Protocol
+        for protocol in Protocol
     ]
-    return sorted((over_runs(one, least=0.0, most=1.0) for one in changes), key=lambda one: one.value)[2]
+    estimates = [over_runs(change, least=0.0, most=1.0) for change in changes]
+    return sorted(estimates, key=lambda estimate: estimate.value)[2]
 
 
-def _without_timeout(words: str, case: Callable[[bool], Under], key: str) -> Claim:
+def _without_timeout(name: str, quantity: str, case: Callable[[bool], Under], key: str) -> Claim:
     return near(
-        slug("tear-without-timeout-differs-little", words),
-        f"TEAR without its timeout differs little: {words}",
+        slug("tear-without-timeout-differs-little", name),
+        f"TEAR without its timeout differs little: {quantity}",
         ratio((case(False), key), (case(True), key)),
         1,
         within=0.1,
-        why="a tenth; seeds make as much",
+        why="a tenth; seeds differ by as much",
         paper="little difference in most experiments",
     )
 
 
-def _like_tcp(key: str, words: str) -> Claim:
+def _like_tcp(key: str, comparison: str) -> Claim:
     return times(
-        slug("tear-queue", words, "tcp"),
-        f"TEAR's queue {words} as TCP's",
+        slug("tear-queue", comparison, "tcp"),
+        f"TEAR's queue {comparison} as TCP's",
         ratio((Under(TEAR, ALONE), key), (Under(TCP, ALONE), key)),
         1,
         factor=2,
-        why="round trips between a tenth and nine tenths of the largest, over TCP's; curves that look alike",
+        why="round trips between a tenth and nine tenths of the largest, over TCP's; the curves look alike",
         paper="'similar to TCP — fast ramp up to the peak and quickly drain out'",
     )
 
 
 SECTION_3 = Simulated(
-    name="section-3", caption="what its text adds to the figures of steady conditions",
+    name="section-3", caption="statements of the text about steady conditions",
     about=(
-        "The runs of figures 6, 9, 13 and 16, the latter also with RED, and three of them with a "
-        "TEAR without timeout."
+        "The runs of figures 6, 9, 13 and 16, the last also with RED; three of them also with TEAR "
+        "without its timeout."
     ),
-    cases=_cases, probe=Probe((*measure.Steadiness._fields, *Text._fields), _measure),
+    cases=_cases, probe=Probe((*measure.Steadiness._fields, *SteadyDetails._fields), _measure),
     draw=_draw, headline=True,
     claims=(
         times("gaimd-tcp-friendly-at-every-loss-rate-figure-6",
               "GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,
-              factor=2, why="its rate over TCP's where it is farthest; RFC 5348 calls a factor of "
-              "two reasonably fair", paper="'TCP-friendly'"),
+              factor=2, why="its rate over TCP's at the loss rate with the largest difference; RFC "
+              "5348 calls a factor of two reasonably fair", paper="'TCP-friendly'"),
         between("results-with-red-mostly-similar-f-eight-flows",
                 "results with RED are mostly similar: F of eight flows", _third_change, 0, 0.1,
-                why="the third of the four changes of F, a tenth as in figure 13",
+                why="the third smallest of the four changes of F; a tenth, as in figure 13",
                 paper="'for most cases ... similar'"),
-        _without_timeout("CoV at 1 %", lambda timeout: _at(TEAR, LOW, timeout), "cov"),
-        _without_timeout("CoV beside TCP", lambda timeout: Under(TEAR, BESIDE, timeout), "cov"),
-        _without_timeout("F of eight flows", lambda timeout: Under(TEAR, ALIKE, timeout),
-                         "fairness"),
-        *(between(slug(one, "in-timeout-most-time-at-20"),
-                  f"{one} is in timeout most of the time at 20 %", mean(_at(one, HIGH), "silent"),
+        _without_timeout("cov-at-1", "CoV at 1 %", lambda timeout: _at(TEAR, LOW, timeout), "cov"),
+        _without_timeout("cov-beside-tcp", "CoV next to TCP",
+                         lambda timeout: Under(TEAR, NEXT_TO_TCP, timeout), "cov"),
+        _without_timeout("f-of-eight-flows", "F of eight flows",
+                         lambda timeout: Under(TEAR, ALIKE, timeout), "fairness"),
+        *(between(slug(protocol, "in-timeout-most-time-at-20"),
+                  f"{protocol} is in timeout most of the time at 20 %", mean(_at(protocol, HIGH), "silent"),
                   0.5, 1, why="share of round trips among three or more without a packet",
-                  paper="'in timeout states most of the time'") for one in (TCP, GAIMD)),
-        *(near(slug(one, "loses-where-window-exceeds-80-packets"),
-               f"{one} loses where its window exceeds 80 packets",
-               mean(Under(one, ALONE), "window_at_loss"), 80, within=0.05, unit="packets",
+                  paper="'in timeout states most of the time'") for protocol in (TCP, GAIMD)),
+        *(near(slug(protocol, "loses-where-window-exceeds-80-packets"),
+               f"{protocol} loses when its window exceeds 80 packets",
+               mean(Under(protocol, ALONE), "window_at_loss"), 80, within=0.05, unit="packets",
                why="31 on the path, 50 in the buffer, and one in transmission",
-               paper="'exceeds 80 packets'") for one in (TCP, GAIMD)),
-        *(between(slug(one, "window-allows-more-than-link-rate"),
-                  f"{one}'s window allows more than the link's rate most of the time",
-                  mean(Under(one, ALONE), "allowed"), 0.5, 1,
+               paper="'exceeds 80 packets'") for protocol in (TCP, GAIMD)),
+        *(between(slug(protocol, "window-allows-more-than-link-rate"),
+                  f"{protocol}'s window allows more than the link's rate most of the time",
+                  mean(Under(protocol, ALONE), "allowed"), 0.5, 1,
                   why=f"share of the time with more than {FILLING:.0f} packets",
-                  paper="'most of the time'") for one in (TCP, GAIMD)),
+                  paper="'most of the time'") for protocol in (TCP, GAIMD)),
         _like_tcp("up", "fills as fast"), _like_tcp("down", "drains as quickly"),
         ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
-                [(one, mean(Under(one, ALONE), "queue_period")) for one in (TEAR, GAIMD)],
+                [(protocol, mean(Under(protocol, ALONE), "queue_period")) for protocol in (TEAR, GAIMD)],
                 unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
-        times("figure-14-queue-swings-single-tcp", "figure 14: the queue swings as that of a single TCP",
-              ratio((Under(TCP, BESIDE), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
-              factor=2, why="standard deviations; curves that look alike", paper="'similar'"),
-        *(ordered(slug(one, "fluctuates-more-beside-seven-tcp-flows"),
-                  f"{one} fluctuates more beside seven TCP flows than alone",
-                  [(words, mean(Under(one, words), "cov")) for words in (BESIDE, ALONE)],
+        times("figure-14-queue-swings-single-tcp",
+              "figure 14: the queue swings as much as that of a single TCP flow",
+              ratio((Under(TCP, NEXT_TO_TCP), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
+              factor=2, why="standard deviations; the curves look alike", paper="'similar'"),
+        *(ordered(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
+                  f"{protocol} fluctuates more next to seven TCP flows than alone",
+                  [(conditions, mean(Under(protocol, conditions), "cov"))
+                   for conditions in (NEXT_TO_TCP, ALONE)],
                   unit="(CoV)", paper="'higher fluctuations in sending rates'")
-          for one in Protocol),
-        *(ordered(slug("eight-flows", one, "smoother-than-tcp"), f"eight flows: {one} is smoother than TCP",
-                  [(each, mean(Under(each, ALIKE), "cov")) for each in (TCP, one)],
+          for protocol in Protocol),
+        *(ordered(slug("eight-flows", protocol, "smoother-than-tcp"),
+                  f"eight flows: {protocol} is smoother than TCP",
+                  [(case, mean(Under(case, ALIKE), "cov")) for case in (TCP, protocol)],
                   unit="(CoV)", paper="'smoother sending rates than those of TCP'")
-          for one in (GAIMD, TFRC, TEAR)),
+          for protocol in (GAIMD, TFRC, TEAR)),
         ordered("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
                 "F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
-                [(words, extreme(pick, [Under(one, ALIKE) for one in some], "fairness_std"))
-                 for words, pick, some in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),
+                [(label, extreme(pick, [Under(protocol, ALIKE) for protocol in pair], "fairness_std"))
+                 for label, pick, pair in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),
                                            ("the less steady of TFRC and TEAR", max,
                                             (TFRC, TEAR)))],
                 unit="(standard deviation)", paper="'fluctuate for both TCP and GAIMD'"),

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 TEXT = "text"
 LOSS, TIMEOUT = 0.2, 4.0
 EXPONENTS = {1.5: 2.2, 2.5: 6.4}
-"""Of the rate at high loss, and the CoV before smoothing that the text has."""
+"""CoV before smoothing that the text gives, by the exponent of the rate at high loss."""
 SLOW_START = "CoV with slow start"
 
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     row: dict[str, float] = {
-        f"CoV[R'] for p^-{one:g}": float(smoothness.tfrc(LOSS, one)[0]) for one in EXPONENTS
+        f"CoV[R'] for p^-{exponent:g}": float(smoothness.tfrc(LOSS, exponent)[0]) for exponent in EXPONENTS
     }
     row[SLOW_START] = timeouts.cov_with_slow_start(LOSS, TIMEOUT)
     return {TEXT: [row]}, {}
@@ -40,20 +40,20 @@ APPENDIX = Computed(
     caption="numbers of appendices B and D at a loss rate of 20 %",
     about="The chain of timeouts with slow start, and TFRC's rate before it is smoothed.",
     compute=_compute,
-    numbers={TEXT: (*(f"CoV[R'] for p^-{one:g}" for one in EXPONENTS), SLOW_START)},
+    numbers={TEXT: (*(f"CoV[R'] for p^-{exponent:g}" for exponent in EXPONENTS), SLOW_START)},
     draw=_draw,
     headline=True,
     claims=(
         *(
             near(
-                slug("rate-p", one, "cov-before-smoothing"),
-                f"rate as p^-{one:g}: CoV before smoothing",
-                mean(TEXT, f"CoV[R'] for p^-{one:g}"),
+                slug("rate-p", exponent, "cov-before-smoothing"),
+                f"rate as p^-{exponent:g}: CoV before smoothing",
+                mean(TEXT, f"CoV[R'] for p^-{exponent:g}"),
                 value,
                 within=0.1,
                 why="'about', of a rounded loss rate of 'about 20 %'",
             )
-            for one, value in EXPONENTS.items()
+            for exponent, value in EXPONENTS.items()
         ),
         near(
             "with-slow-start-in-chain-timeouts-cov-similar",

@@ -15,10 +15,10 @@ LINK_MBPS = 2.5
 BUFFER_PACKETS = 50
 LINK_PACKETS_PER_S = LINK_MBPS * 1e6 / (8 * PACKET_BYTES)
 RTT_S = 0.1
-"""Without a queue."""
+"""Round trip without a queue."""
 MEASURED_FROM_S = 50.0
 CHANGE_S = 100.0
-"""What the study has at round trip 1000."""
+"""Time of the change, which the study has at round trip 1000."""
 
 
 class Protocol(StrEnum):
@@ -33,22 +33,15 @@ class Protocol(StrEnum):
 TCP, GAIMD, TFRC, TEAR = Protocol
 
 CONTROLLERS = {TCP: "reno", GAIMD: "gaimd", TEAR: "tear"}
-"""The engine's names of their controls, but for TFRC."""
+"""The engine's names of their controls; TFRC's depends on the setting."""
 
 
 class Version(NamedTuple):
-    """A TFRC that the study may have run.
-
-    Attributes
-    ----------
-    controller : str
-        The engine's name of it.
-    overhead : str, optional
-        Where it is not that of TCP.
-    """
+    """A TFRC that the study may have run."""
 
     controller: str
     overhead: str | None = None
+    """None for the same overhead as TCP's."""
 
 
 TFRCS = {
@@ -57,11 +50,11 @@ TFRCS = {
     "RFC 5348, overhead 1 ms": Version("tfrc", "1 ms"),
 }
 """By the value of ``tfrc``."""
-STUDIED = frozenset(CONTROLLERS.values()) | {one.controller for one in TFRCS.values()}
+STUDIED = frozenset(CONTROLLERS.values()) | {version.controller for version in TFRCS.values()}
 """The engine's names of everything that a protocol of the study may be."""
 
 MEAN_OF_RUN = "the mean of the run"
-"""The value of ``axis`` with which times are counted in the round trips that the run had."""
+"""The value of ``axis`` with which times are counted in mean round trips of the run."""
 
 RED = {
     "kind": "red",
@@ -74,16 +67,16 @@ RED = {
 
 
 class Reference(StrEnum):
-    """Other conditions that a figure is compared with; braces are where the protocol belongs."""
+    """Conditions that the cases of a figure are compared with; the protocol replaces the braces."""
 
     ALONE = "one {}"
-    BESIDE_TCP = "{} beside TCP"
-    BESIDE_TCP_RED = "{} beside TCP, RED"
+    NEXT_TO_TCP = "{} next to TCP"
+    NEXT_TO_TCP_RED = "{} next to TCP, RED"
     PERIODIC = "{}, periodic"
 
 
-class Compared(NamedTuple):
-    """Key of a case that a figure does not show: it is what the cases shown are compared with."""
+class ReferenceCase(NamedTuple):
+    """Key of a case that a figure does not show: the cases shown are compared with it."""
 
     protocol: Protocol
     reference: Reference
@@ -92,26 +85,19 @@ class Compared(NamedTuple):
         return self.reference.format(self.protocol)
 
 
-class Lossy(NamedTuple):
-    """A flow under Bernoulli loss.
-
-    Attributes
-    ----------
-    protocol : Protocol
-        What controls it.
-    loss : float
-        Probability of a packet's loss.
-    """
+class LossyFlow(NamedTuple):
+    """A flow under Bernoulli loss."""
 
     protocol: Protocol
     loss: float
+    """Probability that a packet is lost."""
 
     def __str__(self) -> str:
         return f"{self.protocol}, {self.loss:.1%}"
 
 
 class Without(NamedTuple):
-    """A protocol of which a mechanism is switched off: a parameter of its control."""
+    """A protocol with a mechanism switched off, which is a parameter of its control."""
 
     protocol: Protocol
     mechanism: str
@@ -121,64 +107,30 @@ class Without(NamedTuple):
 
 
 def bernoulli(rate: float) -> dict[str, Any]:
-    """Make every packet's loss independent of the others.
-
-    Parameters
-    ----------
-    rate : float
-        Probability of the loss of a packet.
-
-    Returns
-    -------
-    dict
-        The loss of a link, as in a scenario file.
-    """
+    """Return the loss of a link that loses each packet independently, as in a scenario file."""
     return {"kind": "bernoulli", "rate": rate}
 
 
 def flows(effort: Effort, protocol: Protocol, **settings: Any) -> dict[str, Any]:
-    """Describe flows of a protocol.
+    """Return an entry of ``[[flow]]``: flows of a protocol at the setting of `effort`.
 
-    Parameters
-    ----------
-    effort : Effort
-        Has the setting.
-    protocol : Protocol
-        What controls them.
-    **settings
-        Other keys of a flow.
-
-    Returns
-    -------
-    dict
-        An entry of `[[flow]]`.
+    `settings` are more keys of the flow.
     """
     tfrc = TFRCS[effort.setting["tfrc"]]
     start = {"uniform": ["0 s", "10 s"]}
     controller = tfrc.controller if protocol is TFRC else CONTROLLERS[protocol]
-    one = build.flow(controller, rtt=build.seconds(RTT_S), start=start)
+    flow = build.flow(controller, rtt=build.seconds(RTT_S), start=start)
     if protocol is not TEAR:
-        one["overhead"] = effort.setting["overhead"]
+        flow["overhead"] = effort.setting["overhead"]
     if protocol is TFRC and tfrc.overhead:
-        one["overhead"] = tfrc.overhead
+        flow["overhead"] = tfrc.overhead
     if protocol is GAIMD:
-        one["params"] = {"whole_windows": effort.setting["whole_windows"]}
-    return one | settings
+        flow["params"] = {"whole_windows": effort.setting["whole_windows"]}
+    return flow | settings
 
 
 def datagrams(effort: Effort) -> dict[str, Any]:
-    """Describe the five ON/OFF sources.
-
-    Parameters
-    ----------
-    effort : Effort
-        Has the setting.
-
-    Returns
-    -------
-    dict
-        An entry of `[[flow]]`.
-    """
+    """Return an entry of ``[[flow]]``: the five ON/OFF sources."""
     return build.flow(
         source="onoff",
         rate="500 kbit/s",
@@ -193,7 +145,7 @@ def datagrams(effort: Effort) -> dict[str, Any]:
 
 def case(
     effort: Effort,
-    some: Sequence[Mapping[str, Any]],
+    entries: Sequence[Mapping[str, Any]],
     duration_s: float,
     *,
     loss: Mapping[str, Any] | None = None,
@@ -201,29 +153,10 @@ def case(
     events: Sequence[Mapping[str, Any]] = (),
     recovery: str | None = None,
 ) -> Case:
-    """Make a case of the study.
+    """Make a case of the study; the first 50 s of a run are not measured.
 
-    Parameters
-    ----------
-    effort : Effort
-        How much is run.
-    some : sequence of mapping
-        Flows, as `flows` describes them.
-    duration_s : float
-        Length of the run; the first 50 s are not measured.
-    loss : mapping, optional
-        A controlled loss; the link then has 100 Mbit/s.
-    queue : mapping, optional
-        In place of the droptail queue.
-    events : sequence of mapping
-        Changes during the run.
-    recovery : str, optional
-        Loss recovery of TCP and GAIMD where it is not that of the setting.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
+    With a controlled `loss` the link has 100 Mbit/s. `queue` replaces the droptail queue, and `recovery`
+    the loss recovery of TCP and GAIMD that the setting has.
     """
     free = loss is None
     link = build.dumbbell(
@@ -244,7 +177,7 @@ def case(
     }
     scenario = build.scenario(
         link,
-        *some,
+        *entries,
         duration=build.seconds(duration_s),
         warmup=build.seconds(MEASURED_FROM_S),
         sample="20 ms" if free else "100 ms",
@@ -256,24 +189,9 @@ def case(
 
 def steady(
     effort: Effort,
-    *some: Mapping[str, Any],
+    *entries: Mapping[str, Any],
     loss: Mapping[str, Any] | None = None,
     queue: Mapping[str, Any] | None = None,
 ) -> Case:
-    """Make a case whose conditions do not change.
-
-    Parameters
-    ----------
-    effort : Effort
-        How much is run.
-    *some : mapping
-        Flows, as `flows` describes them.
-    loss, queue : mapping, optional
-        As in `case`.
-
-    Returns
-    -------
-    Case
-        The scenario, 550 s long, and its runs.
-    """
-    return case(effort, some, effort.pick(550, 250), loss=loss, queue=queue)
+    """Make a case whose conditions do not change, 550 s long (250 s if quick)."""
+    return case(effort, entries, effort.pick(550, 250), loss=loss, queue=queue)

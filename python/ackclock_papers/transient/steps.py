@@ -1,4 +1,4 @@
-"""What the figures of a change of conditions share: recursions, cases, and claims about speed."""
+"""Recursions, cases and claims about speed that the figures of a change of conditions share."""
 
 from __future__ import annotations
 
@@ -20,53 +20,31 @@ from ackclock_papers.transient import setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 ALIKE = 20
-"""Flows that do not meet: their mean is the response of one, without its phase."""
-SCHEDULED = "mean over flows and runs, 5 round trips smoothed"
+"""Number of flows that do not meet: their mean is the response of one flow without its phase."""
+AVERAGING = "mean over flows and runs, smoothed over 5 round trips"
 
 
 class Analytic(NamedTuple):
-    """Numbers of a recursion.
+    """Numbers of a recursion."""
 
-    Attributes
-    ----------
-    settling : float
-        Round trips until it stays within 5 % of its end.
-    after_10, after_20 : float
-        Share of the change that is made after 10 and 20 round trips.
-    """
-
+    # Round trips until the rate stays within 5 % of its end.
     settling: float
+    # Share of the change that is covered after 10 and after 20 round trips.
     after_10: float
     after_20: float
 
 
 def _analytic(step: transients.StepResponse) -> Row:
-    made = [float(np.interp(at, step.time, step.progress)) for at in (10, 20)]
-    return Analytic(step.settling_round_trips(), *made)._asdict()
+    shares = [float(np.interp(at, step.time, step.progress)) for at in (10, 20)]
+    return Analytic(step.settling_round_trips(), *shares)._asdict()
 
 
 def analytic(
     number: int, caption: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
 ) -> Computed:
-    """Make an artefact of the recursions of section 4.1.
+    """Make a headline artefact of the recursions of section 4.1 for a change of the loss rate.
 
-    Parameters
-    ----------
-    number : int
-        Number of the figure.
-    caption : str
-        One line.
-    before, after : float
-        Loss rates.
-    end : int
-        Round trips that are drawn.
-    claims : sequence of Claim
-        What must be seen.
-
-    Returns
-    -------
-    Computed
-        A headline artefact.
+    `end` is the last round trip that is drawn.
     """
 
     def compute(_effort: Effort) -> tuple[Mapping[Protocol, Sequence[Row]], Traces]:
@@ -76,11 +54,11 @@ def analytic(
             TFRC: transients.tfrc_step(before, after),
             TEAR: transients.tear_step(before, after),
         }
-        rows = {one: [_analytic(step)] for one, step in steps.items()}
+        rows = {protocol: [_analytic(step)] for protocol, step in steps.items()}
         at = np.arange(0, 101, dtype=float)
         frames = {
-            one: pl.DataFrame({"round_trip": at, "progress": np.interp(at, step.time, step.progress)})
-            for one, step in steps.items()
+            protocol: pl.DataFrame({"round_trip": at, "progress": np.interp(at, step.time, step.progress)})
+            for protocol, step in steps.items()
         }
         return rows, frames
 
@@ -108,89 +86,42 @@ def analytic(
     )
 
 
-def one_loss_step(effort: Effort, kind: str, before: float, after: float, some: Mapping[str, Any]) -> Case:
+def one_loss_step(effort: Effort, kind: str, before: float, after: float, flows: Mapping[str, Any]) -> Case:
     """Make a case of flows that do not meet and whose loss rate changes.
 
-    Parameters
-    ----------
-    effort : Effort
-        How much is run.
-    kind : str
-        Kind of the loss, ``bernoulli`` or ``periodic``.
-    before, after : float
-        Its rates.
-    some : mapping
-        The flows.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
+    `kind` is ``bernoulli`` or ``periodic``.
     """
     change = {"at": build.seconds(setting.CHANGE_S), "set": "dumbbell.loss.rate", "to": after}
     loss = {"kind": kind, "rate": before}
-    return setting.case(effort, [some], effort.pick(250, 180), loss=loss, events=[change])
+    return setting.case(effort, [flows], effort.pick(250, 180), loss=loss, events=[change])
 
 
 def loss_step(kind: str, before: float, after: float) -> Callable[[Effort], Mapping[Protocol, Case]]:
-    """Choose the cases of a loss rate that changes for flows of each protocol.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of the loss, ``bernoulli`` or ``periodic``.
-    before, after : float
-        Its rates.
-
-    Returns
-    -------
-    callable
-        From the effort to the cases.
-    """
+    """Return the cases, by effort, of a loss rate that changes for flows of each protocol."""
     return lambda effort: {
-        one: one_loss_step(effort, kind, before, after, setting.flows(effort, one, count=ALIKE))
-        for one in Protocol
+        protocol: one_loss_step(effort, kind, before, after, setting.flows(effort, protocol, count=ALIKE))
+        for protocol in Protocol
     }
 
 
 def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protocol, Case]]:
-    """Choose the cases of eight flows on the link that eight others join or leave at the change.
+    """Return the cases, by effort, of eight flows that eight others join or leave at the change.
 
-    Parameters
-    ----------
-    same : bool
-        Whether all flows have the protocol; otherwise the first alone has, and the others TCP.
-    when : str
-        What the others do at the change: ``start`` or ``stop``.
-
-    Returns
-    -------
-    callable
-        From the effort to the cases.
+    `when` is ``start`` or ``stop``. All flows have the protocol if `same`; otherwise only the first has
+    it, and the others are TCP.
     """
 
-    def one_case(effort: Effort, protocol: Protocol) -> Case:
+    def case_of(effort: Effort, protocol: Protocol) -> Case:
         kind = protocol if same else TCP
-        others = setting.flows(effort, kind, count=8, **{when: build.seconds(setting.CHANGE_S)})
-        old = [setting.flows(effort, protocol), setting.flows(effort, kind, count=7)]
-        return setting.case(effort, [*old, others], effort.pick(250, 180))
+        second_eight = setting.flows(effort, kind, count=8, **{when: build.seconds(setting.CHANGE_S)})
+        first_eight = [setting.flows(effort, protocol), setting.flows(effort, kind, count=7)]
+        return setting.case(effort, [*first_eight, second_eight], effort.pick(250, 180))
 
-    return lambda effort: {one: one_case(effort, one) for one in Protocol}
+    return lambda effort: {protocol: case_of(effort, protocol) for protocol in Protocol}
 
 
 def similar(name: str, sentence: str) -> Claim:
-    """Claim that TFRC and TEAR respond about as fast.
-
-    Parameters
-    ----------
-    sentence : str
-        As in `Claim`.
-
-    Returns
-    -------
-    Claim
-        About the ratio of their times to half of the change.
-    """
+    """Claim that TFRC and TEAR reach half of the change about equally fast."""
     return times(
         name,
         sentence,
@@ -198,30 +129,17 @@ def similar(name: str, sentence: str) -> Claim:
         1,
         factor=2,
         paper="similar",
-        why="round trips to half of the change, TFRC's over TEAR's; curves that look alike",
+        why="round trips to half of the change, TFRC's over TEAR's; the curves look alike",
     )
 
 
 def faster(name: str, sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
-    """Claim an order of protocols by the time to half of the change.
-
-    Parameters
-    ----------
-    sentence, paper : str
-        As in `Claim`.
-    names : sequence of Protocol
-        From the fastest to the slowest.
-
-    Returns
-    -------
-    Claim
-        Holds when each is slower than the one before it.
-    """
+    """Claim an order of protocols, the fastest first, by the time to half of the change."""
     return ordered(
         name,
         sentence,
         [(name, mean(name, "half_way")) for name in names[::-1]],
-        why=f"round trips to half of the change ({SCHEDULED}), the slowest first",
+        why=f"round trips to half of the change ({AVERAGING}), the slowest first",
         unit="RTTs",
         paper=paper,
     )

@@ -39,8 +39,8 @@ class EightFlows:
 
 
 @dataclass(frozen=True)
-class Lossy:
-    """One flow under Bernoulli loss of a rate."""
+class OneLossyFlow:
+    """One flow under Bernoulli loss."""
 
     protocol: Protocol
     loss: float
@@ -59,23 +59,23 @@ class Growing:
         return f"{self.protocol}, growing"
 
 
-Summarised = EightFlows | Lossy | Growing
+SummaryCase = EightFlows | OneLossyFlow | Growing
 LOSSES = (0.02, 0.2)
 WITHOUT_DISCOUNTING = Without(TFRC, "discounting")
 
 
-def _cases(effort: Effort) -> Mapping[Summarised, Case]:
-    found: dict[Summarised, Case] = {}
-    for one in Protocol:
-        found[EightFlows(one)] = setting.steady(effort, setting.flows(effort, one, count=8))
+def _cases(effort: Effort) -> Mapping[SummaryCase, Case]:
+    cases: dict[SummaryCase, Case] = {}
+    for protocol in Protocol:
+        cases[EightFlows(protocol)] = setting.steady(effort, setting.flows(effort, protocol, count=8))
         for loss in LOSSES:
-            found[Lossy(one, loss)] = alone(effort, one, setting.bernoulli(loss))
-    for one in (TCP, GAIMD, TEAR):
-        found[Growing(one)] = _growing(effort, one)
+            cases[OneLossyFlow(protocol, loss)] = alone(effort, protocol, setting.bernoulli(loss))
+    for protocol in (TCP, GAIMD, TEAR):
+        cases[Growing(protocol)] = _growing(effort, protocol)
     for key, discounting in ((WITHOUT_DISCOUNTING, False), (TFRC, True)):
         params = {"discounting": discounting, "discount_floor": 0.5}
-        found[Growing(key)] = _growing(effort, TFRC, params=params)
-    return found
+        cases[Growing(key)] = _growing(effort, TFRC, params=params)
+    return cases
 
 
 def _growing(effort: Effort, protocol: Protocol, **settings: object) -> Case:
@@ -94,35 +94,35 @@ INCREASE = "increase"
 
 def _increase(run: Run) -> Row:
     counted = rounds(run)
-    # A cycle at 1 % has 12 round trips: from then on the open interval is longer than the others.
+    # A cycle at 1 % has 12 round trips: from then on the open interval is longer than those before.
     start = counted.change + 40
     rate = counted.sent.mean(axis=1)[start : start + 70]
     return {INCREASE: float(np.polyfit(np.arange(70), rate, 1)[0])}
 
 
-def _probe(key: Summarised, _effort: Effort) -> Probe:
+def _probe(key: SummaryCase, _effort: Effort) -> Probe:
     if isinstance(key, Growing):
         return Probe((INCREASE,), _increase)
     return STEADINESS
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
-    def row(label: str, keys: Sequence[Summarised], number: str) -> list[str]:
+    def row(label: str, keys: Sequence[SummaryCase], number: str) -> list[str]:
         return [label, *(f"{numbers.of(key, number).value:.2f}" for key in keys)]
 
     rows = [
-        row("fairness F, 8 flows", [EightFlows(one) for one in Protocol], "fairness"),
-        row("CoV at 2 %", [Lossy(one, 0.02) for one in Protocol], "cov"),
-        row("CoV at 20 %", [Lossy(one, 0.2) for one in Protocol], "cov"),
+        row("fairness F, 8 flows", [EightFlows(protocol) for protocol in Protocol], "fairness"),
+        row("CoV at 2 %", [OneLossyFlow(protocol, 0.02) for protocol in Protocol], "cov"),
+        row("CoV at 20 %", [OneLossyFlow(protocol, 0.2) for protocol in Protocol], "cov"),
         ["D (RTTs)", "1", "6", str(transients.tfrc_halving()), str(transients.tear_halving())],
-        row("I (packets per RTT)", [Growing(one) for one in Protocol], INCREASE),
+        row("I (packets per RTT)", [Growing(protocol) for protocol in Protocol], INCREASE),
     ]
     return pictures.grid(["", *Protocol], rows)
 
 
 FAIRNESS = {TCP: 0.7, GAIMD: 0.9, TFRC: 1.0, TEAR: 1.0}
 COV = {TFRC: 2.0, TEAR: 0.4}
-"""At 20 %, where the study has no formula."""
+"""CoV at 20 %, for which the study has no formula."""
 BOUND: dict[Protocol | Without, float] = {
     TCP: 1.0,
     GAIMD: 0.31,
@@ -134,31 +134,20 @@ BOUND: dict[Protocol | Without, float] = {
 
 
 class Formula(NamedTuple):
-    """A number of the table that the study calculates.
+    """A number of the table that the study calculates."""
 
-    Attributes
-    ----------
-    name, sentence : str
-        Of the claim about it.
-    value : float
-        By the formula.
-    paper : float
-        As printed in the table.
-    within : float
-        Largest difference, absolute.
-    why : str
-        Reason of the tolerance.
-    """
-
+    # Of the claim.
     name: str
     sentence: str
+    # By the formula, and as printed in the table.
     value: float
     paper: float
+    # Largest absolute difference, and the reason for it.
     within: float
     why: str
 
     def claim(self) -> Claim:
-        """Claim that the formula gives what is printed."""
+        """Claim that the formula gives the printed number."""
         exact = over_runs([self.value])
         return near(
             self.name,
@@ -245,11 +234,11 @@ FORMULAS = (
 
 TABLE_1 = Simulated(
     name="table-1",
-    caption="summary",
+    caption="summary of fairness, smoothness, responsiveness and aggressiveness",
     about=(
         "F of eight flows on the link; CoV of one flow; D by the models; I of flows whose loss "
-        "rate falls from 1 % (periodic) to 0, least squares over 70 round trips. What the study "
-        "calculates is judged by its formulas, what it measures by runs."
+        "rate falls from 1 % (periodic) to 0, least squares over 70 round trips. Numbers that the "
+        "study calculates are judged by its formulas, those that it measures by runs."
     ),
     cases=_cases,
     probe=_probe,
@@ -258,45 +247,45 @@ TABLE_1 = Simulated(
     claims=(
         *(
             near(
-                slug("f", one),
-                f"F of {one}",
-                mean(EightFlows(one), "fairness"),
+                slug("f", protocol),
+                f"F of {protocol}",
+                mean(EightFlows(protocol), "fairness"),
                 value,
                 within=0.1,
                 absolute=True,
                 why="one digit",
             )
-            for one, value in FAIRNESS.items()
+            for protocol, value in FAIRNESS.items()
         ),
         *(
             near(
-                slug("cov", one, "at-20-percent"),
-                f"CoV of {one} at 20%",
-                mean(Lossy(one, 0.2), "cov"),
+                slug("cov", protocol, "at-20-percent"),
+                f"CoV of {protocol} at 20%",
+                mean(OneLossyFlow(protocol, 0.2), "cov"),
                 value,
                 within=0.25,
                 why=READ,
             )
-            for one, value in COV.items()
+            for protocol, value in COV.items()
         ),
-        *(one.claim() for one in FORMULAS),
+        *(formula.claim() for formula in FORMULAS),
         *(
             between(
-                slug("i", one, "at-most-bound"),
-                f"I of {one} is at most its bound",
-                mean(Growing(one), INCREASE),
+                slug("i", protocol, "at-most-bound"),
+                f"I of {protocol} is at most its bound",
+                mean(Growing(protocol), INCREASE),
                 0,
                 1.05 * value,
                 why="section 5: 'what we derive is an upper bound'; a twentieth for the digits",
                 unit="per RTT",
                 paper=f"{value:g} per RTT",
             )
-            for one, value in BOUND.items()
+            for protocol, value in BOUND.items()
         ),
         ordered(
             "i-falls-from-tcp-to-gaimd-tfrc-and-tear",
             "I falls from TCP to GAIMD, TFRC and TEAR",
-            [(one, mean(Growing(one), INCREASE)) for one in Protocol],
+            [(protocol, mean(Growing(protocol), INCREASE)) for protocol in Protocol],
             unit="per RTT",
             paper="TFRC slightly slower than GAIMD; TEAR the slowest",
         ),
