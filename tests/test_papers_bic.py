@@ -22,7 +22,14 @@ from ackclock_papers.bic import (
     section_vii,
     tables_1_to_3,
 )
-from ackclock_papers.bic.setting import GROUPS, Group, background, background_flows, background_mbps, case
+from ackclock_papers.bic.setting import (
+    GROUPS,
+    BackgroundGroup,
+    background,
+    background_flows,
+    background_mbps,
+    case,
+)
 
 SETTING = declared(PAPERS["bic"].items)
 
@@ -90,12 +97,12 @@ def test_background_has_different_rtts_and_ends():
     made = background(setting, 100.0, 60.0)
     own = {group: [one for one in made if one["name"].startswith(f"{group} ")] for group in GROUPS}
     # Two in the middles of the halves of 100 to 300 ms.
-    assert [one["rtt"] for one in own[Group("long", "forward")]] == ["150 ms", "250 ms"]
+    assert [one["rtt"] for one in own[BackgroundGroup("long", "forward")]] == ["150 ms", "250 ms"]
     # 588 sessions in 25 groups: 13 of 24 and 12 of 23.
-    counts = [one["count"] for one in own[Group("web", "reverse")]]
+    counts = [one["count"] for one in own[BackgroundGroup("web", "reverse")]]
     assert (counts.count(24), counts.count(23)) == (13, 12)
     # They begin in the first half and end after that, as the engine draws it in each run.
-    for one in own[Group("small", "forward")]:
+    for one in own[BackgroundGroup("small", "forward")]:
         assert one["start"] == {"uniform": ["0 s", "30 s"]}
         assert one["stop"] == {"uniform": ["0 s", "60 s"]}
     # At 2.5 Gbit/s no more than 400 sessions each way.
@@ -404,7 +411,7 @@ def test_claims_of_figure_9():
     assert not judged_9("almost twice").holds
     # BI-TCP has 0.1 more than the others and leaves 0.08 less.
     gain = (20, {"fast": 0.7, "unused": 0.02})
-    found = judged_9("mostly what was unused", BI=gain)
+    found = judged_9("mostly bandwidth that was unused", BI=gain)
     assert (found.holds, found.value) == (True, pytest.approx(0.8))
     assert judged_9("on par", STCP=(100, {"utilisation": 0.88})).holds
     assert not judged_9("on par", STCP=(100, {"utilisation": 0.86})).holds

@@ -87,6 +87,6 @@ def test_what_is_run():
         engine.read(case.scenario)
     assert cases[sections_iv_and_vi_a.AIMD[0]].scenario["flow"][0]["params"] == {"alpha": 32, "beta": 0.125}
     assert str(sections_iv_and_vi_a.SLOW[0]) == "bic, small windows"
-    assert str(sections_iv_and_vi_a.BOTH[1]) == "AIMD, 100 Mbit/s"
+    assert str(sections_iv_and_vi_a.EQUAL_PAIRS[1]) == "AIMD, 100 Mbit/s"
     # No high-speed flow: the names of all flows are of the background.
     assert all(" " in one["name"] for one in cases[sections_iv_and_vi_a.BACKGROUND].scenario["flow"])

@@ -1,4 +1,4 @@
-"""What section II states of the simulations, and what can be measured of it."""
+"""Conditions that section II states for the simulations, as far as they can be measured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure(run: Run) -> Row:
-    """Share of each direction that background has."""
+    """Return the background's share of each direction."""
     mbps = background_mbps(run)
     return {
         direction: sum(mbps[group] for group in mbps if group.direction == direction) / RATE_MBPS
@@ -42,7 +42,7 @@ def _measure(run: Run) -> Row:
 
 
 def _of_table_3(run: Run) -> Row:
-    """Background's share of the backward direction, and the mean RTT of the first flow."""
+    """Return the background's share of the backward direction, and the mean RTT of the first flow."""
     return {"reverse": _measure(run)["reverse"], "rtt_ms": number(run.summary["flows"][0]["mean_rtt_ms"])}
 
 
@@ -60,7 +60,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 CONDITIONS = Simulated(
     name="conditions",
-    caption="what section II states of the simulations",
+    caption="conditions that section II states for the simulations",
     about="At 100 Mbit/s: web traffic alone, and table 3's BI-TCP flows of 40 and 240 ms.",
     cases=_cases,
     probe=lambda key, _effort: PROBES[key],
@@ -74,7 +74,7 @@ CONDITIONS = Simulated(
                 0.15,
                 0.6,
                 paper="20 % up to 50 %",
-                why="sizes of objects with so heavy a tail leave a run a fifth away",
+                why="sizes of objects have so heavy a tail that a run may be a fifth away",
             )
             for direction in DIRECTIONS
         ),
@@ -95,8 +95,8 @@ CONDITIONS = Simulated(
             80,
             unit="ms",
             paper="40 ms",
-            why="without queues; with them less than twice as much, or the "
-            "ratios of RTTs would be others than those of the tables",
+            why="without queues; with them less than twice as much, or the ratios of RTTs would "
+            "differ from those of the tables",
         ),
     ),
 )

@@ -10,7 +10,7 @@ from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.runs import Case
-from ackclock_papers.bic.setting import Group, background_flows, background_mbps, case
+from ackclock_papers.bic.setting import BackgroundGroup, background_flows, background_mbps, case
 
 SETUP = "100 Mbit/s"
 SETUP_MBPS = 100.0
@@ -22,14 +22,18 @@ def _cases_1(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure_1(run: Run) -> Row:
-    """Goodput of the background by kind, Mbit/s, its share backwards, and its small flows."""
+    """Return the background's goodput by kind, Mbit/s, its share backwards, and its small flows."""
     mbps = background_mbps(run)
     flows = background_flows(run)
     windows = [
-        one["mean_window"] or 0 for group, some in flows.items() for one in some if group.kind == "small"
+        flow["mean_window"] or 0 for group, own in flows.items() for flow in own if group.kind == "small"
     ]
-    # Counted by what the engine says that it ran.
-    small = [one for one in flows[Group("small", "forward")] if one["settings"]["receive_window"] == 64]
+    # Counted by the settings that the engine reports.
+    small = [
+        flow
+        for flow in flows[BackgroundGroup("small", "forward")]
+        if flow["settings"]["receive_window"] == 64
+    ]
     backward = sum(load for group, load in mbps.items() if group.direction == "reverse")
     return {
         **{group.kind: load for group, load in mbps.items() if group.direction == "forward"},
@@ -77,11 +81,11 @@ FIGURE_1 = Simulated(
         ),
         between(
             "their-windows-stay-under-64",
-            "their windows stay under 64",
+            "windows of the small flows stay under 64",
             mean(SETUP, "largest_small_window"),
             1,
             65.01,
-            why="the largest mean window; it may be one packet beyond what is used",
+            why="the largest mean window, which may be one packet above the window that is used",
             unit="packets",
             paper="under 64",
         ),

@@ -17,7 +17,14 @@ from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, Group, background_mbps, case, rates_mbps
+from ackclock_papers.bic.setting import (
+    CONTROLS,
+    GIGABIT_MBPS,
+    BackgroundGroup,
+    background_mbps,
+    case,
+    rates_mbps,
+)
 
 
 class Link(NamedTuple):
@@ -40,13 +47,13 @@ KEYS_9 = (
 FAST_FLOWS = 2
 SHARES = ("background", "long", "fast", "unused")
 QUICK_9_S = {20.0: 150.0, 100.0: 100.0, 500.0: 80.0, GIGABIT_MBPS: 90.0}
-"""Lengths of quick runs by rate, which cost the more the faster the link is, seconds.
+"""Lengths of quick runs by rate, seconds: faster links cost more.
 
 From a first slow start to 100 packets, Scalable needs 500 round trips to fill 2.5 Gbit/s: 60 s,
-with the 10 s within which it starts.
+including the 10 s within which it starts.
 """
 QUICK_9_MEASURED_S = 25.0
-"""What a quick run at 2.5 Gbit/s is measured for, at its end, seconds."""
+"""Measured time at the end of a quick run at 2.5 Gbit/s, seconds."""
 
 
 def _case_9(effort: Effort, key: Link) -> Case:
@@ -63,11 +70,11 @@ def _case_9(effort: Effort, key: Link) -> Case:
 
 
 def _measure_9(key: Link, run: Run) -> Row:
-    """Shares of the link's rate of each kind of flow that goes forward, and what is left."""
+    """Return the shares of the link that each kind of forward flow has, and the unused share."""
     groups, rates = background_mbps(run), rates_mbps(run)
     mbps = {
-        "background": groups[Group("web", "forward")] + groups[Group("small", "forward")],
-        "long": groups[Group("long", "forward")],
+        "background": groups[BackgroundGroup("web", "forward")] + groups[BackgroundGroup("small", "forward")],
+        "long": groups[BackgroundGroup("long", "forward")],
         "fast": sum(rates[index] for index in range(FAST_FLOWS)),
     }
     used = number(run.summary["links"][0]["utilisation"])
@@ -124,8 +131,8 @@ def _difference(
         value = more.value - less.value
         half = float(np.hypot(more.high - more.low, less.high - less.low)) / 2
         error = float(np.hypot(more.error, less.error))
-        found = Estimate(value, value - half, value + half, more.samples, error=error)
-        return within(found, least=-1.0, most=1.0)
+        estimate = Estimate(value, value - half, value + half, more.samples, error=error)
+        return within(estimate, least=-1.0, most=1.0)
 
     return difference
 
@@ -137,20 +144,19 @@ def _over(
     return lambda numbers: quotient(first(numbers), second(numbers))
 
 
-OTHERS = ("background", "long")
-"""Kinds of flows that are TCP of the time."""
+TCP_KINDS = ("background", "long")
+"""Kinds of flows that are the TCP of 2004."""
 SMALLER_CUT, LARGER_CUT = ("AIMD", "BI-TCP"), ("HSTCP", "STCP")
-"""Controls by how much they cut at 20 Mbit/s, where Scalable is Reno."""
+"""Controls by how much they cut at 20 Mbit/s, where Scalable behaves as Reno."""
 
 
 def _most_apart(names: Sequence[str], rate_mbps: float) -> Callable[[Numbers], Estimate]:
-    """Divide the largest share of the high-speed flows by the least."""
+    """Divide the largest share that the high-speed flows have by the smallest."""
 
     def apart(numbers: Numbers) -> Estimate:
-        found = sorted(
-            (numbers.of(Link(name, rate_mbps), "fast") for name in names), key=lambda one: one.value
-        )
-        return _over(lambda _: found[-1], lambda _: found[0])(numbers)
+        shares = [numbers.of(Link(name, rate_mbps), "fast") for name in names]
+        least, *_, most = sorted(shares, key=lambda share: share.value)
+        return quotient(most, least)
 
     return apart
 
@@ -178,18 +184,19 @@ FIGURE_9 = Simulated(
                  ("HSTCP and STCP", _share(LARGER_CUT, GIGABIT_MBPS, "utilisation", red=True))],
                 paper="99 % against 96 %"),
         ordered("2.5-gbit-s-droptail-uses-more-than-red", "2.5 Gbit/s: droptail uses more than RED",
-                [(words, _share(tuple(CONTROLS), GIGABIT_MBPS, "utilisation", red=red))
-                 for words, red in (("droptail", False), ("RED", True))],
+                [(queue, _share(tuple(CONTROLS), GIGABIT_MBPS, "utilisation", red=red))
+                 for queue, red in (("droptail", False), ("RED", True))],
                 why="means of the controls", paper="'consumes more bandwidth'"),
         near("2.5-gbit-s-red-gives-about-same-shares", "2.5 Gbit/s: RED gives about the same shares",
              _difference(_share(tuple(CONTROLS), GIGABIT_MBPS, "fast", red=True),
                          _share(tuple(CONTROLS), GIGABIT_MBPS, "fast")), 0.0, within=0.1,
-             absolute=True, why="of the link, by what the high-speed flows have, means of the "
-             "controls", paper="'approximately similar results'"),
+             absolute=True, why="difference of the high-speed flows' shares of the link, means of "
+             "the controls", paper="'approximately similar results'"),
         *(times(slug(rate, "mbit-s-bi-tcp-friendly"),
                 f"{rate:g} Mbit/s: BI-TCP is as friendly to TCP as STCP",
-                _over(_share(("BI-TCP",), rate, *OTHERS), _share(("STCP",), rate, *OTHERS)), 1.0,
-                factor=1.5, why="by what TCP keeps", paper="'comparable' below 500 Mbit/s")
+                _over(_share(("BI-TCP",), rate, *TCP_KINDS), _share(("STCP",), rate, *TCP_KINDS)), 1.0,
+                factor=1.5, why="ratio of the shares that TCP keeps",
+                paper="'comparable' below 500 Mbit/s")
           for rate in (20, 100)),
         between("2.5-gbit-s-share-background-very-small",
                 "2.5 Gbit/s: the share of the background is very small",
@@ -199,28 +206,29 @@ FIGURE_9 = Simulated(
         times("20-mbit-s-hstcp-and-stcp-leave-almost-twice",
               "20 Mbit/s: HSTCP and STCP leave almost twice as much unused as AIMD and BI-TCP",
               _over(_share(LARGER_CUT, 20, "unused"), _share(SMALLER_CUT, 20, "unused")), 1.9,
-              factor=1.4, why="'almost twice', from a plot; means of both", paper="almost twice"),
+              factor=1.4, why="'almost twice', read off a plot; means of each two controls",
+              paper="almost twice"),
         times("20-mbit-s-tcp-about-much-beside-hstcp-beside",
-              "20 Mbit/s: TCP has about as much beside HSTCP as beside STCP",
-              _over(_share(("HSTCP",), 20, *OTHERS), _share(("STCP",), 20, *OTHERS)), 1.0,
+              "20 Mbit/s: TCP has about as much next to HSTCP as next to STCP",
+              _over(_share(("HSTCP",), 20, *TCP_KINDS), _share(("STCP",), 20, *TCP_KINDS)), 1.0,
               factor=1.1, why="'approximately the same'", paper="approximately the same"),
-        ordered("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less beside BI-TCP",
-                [("beside HSTCP and STCP", _share(LARGER_CUT, 20, *OTHERS)),
-                 ("beside BI-TCP", _share(("BI-TCP",), 20, *OTHERS))],
+        ordered("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less next to BI-TCP",
+                [("next to HSTCP and STCP", _share(LARGER_CUT, 20, *TCP_KINDS)),
+                 ("next to BI-TCP", _share(("BI-TCP",), 20, *TCP_KINDS))],
                 paper="slightly less"),
         between("20-mbit-s-what-bi-tcp-more-mostly-what",
-                "20 Mbit/s: what BI-TCP has more is mostly what was unused",
+                "20 Mbit/s: BI-TCP's gain is mostly bandwidth that was unused",
                 _over(_difference(_share(LARGER_CUT, 20, "unused"),
                                   _share(("BI-TCP",), 20, "unused")),
                       _difference(_share(("BI-TCP",), 20, "fast"),
                                   _share(LARGER_CUT, 20, "fast"))),
-                0.5, np.inf, why="of its gain over HSTCP and STCP, the part that was unused there",
+                0.5, np.inf, why="part of its gain over HSTCP and STCP that is unused with these",
                 paper="'does not take much bandwidth from TCP, but instead from the unused'"),
         near("100-mbit-s-stcp-utilisation-on-par-with-bi",
              "100 Mbit/s: STCP's utilisation is on par with BI-TCP's",
              _difference(_share(("STCP",), 100, "utilisation"),
                          _share(("BI-TCP",), 100, "utilisation")), 0.0, within=0.03, absolute=True,
-             why="of the link; what could be told from a bar chart", paper="on par"),
+             why="share of the link; a difference that could be seen in a bar chart", paper="on par"),
         ordered("100-mbit-s-hstcp-which-cuts-more-leaves-more",
                 "100 Mbit/s: HSTCP, which cuts more, leaves more unused than BI-TCP",
                 [(name, _share((name,), 100, "unused")) for name in ("HSTCP", "BI-TCP")],
@@ -228,17 +236,17 @@ FIGURE_9 = Simulated(
         times("500-mbit-s-stcp-bi-tcp-and-aimd-use",
               "500 Mbit/s: STCP, BI-TCP and AIMD use about the same share",
               _most_apart(("STCP", "BI-TCP", "AIMD"), 500), 1.0, factor=1.1,
-              why="the largest over the least", paper="approximately the same"),
+              why="the largest share over the smallest", paper="approximately the same"),
         ordered("from-100-to-500-mbit-s-and-2.5-gbit",
                 "from 100 to 500 Mbit/s and 2.5 Gbit/s the shares of TCP fall",
-                [(words, _share(tuple(CONTROLS), rate, *OTHERS)) for words, rate in
+                [(rate_label, _share(tuple(CONTROLS), rate, *TCP_KINDS)) for rate_label, rate in
                  (("100 Mbit/s", 100), ("500 Mbit/s", 500), ("2.5 Gbit/s", GIGABIT_MBPS))],
                 unit="of the link", why="means of the controls", paper="substantially reduce"),
         ordered("2.5-gbit-s-stcp-most-aggressive-then-hstcp-then",
                 "2.5 Gbit/s: STCP is most aggressive, then HSTCP, then BI-TCP",
-                [(f"beside {name}", _share((name,), GIGABIT_MBPS, *OTHERS))
+                [(f"next to {name}", _share((name,), GIGABIT_MBPS, *TCP_KINDS))
                  for name in ("BI-TCP", "HSTCP", "STCP")], unit="of the link",
-                why="by what TCP keeps",
+                why="by the share that TCP keeps",
                 paper="STCP most aggressive, then HSTCP; BI-TCP friendlier"),
     ),
 )  # fmt: skip

@@ -32,42 +32,34 @@ class Scale(NamedTuple):
 
 
 ALL_STARTED_S = 70.0
-"""When the last flows of figures 10 and 11 have begun, seconds."""
+"""Time at which the last flows of figures 10 and 11 have begun, seconds."""
 MEASURED_S = 300
 """Measured time of a full run for figures 10 and 11, seconds."""
 QUICK_S = 160.0
 """Length of a quick run: a minute for the last flows to get their share, seconds."""
 QUICK_MEASURED_S = 30.0
-"""What it is measured for, at its end, seconds."""
+"""Measured time at the end of a quick run, seconds."""
 
 
 @dataclass(frozen=True)
 class _Fairness:
-    """Fairness of four flows at several time scales.
-
-    Attributes
-    ----------
-    red : bool
-        Adaptive RED in place of droptail.
-    scales : tuple of Scale
-        All of a full run; a quick run has those that are not longer than what it measures.
-    worst : float
-        Share of the intervals, the least fair ones, whose mean is taken.
-    """
+    """Fairness of four flows at several time scales, with adaptive RED or droptail."""
 
     red: bool
     scales: tuple[Scale, ...]
+    """Scales of a full run; a quick run has those that are not longer than its measured time."""
     worst: float
+    """Share of the intervals, the least fair ones, over which the mean is taken."""
 
     def cases(self, effort: Effort) -> Mapping[str, Case]:
-        """Cases by control: two flows, and two more 50 s later."""
-        found = {}
+        """Return the cases by control: two flows, and two more 50 s later."""
+        cases = {}
         for name, control in CONTROLS.items():
             flows = [
                 {**control, "rtt": "100 ms", "count": 2, "start": {"uniform": [a, b]}}
                 for a, b in (("0 s", "20 s"), ("50 s", f"{ALL_STARTED_S:g} s"))
             ]
-            found[name] = case(
+            cases[name] = case(
                 effort,
                 flows,
                 GIGABIT_MBPS,
@@ -76,22 +68,22 @@ class _Fairness:
                 measured_s=effort.pick(MEASURED_S, QUICK_MEASURED_S),
                 red=self.red,
             )
-        return found
+        return cases
 
     def within(self, measured_s: float) -> list[Scale]:
-        """Scales that are not longer than the measured time."""
-        return [one for one in self.scales if one.length_s <= measured_s]
+        """Return the scales that are not longer than the measured time."""
+        return [scale for scale in self.scales if scale.length_s <= measured_s]
 
     def probe(self, _name: str, effort: Effort) -> Probe:
-        """Fairness at the scales that the runs of this effort have."""
+        """Measure the fairness at the scales that the runs of this effort have."""
         return Probe(self.within(effort.pick(MEASURED_S, QUICK_MEASURED_S)), self._measure)
 
     def _measure(self, run: Run) -> Row:
-        """Mean of the worst Jain indices at each scale."""
+        """Return the mean of the worst Jain indices at each scale."""
         start, end = run.summary["measured_from_s"], run.summary["duration_s"]
         own = [run.windows.filter(pl.col("flow") == index) for index in range(4)]
         time = own[0]["time_s"].to_numpy()
-        amounts = np.stack([one["delivered_bytes"].to_numpy() for one in own], axis=1)
+        amounts = np.stack([samples["delivered_bytes"].to_numpy() for samples in own], axis=1)
         row = {}
         for scale in self.within(end - start):
             _, rates = metrics.over_intervals(time, amounts, scale.length_s, start, end)
@@ -99,9 +91,9 @@ class _Fairness:
         return row
 
     def draw(self, numbers: Numbers, _traces: Traces) -> figure.Group:
-        """Mean of the worst Jain indices over the scales, a curve per control."""
+        """Draw the mean of the worst Jain indices over the scales, a curve per control."""
         curves = {
-            name: [(one.length_s, name, one) for one in self.scales if one in numbers.rows[name][0]]
+            name: [(scale.length_s, name, scale) for scale in self.scales if scale in numbers.rows[name][0]]
             for name in CONTROLS
         }
         return figures.against(
@@ -114,15 +106,15 @@ RED = _Fairness(red=True, scales=tuple(map(Scale, (1, 5, 25, 125))), worst=0.01)
 
 
 def _at_longest(name: str) -> Callable[[Numbers], Estimate]:
-    """Name a control's number at the longest scale that was measured."""
+    """Name for a claim a control's number at the longest scale that was measured."""
     return lambda numbers: numbers.of(name, max(numbers.rows[name][0]))
 
 
 FIGURE_10 = Simulated(
     name="figure-10", caption="fairness at several time scales, droptail",
     about=(
-        "Four flows, RTT 100 ms, 2.5 Gbit/s, two 50 s later; from 300 s to 600 s, the mean of the "
-        "worst fifth of Jain's indices at each scale."
+        "Four flows, RTT 100 ms, 2.5 Gbit/s, of which two start 50 s later; from 300 s to 600 s, "
+        "the mean of the worst fifth of Jain's indices at each scale."
     ),
     cases=DROPTAIL.cases, probe=DROPTAIL.probe, draw=DROPTAIL.draw,
     claims=(
@@ -132,42 +124,42 @@ FIGURE_10 = Simulated(
           for name in ("AIMD", "BI-TCP")),
         between("stcp-stays-below-0.8-at-all-scales",
                 "STCP stays below 0.8 at all scales", _at_longest("STCP"), 0, 0.8,
-                why="at the longest scale; shorter ones are lower", paper="always below 0.8"),
-        ordered("hstcp-lies-between", "HSTCP lies between",
+                why="at the longest scale; shorter scales are less fair", paper="always below 0.8"),
+        ordered("hstcp-lies-between", "HSTCP lies between BI-TCP and STCP",
                 [("BI-TCP", mean("BI-TCP", Scale(25))), ("HSTCP", mean("HSTCP", Scale(25))),
                  ("STCP", mean("STCP", Scale(25)))], paper="between"),
     ),
 )  # fmt: skip
-BESIDE = {name: f"{name}, droptail" for name in ("HSTCP", "STCP")}
-"""Runs of figure 10 with which figure 11 compares."""
+WITH_DROPTAIL = {name: f"{name}, droptail" for name in ("HSTCP", "STCP")}
+"""Runs of figure 10 with which figure 11 is compared."""
 
 
 def _cases_11(effort: Effort) -> Mapping[str, Case]:
     droptail = DROPTAIL.cases(effort)
-    return {**RED.cases(effort), **{label: droptail[name] for name, label in BESIDE.items()}}
+    return {**RED.cases(effort), **{label: droptail[name] for name, label in WITH_DROPTAIL.items()}}
 
 
 FIGURE_11 = Simulated(
     name="figure-11", caption="fairness at several time scales, RED",
-    about="As figure 10 with adaptive RED; the mean of the worst hundredth.",
+    about="As figure 10, with adaptive RED; the mean of the worst hundredth.",
     cases=_cases_11, probe=RED.probe, draw=RED.draw,
     claims=(
         ordered("hstcp-and-stcp-deviate-at-short-scales-below-bi",
                 "HSTCP and STCP deviate at short scales: below BI-TCP at 1 s",
                 [("BI-TCP", mean("BI-TCP", Scale(1))), ("HSTCP", mean("HSTCP", Scale(1)))],
                 paper="much deviation"),
-        ordered("stcp-below-bi-tcp-at-1-s", "STCP below BI-TCP at 1 s",
+        ordered("stcp-below-bi-tcp-at-1-s", "STCP is below BI-TCP at 1 s",
                 [("BI-TCP", mean("BI-TCP", Scale(1))), ("STCP", mean("STCP", Scale(1)))],
                 paper="much deviation"),
         *(between(slug(name, "deviates-even-at-25-s"),
                   f"{name} deviates even at 25 s", mean(name, Scale(25)), 0, 0.98,
-                  why="Jain's index of the worst", paper="oscillate even at 25 s")
+                  why="mean of the worst Jain indices", paper="oscillate even at 25 s")
           for name in ("HSTCP", "STCP")),
         *(ordered(slug(name, "converges-better-than-with-droptail"),
                   f"{name} converges better than with droptail",
                   [("RED", mean(name, Scale(25))), ("droptail", mean(label, Scale(25)))],
-                  why="Jain's index of the worst hundredth at 25 s",
+                  why="mean of the worst hundredth of Jain's indices at 25 s",
                   paper="'much better convergence ... than in drop tail'")
-          for name, label in BESIDE.items()),
+          for name, label in WITH_DROPTAIL.items()),
     ),
 )  # fmt: skip

@@ -46,7 +46,7 @@ def _losing(run: Run) -> NDArray[np.int64]:
 
 
 def _measure_2(run: Run) -> Row:
-    """Shares of the epochs in which many flows lose, and of the link that background has."""
+    """Return the shares of epochs in which many flows lose, and the background's share of the link."""
     losing = _losing(run)
     mbps = background_mbps(run)
     return {
@@ -68,7 +68,7 @@ def _trace_2(_key: str, run: Run) -> pl.DataFrame:
 
 FIGURE_2 = Simulated(
     name="figure-2", caption="how many flows lose together",
-    about="20 HSTCP flows, RTT 40 to 150 ms, 2.5 Gbit/s; epochs of 1 s in which one lost.",
+    about="20 HSTCP flows, RTT 40 to 150 ms, 2.5 Gbit/s; epochs of 1 s in which a flow lost.",
     cases=_cases_2, probe=Probe(("half", "quarter", "epochs", "forward", "reverse"), _measure_2),
     trace=_trace_2,
     draw=lambda _n, traces: figures.over_time(
@@ -81,26 +81,26 @@ FIGURE_2 = Simulated(
              mean(DROPTAIL, "half"), 0.7, within=0.15, absolute=True, why="'around', from a plot; "
              "the text says 'more than half' once and 'at least half' once"),
         near("red-more-than-quarter-in-about-30-percent",
-             "RED: more than a quarter in about 30 %", mean(RED, "quarter"), 0.3, within=0.15,
-             absolute=True, why="'around', from a plot"),
+             "RED: more than a quarter of the flows in about 30 % of epochs", mean(RED, "quarter"),
+             0.3, within=0.15, absolute=True, why="'around', from a plot"),
         ordered("losses-much-more-synchronised-with-droptail",
                 "losses are much more synchronised with droptail",
                 [(DROPTAIL, mean(DROPTAIL, "quarter")), (RED, mean(RED, "quarter"))],
                 paper="RED does not incur as much"),
-        *(times(slug("background-about", share, words, "path"),
-                f"background has about {share:.0%} of the {words} path",
+        *(times(slug("background-about", share, path, "path"),
+                f"background takes about {share:.0%} of the {path} path",
                 mean(DROPTAIL, direction), share, factor=2,
-                why="'about', and what web traffic there was is open", paper=f"about {share:.0%}")
-          for direction, words, share in
+                why="'about', and the amount of web traffic is open", paper=f"about {share:.0%}")
+          for direction, path, share in
           (("forward", "forward", 0.07), ("reverse", "backward", 0.35))),
     ),
 )  # fmt: skip
 
 
 SHORT, LONG = 8, 2
-"""Flows of figure 3, in this order."""
+"""Numbers of flows of figure 3, in this order."""
 STARTED_S = 10.0
-"""When all flows have begun."""
+"""Time at which all flows have begun."""
 
 
 def _cases_3(effort: Effort) -> Mapping[str, Case]:
@@ -112,9 +112,9 @@ def _cases_3(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure_3(run: Run) -> Row:
-    """Fairness of the short flows in the first and the last quarter, and the long ones' share.
+    """Return the short flows' fairness in the first and the last quarter, and the long flows' share.
 
-    The quarters are of the time from when all have begun.
+    The quarters are those of the time after all flows have begun.
     """
     end_s = run.summary["duration_s"]
     quarter_s = (end_s - STARTED_S) / 4
@@ -150,14 +150,14 @@ FIGURE_3 = Simulated(
             mean(DROPTAIL, "long_share"),
             0,
             0.1,
-            why="their goodput over that of the short ones, in the last quarter",
+            why="their goodput over that of the short-RTT flows, in the last quarter",
             paper="down to almost zero",
         ),
         ordered(
             "equal-ones-converge",
-            "the equal ones converge",
+            "flows of equal RTT converge",
             [("last quarter", mean(DROPTAIL, "jain_last")), ("first quarter", mean(DROPTAIL, "jain_first"))],
-            why="Jain's index of the eight after all have begun",
+            why="Jain's index of the eight flows after all have begun",
             paper="'do converge (despite high oscillation)'",
         ),
     ),

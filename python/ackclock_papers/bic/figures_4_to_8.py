@@ -32,8 +32,8 @@ class LossRate(NamedTuple):
         return f"{self.p:.0e}"
 
 
-class Limit(NamedTuple):
-    """A limit of BI-TCP's growth, packets per round trip."""
+class GrowthLimit(NamedTuple):
+    """A limit of BI-TCP's growth, in packets per round trip."""
 
     name: str
     packets: float
@@ -44,42 +44,44 @@ class Limit(NamedTuple):
 
 P = np.geomspace(1e-8, 1e-1, 141)
 AT = tuple(map(LossRate, (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)))
-Curve = Callable[[Any], Any]
-Curves = Mapping[Any, Curve]
+ResponseCurve = Callable[[Any], Any]
+ResponseCurves = Mapping[Any, ResponseCurve]
 
 
 def _hstcp(p: Any) -> Any:
-    """HSTCP as the paper has it."""
+    """Return HSTCP's response as the paper has it."""
     return np.maximum(responses.power(p, 0.15, 0.82), responses.reno(p))
 
 
 AIMD = "AIMD(32, 0.125)"
-PROTOCOLS: Curves = {
+PROTOCOLS: ResponseCurves = {
     "Reno": responses.reno,
     "HSTCP": _hstcp,
     "Scalable": lambda p: np.maximum(responses.scalable(p), responses.reno(p)),
     AIMD: lambda p: responses.aimd(p, 32, 0.125),
 }
-WITH_BIC: Curves = {**PROTOCOLS, "BI-TCP": responses.bic}
-S_MAX = {Limit("S_max", packets): partial(responses.bic, s_max=packets) for packets in (8, 16, 32, 64)}
-S_MIN = {Limit("S_min", packets): partial(responses.bic, s_min=packets) for packets in (1, 0.1, 0.01, 0.001)}
+WITH_BIC: ResponseCurves = {**PROTOCOLS, "BI-TCP": responses.bic}
+S_MAX = {GrowthLimit("S_max", packets): partial(responses.bic, s_max=packets) for packets in (8, 16, 32, 64)}
+S_MIN = {
+    GrowthLimit("S_min", packets): partial(responses.bic, s_min=packets) for packets in (1, 0.1, 0.01, 0.001)
+}
 CROSSINGS = "crossings"
-Rows = dict[Any, Sequence[Row]]
+ResponseRows = dict[Any, Sequence[Row]]
 
 
-def _read(curves: Curves) -> tuple[Rows, Traces]:
+def _read(curves: ResponseCurves) -> tuple[ResponseRows, Traces]:
     """Read the curves at `AT`, and trace them."""
-    rows: Rows = {key: [{at: float(curve(at.p)) for at in AT}] for key, curve in curves.items()}
+    rows: ResponseRows = {key: [{at: float(curve(at.p)) for at in AT}] for key, curve in curves.items()}
     frames = {
         key: pl.DataFrame({"p": P, "rate": np.asarray(curve(P), float)}) for key, curve in curves.items()
     }
     return rows, frames
 
 
-def _numbers(curves: Curves, *crossings: str) -> Mapping[Key, Collection[Key]]:
-    """Declare what is read of the curves, and where some of them cross."""
-    found: dict[Key, Collection[Key]] = dict.fromkeys(curves, AT)
-    return found | ({CROSSINGS: crossings} if crossings else {})
+def _numbers(curves: ResponseCurves, *crossings: str) -> Mapping[Key, Collection[Key]]:
+    """Declare the numbers that are read off the curves, and the crossings."""
+    numbers: dict[Key, Collection[Key]] = dict.fromkeys(curves, AT)
+    return numbers | ({CROSSINGS: crossings} if crossings else {})
 
 
 def _draw(low: float, high: float) -> Callable[[Numbers, Traces], figure.Group]:
@@ -95,13 +97,13 @@ def _draw(low: float, high: float) -> Callable[[Numbers, Traces], figure.Group]:
     return draw
 
 
-def _cross(one: Curve, other: Curve, low: float, high: float) -> float:
-    """Find the packets per RTT at which two curves meet, between two loss rates."""
-    p = scipy.optimize.brentq(lambda p: float(one(p)) - float(other(p)), low, high)
-    return float(other(p))
+def _cross(first: ResponseCurve, second: ResponseCurve, low: float, high: float) -> float:
+    """Return the packets per RTT at which two curves meet between two loss rates."""
+    p = scipy.optimize.brentq(lambda p: float(first(p)) - float(second(p)), low, high)
+    return float(second(p))
 
 
-def _compute_4(_effort: Effort) -> tuple[Rows, Traces]:
+def _compute_4(_effort: Effort) -> tuple[ResponseRows, Traces]:
     rows, frames = _read(PROTOCOLS)
     crossing = _cross(lambda p: responses.power(p, 0.15, 0.82), lambda p: 1.2 / p**0.5, 1e-4, 1e-1)
     aimd = _cross(lambda p: responses.aimd(p, 32, 0.125), _hstcp, 1e-7, 1e-3)
@@ -155,7 +157,7 @@ def _cases_5(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure_5(run: Run) -> Row:
-    """Shares of growing round trips of the first flow with additive and binary growth; cuts."""
+    """Measure the first flow's growth: shares of round trips with additive and binary growth, cuts."""
     own = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
     window = own["window"].to_numpy()
     growth = np.diff(window)
@@ -183,7 +185,7 @@ FIGURE_5 = Simulated(
     claims=(
         between(
             "binary-search-seen",
-            "binary search is seen",
+            "binary search is visible",
             mean(TWO, "binary"),
             0.3,
             1,
@@ -196,7 +198,7 @@ FIGURE_5 = Simulated(
             mean(TWO, "largest_growth"),
             0,
             48,
-            why="32 per RTT, and half as many again, as ACKs of two round trips may meet in a sample",
+            why="32 per RTT and half as many again, because ACKs of two round trips may fall into a sample",
             unit="packets",
             paper="S_max = 32",
         ),
@@ -206,15 +208,15 @@ FIGURE_5 = Simulated(
             mean(TWO, "jain"),
             0.95,
             1,
-            why="Jain's index of the means",
+            why="Jain's index of the mean goodputs",
             paper="converge",
         ),
     ),
 )
 
 
-def _apart(numbers: Numbers, p: float, limits: Collection[Limit]) -> float:
-    """How far the curves are apart at a loss rate: the highest over the lowest, less one."""
+def _apart(numbers: Numbers, p: float, limits: Collection[GrowthLimit]) -> float:
+    """Return how far the curves are apart at a loss rate: the highest over the lowest, less one."""
     values = [numbers.of(limit, LossRate(p)).value for limit in limits]
     return max(values) / min(values) - 1
 
@@ -230,8 +232,8 @@ FIGURE_6 = Computed(
     claims=(
         ordered(
             "larger-s-max-gives-more-at-1e-8",
-            "a larger S_max gives more at 1e-8",
-            [(str(one), mean(one, LossRate(1e-8))) for one in reversed(S_MAX)],
+            "a larger S_max gives a higher rate at 1e-8",
+            [(str(limit), mean(limit, LossRate(1e-8))) for limit in reversed(S_MAX)],
             unit="packets per RTT",
             paper="as drawn",
         ),
@@ -257,8 +259,8 @@ FIGURE_7 = Computed(
     claims=(
         ordered(
             "larger-s-min-gives-more-at-1e-4",
-            "a larger S_min gives more at 1e-4",
-            [(str(one), mean(one, LossRate(1e-4))) for one in S_MIN],
+            "a larger S_min gives a higher rate at 1e-4",
+            [(str(limit), mean(limit, LossRate(1e-4))) for limit in S_MIN],
             unit="packets per RTT",
             paper="as drawn",
         ),
@@ -273,7 +275,7 @@ FIGURE_7 = Computed(
 )
 
 
-def _compute_8(_effort: Effort) -> tuple[Rows, Traces]:
+def _compute_8(_effort: Effort) -> tuple[ResponseRows, Traces]:
     rows, frames = _read(WITH_BIC)
     reno = _cross(lambda p: responses.bic(p, low=0), responses.reno, 1e-3, 5e-2)
     return {**rows, CROSSINGS: [{"reno": reno}]}, frames
@@ -288,7 +290,7 @@ def _over_aimd(p: float) -> Callable[[Numbers], Estimate]:
 
 
 def _slope(numbers: Numbers) -> Estimate:
-    """Give BI-TCP's slope from 1e-5 to 1e-8, in powers of the loss rate."""
+    """Return BI-TCP's slope from 1e-5 to 1e-8, in powers of the loss rate."""
     high, low = (numbers.of("BI-TCP", LossRate(p)).value for p in (1e-8, 1e-5))
     slope = float(np.log10(high / low)) / 3
     return Estimate(slope, slope, slope, 1)

@@ -31,7 +31,7 @@ S_MAX, S_MIN = 32.0, 0.01
 
 
 def _start(capacity: float) -> list[float]:
-    return [capacity * one / sum(APART) for one in APART]
+    return [capacity * share / sum(APART) for share in APART]
 
 
 def _bic(fast_convergence: bool) -> convergence.Losses:
@@ -48,7 +48,7 @@ HSTCP_TOGETHER, SPAN, FEWER = 2000.0, 10, 60
 def _hstcp() -> Row:
     """Follow two HSTCP flows that lose together, and one at a time.
 
-    An event in which one of two flows loses cuts half as much: twice as many are averaged.
+    An event in which only one of the two loses cuts half as much, so twice as many are averaged.
     """
     law = laws.hstcp()
     start = _start(HSTCP_TOGETHER)
@@ -57,7 +57,7 @@ def _hstcp() -> Row:
         convergence.losses(law, start, HSTCP_TOGETHER, 2 * FEWER, generator=np.random.default_rng(seed))
         for seed in range(SEEDS)
     ]
-    until = [convergence.round_trips_until_fair(one, FAIR, 2 * SPAN) for one in alone]
+    until = [convergence.round_trips_until_fair(losses, FAIR, 2 * SPAN) for losses in alone]
     return {
         "HSTCP, together": convergence.round_trips_until_fair(both, FAIR, SPAN),
         "HSTCP, one by one": float(np.median(until)),
@@ -65,15 +65,15 @@ def _hstcp() -> Row:
 
 
 def _to_fill(growth: Callable[[float], float]) -> float:
-    """Give the round trips from a window of 10 Gbit/s to one of 100."""
+    """Return the round trips from a window of 10 Gbit/s to one of 100 Gbit/s."""
     window = np.geomspace(FAST_LINK, FASTER_LINK, 2001)
-    slow = np.array([1 / growth(float(one)) for one in window])
+    slow = np.array([1 / growth(float(packets)) for packets in window])
     return float(((slow[1:] + slow[:-1]) / 2 * np.diff(window)).sum())
 
 
 def _mean_share(law: laws.Law, top: float) -> float:
-    found = laws.cycle(law, top)
-    return found.packets / found.round_trips / top
+    cycle = laws.cycle(law, top)
+    return cycle.packets / cycle.round_trips / top
 
 
 FILLING: dict[str, Callable[[float], float]] = {
@@ -87,7 +87,7 @@ PRINTED = {"TCP": 0.75, "STCP": 0.94, "BI-TCP": 0.94}
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     buffered = fluid.cycle(fluid.reno_alpha, 0.5, FAST_LINK / 0.1, FAST_LINK, 0.1)
-    plain, fast = (_bic(one) for one in (False, True))
+    plain, fast = (_bic(fast_convergence) for fast_convergence in (False, True))
     row: dict[str, float] = {
         "last ratio": float(plain.window[-1].max() / plain.window[-1].min()),
         "fair, plain": convergence.round_trips_until_fair(plain, FAIR),
@@ -114,8 +114,8 @@ def _of(key: str) -> Callable[[Numbers], Any]:
 SECTION_IX = Computed(
     name="section-ix", caption="convergence, responsiveness and utilisation",
     about=(
-        "What sections I, VI, VIII and IX say of them, by the laws of the controls, loss event by "
-        "loss event, and by the closed forms of section VI-B."
+        "Statements of sections I, VI, VIII and IX, tested by the laws of the controls, loss event "
+        "by loss event, and by the closed forms of section VI-B."
     ),
     compute=_compute,
     numbers={
@@ -129,18 +129,18 @@ SECTION_IX = Computed(
     draw=_draw, headline=True,
     claims=(
         ordered("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
-                [(one, _of(f"HSTCP, {one}")) for one in ("together", "one by one")],
-                unit="round trips", why="until two HSTCP flows from 2 to 1 are within a tenth, "
+                [(order, _of(f"HSTCP, {order}")) for order in ("together", "one by one")],
+                unit="round trips", why="time until two HSTCP flows from 2 to 1 are within a tenth, "
                 "means of 10 events in which both lose and of 20 in which one does",
                 paper="'can prolong convergence'"),
         between("binary-search-with-common-decrease-converges-to-fair-share",
                 "binary search with a common decrease converges to a fair share",
                 _of("last ratio"), 1, 1.999, why="windows of two flows from 2 to 1 after "
-                f"{EVENTS} synchronised loss events; nearer to 1 than at first",
+                f"{EVENTS} synchronised loss events; nearer to 1 than at the beginning",
                 paper="'converges to a fair share', in a time that 'can be very long'"),
-        ordered("fast-convergence-makes-faster", "fast convergence makes it faster",
-                [(one, _of(f"fair, {one}")) for one in ("plain", "fast convergence")],
-                unit="round trips", why="until two flows from 2 to 1 are within a tenth",
+        ordered("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
+                [(variant, _of(f"fair, {variant}")) for variant in ("plain", "fast convergence")],
+                unit="round trips", why="time until two flows from 2 to 1 are within a tenth",
                 paper="'converge faster than pure binary increase'"),
         ordered("unfairness-grows-with-bandwidth-up-to-beta-w-2",
                 "the unfairness grows with the bandwidth up to beta W = 2 S_max",
@@ -148,7 +148,7 @@ SECTION_IX = Computed(
                 why="ratio of the windows by the approximation for small windows, longer epochs "
                 "first", paper="'first exponentially increases'"),
         ordered("unfairness-falls-with-bandwidth-from-there-on",
-                "the unfairness falls with the bandwidth from there on",
+                "the unfairness falls with the bandwidth above beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"additive, {t:g} s")) for t in LONG_S],
                 why="ratio of the windows by the approximation for large windows, shorter epochs "
                 "first", paper="'reaching its peak when' beta W = 2 S_max"),
@@ -157,8 +157,8 @@ SECTION_IX = Computed(
              within=0.05, paper="'good utilization even under 10Gbps'",
              why="by the fluid cycle with a buffer of the bandwidth-delay product"),
         *(near(slug(name, "utilisation-decrease"),
-               f"{name}: utilisation by its decrease", _of(f"used, {name}"), value, within=0.01,
-               absolute=True, why="mean over largest window of 10 000 packets without a buffer, "
+               f"{name}: utilisation that follows from its decrease", _of(f"used, {name}"), value,
+               within=0.01, absolute=True, why="mean over largest window of 10 000 packets without a buffer, "
                "two digits") for name, value in PRINTED.items()),
         ordered("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
                 "a less aggressive protocol takes longer to use free bandwidth",

@@ -1,4 +1,4 @@
-"""Sections I and IV to VI: what their text says of the shapes of response functions."""
+"""Sections I and IV to VI: statements of the text about the shapes of response functions."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from ackclock_papers.bic.figures_4_to_8 import AIMD, PROTOCOLS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Curve = Callable[[float], float]
+ResponseFunction = Callable[[float], float]
 P = np.geomspace(1e-8, 1e-2, 601)
 """Loss event rates over which slopes are taken, a hundredth of a decade apart."""
 PARALLEL = 0.55
-"""A slope below this is TCP's: 0.5, and a tenth of it."""
+"""A slope below this counts as TCP's: 0.5 and a tenth of it."""
 WINDOWS = (100, 500, 5000)
-"""Windows before a loss whose epochs are looked at, packets."""
+"""Windows before a loss, packets, whose epochs are examined."""
 S_MAX, S_MIN, BETA = 32.0, 0.01, 0.125
 
 
-def _plain(curve: Callable[..., Any], **settings: Any) -> Curve:
+def _plain(curve: Callable[..., Any], **settings: Any) -> ResponseFunction:
     return lambda p: float(curve(p, **settings))
 
 
-def _slopes(curve: Curve, p: Any = P) -> Any:
-    """Give the slopes between neighbours of some loss rates, in powers of 1/p."""
-    return -np.diff(np.log10([curve(float(one)) for one in p])) / np.diff(np.log10(p))
+def _slopes(curve: ResponseFunction, p: Any = P) -> Any:
+    """Return the slopes between neighbouring loss rates, in powers of 1/p."""
+    return -np.diff(np.log10([curve(float(rate)) for rate in p])) / np.diff(np.log10(p))
 
 
-def _slope(curve: Curve, low: float, high: float) -> float:
+def _slope(curve: ResponseFunction, low: float, high: float) -> float:
     return float(_slopes(curve, np.array([low, high]))[0])
 
 
-def _leaves(curve: Curve) -> float:
-    """Find the lowest loss rate at which a curve is still steeper than TCP's."""
+def _leaves(curve: ResponseFunction) -> float:
+    """Return the lowest loss rate at which a curve is still steeper than TCP's."""
     return float(P[:-1][_slopes(curve) > PARALLEL][0])
 
 
-def _meets_reno(curve: Curve, low: float, high: float) -> float:
+def _meets_reno(curve: ResponseFunction, low: float, high: float) -> float:
     return float(scipy.optimize.brentq(lambda p: curve(p) - float(responses.reno(p)), low, high))
 
 
 def _binary(window: float) -> float:
-    """Give the share of an epoch's round trips that grow by less than S_max.
+    """Return the share of an epoch's round trips that grow by less than S_max.
 
     The cut leaves a gap of beta W to the maximum; above a gap of 2 S_max the window grows by S_max
     per round trip, below it the gap halves until it is S_min (section V).
@@ -65,10 +65,10 @@ def _binary(window: float) -> float:
 
 
 def _end_over_begin(law: laws.Law, top: float) -> float:
-    """Give the growth per round trip at the end of an epoch over that at its begin."""
+    """Return the growth per round trip at the end of an epoch over that at its beginning."""
     low = np.asarray(top * (1 - law.cut(top)))
     ends = (np.asarray(top * (1 - 1e-9)), low * (1 + 1e-9))
-    last, first = (float(law.increase(one, top)) for one in ends)
+    last, first = (float(law.increase(window, top)) for window in ends)
     return last / first
 
 
@@ -83,12 +83,18 @@ LIMITS = {"S_max": (8.0, 16.0, 32.0, 64.0), "S_min": (0.1, 0.01, 0.001)}
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     reno = _plain(responses.reno)
-    found: dict[Any, float] = {
+    row: dict[Any, float] = {
         **{f"d of {name}": _slope(_plain(curve), 1e-7, 1e-5) for name, curve in PROTOCOLS.items()},
         **{key: _slope(BIC, p / 10, p) for key, p in AT.items()},
-        **{f"leaves, S_max {one:g}": _leaves(SEARCH(s_max=one)) for one in LIMITS["S_max"]},
-        **{f"meets TCP, S_min {one:g}": _meets_reno(SEARCH(s_min=one), 1e-6, 0.3) for one in LIMITS["S_min"]},
-        **{f"steepest, S_min {one:g}": float(_slopes(SEARCH(s_min=one)).max()) for one in LIMITS["S_min"]},
+        **{f"leaves, S_max {limit:g}": _leaves(SEARCH(s_max=limit)) for limit in LIMITS["S_max"]},
+        **{
+            f"meets TCP, S_min {limit:g}": _meets_reno(SEARCH(s_min=limit), 1e-6, 0.3)
+            for limit in LIMITS["S_min"]
+        },
+        **{
+            f"steepest, S_min {limit:g}": float(_slopes(SEARCH(s_min=limit)).max())
+            for limit in LIMITS["S_min"]
+        },
         **{f"binary at {window}": _binary(window) for window in WINDOWS},
         "packets per loss": 1 / scipy.optimize.brentq(lambda p: reno(p) - 83_333, 1e-12, 1e-4),
         "AIMD over TCP at 1e-2": _plain(PROTOCOLS[AIMD])(1e-2) / reno(1e-2),
@@ -100,8 +106,8 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         "growth, STCP": _end_over_begin(laws.scalable(), 1000),
         "growth, BI-TCP": _end_over_begin(laws.bic(), 1000),
     }
-    found["gain of beta"] = found["beta 0.125"] / found["beta 0.25"]
-    return {SHAPES: [found]}, {}
+    row["gain of beta"] = row["beta 0.125"] / row["beta 0.25"]
+    return {SHAPES: [row]}, {}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
@@ -112,8 +118,8 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 NUMBERS = (
     *(f"d of {name}" for name in PROTOCOLS),
     *AT,
-    *(f"leaves, S_max {one:g}" for one in LIMITS["S_max"]),
-    *(f"{what}, S_min {one:g}" for what in ("meets TCP", "steepest") for one in LIMITS["S_min"]),
+    *(f"leaves, S_max {limit:g}" for limit in LIMITS["S_max"]),
+    *(f"{quantity}, S_min {limit:g}" for quantity in ("meets TCP", "steepest") for limit in LIMITS["S_min"]),
     *(f"binary at {window}" for window in WINDOWS),
     "packets per loss",
     "AIMD over TCP at 1e-2",
@@ -138,13 +144,13 @@ D = {"Reno": 0.5, AIMD: 0.5, "HSTCP": 0.82, "Scalable": 1.0}
 SECTION_VI = Computed(
     name="section-vi", caption="shapes of response functions and of growth",
     about=(
-        "What the text of sections I and IV to VI says of the curves of figures 4 and 6 to 8, by "
-        "the closed forms, and of an epoch's growth, by the laws that they come from."
+        "Statements of sections I and IV to VI about the curves of figures 4 and 6 to 8, tested by "
+        "the closed forms, and about the growth in an epoch, tested by the underlying laws."
     ),
     compute=_compute, numbers={SHAPES: NUMBERS}, draw=_draw,
     claims=(
         times("10-gbit-s-take-at-most-one-loss-event",
-              "10 Gbit/s take at most one loss event per 5e9 packets", _of("packets per loss"),
+              "10 Gbit/s needs at most one loss event per 5e9 packets", _of("packets per loss"),
               5e9, factor=1.1, why="one digit; Reno's response at a window of 83 333 packets"),
         *(near(slug("d", name), f"d of {name}", _of(f"d of {name}"), d, within=0.005, absolute=True,
                why="slope between 1e-7 and 1e-5 in the log-log plot") for name, d in D.items()),
@@ -159,33 +165,33 @@ SECTION_VI = Computed(
                 "the slope of BI-TCP's curve falls as the window grows",
                 [(key, _of(key)) for key in AT], paper="'d' from 1 to 1/2"),
         near("slope-begins-near-1",
-             "its slope begins near 1", _of("slope at 1e-03"), 1, within=0.15, absolute=True,
-             why="between 1e-4 and 1e-3; 1 is the limit of a search alone"),
+             "the slope of BI-TCP's curve begins near 1", _of("slope at 1e-03"), 1, within=0.15,
+             absolute=True, why="between 1e-4 and 1e-3; 1 is the limit of a search alone"),
         near("slope-ends-at-1-2",
-             "its slope ends at 1/2", _of("slope at 1e-07"), 0.5, within=0.02, absolute=True,
-             why="between 1e-8 and 1e-7"),
+             "the slope of BI-TCP's curve ends at 1/2", _of("slope at 1e-07"), 0.5, within=0.02,
+             absolute=True, why="between 1e-8 and 1e-7"),
         ordered("larger-s-max-makes-area-with-slope-above-tcp",
                 "a larger S_max makes the area with a slope above TCP's larger",
-                [(f"S_max {one:g}", _of(f"leaves, S_max {one:g}")) for one in LIMITS["S_max"]],
+                [(f"S_max {limit:g}", _of(f"leaves, S_max {limit:g}")) for limit in LIMITS["S_max"]],
                 why="the loss rate below which the slope is less than 0.55", paper="as drawn"),
         ordered("smaller-s-min-moves-crossing-with-tcp-to-lower",
                 "a smaller S_min moves the crossing with TCP to lower loss",
-                [(f"S_min {one:g}", _of(f"meets TCP, S_min {one:g}")) for one in LIMITS["S_min"]],
+                [(f"S_min {limit:g}", _of(f"meets TCP, S_min {limit:g}")) for limit in LIMITS["S_min"]],
                 why="BI-TCP's own curve and TCP's; with S_min 1 they do not meet",
                 paper="as drawn"),
         ordered("smaller-s-min-makes-slope-before-linear-part-steeper",
                 "a smaller S_min makes the slope before the linear part steeper",
-                [(f"S_min {one:g}", _of(f"steepest, S_min {one:g}"))
-                 for one in reversed(LIMITS["S_min"])],
+                [(f"S_min {limit:g}", _of(f"steepest, S_min {limit:g}"))
+                 for limit in reversed(LIMITS["S_min"])],
                 why="the largest slope of the curve", paper="as drawn"),
         ordered("smaller-beta-gives-more",
-                "a smaller beta gives more", [(key, _of(key)) for key in ("beta 0.125",
+                "a smaller beta gives a higher rate", [(key, _of(key)) for key in ("beta 0.125",
                                                                           "beta 0.25")],
                 why="rates at 1e-7", unit="packets per RTT", paper="'increases the sending rate'"),
         between("beta-matters-much-less-for-rate-than-s-max",
                 "beta matters much less for the rate than S_max does",
                 _of("gain of beta"), 0, 1.2,
-                why="what half of beta gains at 1e-7; twice S_max gains 1.39 there",
+                why="gain of half of beta at 1e-7, where twice S_max gains 1.39",
                 paper="'much less impact'"),
         ordered("small-window-nearly-pure-binary-search", "a small window is nearly pure binary search",
                 [(f"{window} packets", _of(f"binary at {window}")) for window in WINDOWS[1:]],
@@ -196,13 +202,15 @@ SECTION_VI = Computed(
              why="beta W is below 2 S_max", paper="'almost pure binary search'"),
         between("hstcp-grows-most-at-saturation-point",
                 "HSTCP grows most at the saturation point", _of("growth, HSTCP"), 1.01, np.inf,
-                why="growth per round trip at the end of an epoch over that at its begin, at a "
+                why="growth per round trip at the end of an epoch over that at its beginning, at a "
                 "window of 1000 packets", paper="largest at saturation"),
         between("stcp-grows-most-at-saturation-point",
                 "STCP grows most at the saturation point", _of("growth, STCP"), 1.01, np.inf,
-                why="the same", paper="largest at saturation"),
+                why="growth per round trip at the end of an epoch over that at its beginning, at a "
+                "window of 1000 packets", paper="largest at saturation"),
         between("bi-tcp-grows-least-at-saturation-point",
                 "BI-TCP grows least at the saturation point", _of("growth, BI-TCP"), 0, 0.01,
-                why="the same; S_min over S_max", paper="logarithmic"),
+                why="growth per round trip at the end of an epoch over that at its beginning: S_min "
+                "over S_max", paper="logarithmic"),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Section VII: what its text says of windows and loss rates, and of RTT unfairness with RED."""
+"""Section VII: statements of the text about windows, loss rates, and RTT unfairness with RED."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MEGABIT_MBPS = 100.0
 
 
-class Pair(NamedTuple):
+class TablePair(NamedTuple):
     """Two flows of tables 2 and 3, or the same with RED."""
 
     flows: RttPair
@@ -40,18 +40,18 @@ class Pair(NamedTuple):
         return f"{self.flows}, {self.rate_mbps:g} Mbit/s{', RED' if self.red else ''}"
 
 
-FAST = Pair(RttPair("BI-TCP", 1), GIGABIT_MBPS)
-SLOW = Pair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
+FAST = TablePair(RttPair("BI-TCP", 1), GIGABIT_MBPS)
+SLOW = TablePair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
 WITH_RED = tuple(
-    Pair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
+    TablePair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
 )
 
 UNFAIR = ("BI-TCP", "HSTCP", "STCP")
 """Controls whose unfairness the text compares between the tables."""
 
 
-def _pair(name: str, multiple: int, rate_mbps: float) -> Pair:
-    return Pair(RttPair(name, multiple), rate_mbps)
+def _pair(name: str, multiple: int, rate_mbps: float) -> TablePair:
+    return TablePair(RttPair(name, multiple), rate_mbps)
 
 
 OF_TABLES = tuple(
@@ -63,7 +63,7 @@ OF_TABLES = tuple(
 """Runs of tables 2 and 3."""
 
 
-def _cases(effort: Effort) -> Mapping[Pair, Case]:
+def _cases(effort: Effort) -> Mapping[TablePair, Case]:
     quick_s = {GIGABIT_MBPS: QUICK_GIGABIT_S, MEGABIT_MBPS: QUICK_MEGABIT_S}
     return {
         key: case_table(effort, key.flows, key.rate_mbps, quick_s[key.rate_mbps], red=key.red)
@@ -72,15 +72,15 @@ def _cases(effort: Effort) -> Mapping[Pair, Case]:
 
 
 def _measure(run: Run) -> Row:
-    """Mean window and loss rate of both flows, ratios of their windows and throughputs."""
-    both = run.summary["flows"][:2]
-    first, second = (number(one["mean_window"]) for one in both)
-    sent = sum(one["sent_packets"] for one in both)
+    """Return the mean window and loss rate of the two flows, and the ratios of windows and throughputs."""
+    flows = run.summary["flows"][:2]
+    first, second = (number(flow["mean_window"]) for flow in flows)
+    sent = sum(flow["sent_packets"] for flow in flows)
     return {
         "window": (first + second) / 2,
-        "loss": sum(one["dropped_packets"] for one in both) / sent,
+        "loss": sum(flow["dropped_packets"] for flow in flows) / sent,
         "windows": first / second,
-        "ratio": _over(*(number(one["goodput_mbps"]) for one in both)),
+        "ratio": _over(*(number(flow["goodput_mbps"]) for flow in flows)),
     }
 
 
@@ -100,8 +100,8 @@ SECTION_VII = Simulated(
     name="section-vii", caption="windows, loss rates, and RTT unfairness with RED",
     about=(
         "BI-TCP's windows and packet loss rates with two flows of 40 ms, as in tables 2 and 3; the "
-        "ratio of the windows of two flows with RED at 100 Mbit/s; throughput ratios of table 3 "
-        "beside those of table 2."
+        "ratio of the windows of two flows with RED at 100 Mbit/s; throughput ratios of tables 2 "
+        "and 3."
     ),
     cases=_cases, probe=Probe(NUMBERS, _measure), draw=_draw,
     claims=(
@@ -113,12 +113,12 @@ SECTION_VII = Simulated(
               why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
         times("bi-tcp-loss-rate-at-2.5-gbit-s",
               "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
-              why="of packets, one digit; loss events are rarer than this at such windows"),
+              why="rate of lost packets, one digit; at such windows loss events are rarer"),
         times("bi-tcp-loss-rate-at-100-mbit-s",
               "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
-              why="of packets, one digit; loss events are rarer than this at such windows"),
+              why="rate of lost packets, one digit; at such windows loss events are rarer"),
         *(times(slug("red", key.flows.control, "windows-inverse-rtts-ratio", key.flows.ratio),
-                f"RED: {key.flows.control}'s windows are as the inverse RTTs (ratio "
+                f"RED: {key.flows.control}'s windows are inversely proportional to the RTTs (ratio "
                 f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
                 why="'close'", paper=f"close to {key.flows.ratio}")
           for key in WITH_RED),
@@ -126,15 +126,15 @@ SECTION_VII = Simulated(
                   f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
                   [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
                    for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
-                  paper=f"{PAPER_2[name][place]:g} against {PAPER_3[name][place]:g}; 'have "
+                  paper=f"{PAPER_2[name][position]:g} against {PAPER_3[name][position]:g}; 'have "
                   "improved RTT unfairness'")
-          for name in ("HSTCP", "STCP") for place, multiple in enumerate(RATIOS) if place),
+          for name in ("HSTCP", "STCP") for position, multiple in enumerate(RATIOS) if position),
         *(between(slug("bi-tcp-not-deteriorate-much", multiple),
                   f"BI-TCP does not deteriorate much at 100 Mbit/s (ratio {multiple})",
                   ratio(*((_pair("BI-TCP", multiple, rate_mbps), "ratio")
                           for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS))), 0, 2,
-                  why="ratio of the throughput ratios; less than twice, and the paper has 1.4 and "
-                  "0.95", paper="'does not deteriorate much'")
+                  why="ratio of the throughput ratios, less than twice; the paper has 1.4 and 0.95",
+                  paper="'does not deteriorate much'")
           for multiple in (3, 6)),
         ordered("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
                 "BI-TCP is more RTT-unfair around small windows (ratio 3)",

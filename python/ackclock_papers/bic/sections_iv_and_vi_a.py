@@ -28,57 +28,51 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RATE_MBPS, RTT_MS, LEFT_OUT_S, LENGTH_S = 100.0, 100.0, 20.0, 120.0
-"""Of the link of a flow alone, on which windows are about 1000 packets."""
+"""Link and times of a flow alone, whose windows are about 1000 packets."""
 SLOW_MBPS = 0.8
-"""Rate with which the largest window, 10 packets on the path and 2 in the buffer, is below 14."""
+"""Rate at which the largest window, 10 packets on the path and 2 in the buffer, is below 14."""
 SLOW_BUFFER, LOW_WINDOW = 2, 14
 
 
-class Alone(NamedTuple):
-    """A control alone, and the increase of AIMD."""
+class LoneControl(NamedTuple):
+    """A control alone on its link; `increase` is that of AIMD."""
 
     controller: str
     increase: int = 0
     slow: bool = False
 
     def __str__(self) -> str:
-        words = f"AIMD({self.increase}, 0.125)" if self.increase else self.controller
-        return f"{words}, small windows" if self.slow else words
+        name = f"AIMD({self.increase}, 0.125)" if self.increase else self.controller
+        return f"{name}, small windows" if self.slow else name
 
     def flow(self) -> dict[str, Any]:
-        """Make the entry of ``[[flow]]``.
-
-        Returns
-        -------
-        dict
-            The flow.
-        """
-        made: dict[str, Any] = {"controller": self.controller}
+        """Return the entry of ``[[flow]]``."""
+        entry: dict[str, Any] = {"controller": self.controller}
         if self.increase:
-            made["params"] = {"alpha": self.increase, "beta": 0.125}
-        return made
+            entry["params"] = {"alpha": self.increase, "beta": 0.125}
+        return entry
 
 
-AIMD = tuple(Alone("aimd", one) for one in (32, 8, 1))
-BIC, HSTCP = Alone("bic"), Alone("hstcp")
-SLOW = tuple(Alone(one, slow=True) for one in ("bic", "reno"))
+AIMD = tuple(LoneControl("aimd", increase) for increase in (32, 8, 1))
+BIC, HSTCP = LoneControl("bic"), LoneControl("hstcp")
+SLOW = tuple(LoneControl(controller, slow=True) for controller in ("bic", "reno"))
 
 
-def _alone(effort: Effort, one: Alone) -> Case:
+def _alone(effort: Effort, control: LoneControl) -> Case:
     setting = effort.setting
-    rate_mbps = SLOW_MBPS if one.slow else RATE_MBPS
+    rate_mbps = SLOW_MBPS if control.slow else RATE_MBPS
     product = round(rate_mbps * 1e3 * RTT_MS / 8 / setting["packet_bytes"])
-    made = build.scenario(
+    scenario = build.scenario(
         build.dumbbell(
-            build.mbps(rate_mbps), "10 ms", build.packets(SLOW_BUFFER if one.slow else product // 4)
+            build.mbps(rate_mbps), "10 ms", build.packets(SLOW_BUFFER if control.slow else product // 4)
         ),
-        {"rtt": build.milliseconds(RTT_MS), **one.flow()},
+        {"rtt": build.milliseconds(RTT_MS), **control.flow()},
         duration=build.seconds(LENGTH_S),
         warmup=build.seconds(LEFT_OUT_S),
         sample="0.5 s",
         tcp={"packet": f"{setting['packet_bytes']} B", "recovery": "sack", "overhead": "8 us"},
     )
-    return Case(made, effort.runs)
+    return Case(scenario, effort.runs)
 
 
 def _measure_alone(run: Run) -> Row:
@@ -95,18 +89,18 @@ def _measure_alone(run: Run) -> Row:
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
-        [f"{one}: {key}", str(numbers.of(one, key))]
-        for one, found in numbers.rows.items()
-        for key in found[0]
+        [f"{case}: {key}", str(numbers.of(case, key))]
+        for case, measured in numbers.rows.items()
+        for key in measured[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
 
-def _fewer(other: Alone, name: str) -> Claim:
+def _fewer(rival: LoneControl, name: str) -> Claim:
     return ordered(
         slug("binary-search-loses-less-than", name),
         f"binary search loses less than {name}",
-        [(name, mean(other, "drops")), ("BI-TCP", mean(BIC, "drops"))],
+        [(name, mean(rival, "drops")), ("BI-TCP", mean(BIC, "drops"))],
         unit="packets per loss event",
         paper="'can reduce packet loss'",
     )
@@ -119,7 +113,7 @@ SECTION_VI_A = Simulated(
         f"One flow on {RATE_MBPS:g} Mbit/s, RTT {RTT_MS:g} ms, a buffer of a quarter of the "
         f"bandwidth-delay product; and on {SLOW_MBPS:g} Mbit/s."
     ),
-    cases=lambda effort: {one: _alone(effort, one) for one in (*AIMD, BIC, HSTCP, *SLOW)},
+    cases=lambda effort: {control: _alone(effort, control) for control in (*AIMD, BIC, HSTCP, *SLOW)},
     probe=Probe(("drops", "kept", "window"), _measure_alone),
     draw=_draw,
     headline=True,
@@ -144,7 +138,7 @@ SECTION_VI_A = Simulated(
             mean(SLOW[0], "kept"),
             0.5,
             within=0.02,
-            why="share of the window that is kept; windows are below 14 packets",
+            why="share of the window that is kept; all windows are below 14 packets",
             paper="TCP",
         ),
         near(
@@ -161,13 +155,13 @@ SECTION_VI_A = Simulated(
 
 BACKGROUND = "background alone"
 FEW = 500
-"""Windows below which the text says that losses are hardly synchronised, packets."""
+"""Window, packets, below which the text says that losses are hardly synchronised."""
 EQUAL_RTT = ("AIMD", "BI-TCP", "HSTCP", "STCP")
 PREDICTED: dict[str, float] = {"AIMD": 0.5, "HSTCP": 0.82}
-"""Exponents d of section V, of which the ratio is RTT2/RTT1 to the power of 1/(1 - d)."""
+"""Exponents d of section V, by which the ratio is RTT2/RTT1 to the power of 1/(1 - d)."""
 
 
-class Both(NamedTuple):
+class EqualPair(NamedTuple):
     """Two flows of equal RTT, of table 2 or 3."""
 
     control: str
@@ -177,18 +171,18 @@ class Both(NamedTuple):
         return f"{self.control}, {self.rate_mbps:g} Mbit/s"
 
 
-BOTH = tuple(Both(name, rate) for name in EQUAL_RTT for rate in (GIGABIT_MBPS, RATE_MBPS))
-UNEQUAL = tuple(RttPair(name, one) for name in PREDICTED for one in (3, 6))
+EQUAL_PAIRS = tuple(EqualPair(name, rate) for name in EQUAL_RTT for rate in (GIGABIT_MBPS, RATE_MBPS))
+UNEQUAL = tuple(RttPair(name, multiple) for name in PREDICTED for multiple in (3, 6))
 
 
 def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     quick_s = {GIGABIT_MBPS: QUICK_GIGABIT_S, RATE_MBPS: QUICK_MEGABIT_S}
     table_1 = TABLE_1.cases(effort)
     return {
-        **{one: table_1[one] for one in UNEQUAL},
+        **{pair: table_1[pair] for pair in UNEQUAL},
         **{
-            one: case_table(effort, RttPair(one.control, 1), one.rate_mbps, quick_s[one.rate_mbps])
-            for one in BOTH
+            pair: case_table(effort, RttPair(pair.control, 1), pair.rate_mbps, quick_s[pair.rate_mbps])
+            for pair in EQUAL_PAIRS
         },
         DROPTAIL: FIGURE_2.cases(effort)[DROPTAIL],
         BACKGROUND: case(effort, [], GIGABIT_MBPS, duration_s=200, quick_s=60),
@@ -196,22 +190,10 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
 
 
 def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np.inf)) -> float:
-    """Give the share of the congestion events of two flows in which both lose.
+    """Return the share of the congestion events of a run's first two flows in which both lose.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run whose first two flows they are.
-    merge_s : float
-        Loss events so close are one congestion event, seconds.
-    long_window : tuple of float
-        Only events before which the second flow has a window of at least the first and less than
-        the second of these, packets.
-
-    Returns
-    -------
-    float
-        Not a number without such an event.
+    Loss events within `merge_s` are one congestion event. Only events count before which the second flow
+    has a window, packets, in the half-open range `long_window`; NaN without such an event.
     """
     start_s = run.summary["measured_from_s"]
     kinds = pl.col("kind").is_in(["loss", "timeout"])
@@ -220,10 +202,10 @@ def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np
     second = run.windows.filter(pl.col("flow") == 1)
     time_s, window = (second[key].to_numpy() for key in ("time_s", "window"))
     chosen = []
-    for at_s, who in events:
+    for at_s, losing in events:
         before = window[max(int(np.searchsorted(time_s, at_s)) - 1, 0)]
         if long_window[0] <= before < long_window[1]:
-            chosen.append(len(who) == 2)
+            chosen.append(len(losing) == 2)
     return float(np.mean(chosen)) if chosen else float("nan")
 
 
@@ -243,7 +225,7 @@ def _forward_share(run: Run) -> Row:
 
 
 def _probe_4(key: Key, _effort: Effort) -> Probe:
-    if isinstance(key, Both):
+    if isinstance(key, EqualPair):
         # Twice the RTT of 40 ms with a queue of as much.
         return Probe(("together",), lambda run: {"together": together(run, 0.16)})
     if isinstance(key, RttPair):
@@ -251,23 +233,23 @@ def _probe_4(key: Key, _effort: Effort) -> Probe:
     return Probe(("forward",), _forward_share)
 
 
-def _by_analysis(one: RttPair) -> Callable[[Numbers], Estimate]:
-    exact = over_runs([float(predicted.of_exponent(one.ratio, PREDICTED[one.control]))])
+def _by_analysis(pair: RttPair) -> Callable[[Numbers], Estimate]:
+    exact = over_runs([float(predicted.of_exponent(pair.ratio, PREDICTED[pair.control]))])
     return lambda _numbers: exact
 
 
 def _of_hstcp(key: str) -> Callable[[Numbers], Estimate]:
-    """Average a number of the runs of HSTCP that have it."""
+    """Average a number over the runs of HSTCP that have it."""
 
     def average(numbers: Numbers) -> Estimate:
-        found = [
+        values = [
             value
-            for one in UNEQUAL
-            if one.control == "HSTCP"
-            for value in numbers.each(one, key)
+            for pair in UNEQUAL
+            if pair.control == "HSTCP"
+            for value in numbers.each(pair, key)
             if not np.isnan(value)
         ]
-        return over_runs(found or [float("nan")], least=0.0)
+        return over_runs(values or [float("nan")], least=0.0)
 
     return average
 
@@ -276,8 +258,8 @@ SECTION_IV = Simulated(
     name="section-iv",
     caption="synchronised losses in tables 1 to 3, and the background alone",
     about=(
-        "Loss events of both flows in the runs of tables 1 to 3, ratios of table 1 beside those of "
-        "synchronised losses, and figure 2's background without the high-speed flows."
+        "Loss events of the two flows in the runs of tables 1 to 3, ratios of table 1 next to those "
+        "that synchronised losses would give, and figure 2's background without high-speed flows."
     ),
     cases=_cases_4,
     probe=_probe_4,
@@ -285,20 +267,20 @@ SECTION_IV = Simulated(
     claims=(
         *(
             ordered(
-                slug("simulated-unfairness-less-than-predicted", one),
-                f"the simulated unfairness is less than predicted: {one}",
-                [("by the analysis", _by_analysis(one)), ("simulated", mean(one, "ratio"))],
-                why="ratio of the throughputs against (RTT2/RTT1)^(1/(1 - d))",
+                slug("simulated-unfairness-less-than-predicted", pair),
+                f"the simulated unfairness is less than predicted: {pair}",
+                [("by the analysis", _by_analysis(pair)), ("simulated", mean(pair, "ratio"))],
+                why="ratio of the throughputs compared with (RTT2/RTT1)^(1/(1 - d))",
                 paper="'better RTT unfairness than predicted by the analysis'",
             )
-            for one in UNEQUAL
+            for pair in UNEQUAL
         ),
         ordered(
             "below-windows-500-packets-synchronised-loss-becomes-rare",
             "below windows of 500 packets synchronised loss becomes rare",
             [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
-            why="share of HSTCP's congestion events in which both flows lose, by the window of "
-            "the longer one",
+            why="share of HSTCP's congestion events in which both flows lose, by the window of the "
+            "flow with the longer RTT",
             paper="'the occurrence of synchronized loss is substantially low'",
         ),
         *(
@@ -306,7 +288,7 @@ SECTION_IV = Simulated(
                 slug("losses-less-synchronised-at-100-mbit", name),
                 f"losses are less synchronised at 100 Mbit/s: {name}",
                 [
-                    (f"{rate:g} Mbit/s", mean(Both(name, rate), "together"))
+                    (f"{rate:g} Mbit/s", mean(EqualPair(name, rate), "together"))
                     for rate in (GIGABIT_MBPS, RATE_MBPS)
                 ],
                 why="share of the congestion events in which both flows lose",

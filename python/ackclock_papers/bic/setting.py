@@ -22,57 +22,37 @@ CONTROLS: dict[str, dict[str, Any]] = {
 GIGABIT_MBPS = 2500.0
 SEEDS_ABOVE_1_GBPS, QUICK_SEEDS_ABOVE_1_GBPS = 3, 2
 SESSION_MBPS = 0.034
-"""What a web session offers: 4 objects of 12 kB, a second to fetch them and 10 s to read them."""
+"""Offered load of a web session: 4 objects of 12 kB, a second to fetch them and 10 s to read them."""
 MOST_SESSIONS_ABOVE_1_GBPS = 400
 SMALL_FLOWS, LONG_FLOWS = 25, 2
 DIFFERENT_RTTS = 25
-"""Of a kind of background flows at most; web sessions are more than that and share them."""
+"""Most RTTs of a kind of background flows; there are more web sessions, which share them."""
 EARLY_S = 10.0
-"""Until then the flows that last for the whole run have begun, seconds."""
+"""Time by which the flows that last for the whole run have begun, seconds."""
 
 
-class Group(NamedTuple):
-    """Background flows of one kind in one direction; their names begin with its text.
-
-    Attributes
-    ----------
-    kind : str
-        ``web``, ``small`` (window of at most 64 packets) or ``long``.
-    direction : str
-        ``forward`` or ``reverse``.
-    """
+class BackgroundGroup(NamedTuple):
+    """Background flows of one kind in one direction; their names begin with the group's text."""
 
     kind: str
+    """``web``, ``small`` (window of at most 64 packets) or ``long``."""
     direction: str
+    """``forward`` or ``reverse``."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.direction}"
 
 
 KINDS = ("web", "small", "long")
-GROUPS = tuple(Group(kind, direction) for direction in ("forward", "reverse") for kind in KINDS)
+GROUPS = tuple(BackgroundGroup(kind, direction) for direction in ("forward", "reverse") for kind in KINDS)
 
 
 def background(
     setting: Setting, rate_mbps: float, length_s: float, kinds: Collection[str] = KINDS
 ) -> list[dict[str, Any]]:
-    """Describe the background traffic.
+    """Return the background traffic of both directions as entries of ``[[flow]]``.
 
-    Parameters
-    ----------
-    setting : mapping
-        Values of the named items.
-    rate_mbps : float
-        Rate of the bottleneck, Mbit/s.
-    length_s : float
-        Length of the run, seconds.
-    kinds : collection of str
-        Which of `KINDS` there are.
-
-    Returns
-    -------
-    list of dict
-        Entries of ``[[flow]]``, both ways, in the order of `GROUPS`.
+    They are in the order of `GROUPS`.
     """
     early: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
     of_kind = {
@@ -96,12 +76,12 @@ def background(
 
 
 def _spread(kind: str, setting: Setting, rate_mbps: float) -> Iterator[tuple[int, float]]:
-    """Give numbers of flows and their RTTs, evenly over the range of the setting, milliseconds."""
-    flows = {"web": _sessions(setting, rate_mbps), "small": SMALL_FLOWS, "long": LONG_FLOWS}[kind]
-    groups = min(flows, DIFFERENT_RTTS)
+    """Yield numbers of flows with their RTTs, spread evenly over the setting's range, milliseconds."""
+    total = {"web": _sessions(setting, rate_mbps), "small": SMALL_FLOWS, "long": LONG_FLOWS}[kind]
+    groups = min(total, DIFFERENT_RTTS)
     low, high = setting["background_rtts_ms"]
     for index in range(groups):
-        count = flows // groups + (index < flows % groups)
+        count = total // groups + (index < total % groups)
         yield count, low + (high - low) * (index + 0.5) / groups
 
 
@@ -111,7 +91,7 @@ def _sessions(setting: Setting, rate_mbps: float) -> int:
 
 
 def _random_times(setting: Setting, length_s: float) -> dict[str, Any]:
-    """Say when a small flow begins and ends, both of which are drawn in each run."""
+    """Return a small flow's random start and stop, which the engine draws in each run."""
     # A flow must begin before the run ends.
     latest_s = min(setting["small_starts_percent"] / 100 * length_s, length_s - 1)
     return {
@@ -120,35 +100,16 @@ def _random_times(setting: Setting, length_s: float) -> dict[str, Any]:
     }
 
 
-def background_flows(run: Run) -> dict[Group, list[FlowSummary]]:
-    """Find the background flows of a run.
-
-    Parameters
-    ----------
-    run : Run
-        A run of a case with background.
-
-    Returns
-    -------
-    dict
-        What the summary says of each flow, by group.
-    """
+def background_flows(run: Run) -> dict[BackgroundGroup, list[FlowSummary]]:
+    """Return the summaries of the background flows by group."""
     flows = run.summary["flows"]
-    return {group: [one for one in flows if one["name"].startswith(f"{group} ")] for group in GROUPS}
+    return {group: [flow for flow in flows if flow["name"].startswith(f"{group} ")] for group in GROUPS}
 
 
 def rates_mbps(run: Run) -> dict[int, float]:
-    """Average what each flow delivers over all of the measured time, also if it ends before.
+    """Return what each flow delivers, averaged over all of the measured time even if it ends earlier.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    dict
-        Mbit/s by index of the flow.
+    In Mbit/s by index of the flow.
     """
     start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     own = run.windows.filter(pl.col("time_s") > start_s)
@@ -157,22 +118,11 @@ def rates_mbps(run: Run) -> dict[int, float]:
     return {flow: size * factor for flow, size in sums.iter_rows()}
 
 
-def background_mbps(run: Run) -> dict[Group, float]:
-    """Add up what the background delivers.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run of a case with background.
-
-    Returns
-    -------
-    dict
-        Mbit/s by group.
-    """
+def background_mbps(run: Run) -> dict[BackgroundGroup, float]:
+    """Return the goodput of the background by group, Mbit/s."""
     rates = rates_mbps(run)
     return {
-        group: sum(rates.get(one["id"], 0.0) for one in flows)
+        group: sum(rates.get(flow["id"], 0.0) for flow in flows)
         for group, flows in background_flows(run).items()
     }
 
@@ -190,35 +140,11 @@ def case(
     sample_s: float = 1.0,
     most_runs: int = SEEDS_ABOVE_1_GBPS,
 ) -> Case:
-    """Make a case of the paper, with fewer runs above 1 Gbit/s.
+    """Make a case of the paper, with fewer runs above 1 Gbit/s: `most_runs`, or two if it is quick.
 
-    Parameters
-    ----------
-    effort : Effort
-        How many runs, how long, and at which setting.
-    flows : sequence of mapping
-        The high-speed flows.
-    rate_mbps : float
-        Rate of the bottleneck, Mbit/s.
-    duration_s : float
-        Length of a run, seconds.
-    quick_s : float, optional
-        The same of a quick run, in place of a third.
-    measured_s : float, optional
-        How long it is measured, at its end, seconds; by default its second half.
-    red : bool
-        Adaptive RED in place of droptail.
-    kinds : collection of str
-        Which of `KINDS` the background has.
-    sample_s : float
-        Sampling interval of the trace, seconds.
-    most_runs : int
-        Above 1 Gbit/s, unless it is quick.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
+    `quick_s` is the length of a quick run, by default a third of `duration_s`; `measured_s` is the time
+    that is measured at the end, by default the second half. `red` replaces droptail by adaptive RED, and
+    `kinds` are the `KINDS` of background.
     """
     setting = effort.setting
     length_s = effort.pick(duration_s, duration_s / 3 if quick_s is None else quick_s)
@@ -233,7 +159,7 @@ def case(
     }
     scenario = build.scenario(
         build.dumbbell(build.mbps(rate_mbps), "10 ms", queue, reverse={"queue": queue}),
-        *({**fast, **one} for one in flows),
+        *({**fast, **flow} for flow in flows),
         *background(setting, rate_mbps, length_s, kinds),
         duration=build.seconds(length_s),
         warmup=build.seconds(length_s - (length_s / 2 if measured_s is None else measured_s)),
@@ -258,20 +184,7 @@ def _initial_ssthresh(limited: bool) -> int | str:
 
 
 def rate_over_batches(run: Run, index: int) -> Estimate:
-    """Estimate a flow's goodput from batches of the measured time.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    index : int
-        Index of the flow.
-
-    Returns
-    -------
-    Estimate
-        Mean and 95 % interval, Mbit/s.
-    """
+    """Estimate a flow's goodput, Mbit/s, from batches of the measured time."""
     start_s = run.summary["measured_from_s"]
     own = run.windows.filter((run.windows["flow"] == index) & (run.windows["time_s"] > start_s))
     length_s = float(own["time_s"][1] - own["time_s"][0])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RttPair(NamedTuple):
-    """Two flows of a control, one of 40 ms and one of a multiple of it."""
+    """Two flows of a control with RTTs of 40 ms and of a multiple of it."""
 
     control: str
     ratio: int
@@ -46,42 +46,23 @@ PAPER_3 = {
 
 
 def case_table(effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *, red: bool = False) -> Case:
-    """Make a case of tables 1 to 3.
-
-    Parameters
-    ----------
-    effort : Effort
-        How many runs, how long, and at which setting.
-    key : RttPair
-        The two flows.
-    rate_mbps : float
-        Rate of the bottleneck, Mbit/s.
-    quick_s : float
-        Length of a quick run, seconds.
-    red : bool
-        Adaptive RED in place of droptail.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
-    """
-    flows = [{**CONTROLS[key.control], "rtt": f"{40 * one} ms"} for one in (1, key.ratio)]
+    """Make a case of tables 1 to 3; `quick_s` is the length of a quick run, `red` adaptive RED."""
+    flows = [{**CONTROLS[key.control], "rtt": f"{40 * multiple} ms"} for multiple in (1, key.ratio)]
     return case(effort, flows, rate_mbps, quick_s=quick_s, red=red, most_runs=FULL.runs)
 
 
 def _measure_table(run: Run) -> Row:
-    """Throughput of the first flow over the second's, with its error, and utilisation."""
+    """Return the throughput of the first flow over the second's, with its error, and the utilisation."""
     first, second = rate_over_batches(run, 0), rate_over_batches(run, 1)
     return {"ratio": quotient(first, second), "utilisation": run.summary["links"][0]["utilisation"]}
 
 
 OWN_RANGE = (0.92, 1.13)
-"""Of the ratios of equal flows that the paper has in tables 1 to 3, each of one run."""
+"""Range of the ratios of equal flows in the paper's tables 1 to 3, each of a single run."""
 
 
 def _equal(name: str, expected: float) -> Claim:
-    """Claim that equal RTTs share equally: the interval reaches what the paper itself has."""
+    """Claim that equal RTTs share equally: the interval reaches the range of the paper's own runs."""
     low, high = OWN_RANGE
     number = mean(RttPair(name, 1), "ratio")
     within_two = times(
@@ -95,8 +76,8 @@ def _equal(name: str, expected: float) -> Claim:
     )
 
     def judge(numbers: Numbers) -> Judged:
-        found, judged = number(numbers), within_two.judge(numbers)
-        return replace(judged, holds=judged.holds and found.low <= high and found.high >= low)
+        estimate, judged = number(numbers), within_two.judge(numbers)
+        return replace(judged, holds=judged.holds and estimate.low <= high and estimate.high >= low)
 
     tolerance = (
         f"the 95 % interval reaches the range of the paper's own single runs, {low:g} to {high:g}, "
@@ -116,24 +97,24 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
                 mean(RttPair(name, multiple), "ratio"),
                 value,
                 factor=2,
-                why="one run of the paper, and chance",
+                why="the paper has one run; random variation",
             )
     if set(names) == set(CONTROLS):
-        (bic, aimd), others = (values[name][-1] for name in ("BI-TCP", "AIMD")), ("HSTCP", "STCP")
+        bic, aimd = (values[name][-1] for name in ("BI-TCP", "AIMD"))
         yield times(
             "bi-tcp-relatively-comparable-to-aimd-ratio-6",
             "BI-TCP is relatively comparable to AIMD (ratio 6)",
             ratio((RttPair("BI-TCP", 6), "ratio"), (RttPair("AIMD", 6), "ratio")),
             bic / aimd,
             factor=2,
-            why="'relatively comparable'; a factor of two, as of the ratios themselves",
+            why="'relatively comparable'; a factor of two, as for the ratios themselves",
             paper=f"{bic:.3g} against {aimd:.3g}",
         )
-        for name in others:
+        for name in ("HSTCP", "STCP"):
             yield ordered(
                 slug("bi-tcp-much-better-than", name, "ratio-6"),
                 f"BI-TCP is much better than {name} (ratio 6)",
-                [(one, mean(RttPair(one, 6), "ratio")) for one in (name, "BI-TCP")],
+                [(control, mean(RttPair(control, 6), "ratio")) for control in (name, "BI-TCP")],
                 paper=f"{values[name][-1]:.3g} against {bic:.3g}",
             )
 
@@ -157,7 +138,7 @@ def _table(
             ]
             for name in names
         ]
-        return pictures.grid(["paper: ours", *(f"RTT ratio {one}" for one in RATIOS)], rows)
+        return pictures.grid(["paper: ours", *(f"RTT ratio {multiple}" for multiple in RATIOS)], rows)
 
     keys = [RttPair(name, multiple) for name in names for multiple in RATIOS]
     return Simulated(
