@@ -56,7 +56,7 @@ def delivering(flows, mbps, start_s=10.0, end_s=20.0):
             "delivered_bytes": np.concatenate([rate / 8e-6 * factor for rate in mbps]),
         }
     )
-    numbered = [{**one, "id": index} for index, one in enumerate(flows)]
+    numbered = [{**flow, "id": index} for index, flow in enumerate(flows)]
     return {"flows": numbered, "windows": windows, "start_s": start_s, "end_s": end_s}
 
 
@@ -94,29 +94,29 @@ def test_background_flows_are_where_the_engine_has_them():
 
 def test_background_has_different_rtts_and_ends():
     setting = {**SETTING, "background_rtts_ms": [100, 300], "small_starts_percent": 50}
-    made = background(setting, 100.0, 60.0)
-    own = {group: [one for one in made if one["name"].startswith(f"{group} ")] for group in GROUPS}
+    entries = background(setting, 100.0, 60.0)
+    own = {group: [flow for flow in entries if flow["name"].startswith(f"{group} ")] for group in GROUPS}
     # Two in the middles of the halves of 100 to 300 ms.
-    assert [one["rtt"] for one in own[BackgroundGroup("long", "forward")]] == ["150 ms", "250 ms"]
+    assert [flow["rtt"] for flow in own[BackgroundGroup("long", "forward")]] == ["150 ms", "250 ms"]
     # 588 sessions in 25 groups: 13 of 24 and 12 of 23.
-    counts = [one["count"] for one in own[BackgroundGroup("web", "reverse")]]
+    counts = [flow["count"] for flow in own[BackgroundGroup("web", "reverse")]]
     assert (counts.count(24), counts.count(23)) == (13, 12)
     # They begin in the first half and end after that, as the engine draws it in each run.
-    for one in own[BackgroundGroup("small", "forward")]:
-        assert one["start"] == {"uniform": ["0 s", "30 s"]}
-        assert one["stop"] == {"uniform": ["0 s", "60 s"]}
+    for flow in own[BackgroundGroup("small", "forward")]:
+        assert flow["start"] == {"uniform": ["0 s", "30 s"]}
+        assert flow["stop"] == {"uniform": ["0 s", "60 s"]}
     # At 2.5 Gbit/s no more than 400 sessions each way.
     fast = background(setting, 2500.0, 60.0, kinds=("web",))
-    assert sum(one["count"] for one in fast) == 800
+    assert sum(flow["count"] for flow in fast) == 800
 
 
 def test_the_setting_is_in_the_scenario():
     setting = {**SETTING, "buffer_ms": 20, "packet_bytes": 1000, "min_rto": "200 ms"}
-    made = case(QUICK.at(setting), [], 100.0, red=True).scenario
+    scenario = case(QUICK.at(setting), [], 100.0, red=True).scenario
     # 100 Mbit/s for 20 ms: 2 Mbit, 250 packets of 8000 bits; both ways.
-    assert made["dumbbell"]["queue"]["limit"] == "250 packets"
-    assert made["dumbbell"]["reverse"]["queue"] == made["dumbbell"]["queue"]
-    assert (made["tcp"]["packet"], made["tcp"]["min_rto"]) == ("1000 B", "200 ms")
+    assert scenario["dumbbell"]["queue"]["limit"] == "250 packets"
+    assert scenario["dumbbell"]["reverse"]["queue"] == scenario["dumbbell"]["queue"]
+    assert (scenario["tcp"]["packet"], scenario["tcp"]["min_rto"]) == ("1000 B", "200 ms")
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_the_setting_is_in_the_scenario():
 )
 def test_whose_first_slow_start_is_limited(limited, fast, others):
     flows = [{"controller": "bic", "rtt": "40 ms"}]
-    made = case(QUICK.at({**SETTING, "limited_slow_start": limited}), flows, 100.0).scenario
-    assert made["flow"][0]["initial_ssthresh"] == fast
-    assert made["tcp"]["initial_ssthresh"] == others
-    assert "initial_ssthresh" not in made["flow"][1]
+    scenario = case(QUICK.at({**SETTING, "limited_slow_start": limited}), flows, 100.0).scenario
+    assert scenario["flow"][0]["initial_ssthresh"] == fast
+    assert scenario["tcp"]["initial_ssthresh"] == others
+    assert "initial_ssthresh" not in scenario["flow"][1]
 
 
 @pytest.mark.parametrize(
-    "item", [one for one in PAPERS["bic"].items if one.is_open], ids=lambda one: one.name
+    "item", [item for item in PAPERS["bic"].items if item.is_open], ids=lambda item: item.name
 )
 def test_every_value_can_be_run(item):
     flows = [{"controller": "bic", "rtt": "40 ms"}]
@@ -179,7 +179,7 @@ def test_conditions_are_measured():
 
 def test_the_old_setting_was_impossible():
     # A reverse link that is full behind 1000 packets: 40 ms became 94.
-    (claim,) = (one for one in conditions.CONDITIONS.claims if "RTT of flow 1" in one.sentence)
+    (claim,) = (claim for claim in conditions.CONDITIONS.claims if "RTT of flow 1" in claim.sentence)
     rows = {conditions.ALONE: [{}], conditions.TABLE_3: [{"reverse": 0.9, "rtt_ms": 94.0}]}
     assert not claim.judge(Numbers(rows)).holds
 
@@ -204,12 +204,12 @@ def test_section_vii_has_the_paper_s_own_tables():
     rows = {key: [row] for key in section_vii.SECTION_VII.cases(QUICK.at(SETTING))}
     for key in section_vii.OF_TABLES:
         printed = tables_1_to_3.PAPER_2 if key.rate_mbps > 1000 else tables_1_to_3.PAPER_3
-        place = tables_1_to_3.RATIOS.index(key.flows.ratio)
-        rows[key] = [row | {"ratio": printed[key.flows.control][place]}]
+        position = tables_1_to_3.RATIOS.index(key.flows.ratio)
+        rows[key] = [row | {"ratio": printed[key.flows.control][position]}]
     of_tables = [
-        one.judge(Numbers(rows)).holds
-        for one in section_vii.SECTION_VII.claims
-        if "(ratio" in one.sentence and "RED" not in one.sentence
+        claim.judge(Numbers(rows)).holds
+        for claim in section_vii.SECTION_VII.claims
+        if "(ratio" in claim.sentence and "RED" not in claim.sentence
     ]
     assert of_tables == [True] * 7
 
@@ -220,7 +220,7 @@ def test_bic_runs_in_parallel_with_tcp():
     for power, holds in ((0.5, True), (0.82, False)):
         rows["BI-TCP"] = [{at: at.p**-power for at in figures_4_to_8.AT}]
         assert figures_4_to_8._slope(Numbers(rows)).value == pytest.approx(power)
-        (claim,) = (one for one in figures_4_to_8.FIGURE_8.claims if "in parallel" in one.sentence)
+        (claim,) = (claim for claim in figures_4_to_8.FIGURE_8.claims if "in parallel" in claim.sentence)
         assert claim.judge(Numbers(rows)).holds is holds
 
 
@@ -258,11 +258,11 @@ def test_another_beta_turns_the_verdicts_of_figure_8(monkeypatch):
     }
     monkeypatch.setattr(figures_4_to_8, "WITH_BIC", wrong)
     rows, _ = figures_4_to_8.FIGURE_8.compute(FULL)
-    found = {one.sentence: one.judge(Numbers(rows)).holds for one in figures_4_to_8.FIGURE_8.claims}
-    assert not found["BI-TCP over AIMD at 1e-6"]
-    assert not found["R at 1e-05"]
-    others, _ = figures_4_to_8.FIGURE_4.compute(FULL)
-    assert "BI-TCP" not in others
+    holds = {claim.sentence: claim.judge(Numbers(rows)).holds for claim in figures_4_to_8.FIGURE_8.claims}
+    assert not holds["BI-TCP over AIMD at 1e-6"]
+    assert not holds["R at 1e-05"]
+    rows_of_figure_4, _ = figures_4_to_8.FIGURE_4.compute(FULL)
+    assert "BI-TCP" not in rows_of_figure_4
 
 
 def losses(losing, first_s, kind="loss"):
@@ -275,13 +275,13 @@ def test_figure_2_counts_flows_that_lose_together():
     # 20 epochs with a loss, and one without: in 14 of them 11 of the 20 flows lose, in one 10, in
     # two 6, in one 5, in two one. At least half: 15/20; more than a quarter: 17/20.
     losing = [11] * 7 + [6, 1] + [11] * 7 + [0] + [10, 6, 5] + [1]
-    others = [
+    not_counted = [
         *losses([20] * 10, 0.0),  # before the measured time
         *losses([20] * 21, 10.0, kind="timeout"),
         *({"time_s": 10.5 + k, "flow": 20 + k, "kind": "loss"} for k in range(21)),  # background
         {"time_s": 10.6, "flow": 0, "kind": "loss"},  # twice in an epoch
     ]
-    events = pl.DataFrame([*losses(losing, 10.0), *others])
+    events = pl.DataFrame([*losses(losing, 10.0), *not_counted])
     flows, mbps = background_of((2, 1, 1), ((25.0, 50.0, 75.0), (100.0, 50.0, 500.0)))
     fast = [{"name": f"hstcp-{index}"} for index in range(20)]
     tables = delivering([*fast, *flows], [100.0] * 20 + mbps, end_s=31.0)
@@ -336,7 +336,7 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
 )
 def test_equal_rtts_share_equally_within_the_interval(ratios, expected):
     claim = tables_1_to_3._equal("AIMD", 0.99)
-    rows = {tables_1_to_3.RttPair("AIMD", 1): [{"ratio": one} for one in ratios]}
+    rows = {tables_1_to_3.RttPair("AIMD", 1): [{"ratio": ratio} for ratio in ratios]}
     assert claim.judge(Numbers(rows)).holds is expected
 
 
@@ -357,16 +357,15 @@ def two_flows(first, second):
 
 def test_rtt_ratio_has_the_error_of_both():
     # 2 and 1 Mbit/s. The first alternates by 0.2 between batches of two samples: the standard
-    # error of its 20 batches is 0.2 sqrt(20/19)/sqrt(20), times Student's 2.093 it is 4.8 % of 2,
-    # and as much of its logarithm.
-    # The second does not vary: the ratio's error is that of the first.
+    # error of its 20 batches is 0.2 sqrt(20/19)/sqrt(20), times Student's 2.093 it is 4.8 % of 2.
+    # The second does not vary: the ratio's error is that of the first, around its logarithm.
     windows = two_flows(lambda t: 2.0 + 0.2 * (-1.0) ** np.ceil(t / 2), lambda t: np.full(t.size, 1.0))
     run = run_of(link={"utilisation": 0.9}, start_s=40.0, end_s=80.0, windows=windows)
     row = tables_1_to_3.TABLE_3.measure(tables_1_to_3.RttPair("AIMD", 6), run)
     assert row["utilisation"] == 0.9
     assert row["ratio"].value == pytest.approx(2.0)
-    assert row["ratio"].low == pytest.approx(2.0 * np.exp(-0.0480), abs=1e-3)
-    assert row["ratio"].high == pytest.approx(2.0 * np.exp(0.0480), abs=1e-3)
+    assert row["ratio"].low == pytest.approx(2.0 * math.exp(-0.0480), abs=1e-3)
+    assert row["ratio"].high == pytest.approx(2.0 * math.exp(0.0480), abs=1e-3)
 
 
 def test_rtt_ratio_to_a_flow_that_gets_nothing():
@@ -400,22 +399,22 @@ def judged_9(part, **changed):
         control = name.rstrip("_").replace("BI", "BI-TCP")
         for row in rows[figure_9.Link(control, rate)]:
             row |= values
-    (claim,) = (one for one in figure_9.FIGURE_9.claims if part in one.sentence)
+    (claim,) = (claim for claim in figure_9.FIGURE_9.claims if part in claim.sentence)
     return claim.judge(Numbers(rows))
 
 
 def test_claims_of_figure_9():
     # Unused 0.18 and 0.2 against 0.1: 1.9 times.
-    found = judged_9("almost twice", HSTCP=(20, {"unused": 0.18}), STCP=(20, {"unused": 0.2}))
-    assert (found.holds, found.value) == (True, pytest.approx(1.9))
+    judged = judged_9("almost twice", HSTCP=(20, {"unused": 0.18}), STCP=(20, {"unused": 0.2}))
+    assert (judged.holds, judged.value) == (True, pytest.approx(1.9))
     assert not judged_9("almost twice").holds
     # BI-TCP has 0.1 more than the others and leaves 0.08 less.
     gain = (20, {"fast": 0.7, "unused": 0.02})
-    found = judged_9("mostly bandwidth that was unused", BI=gain)
-    assert (found.holds, found.value) == (True, pytest.approx(0.8))
+    judged = judged_9("mostly bandwidth that was unused", BI=gain)
+    assert (judged.holds, judged.value) == (True, pytest.approx(0.8))
     assert judged_9("on par", STCP=(100, {"utilisation": 0.88})).holds
     assert not judged_9("on par", STCP=(100, {"utilisation": 0.86})).holds
-    # TCP keeps 0.3 beside BI-TCP, 0.25 beside HSTCP and 0.2 beside STCP.
+    # TCP keeps 0.3 next to BI-TCP, 0.25 next to HSTCP and 0.2 next to STCP.
     kept = {"HSTCP": (2500, {"long": 0.15}), "STCP": (2500, {"long": 0.1})}
     assert judged_9("most aggressive", **kept).holds
     assert not judged_9("most aggressive", HSTCP=kept["STCP"], STCP=kept["HSTCP"]).holds
@@ -478,7 +477,7 @@ def test_fairness_is_measured_after_the_last_start():
     assert set(row) == set(figures_10_and_11.FIGURE_10.probe_of("AIMD", QUICK).keys)
     assert tuple(figures_10_and_11.FIGURE_10.probe_of("AIMD", FULL).keys) == figures_10_and_11.DROPTAIL.scales
     # 300 s count in full, whatever the shorter scales have.
-    (claim,) = (one for one in figures_10_and_11.FIGURE_10.claims if "STCP stays" in one.sentence)
+    (claim,) = (claim for claim in figures_10_and_11.FIGURE_10.claims if "STCP stays" in claim.sentence)
     rows = {
         "STCP": [dict.fromkeys(figures_10_and_11.DROPTAIL.scales, 0.5) | {figures_10_and_11.Scale(300): 0.9}]
     }
@@ -486,14 +485,14 @@ def test_fairness_is_measured_after_the_last_start():
 
 
 def test_shapes_by_hand():
-    (found,) = section_vi.SECTION_VI.compute(QUICK)[0][section_vi.SHAPES]
+    (row,) = section_vi.SECTION_VI.compute(QUICK)[0][section_vi.SHAPES]
     # 5000 packets: the cut leaves 625 to the maximum, so 625/32 - 2 = 17.5 round trips of S_max
     # and log2(64/0.01) = 12.6 of the search.
-    assert found["binary at 5000"] == pytest.approx(12.64 / (17.53 + 12.64), abs=1e-3)
+    assert row["binary at 5000"] == pytest.approx(12.64 / (17.53 + 12.64), abs=1e-3)
     # Of 10 Gbit/s: 83 333 packets per RTT need 1.5/83 333^2 loss events per packet.
-    assert found["packets per loss"] == pytest.approx(83_333**2 / 1.5, rel=1e-3)
+    assert row["packets per loss"] == pytest.approx(83_333**2 / 1.5, rel=1e-3)
     # sqrt(32/2 * 15)/sqrt(1.5), BI-TCP's and Reno's responses at very large windows.
-    assert found["most over TCP"] == pytest.approx(math.sqrt(16 * 15 / 1.5), rel=1e-3)
+    assert row["most over TCP"] == pytest.approx(math.sqrt(16 * 15 / 1.5), rel=1e-3)
     # At the end of an epoch BI-TCP grows by S_min, at its begin by S_max.
-    assert found["growth, BI-TCP"] == pytest.approx(0.01 / 32)
-    assert found["growth, STCP"] == pytest.approx(1 / 0.875)
+    assert row["growth, BI-TCP"] == pytest.approx(0.01 / 32)
+    assert row["growth, STCP"] == pytest.approx(1 / 0.875)

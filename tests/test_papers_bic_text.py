@@ -71,7 +71,7 @@ def test_losing_together():
 
 
 def test_less_unfair_than_predicted():
-    claims = {one.sentence: one for one in sections_iv_and_vi_a.SECTION_IV.claims}
+    claims = {claim.sentence: claim for claim in sections_iv_and_vi_a.SECTION_IV.claims}
     pair = RttPair("AIMD", 3)
     claim = claims[f"the simulated unfairness is less than predicted: {pair}"]
     # 3 to the power of 1/(1 - 1/2).
@@ -89,4 +89,4 @@ def test_what_is_run():
     assert str(sections_iv_and_vi_a.SLOW[0]) == "bic, small windows"
     assert str(sections_iv_and_vi_a.EQUAL_PAIRS[1]) == "AIMD, 100 Mbit/s"
     # No high-speed flow: the names of all flows are of the background.
-    assert all(" " in one["name"] for one in cases[sections_iv_and_vi_a.BACKGROUND].scenario["flow"])
+    assert all(" " in flow["name"] for flow in cases[sections_iv_and_vi_a.BACKGROUND].scenario["flow"])

@@ -44,8 +44,8 @@ def steps(*parts):
 
 def measured(artefact, numbers, **setting):
     """Verdicts by claim, of cases with one run each."""
-    found = Numbers({case: [row] for case, row in numbers.items()}, DECLARED | setting)
-    return {one.sentence: one.judge(found).holds for one in artefact.claims}
+    measured_numbers = Numbers({case: [row] for case, row in numbers.items()}, DECLARED | setting)
+    return {claim.sentence: claim.judge(measured_numbers).holds for claim in artefact.claims}
 
 
 def test_the_setting_reaches_the_scenarios():
@@ -66,9 +66,9 @@ def test_the_setting_reaches_the_scenarios():
     tcp = scenario["tcp"]
     assert (tcp["recovery"], tcp["min_rto"], tcp["limited_transmit"]) == ("newreno", "500 ms", True)
     assert tcp["rtt_sampling"] == "every_ack"
-    beside = figures_12_to_17.FIGURE_13.cases(effort)
-    assert [flow["overhead"] for flow in beside[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
-    red = beside[ReferenceCase(TFRC, Reference.NEXT_TO_TCP_RED)].scenario
+    next_to_tcp = figures_12_to_17.FIGURE_13.cases(effort)
+    assert [flow["overhead"] for flow in next_to_tcp[GAIMD].scenario["flow"]] == ["5 ms", "5 ms"]
+    red = next_to_tcp[ReferenceCase(TFRC, Reference.NEXT_TO_TCP_RED)].scenario
     assert (red["dumbbell"]["queue"]["kind"], red["flow"][0]["overhead"]) == ("red", "1 ms")
     # Unless it is stated otherwise TFRC has what TCP has; TEAR has none, and figure 18 has SACK.
     alike = figures_12_to_17.FIGURE_13.cases(effort.at(effort.setting | {"tfrc": "as ns-2 had it in 2000"}))
@@ -82,8 +82,8 @@ def test_the_setting_reaches_the_scenarios():
 
 def test_every_plausible_value_makes_scenarios():
     for item in PAPERS["transient"].items:
-        for one in item.values if item.name else ():
-            effort = QUICK.at(DECLARED | {item.name: one.value})
+        for value in item.values if item.name else ():
+            effort = QUICK.at(DECLARED | {item.name: value.value})
             for case in figures_7_to_11.FIGURE_7.cases(effort).values():
                 assert check(case.scenario)
 
@@ -99,8 +99,8 @@ def test_round_trips_on_the_axis():
 def test_dips_of_three_protocols_at_least():
     def verdicts(dips, at_s, axis):
         rows = {
-            one: {"queue_dip": dip, "dip_s": time_s, "round_trip_s": 0.25}
-            for one, dip, time_s in zip(Protocol, dips, at_s, strict=True)
+            protocol: {"queue_dip": dip, "dip_s": time_s, "round_trip_s": 0.25}
+            for protocol, dip, time_s in zip(Protocol, dips, at_s, strict=True)
         }
         return list(measured(figures_24_to_28.FIGURE_25, rows, axis=axis).values())
 
@@ -110,33 +110,33 @@ def test_dips_of_three_protocols_at_least():
     assert verdicts([0.5, 1.2, 0.3, 1.1], [2, 20, 1, 3], "the mean of the run") == [False, False]
 
 
-def test_the_bernoulli_loss_that_a_flow_has_beside_the_sources():
+def test_the_bernoulli_loss_that_a_flow_has_with_the_sources():
     lossy_runs = {
-        LossyFlow(one, rate): {"loss": rate, "cov": cov}
-        for one in Protocol
+        LossyFlow(protocol, rate): {"loss": rate, "cov": cov}
+        for protocol in Protocol
         for rate, cov in zip(figures_7_to_11.LOSSES, (0.2, 0.3, 0.5, 0.6), strict=True)
     }
     # Half way from 0.5 % to 1 % the CoV is 0.4; below 0.25 % it counts as 0.2.
-    beside = {
+    with_sources = {
         TCP: {"loss": 0.0075, "cov": 0.41},
         GAIMD: {"loss": 0.0075, "cov": 0.39},
         TFRC: {"loss": 0.001, "cov": 0.21},
         TEAR: {"loss": 0.001, "cov": 0.19},
     }
-    held = measured(figures_7_to_11.FIGURE_7, beside | lossy_runs)
+    held = measured(figures_7_to_11.FIGURE_7, with_sources | lossy_runs)
     assert list(held.values()) == [True, False, True, False]
     flow = {"sent_packets": 400, "dropped_packets": 3}
-    found = figures_7_to_11.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
-    assert found["loss"] == pytest.approx(0.0075)
+    row = figures_7_to_11.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
+    assert row["loss"] == pytest.approx(0.0075)
 
 
 def test_what_is_stated_of_the_simulations():
-    sources = [{"goodput_mbps": 0.1 * one} for one in (1, 2, 3)]
-    found = conditions.CONDITIONS.measure(conditions.SOURCES, made(np.ones((2, 3)), flows=sources))
-    assert found == pytest.approx({"load": 0.6})
+    sources = [{"goodput_mbps": 0.1 * rate_factor} for rate_factor in (1, 2, 3)]
+    row = conditions.CONDITIONS.measure(conditions.SOURCES, made(np.ones((2, 3)), flows=sources))
+    assert row == pytest.approx({"load": 0.6})
     lost = [{"sent_packets": 2000, "dropped_packets": 25}]
-    found = conditions.CONDITIONS.measure(conditions.ONE_PER_CENT, made(np.ones((2, 1)), flows=lost))
-    assert found == pytest.approx({"lost": 0.0125})
+    row = conditions.CONDITIONS.measure(conditions.ONE_PER_CENT, made(np.ones((2, 1)), flows=lost))
+    assert row == pytest.approx({"lost": 0.0125})
     topology = {"rtt_ms": 103.3, "product": 31.25, "longest_queue": 50, "access_drops": 0}
 
     def impossible(load, lost, **changed):
@@ -159,7 +159,7 @@ def test_what_formulas_give_needs_no_run():
         key: dict.fromkeys(table_1.TABLE_1.probe_of(key).keys, 0.0) for key in table_1.TABLE_1.cases(QUICK)
     }
     held = measured(table_1.TABLE_1, rows)
-    formulas = {one.sentence: held[one.sentence] for one in table_1.FORMULAS}
+    formulas = {formula.sentence: held[formula.sentence] for formula in table_1.FORMULAS}
     # Equation 7 as printed has (64 3 + 6.4 + 0.64 + 0.064 + ...)/(64 - 6.4 - ...) = 3.5 = 1.87^2.
     assert [name for name, good in formulas.items() if not good] == [
         "CoV of TCP and GAIMD at 20%, formula (7)"
@@ -216,7 +216,7 @@ def test_a_round_trip_begins_at_the_change():
 
 def test_steadiness():
     # 130 s: 800 round trips of 100 ms are measured, 20 cycles of a queue of 0 and of 40 packets.
-    found = measure.steadiness(
+    row = measure.steadiness(
         made(
             np.tile([[10.0, 20.0], [30.0, 20.0]], (650, 1)),
             queue=np.tile(np.repeat([0.0, 40.0], 20), 33)[:1300],
@@ -224,25 +224,25 @@ def test_steadiness():
         )
     )
     # 10 and 30: mean 20, standard deviation 10. The other flow is constant.
-    assert found["rate"] == pytest.approx(20)
-    assert found["cov"] == pytest.approx(0.5)
-    assert found["mean_cov"] == pytest.approx(0.25)
+    assert row["rate"] == pytest.approx(20)
+    assert row["cov"] == pytest.approx(0.5)
+    assert row["mean_cov"] == pytest.approx(0.25)
     # (10 + 20)^2/(2 (100 + 400)) = 0.9 and (30 + 20)^2/(2 (900 + 400)) = 25/26, by turns.
-    assert found["fairness"] == pytest.approx((0.9 + 25 / 26) / 2)
-    assert found["fairness_std"] == pytest.approx((25 / 26 - 0.9) / 2)
-    assert (found["queue"], found["queue_std"]) == pytest.approx((20, 20))
-    assert (found["queue_low"], found["queue_empty"]) == pytest.approx((0, 0.5))
-    assert found["queue_period"] == pytest.approx(40)
+    assert row["fairness"] == pytest.approx((0.9 + 25 / 26) / 2)
+    assert row["fairness_std"] == pytest.approx((25 / 26 - 0.9) / 2)
+    assert (row["queue"], row["queue_std"]) == pytest.approx((20, 20))
+    assert (row["queue_low"], row["queue_empty"]) == pytest.approx((0, 0.5))
+    assert row["queue_period"] == pytest.approx(40)
     # The 99 packets are of the first 40 s.
-    assert found["largest_window"] == 64
+    assert row["largest_window"] == 64
     # 0.9 of 2.5 Mbit/s are 28.1 packets in 100 ms: every other round trip.
-    assert found["steady"] == pytest.approx(0.5)
+    assert row["steady"] == pytest.approx(0.5)
 
 
 def test_round_trips_without_a_packet_have_no_fairness():
-    found = measure.steadiness(made(np.tile([[2.0, 2.0], [0.0, 0.0]], (600, 1))))
-    assert (found["fairness"], found["fairness_std"]) == pytest.approx((1, 0))
-    assert np.isnan(found["largest_window"])
+    row = measure.steadiness(made(np.tile([[2.0, 2.0], [0.0, 0.0]], (600, 1))))
+    assert (row["fairness"], row["fairness_std"]) == pytest.approx((1, 0))
+    assert np.isnan(row["largest_window"])
 
 
 @pytest.mark.parametrize(("dip", "lowest"), [(139, 0.5), (140, 2.0)])
@@ -250,20 +250,20 @@ def test_response(dip, lowest):
     # Two flows fall from 10 to 1 and 3 at once, at round trip 100; one is silent for another one.
     sent = steps((100, [10, 10]), (200, [1, 3]))
     sent[dip, 1] = 0
-    found = measure.response_of(sent, 100)
-    assert (found.before, found.after, found.end_share) == pytest.approx((10, 2, 0.2))
+    response = measure.response_of(sent, 100)
+    assert (response.before, response.after, response.end_share) == pytest.approx((10, 2, 0.2))
     # The mean of the last five has made 1/5 of the change, 2/5, 3/5 after three round trips.
-    assert found.half_way == 3
-    assert found.quarter_at_20 == pytest.approx(1)
+    assert response.half_way == 3
+    assert response.quarter_at_20 == pytest.approx(1)
     # The next 40 end before 140: the lowest are 1 and 0, or 1 and 3, over a mean of 2.
-    assert found.lowest_share == pytest.approx(lowest / 2)
-    assert found.zero_share == pytest.approx(1.0 if dip < 140 else 0.5)
+    assert response.lowest_share == pytest.approx(lowest / 2)
+    assert response.zero_share == pytest.approx(1.0 if dip < 140 else 0.5)
     # Five round trips of which one has 0.5 in place of 2.
-    assert found.lowest == pytest.approx((4 * 2 + 0.5) / 5)
+    assert response.lowest == pytest.approx((4 * 2 + 0.5) / 5)
 
 
 def test_pictures_show_the_fairness_of_the_flows_that_send():
-    # All four send alike; two stop at 100 s. Datagrams start and stop besides.
+    # All four send alike; two stop at 100 s. Datagrams start and stop, too.
     packets = steps((1000, [2, 2, 2, 2, 7]), (400, [4, 4, 0, 0, 7]))
     starts = [(0.0, flow, "start") for flow in range(5)]
     stops = [(60.0, 4, "stop"), (100.0, 2, "stop"), (100.0, 3, "stop")]
@@ -287,20 +287,20 @@ def test_pictures_show_the_fairness_of_the_flows_that_send():
 def test_sixteen_flows_of_which_two_kinds_alternate():
     # 1 and 3 by turns: over time and over flows the mean is 2 and the standard deviation 1.
     turns = (np.arange(1200)[:, None] + np.arange(16)) % 2
-    found = figures_1_and_2.FIGURE_2.measure(figures_1_and_2.SIXTEEN_FLOWS, made(1 + 2 * turns))
-    assert (found["over_time"], found["over_flows"]) == pytest.approx((0.5, 0.5))
-    assert (found["difference"], found["jain_difference"]) == pytest.approx((0, 0))
+    row = figures_1_and_2.FIGURE_2.measure(figures_1_and_2.SIXTEEN_FLOWS, made(1 + 2 * turns))
+    assert (row["over_time"], row["over_flows"]) == pytest.approx((0.5, 0.5))
+    assert (row["difference"], row["jain_difference"]) == pytest.approx((0, 0))
     # 1/(1 + 0.25) = 0.8 = (8 + 24)^2/(16 (8 + 72)).
-    assert (found["jain"], found["jain_predicted"]) == pytest.approx((0.8, 0.8))
+    assert (row["jain"], row["jain_predicted"]) == pytest.approx((0.8, 0.8))
 
 
 def test_topology():
     links = [{"max_queue_packets": 50, "queue_drops": 9}] + [{"queue_drops": n} for n in (0, 2, 1)]
-    found = figures_1_and_2.FIGURE_1.measure(figures_1_and_2.ONE_FLOW, made([[1], [1]], links=links))
-    assert found["access_drops"] == 3
-    assert found["longest_queue"] == 50
+    row = figures_1_and_2.FIGURE_1.measure(figures_1_and_2.ONE_FLOW, made([[1], [1]], links=links))
+    assert row["access_drops"] == 3
+    assert row["longest_queue"] == 50
     # 2.5 Mbit/s times 100 ms in packets of 8000 bits.
-    assert found["product"] == pytest.approx(31.25)
+    assert row["product"] == pytest.approx(31.25)
 
 
 def test_means_over_fifteen_seconds():
@@ -312,8 +312,8 @@ def test_means_over_fifteen_seconds():
             steps((100, [9, 0])),
         ]
     )
-    found = figures_18_and_19.FIGURE_18.measure(figures_18_and_19.LongTerm(TCP, 0.01, 15), made(packets))
-    assert found["cov"] == pytest.approx(0.25)
+    row = figures_18_and_19.FIGURE_18.measure(figures_18_and_19.LongTerm(TCP, 0.01, 15), made(packets))
+    assert row["cov"] == pytest.approx(0.25)
 
 
 def test_eight_flows_join():
@@ -323,19 +323,19 @@ def test_eight_flows_join():
     queue = np.full(1500, 40.0)
     queue[500:1000:25] = 20
     queue[1020] = 10
-    found = figures_24_to_28.FIGURE_26.measure(TCP, made(packets, queue=queue))
-    assert found["end_share"] == pytest.approx(0.5)
+    row = figures_24_to_28.FIGURE_26.measure(TCP, made(packets, queue=queue))
+    assert row["end_share"] == pytest.approx(0.5)
     # 40 - 20/25 = 39.2 on average.
-    assert (found["queue_before"], found["queue_low"]) == pytest.approx((39.2, 10))
-    assert found["queue_low_share"] == pytest.approx(10 / 39.2)
-    assert (found["queue_dip"], found["dip_s"]) == pytest.approx((0.5, 2.0))
-    assert found["round_trip_s"] == pytest.approx(0.1)
+    assert (row["queue_before"], row["queue_low"]) == pytest.approx((39.2, 10))
+    assert row["queue_low_share"] == pytest.approx(10 / 39.2)
+    assert (row["queue_dip"], row["dip_s"]) == pytest.approx((0.5, 2.0))
+    assert row["round_trip_s"] == pytest.approx(0.1)
     # (8 * 3 + 8)^2/(16 (8 * 9 + 8)) = 0.8, and 1 before and after.
-    assert found["fairness_before"] == pytest.approx(1)
-    assert found["fairness_at_once"] == pytest.approx(0.8)
-    assert found["fairness_after"] == pytest.approx(1)
+    assert row["fairness_before"] == pytest.approx(1)
+    assert row["fairness_at_once"] == pytest.approx(0.8)
+    assert row["fairness_after"] == pytest.approx(1)
     # Ten round trips of which k have 0.8: 1 - 0.02 k is at least 0.85 from k = 7 on, after 13.
-    assert found["fair_again_s"] == pytest.approx(1.3)
+    assert row["fair_again_s"] == pytest.approx(1.3)
 
 
 def test_eight_flows_leave():
@@ -344,31 +344,31 @@ def test_eight_flows_leave():
     queue = np.full(1500, 45.0)
     queue[1005:1025] = 2
     queue[1025:] = 40
-    found = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    row = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
     # (8 + 24)^2/(16 (8 + 72)) = 0.8.
-    assert (found["fairness_before"], found["fairness_after"]) == pytest.approx((0.8, 1))
+    assert (row["fairness_before"], row["fairness_after"]) == pytest.approx((0.8, 1))
     # A mean of five has made 3/5 of the change after three round trips.
-    assert (found["half_way"], found["all_half_way"]) == (3, 3)
+    assert (row["half_way"], row["all_half_way"]) == (3, 3)
     # The 45 packets before it empties do not count.
-    assert (found["least_queue"], found["refill_s"]) == pytest.approx((2, 2.5))
-    assert found["fairness_change"] == pytest.approx(0.2)
+    assert (row["least_queue"], row["refill_s"]) == pytest.approx((2, 2.5))
+    assert row["fairness_change"] == pytest.approx(0.2)
 
 
 def test_a_queue_that_empties_late_is_not_emptied():
     queue = np.full(1500, 30.0)
     queue[1050:] = 0
     packets = steps((1000, [1] * 16), (500, [2] * 8 + [0] * 8))
-    found = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
-    assert (found["least_queue"], found["refill_s"]) == (30, float("inf"))
+    row = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
+    assert (row["least_queue"], row["refill_s"]) == (30, float("inf"))
 
 
 def test_growth_without_losses():
     # 5 packets per round trip, and 0.2 more in each round trip after the change.
     rate = 5 + 0.2 * np.maximum(np.arange(1120) - 1000, 0)[:, None]
-    found = figures_29_to_36.FIGURE_32.measure(TCP, made(rate))
+    row = figures_29_to_36.FIGURE_32.measure(TCP, made(rate))
     # Numbers 45 to 54 after it: 49.5 * 0.2 on average.
-    assert found["before"] == pytest.approx(5)
-    assert found["rise"] == pytest.approx(9.9)
+    assert row["before"] == pytest.approx(5)
+    assert row["rise"] == pytest.approx(9.9)
     assert table_1.TABLE_1.measure(table_1.Growing(TCP), made(rate)) == pytest.approx({"increase": 0.2})
 
 
@@ -381,14 +381,14 @@ def test_the_worst_must_be_smoother_than_the_best():
     assert holds(TCP=0.5, GAIMD=0.4, TFRC=0.39, TEAR=0.1)
     assert not holds(TCP=0.5, GAIMD=0.3, TFRC=0.39, TEAR=0.1)
     # What lies between them, as a share of the larger one, says how far from holding it is.
-    rows = {one: [{"cov": x}] for one, x in zip(Protocol, (0.5, 0.4, 0.3, 0.1), strict=True)}
+    rows = {protocol: [{"cov": x}] for protocol, x in zip(Protocol, (0.5, 0.4, 0.3, 0.1), strict=True)}
     assert claim.judge(Numbers(rows)).value == pytest.approx(0.25)
 
 
 def test_tcp_in_place_of_every_protocol_turns_verdicts():
     # The same CoV for all: nothing is smoother, nothing is in order.
     numbers = Numbers({key: [{"cov": 0.52}] * 2 for key in figures_3_to_6.FIGURE_6.cases(QUICK)})
-    held = {one.sentence: one.judge(numbers).holds for one in figures_3_to_6.FIGURE_6.claims}
+    held = {claim.sentence: claim.judge(numbers).holds for claim in figures_3_to_6.FIGURE_6.claims}
     # 0.52 is within a quarter of 0.51 and 0.58, both of TCP, and of no other value; the ratios of
     # equal numbers are 1.
     assert {name for name, good in held.items() if good} == {

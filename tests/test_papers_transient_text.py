@@ -46,28 +46,28 @@ def test_a_lone_flow():
             (20.0, 0, "loss", 7.0, 3.0),
         ],
     )
-    found = section_3.SECTION_3.measure(section_3.Under(TCP, section_3.ALONE), run)
-    assert found["window_at_loss"] == 81
+    row = section_3.SECTION_3.measure(section_3.Under(TCP, section_3.ALONE), run)
+    assert row["window_at_loss"] == 81
     # From 50 to 75 of 100 s.
-    assert found["allowed"] == pytest.approx(0.5, abs=0.001)
-    assert found["silent"] == 0
+    assert row["allowed"] == pytest.approx(0.5, abs=0.001)
+    assert row["silent"] == 0
     # From one round trip of 100 ms to the next.
-    assert (found["up"], found["down"]) == (1, 1)
+    assert (row["up"], row["down"]) == (1, 1)
 
 
 def test_claims_of_steady_conditions():
-    claims = {one.sentence: one for one in section_3.SECTION_3.claims}
+    claims = {claim.sentence: claim for claim in section_3.SECTION_3.claims}
     rates = {section_3._at(TCP, p): [{"rate": 10.0}] for p in section_3.LOSSES}
     rates |= {section_3._at(GAIMD, p): [{"rate": 12.0}] for p in section_3.LOSSES}
     friendly = claims["GAIMD is TCP-friendly at every loss rate of figure 6"]
     assert friendly.judge(Numbers(rates)).holds
     rates[section_3._at(GAIMD, 0.2)] = [{"rate": 4.0}]
-    found = friendly.judge(Numbers(rates))
-    assert (found.value, found.holds) == (pytest.approx(0.4), False)
+    judged = friendly.judge(Numbers(rates))
+    assert (judged.value, judged.holds) == (pytest.approx(0.4), False)
     fair = {
-        section_3.Under(one, words): [{"fairness": 0.9 - change * (words == section_3.RED)}]
-        for one, change in zip(Protocol, (0.01, 0.3, 0.05, 0.08), strict=True)
-        for words in (section_3.ALIKE, section_3.RED)
+        section_3.Under(protocol, conditions): [{"fairness": 0.9 - change * (conditions == section_3.RED)}]
+        for protocol, change in zip(Protocol, (0.01, 0.3, 0.05, 0.08), strict=True)
+        for conditions in (section_3.ALIKE, section_3.RED)
     }
     red = claims["results with RED are mostly similar: F of eight flows"].judge(Numbers(fair))
     assert (red.value, red.holds) == (pytest.approx(0.08), True)
@@ -97,9 +97,9 @@ def test_loss_rates_around_a_change():
 
 
 def test_the_recursion_of_gaimd():
-    found = section_4._by_recursion(Numbers({})).value
+    round_trips = section_4._by_recursion(Numbers({})).value
     # From 9.6 to 4.8 packets by eighths, with losses 25 packets apart.
-    assert 2 < found < 15
+    assert 2 < round_trips < 15
 
 
 def test_slow_start_in_the_chain():
@@ -112,8 +112,8 @@ def test_slow_start_in_the_chain():
         stage = min(stage + 1, 6) if lost else 0
         if not lost:
             sent.append(2)
-    found = np.std(sent) / np.mean(sent)
-    assert timeouts.cov_with_slow_start(p, timeout) == pytest.approx(found, rel=0.01)
+    cov = np.std(sent) / np.mean(sent)
+    assert timeouts.cov_with_slow_start(p, timeout) == pytest.approx(cov, rel=0.01)
 
 
 def test_appendix():
@@ -130,7 +130,7 @@ def test_what_is_run():
     cases = section_3.SECTION_3.cases(QUICK.at(SETTING)) | section_4.SECTION_4.cases(QUICK.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
-    assert len({str(one) for one in cases}) == len(cases)
+    assert len({str(key) for key in cases}) == len(cases)
     without = cases[section_3.Under(TEAR, section_3.ALIKE, timeout=False)].scenario["flow"][0]
     assert (without["params"], without["count"]) == ({"timeout": False}, 8)
     assert cases[section_4.WITHOUT].scenario["flow"][0]["params"] == {"discounting": False}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import scipy
+from numpy.typing import ArrayLike, NDArray
 
 from ackclock.draw import figure
 from ackclock.engine import Run, number
@@ -44,13 +45,13 @@ class GrowthLimit(NamedTuple):
 
 P = np.geomspace(1e-8, 1e-1, 141)
 AT = tuple(map(LossRate, (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)))
-ResponseCurve = Callable[[Any], Any]
+ResponseCurve = Callable[[ArrayLike], NDArray[np.float64]]
 ResponseCurves = Mapping[Any, ResponseCurve]
 
 
-def _hstcp(p: Any) -> Any:
+def _hstcp(p: ArrayLike) -> NDArray[np.float64]:
     """Return HSTCP's response as the paper has it."""
-    return np.maximum(responses.power(p, 0.15, 0.82), responses.reno(p))
+    return np.asarray(np.maximum(responses.power(p, 0.15, 0.82), responses.reno(p)), float)
 
 
 AIMD = "AIMD(32, 0.125)"
@@ -105,7 +106,9 @@ def _cross(first: ResponseCurve, second: ResponseCurve, low: float, high: float)
 
 def _compute_4(_effort: Effort) -> tuple[ResponseRows, Traces]:
     rows, frames = _read(PROTOCOLS)
-    crossing = _cross(lambda p: responses.power(p, 0.15, 0.82), lambda p: 1.2 / p**0.5, 1e-4, 1e-1)
+    hstcp = partial(responses.power, scale=0.15, exponent=0.82)
+    tcp = partial(responses.power, scale=1.2, exponent=0.5)
+    crossing = _cross(hstcp, tcp, 1e-4, 1e-1)
     aimd = _cross(lambda p: responses.aimd(p, 32, 0.125), _hstcp, 1e-7, 1e-3)
     return {**rows, CROSSINGS: [{"hstcp": crossing, "aimd": aimd}]}, frames
 

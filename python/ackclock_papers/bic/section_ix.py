@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -107,7 +108,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.grid(["", "value"], rows)
 
 
-def _of(key: str) -> Callable[[Numbers], Any]:
+def _of(key: str) -> Callable[[Numbers], Estimate]:
     return mean(TEXT, key)
 
 

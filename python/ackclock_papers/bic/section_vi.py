@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
@@ -30,11 +32,11 @@ WINDOWS = (100, 500, 5000)
 S_MAX, S_MIN, BETA = 32.0, 0.01, 0.125
 
 
-def _plain(curve: Callable[..., Any], **settings: Any) -> ResponseFunction:
+def _plain(curve: Callable[..., NDArray[np.float64]], **settings: float) -> ResponseFunction:
     return lambda p: float(curve(p, **settings))
 
 
-def _slopes(curve: ResponseFunction, p: Any = P) -> Any:
+def _slopes(curve: ResponseFunction, p: NDArray[np.float64] = P) -> NDArray[np.float64]:
     """Return the slopes between neighbouring loss rates, in powers of 1/p."""
     return -np.diff(np.log10([curve(float(rate)) for rate in p])) / np.diff(np.log10(p))
 
@@ -83,7 +85,7 @@ LIMITS = {"S_max": (8.0, 16.0, 32.0, 64.0), "S_min": (0.1, 0.01, 0.001)}
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     reno = _plain(responses.reno)
-    row: dict[Any, float] = {
+    row: dict[str, float] = {
         **{f"d of {name}": _slope(_plain(curve), 1e-7, 1e-5) for name, curve in PROTOCOLS.items()},
         **{key: _slope(BIC, p / 10, p) for key, p in AT.items()},
         **{f"leaves, S_max {limit:g}": _leaves(SEARCH(s_max=limit)) for limit in LIMITS["S_max"]},
@@ -134,7 +136,7 @@ NUMBERS = (
 )
 
 
-def _of(key: str) -> Callable[[Numbers], Any]:
+def _of(key: str) -> Callable[[Numbers], Estimate]:
     return mean(SHAPES, key)
 
 

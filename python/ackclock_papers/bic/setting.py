@@ -50,10 +50,7 @@ GROUPS = tuple(BackgroundGroup(kind, direction) for direction in ("forward", "re
 def background(
     setting: Setting, rate_mbps: float, length_s: float, kinds: Collection[str] = KINDS
 ) -> list[dict[str, Any]]:
-    """Return the background traffic of both directions as entries of ``[[flow]]``.
-
-    They are in the order of `GROUPS`.
-    """
+    """Return the background traffic, in the order of `GROUPS`, as entries of ``[[flow]]``."""
     early: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
     of_kind = {
         "web": {**early, "source": "web", "think": "10 s"},
