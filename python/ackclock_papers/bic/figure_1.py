@@ -46,7 +46,7 @@ def _measure_1(run: Run) -> Row:
 FIGURE_1 = Simulated(
     name="figure-1",
     caption="simulation setup",
-    about="Drawn from the scenarios as they are run; the numbers are of a run at 100 Mbit/s.",
+    about="Drawn from the scenarios as they are run; the numbers come from a run at 100 Mbit/s.",
     cases=_cases_1,
     probe=Probe(
         ("web", "small", "long", "small_flows", "backward_share", "largest_small_window"), _measure_1

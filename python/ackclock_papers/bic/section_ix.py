@@ -159,8 +159,8 @@ SECTION_IX = Computed(
              why="by the fluid cycle with a buffer of the bandwidth-delay product"),
         *(near(slug(name, "utilisation-decrease"),
                f"{name}: utilisation that follows from its decrease", _of(f"used, {name}"), value,
-               within=0.01, absolute=True, why="mean over largest window of 10 000 packets without a buffer, "
-               "two digits") for name, value in PRINTED.items()),
+               within=0.01, absolute=True, why="mean window over the largest, 10 000 packets, without a "
+               "buffer; two digits") for name, value in PRINTED.items()),
         ordered("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
                 "a less aggressive protocol takes longer to use free bandwidth",
                 [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",

@@ -152,7 +152,7 @@ SECTION_VI = Computed(
     compute=_compute, numbers={SHAPES: NUMBERS}, draw=_draw,
     claims=(
         times("10-gbit-s-take-at-most-one-loss-event",
-              "10 Gbit/s needs at most one loss event per 5e9 packets", _of("packets per loss"),
+              "full use of 10 Gbit/s allows at most one loss event per 5e9 packets", _of("packets per loss"),
               5e9, factor=1.1, why="one digit; Reno's response at a window of 83 333 packets"),
         *(near(slug("d", name), f"d of {name}", _of(f"d of {name}"), d, within=0.005, absolute=True,
                why="slope between 1e-7 and 1e-5 in the log-log plot") for name, d in D.items()),

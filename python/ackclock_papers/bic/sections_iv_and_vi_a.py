@@ -148,7 +148,7 @@ SECTION_VI_A = Simulated(
             1,
             within=0.01,
             paper="TCP",
-            why="mean window over Reno's alone",
+            why="mean window over that of Reno alone",
         ),
     ),
 )

@@ -84,7 +84,7 @@ FIGURE_13 = STEADY.figure(
                 0,
                 within=0.1,
                 absolute=True,
-                why="as near as F is to 0.7",
+                why="the same tolerance as for 0.7",
                 paper="similar",
             )
             for protocol in Protocol

@@ -60,7 +60,7 @@ def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
 FIGURE_1 = Simulated(
     name="figure-1",
     caption="network topology",
-    about="Drawn from the scenarios as they are run; the numbers are of a run on it.",
+    about="Drawn from the scenarios as they are run; the numbers come from a run.",
     cases=lambda effort: {ONE_FLOW: setting.case(effort, [setting.flows(effort, TCP)], 100)},
     probe=Probe(("rtt_ms", "product", "longest_queue", "access_drops"), _measure_1),
     draw=_draw_1,

@@ -169,7 +169,7 @@ FIGURE_23 = STEP.figure(
                 0.5,
                 within=0.2,
                 absolute=True,
-                why="sqrt(1 %/4 %); timeouts take more",
+                why="sqrt(1 %/4 %); timeouts lower it further",
                 paper="half",
             )
             for protocol in Protocol

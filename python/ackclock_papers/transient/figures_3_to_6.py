@@ -30,7 +30,7 @@ from ackclock_papers.transient.setting import (
 
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.15, 0.2)
 PERIODIC = {"kind": "periodic", "every": 20}
-READ = "read off a plot, with its text: a quarter either way"
+READ = "read off a plot and from its text"
 
 
 def alone(effort: Effort, protocol: Protocol, loss: Mapping[str, Any] | None = None) -> Case:
@@ -207,7 +207,7 @@ FIGURE_6 = Simulated(
                 mean(LossyFlow(protocol, 0.01), "cov"),
                 value,
                 within=0.25,
-                why="the paper's own four are up to 15 % from theirs",
+                why="the paper's own four values differ from its predictions by up to 15 %",
                 paper=f"'close to the analytical predictions', {value:g}",
             )
             for protocol, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
@@ -253,7 +253,7 @@ FIGURE_6 = Simulated(
             extreme(max, [LossyFlow(TEAR, loss) for loss in LOSSES], "cov"),
             0,
             0.45,
-            why="the highest; 0.4 read off a plot, and a tenth of that",
+            why="the highest CoV; 0.4 read off a plot, plus a tenth of that",
             paper="0.2 to 0.4 across the range",
         ),
         ordered(

@@ -160,7 +160,7 @@ FIGURE_11 = STEADY.figure(
         between(
             "tcp-empties-queue",
             "TCP empties the queue", mean(TCP, "queue_low"), 0, 3,
-            why="its lowest twentieth", unit="packets", paper="empty",
+            why="fifth percentile of the queue", unit="packets", paper="empty",
         ),
         between(
             "tcp-queue-varies-much",
@@ -172,7 +172,7 @@ FIGURE_11 = STEADY.figure(
             between(
                 slug(protocol, "not-empty-queue"),
                 f"{protocol} does not empty the queue", mean(protocol, "queue_low"), 5, np.inf,
-                why="its lowest twentieth, a tenth of the buffer and more", unit="packets",
+                why="fifth percentile of the queue, at least a tenth of the buffer", unit="packets",
                 paper=quotation,
             )
             for protocol, quotation in ((TFRC, "does not drain"), (GAIMD, "does not: TFRC is 'similar'"))
@@ -180,14 +180,14 @@ FIGURE_11 = STEADY.figure(
         between(
             "tear-queue-almost-empty-half-cycle",
             "TEAR's queue is almost empty half of the cycle", mean(TEAR, "queue_empty"), 0.3, 0.7,
-            why="share of round trips with at most 2 packets, half give or take 0.2",
+            why="share of round trips with at most 2 packets, half plus or minus 0.2",
             paper="half of the cycle",
         ),
         near(
             "tear-cycle-about-twice-tcp",
             "TEAR's cycle is about twice TCP's",
             ratio((TEAR, "queue_period"), (TCP, "queue_period")), 2, within=0.4,
-            why="'about two times', from a plot", paper="about two times",
+            why="'about two times', read off a plot", paper="about two times",
         ),
         ordered(
             "tfrc-cycle-much-longer-than-tcp-and-gaimd",
