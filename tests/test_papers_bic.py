@@ -357,15 +357,16 @@ def two_flows(first, second):
 
 def test_rtt_ratio_has_the_error_of_both():
     # 2 and 1 Mbit/s. The first alternates by 0.2 between batches of two samples: the standard
-    # error of its 20 batches is 0.2 sqrt(20/19)/sqrt(20), times Student's 2.093 it is 4.8 % of 2.
-    # The second does not vary: the ratio's error is that of the first, around its logarithm.
+    # error of its 20 batches is 0.2 sqrt(20/19)/sqrt(20), times Student's 2.093 it is 4.8 % of 2,
+    # and as much of its logarithm.
+    # The second does not vary: the ratio's error is that of the first.
     windows = two_flows(lambda t: 2.0 + 0.2 * (-1.0) ** np.ceil(t / 2), lambda t: np.full(t.size, 1.0))
     run = run_of(link={"utilisation": 0.9}, start_s=40.0, end_s=80.0, windows=windows)
     row = tables_1_to_3.TABLE_3.measure(tables_1_to_3.RttPair("AIMD", 6), run)
     assert row["utilisation"] == 0.9
     assert row["ratio"].value == pytest.approx(2.0)
-    assert row["ratio"].low == pytest.approx(2.0 * math.exp(-0.0480), abs=1e-3)
-    assert row["ratio"].high == pytest.approx(2.0 * math.exp(0.0480), abs=1e-3)
+    assert row["ratio"].low == pytest.approx(2.0 * np.exp(-0.0480), abs=1e-3)
+    assert row["ratio"].high == pytest.approx(2.0 * np.exp(0.0480), abs=1e-3)
 
 
 def test_rtt_ratio_to_a_flow_that_gets_nothing():
