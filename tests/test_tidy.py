@@ -111,3 +111,31 @@ def test_every_file_of_tests_in_rust_is_compiled() -> None:
         files = program.parent.glob("*.rs")
         left_out += [name(file) for file in files if file.stem not in compiled]
     assert left_out == []
+
+
+def test_a_name_of_a_type_has_one_meaning() -> None:
+    """Names of classes and of aliases of types: two modules that define the same one confuse a reader."""
+    homes: dict[str, set[str]] = {}
+    for file in PACKAGES:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(name(file))
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(
+                node.value, ast.Subscript | ast.BinOp | ast.Name | ast.Attribute
+            ):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name) and re.match("[A-Z].*[a-z]", target.id):
+                        homes.setdefault(target.id, set()).add(name(file))
+    several = {word: sorted(files) for word, files in homes.items() if len(files) > 1}
+    assert len(several) < 14, several
+
+
+def test_annotations_say_what_is_there() -> None:
+    count = 0
+    for file in PACKAGES:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+                if annotation is not None:
+                    parts = ast.walk(annotation)
+                    count += sum(isinstance(part, ast.Name) and part.id == "Any" for part in parts)
+    assert count < 220

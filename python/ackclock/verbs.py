@@ -324,15 +324,10 @@ def reproduce(
     chosen = make.select(papers, targets, headlines=quick)
     effort = numbers.QUICK if quick else numbers.FULL
     records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values())
-    rows = [
-        {
-            "artefact": f"{record['paper']}/{record['name']}",
-            "verdict": record["verdict"],
-            "claim": claim.get("claim"),
-            "claim_verdict": claim.get("verdict"),
-        }
-        for record in records
-        for claim in record.get("claims") or [{}]
-    ]
+    rows = []
+    for record in records:
+        artefact = {"artefact": f"{record['paper']}/{record['name']}", "verdict": record["verdict"]}
+        claims = [{"claim": claim["claim"], "claim_verdict": claim["verdict"]} for claim in record["claims"]]
+        rows += [artefact | claim for claim in claims] or [artefact]
     texts = dict.fromkeys(("artefact", "verdict", "claim", "claim_verdict"), pl.String)
     return pl.DataFrame(rows, schema=texts)

@@ -30,7 +30,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 @dataclass(frozen=True)
-class Subject:
+class PredictedSubject:
     """A subject of ``ackclock predict``."""
 
     name: str
@@ -88,7 +88,7 @@ CONTROLS = click.argument(
 LOSS = _numbers("loss", "RATES", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5)
 
 SUBJECTS = (
-    Subject(
+    PredictedSubject(
         "response", "response.predict", "Response functions: rates by loss rate p.",
         (
             "", "reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate", "hstcp --rtt-ms 50 -o hstcp.svg",
@@ -101,7 +101,7 @@ SUBJECTS = (
         ),
         runs=1, refuses=(LookupError,),
     ),
-    Subject(
+    PredictedSubject(
         "unfairness", "unfairness.predict", "RTT unfairness of flows that lose together.",
         ("", "aimd bic --ratios 1,3 --simulate"),
         (
@@ -113,7 +113,7 @@ SUBJECTS = (
         "Prints the throughput of a flow with an RTT of 40 ms over that of a flow with a longer RTT.",
         runs=3, refuses=(LookupError, ValueError),
     ),
-    Subject(
+    PredictedSubject(
         "divergence", "unfairness.diverge", "Scalable flows that never converge.",
         ("--ratio 2 --simulate",),
         (
@@ -122,7 +122,7 @@ SUBJECTS = (
         ),
         "Prints the ratio of the windows of two flows with different RTTs that lose together.",
     ),
-    Subject(
+    PredictedSubject(
         "period", "period.predict", "Round trips between self-induced losses.",
         ("", "reno africa --windows 100,83000"),
         (
@@ -131,8 +131,8 @@ SUBJECTS = (
         ),
         runs=1, refuses=(LookupError,),
     ),
-    Subject("share", "share.predict", "Illinois next to Reno on one link.", ("--simulate",)),
-    Subject(
+    PredictedSubject("share", "share.predict", "Illinois next to Reno on one link.", ("--simulate",)),
+    PredictedSubject(
         "curves", "illinois.predict_curves", "Alpha and beta of Illinois over delay.",
         ("--simulate -o curves.svg",),
         (
@@ -140,16 +140,16 @@ SUBJECTS = (
                          help="Threshold d1 as a share of the largest delay dm."),
         ), runs=2,
     ),
-    Subject(
+    PredictedSubject(
         "gain", "illinois.predict_gain", "Window of Illinois over Reno's on a lossy link.",
         ("--loss 0.1%,1% --simulate",), (LOSS,),
     ),
-    Subject(
+    PredictedSubject(
         "noise", "illinois.predict_noise", "Throughput of Vegas with noise in its RTT.",
         ("--gamma 5 --simulate",),
         (_numbers("gamma", "G,...", "Packets that Vegas keeps in the queue.", 0.1, 100, "2,5,10"),),
     ),
-    Subject(
+    PredictedSubject(
         "matrix", "matrix.predict", "Shares in the stochastic matrix model.",
         ("--flows 4,10 -o matrix.svg",),
         (
@@ -159,19 +159,19 @@ SUBJECTS = (
         ),
         runs=None,
     ),
-    Subject(
+    PredictedSubject(
         "fit", "fit.predict", "TCP-FIT on a lossy link.", ("--loss 0.1%,1% --simulate",), (LOSS,),
         "Prints its throughput, its sessions and its queue.",
     ),
-    Subject(
+    PredictedSubject(
         "smoothness", "smoothness.predict", "CoV of TCP, GAIMD, TFRC and TEAR.",
         ("--loss 1%,5% --simulate",), (LOSS,),
     ),
-    Subject(
+    PredictedSubject(
         "processes", "smoothness.predict_processes", "CoV of AIMD under any loss process.",
         ("--simulate",),
     ),
-    Subject(
+    PredictedSubject(
         "timeouts", "timeouts.predict", "CoV where timeouts dominate.",
         ("--loss 20% --timeout 4",),
         (
@@ -182,7 +182,7 @@ SUBJECTS = (
         "Prints the CoV as printed in the study, and the CoV of its Markov chain.",
         runs=None,
     ),
-    Subject(
+    PredictedSubject(
         "step", "step.predict", "Rates after a step of the loss rate.",
         ("--simulate", "--from 4% --to 1% --round-trips 100"),
         (
@@ -200,7 +200,7 @@ RUNS = "Runs per point; each uses different random streams."
 OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
 
 
-def _common(subject: Subject) -> Iterator[Decorator]:
+def _common(subject: PredictedSubject) -> Iterator[Decorator]:
     """Yield the options that many subjects share."""
     if subject.runs is not None:
         yield click.option("--simulate", is_flag=True, help=SIMULATE)
@@ -213,7 +213,7 @@ def _common(subject: Subject) -> Iterator[Decorator]:
     yield click.option("-o", "--output", type=Path, metavar="FILE", help=OUTPUT)
 
 
-def _add(subject: Subject) -> None:
+def _add(subject: PredictedSubject) -> None:
     """Add the command of a subject."""
 
     def command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
+    from ackclock.reproduction.record import ArtefactRecord
 
 MOST_FLOWS = 40
 """Number of flows in a table; --json and -o have all."""
@@ -151,7 +152,7 @@ def print_controllers(listed: Iterable[ControlEntry]) -> None:
     _print(table)
 
 
-def print_verdicts(records: Iterable[dict[str, Any]]) -> None:
+def print_verdicts(records: Iterable[ArtefactRecord]) -> None:
     """Print the verdicts of artefacts, and every claim that does not hold."""
     table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
     count: Counter[str] = Counter()

@@ -14,7 +14,14 @@ from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
+from ackclock.predictions.prediction import (
+    PointRow,
+    Prediction,
+    Simulation,
+    check_names,
+    curves,
+    with_simulated,
+)
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
@@ -75,7 +82,7 @@ def predict(
         When a control has no formula; the message lists the controls that have.
     """
     check_names(controls, CONTROLS, "period")
-    rows: list[Row] = [
+    rows: list[PointRow] = [
         {"control": name, "window": window, "predicted": float(CONTROLS[name].formula(window))}
         for name in controls
         for window in windows

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Row = dict[str, Any]
+PointRow = dict[str, Any]
 """A point of a prediction: numbers and words by column."""
 
 

@@ -13,7 +13,14 @@ from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Row, Simulation, check_names, curves, with_simulated
+from ackclock.predictions.prediction import (
+    PointRow,
+    Prediction,
+    Simulation,
+    check_names,
+    curves,
+    with_simulated,
+)
 
 BATCHES = 10
 
@@ -143,7 +150,7 @@ def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:
     )
 
 
-def _simulate(rows: Sequence[Row], rtt_s: float, simulation: Simulation) -> list[Estimate]:
+def _simulate(rows: Sequence[PointRow], rtt_s: float, simulation: Simulation) -> list[Estimate]:
     def rate(run: Run) -> Estimate:
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)

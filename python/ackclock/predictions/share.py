@@ -11,7 +11,7 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Row, Simulation, with_simulated
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, with_simulated
 
 CAPACITY = 12_500.0
 RTT_S = 0.1
@@ -64,7 +64,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         "predicted": float(illinois.share_over_reno(star, 0.5, exponent)),
         "chain": throughput_ratio(chain[:EACH], chain[EACH:]),
     }
-    rows: list[Row] = [{"chance": name, **common} for name in SETTINGS]
+    rows: list[PointRow] = [{"chance": name, **common} for name in SETTINGS]
     estimates = []
     if simulation is not None:
         scenarios = [_scenario(delay, more) for delay, more in SETTINGS.values()]

@@ -12,7 +12,7 @@ from ackclock.metrics import over_runs
 from ackclock.models import transients
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Row, Simulation, with_simulated
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, with_simulated
 
 RTT_S = 0.1
 CHANGE_S = 100.0
@@ -55,7 +55,7 @@ def predict(
     if before == after:
         raise ValueError(f"the loss rates before and after the step must differ; both are {before:g}")
     at = np.arange(0, round_trips + 1, dtype=float)
-    rows: list[Row] = []
+    rows: list[PointRow] = []
     lines, scenarios = [], []
     for protocol, (model, controller) in PROTOCOLS.items():
         step = model(before, after)

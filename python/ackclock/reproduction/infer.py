@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
@@ -51,7 +50,7 @@ class Inferred:
     trials: Sequence[Trial]
 
 
-def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
+def draw(items: Sequence[Item], count: int) -> list[dict[str, object]]:
     """Draw at most `count` settings evenly from all that are plausible, the declared one first.
 
     They are all settings if there are no more, else points of a Sobol sequence.
@@ -71,7 +70,7 @@ def draw(items: Sequence[Item], count: int) -> list[dict[str, Any]]:
     return _distinct([first, *drawn])[:count]
 
 
-def _distinct(settings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _distinct(settings: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
     return list({_name(setting): dict(setting) for setting in settings}.values())
 
 
@@ -185,8 +184,8 @@ def _look_again(search: Search, settings: Sequence[Setting]) -> list[Trial]:
 
 
 def _together(
-    search: Search, here: Trial, wanted: Mapping[str, tuple[Any, float]], error: float
-) -> dict[str, Any]:
+    search: Search, here: Trial, wanted: Mapping[str, tuple[object, float]], error: float
+) -> dict[str, object]:
     """Make the moves that are good alone and not bad together, those that gain most first."""
     top = _fit(here)
     for name in sorted(wanted, key=lambda name: -wanted[name][1]):
@@ -201,7 +200,7 @@ def _differs_only(setting: Setting, best: Setting, name: str) -> bool:
     return all((setting[key] == best[key]) == (key != name) for key in best)
 
 
-def _preferred(item: Item, trials: Sequence[Trial], error: float) -> tuple[Any, float]:
+def _preferred(item: Item, trials: Sequence[Trial], error: float) -> tuple[object, float]:
     """Return the value of an item with the best basis among those within the noise of the best score.
 
     The second number is its gain over the first trial.

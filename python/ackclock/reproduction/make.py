@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,6 +24,7 @@ from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
 from ackclock.runs import progress
 from ackclock.runs.live import OFF, Live
 from ackclock.runs.store import CACHE, Store
@@ -90,7 +90,7 @@ def reproduce(
     papers: Iterable[Paper] | None = None,
     address: str | None = None,
     live: Live = OFF,
-) -> list[dict[str, Any]]:
+) -> list[ArtefactRecord]:
     """Reproduce artefacts: write pictures, data and verdicts, and the page that shows them all.
 
     Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
@@ -101,7 +101,7 @@ def reproduce(
     """
     # Before anything that takes long.
     storage.probe(output)
-    records: dict[int, dict[str, Any]] = {}
+    records: dict[int, ArtefactRecord] = {}
     every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
@@ -122,7 +122,7 @@ def reproduce(
     return [records[index] for index in range(len(chosen))]
 
 
-def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
+def _unchanged(place: Path, known: str) -> ArtefactRecord | None:
     """Return the record of an earlier reproduction if nothing has changed since."""
     file = place / "artefact.json"
     if not file.exists():
@@ -131,7 +131,7 @@ def _unchanged(place: Path, known: str) -> dict[str, Any] | None:
     if problem is not None:
         progress.say(f"{place}: {problem}; it is made again")
         return None
-    record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    record: ArtefactRecord = json.loads(file.read_text(encoding="utf-8"))
     same = record.get("fingerprint") == known
     return record if same and record["verdict"] != "failed" else None
 
@@ -143,9 +143,9 @@ def _is_artefact(directory: Path) -> bool:
     )
 
 
-def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> dict[str, Any]:
+def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> ArtefactRecord:
     artefact = asked.artefact
-    record: dict[str, Any] = {
+    record: ArtefactRecord = {
         "paper": paper.name,
         "name": artefact.name,
         "title": artefact.title,
@@ -184,7 +184,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> di
 
 def _claim(
     paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, single_runs: Estimate | None = None
-) -> dict[str, Any]:
+) -> ClaimRecord:
     """Record a claim, what was measured, and what is known of it from other settings."""
     verdict = tried.judge(
         (artefact.name, claim.name),
@@ -225,7 +225,7 @@ WORST = ("not found", "differs", "contradicted", "depends", "undecided", "reprod
 """Verdicts of claims, the worst first: that of an artefact is the worst of its claims."""
 
 
-def _worst(record: Mapping[str, Any]) -> str:
+def _worst(record: ArtefactRecord) -> str:
     if record["error"]:
         return "failed"
     kinds = {claim["verdict"] for claim in record["claims"]}
@@ -260,8 +260,8 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
             plots.save(strips.draw(artefact, paper), directory, strips.NAME)
 
 
-def _flat(row: Row) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def _flat(row: Row) -> dict[str, object]:
+    flat: dict[str, object] = {}
     for key, value in row.items():
         if isinstance(value, Estimate):
             flat |= {str(key): value.value, f"{key}_low": value.low, f"{key}_high": value.high}

@@ -20,6 +20,7 @@ from ackclock.engine import integrity, storage
 from ackclock.reproduction import strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
 from ackclock.runs import progress
 from ackclock.runs.live import Shown
 
@@ -104,7 +105,7 @@ def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any
 
 
 def so_far(
-    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, Mapping[str, Any]]
+    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, ArtefactRecord]
 ) -> Shown:
     """Return the state of a reproduction in progress: a row per artefact, and the charts of the newest.
 
@@ -154,7 +155,7 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
     return artefacts
 
 
-def _shown(record: dict[str, Any], artefact: Artefact, place: Path) -> dict[str, Any]:
+def _shown(record: ArtefactRecord, artefact: Artefact, place: Path) -> dict[str, Any]:
     drawn = place / CHARTS
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
@@ -212,12 +213,12 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def explained(claim: Mapping[str, Any]) -> str:
+def explained(claim: ClaimRecord) -> str:
     """Return the reasons of a claim's verdict, as sentences."""
     return " ".join(filter(None, [_robustness(claim), _single_runs(claim), claim["finding"]]))
 
 
-def _single_runs(claim: Mapping[str, Any]) -> str:
+def _single_runs(claim: ClaimRecord) -> str:
     """Return in how many single runs a claim holds, as a sentence."""
     counted = claim.get("single_runs")
     if counted is None:
@@ -226,7 +227,7 @@ def _single_runs(claim: Mapping[str, Any]) -> str:
     return f"It holds in {counted['hold']} of {counted['runs']} single runs {share}."
 
 
-def _robustness(claim: Mapping[str, Any]) -> str:
+def _robustness(claim: ClaimRecord) -> str:
     """Return at which settings a claim holds, as a sentence."""
     holding, settings = claim["holding_settings"], claim["tried_settings"]
     on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
@@ -240,7 +241,7 @@ def _robustness(claim: Mapping[str, Any]) -> str:
     }[claim["verdict"]]
 
 
-def _failing(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     """List claims that do not hold; what is found about several of them stands once, above them."""
     by_finding: dict[str, list[str]] = {}
     for claim in claims:

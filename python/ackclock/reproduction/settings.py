@@ -31,7 +31,7 @@ class Value(NamedTuple):
     place in the paper, the version of the simulator, or the reason.
     """
 
-    value: Any
+    value: object
     basis: Basis
     evidence: str
 
@@ -80,20 +80,20 @@ class Item:
         """Whether the paper states its value: others only show how much follows from it."""
         return self.values[0].basis is Basis.STATED
 
-    def find(self, value: Any) -> Value:
+    def find(self, value: object) -> Value:
         """Return a value of the item with its basis; a LookupError says that it is not one of them."""
         for known in self.values:
             if known.value == value:
                 return known
         raise LookupError(f"{self.name}: {value!r} is none of the values of {self.quantity}")
 
-    def words(self, value: Any) -> str:
+    def words(self, value: object) -> str:
         """Return a value of the item in words, as in ``20 ms of the link's rate``."""
         some = value if isinstance(value, list) else [value]
         return self.choice.format(" to ".join(map(_plain, some)))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

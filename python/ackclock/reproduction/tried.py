@@ -131,20 +131,20 @@ def _rows(file: Traversable) -> list[list[str]]:
     return list(csv.reader(io.StringIO(file.read_text(encoding="utf-8"))))
 
 
-Kind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
+VerdictKind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
 """Of a claim: it holds; its interval holds both answers; it holds at other plausible settings; the
 paper contradicts itself; it holds at none of those tried; it does not hold, and nothing else was
 tried."""
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """The verdict on a claim, and how robust it is.
 
     `holding` of `tried` plausible settings agree with the claim. `why` names the item on which it
     depends, and is empty when it is the same everywhere.
     """
 
-    kind: Kind
+    kind: VerdictKind
     holding: int
     tried: int
     why: str
@@ -162,7 +162,7 @@ def judge(
     items: Sequence[Item],
     contradicted: bool = False,
     undecided: bool = False,
-) -> Verdict:
+) -> ClaimVerdict:
     """Return the verdict on a claim.
 
     `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
@@ -172,7 +172,7 @@ def judge(
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
     holding = sum(trial.outcomes[key].holds for trial in fair)
     holds_somewhere = any(trial.outcomes[key].holds for trial in everywhere)
-    kind: Kind
+    kind: VerdictKind
     if undecided:
         kind = "undecided"
     elif holds:
@@ -187,7 +187,7 @@ def judge(
     if kind == "not found":
         tried = len({json.dumps(dict(trial.setting), sort_keys=True) for trial in everywhere})
     why = _dependence(key, fair if 0 < holding < len(fair) else everywhere, items)
-    return Verdict(kind, holding, tried, why)
+    return ClaimVerdict(kind, holding, tried, why)
 
 
 def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -45,9 +45,9 @@ class LoneControl(NamedTuple):
         name = f"AIMD({self.increase}, 0.125)" if self.increase else self.controller
         return f"{name}, small windows" if self.slow else name
 
-    def flow(self) -> dict[str, Any]:
+    def flow(self) -> build.Table:
         """Return the entry of ``[[flow]]``."""
-        entry: dict[str, Any] = {"controller": self.controller}
+        entry: build.Table = {"controller": self.controller}
         if self.increase:
             entry["params"] = {"alpha": self.increase, "beta": 0.125}
         return entry

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from ackclock.reproduction.numbers import Effort
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
-CONTROLS: dict[str, dict[str, Any]] = {
+CONTROLS: dict[str, build.Table] = {
     "AIMD": {"controller": "aimd"},
     "BI-TCP": {"controller": "bic"},
     "HSTCP": {"controller": "hstcp"},
@@ -49,9 +49,9 @@ GROUPS = tuple(BackgroundGroup(kind, direction) for direction in ("forward", "re
 
 def background(
     setting: Setting, rate_mbps: float, length_s: float, kinds: Collection[str] = KINDS
-) -> list[dict[str, Any]]:
+) -> list[build.Table]:
     """Return the background traffic, in the order of `GROUPS`, as entries of ``[[flow]]``."""
-    early: dict[str, Any] = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
+    early: build.Table = {"start": {"uniform": ["0 s", build.seconds(EARLY_S)]}}
     of_kind = {
         "web": {**early, "source": "web", "think": "10 s"},
         "small": {"receive_window": 64, **_random_times(setting, length_s)},
@@ -87,7 +87,7 @@ def _sessions(setting: Setting, rate_mbps: float) -> int:
     return min(wanted, MOST_SESSIONS_ABOVE_1_GBPS) if rate_mbps > 1000 else wanted
 
 
-def _random_times(setting: Setting, length_s: float) -> dict[str, Any]:
+def _random_times(setting: Setting, length_s: float) -> build.Table:
     """Return a small flow's random start and stop, which the engine draws in each run."""
     # A flow must begin before the run ends.
     latest_s = min(setting["small_starts_percent"] / 100 * length_s, length_s - 1)
@@ -126,7 +126,7 @@ def background_mbps(run: Run) -> dict[BackgroundGroup, float]:
 
 def case(
     effort: Effort,
-    flows: Sequence[Mapping[str, Any]],
+    flows: Sequence[build.Table],
     rate_mbps: float,
     *,
     duration_s: float = 300.0,
@@ -146,7 +146,7 @@ def case(
     setting = effort.setting
     length_s = effort.pick(duration_s, duration_s / 3 if quick_s is None else quick_s)
     packets = round(rate_mbps * 1e3 * setting["buffer_ms"] / (8 * setting["packet_bytes"]))
-    queue: dict[str, Any] = {"kind": "droptail", "limit": build.packets(packets)}
+    queue: build.Table = {"kind": "droptail", "limit": build.packets(packets)}
     if red:
         queue |= {"kind": "ared", "least_max_p": 0.001}
     fast = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from ackclock import metrics
+from ackclock.engine import build
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.claims import between, mean, near, ordered
@@ -20,7 +20,7 @@ from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Reference, ReferenceCase
 
 
-def _next_to_tcp(effort: Effort, protocol: Protocol, queue: Mapping[str, Any] | None = None) -> Case:
+def _next_to_tcp(effort: Effort, protocol: Protocol, queue: build.Table | None = None) -> Case:
     flow, seven_tcp = setting.flows(effort, protocol), setting.flows(effort, TCP, count=7)
     return setting.steady(effort, flow, seven_tcp, queue=queue)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from ackclock.draw.figure import Group
+from ackclock.engine import build
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
@@ -33,7 +33,7 @@ PERIODIC = {"kind": "periodic", "every": 20}
 READ = "read off a plot and from its text"
 
 
-def alone(effort: Effort, protocol: Protocol, loss: Mapping[str, Any] | None = None) -> Case:
+def alone(effort: Effort, protocol: Protocol, loss: build.Table | None = None) -> Case:
     """Make a case of one flow, which fills the link unless there is a controlled `loss`."""
     return setting.steady(effort, setting.flows(effort, protocol), loss=loss)
 
@@ -63,7 +63,7 @@ def rougher(name: str, sentence: str, more: tuple[str, Key], less: tuple[str, Ke
     return ordered(name, sentence, numbers, unit="(CoV)", paper=paper)
 
 
-def _under(loss: Mapping[str, Any]) -> Callable[[Effort], Mapping[Protocol, Case]]:
+def _under(loss: build.Table) -> Callable[[Effort], Mapping[Protocol, Case]]:
     return lambda effort: {protocol: alone(effort, protocol, loss) for protocol in Protocol}
 
 

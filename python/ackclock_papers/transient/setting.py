@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -106,12 +106,12 @@ class Without(NamedTuple):
         return f"{self.protocol} without {self.mechanism}"
 
 
-def bernoulli(rate: float) -> dict[str, Any]:
+def bernoulli(rate: float) -> build.Table:
     """Return the loss of a link that loses each packet independently, as in a scenario file."""
     return {"kind": "bernoulli", "rate": rate}
 
 
-def flows(effort: Effort, protocol: Protocol, **settings: Any) -> dict[str, Any]:
+def flows(effort: Effort, protocol: Protocol, **settings: Any) -> build.Table:
     """Return an entry of ``[[flow]]``: flows of a protocol at the setting of `effort`.
 
     `settings` are more keys of the flow.
@@ -129,7 +129,7 @@ def flows(effort: Effort, protocol: Protocol, **settings: Any) -> dict[str, Any]
     return flow | settings
 
 
-def datagrams(effort: Effort) -> dict[str, Any]:
+def datagrams(effort: Effort) -> build.Table:
     """Return an entry of ``[[flow]]``: the five ON/OFF sources."""
     return build.flow(
         source="onoff",
@@ -145,12 +145,12 @@ def datagrams(effort: Effort) -> dict[str, Any]:
 
 def case(
     effort: Effort,
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[build.Table],
     duration_s: float,
     *,
-    loss: Mapping[str, Any] | None = None,
-    queue: Mapping[str, Any] | None = None,
-    events: Sequence[Mapping[str, Any]] = (),
+    loss: build.Table | None = None,
+    queue: build.Table | None = None,
+    events: Sequence[build.Table] = (),
     recovery: str | None = None,
 ) -> Case:
     """Make a case of the study; the first 50 s of a run are not measured.
@@ -188,10 +188,7 @@ def case(
 
 
 def steady(
-    effort: Effort,
-    *entries: Mapping[str, Any],
-    loss: Mapping[str, Any] | None = None,
-    queue: Mapping[str, Any] | None = None,
+    effort: Effort, *entries: build.Table, loss: build.Table | None = None, queue: build.Table | None = None
 ) -> Case:
     """Make a case whose conditions do not change, 550 s long (250 s if quick)."""
     return case(effort, entries, effort.pick(550, 250), loss=loss, queue=queue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -86,7 +86,7 @@ def analytic(
     )
 
 
-def one_loss_step(effort: Effort, kind: str, before: float, after: float, flows: Mapping[str, Any]) -> Case:
+def one_loss_step(effort: Effort, kind: str, before: float, after: float, flows: build.Table) -> Case:
     """Make a case of flows that do not meet and whose loss rate changes.
 
     `kind` is ``bernoulli`` or ``periodic``.

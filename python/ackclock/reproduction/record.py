@@ -1,0 +1,60 @@
+"""What is written of an artefact in ``artefact.json``."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from ackclock.reproduction.tried import VerdictKind
+
+
+class SingleRuns(TypedDict):
+    """In how many single runs a claim holds, and the exact interval of that share."""
+
+    hold: int
+    runs: int
+    low: float
+    high: float
+
+
+class ClaimRecord(TypedDict):
+    """A claim, its numbers at the paper's setting, and its verdict."""
+
+    id: str
+    claim: str
+    paper: str
+    tolerance: str
+    measured: str
+    holds: bool
+    single_runs: NotRequired[SingleRuns | None]
+    wrong_probability: NotRequired[float | None]
+    verdict: VerdictKind
+    robust: bool
+    holding_settings: int
+    tried_settings: int
+    depends_on: str
+    finding: str
+    finding_id: str
+
+
+class CaseRecord(TypedDict):
+    """The scenario of a case and the number of its runs."""
+
+    file: str
+    runs: int
+
+
+class ArtefactRecord(TypedDict):
+    """An artefact: how it was made, its claims, and its verdict."""
+
+    paper: str
+    name: str
+    title: str
+    version: str
+    engine: str
+    fingerprint: str
+    quick: bool
+    cases: dict[str, CaseRecord]
+    claims: list[ClaimRecord]
+    expected_wrong_claims: NotRequired[float]
+    verdict: str
+    error: str
