@@ -25,7 +25,7 @@ class Estimate:
     Attributes
     ----------
     value : float
-        The estimate.
+        The estimated number.
     low, high : float
         Ends of the interval; NaN when there is none.
     samples : int
@@ -71,7 +71,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
     Parameters
     ----------
     first, second : Estimate
-        With intervals.
+        Two numbers with intervals.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95
     first, second : array_like
         One number per run, of any two lengths.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def sign(estimate: Estimate) -> int | None:
 
 
 def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> Estimate:
-    """Give an estimate an interval that holds nothing impossible.
+    """Keep the interval of an estimate within what is possible.
 
     Between two bounds the interval is that of the arcsine of the root of the share, by the delta
     method: the variance of that does not depend on the share (Bartlett, JRSS Supplement 3, 1936),
@@ -177,7 +177,7 @@ def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> 
     """
     value = float(np.clip(estimate.value, least, most))
     if not least < value < most or not np.isfinite(most - least):
-        low, high = (float(np.clip(one, least, most)) for one in (estimate.low, estimate.high))
+        low, high = (float(np.clip(end, least, most)) for end in (estimate.low, estimate.high))
         return replace(estimate, value=value, low=low, high=high, least=least, most=most)
     share = (value - least) / (most - least)
     angle = np.arcsin(np.sqrt(share))
@@ -202,7 +202,7 @@ def over_runs(
     values : array_like
         One number per run; NaN does not count.
     level : float
-        Confidence level.
+        Confidence level of the interval.
     least, most : float
         Smallest and largest possible number, such as 0 for a rate.
 
@@ -243,7 +243,7 @@ def over_runs(
 
 
 LARGEST_CORRELATION = 0.5
-"""Between neighbouring batches. Without any, 20 batches give 0.46 in one case of a hundred."""
+"""Largest correlation of neighbouring batches. Without any, 20 batches give 0.46 in one case of a hundred."""
 
 
 def over_batches(samples: ArrayLike, batches: int = 20, level: float = 0.95) -> Estimate:
@@ -257,7 +257,7 @@ def over_batches(samples: ArrayLike, batches: int = 20, level: float = 0.95) -> 
     batches : int
         How many, at least 2.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -281,12 +281,12 @@ def of_batches(means: ArrayLike, level: float = 0.95) -> Estimate:
     means : array_like
         One number per batch, in order of time; NaN does not count.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------
     Estimate
-        As `over_batches`.
+        Mean and interval, as from `over_batches`.
     """
     values = np.asarray(means, float)
     values = values[~np.isnan(values)]
@@ -307,9 +307,9 @@ def bootstrap(values: ArrayLike, statistic: Callable[..., Any] = np.mean, level:
     values : array_like
         One number per run.
     statistic : callable
-        Of an array, with the argument `axis`, such as `numpy.median`.
+        A function of an array with the argument `axis`, such as `numpy.median`.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------

@@ -17,7 +17,7 @@ Verdict = Literal["better", "like", "undecided", "worse"]
 ORDER: tuple[Verdict, ...] = ("better", "like", "undecided", "worse")
 """From the most to the least favourable."""
 LEVEL = 0.95
-"""Of the intervals; the one-sided tests of being alike are each at 5 %."""
+"""Confidence level of the intervals; the one-sided tests of being alike are each at 5 %."""
 Values = NDArray[np.float64]
 
 
@@ -32,7 +32,7 @@ class Margin:
     unit : str
         Its unit, empty for shares and indices.
     higher_is_better : bool
-        Its sense.
+        Whether a larger number is better.
     ratio : float, optional
         A ratio to the baseline that still does not matter, above 1.
     difference : float, optional
@@ -59,7 +59,7 @@ class Limit:
     metric : str
         Name of the number.
     unit : str
-        Its unit.
+        Unit of the number.
     at_most, at_least : float, optional
         What the mean over runs may be.
     of_baseline : bool
@@ -90,7 +90,7 @@ class Limit:
         bool
             False, too, when there is no value.
         """
-        baselines = [one for one in baselines if not (self.if_told and np.isnan(one))]
+        baselines = [value for value in baselines if not (self.if_told and np.isnan(value))]
         if self.at_most is not None:
             bound = self.at_most * (max(baselines) if self.of_baseline else 1)
             return value <= (bound if self.of_baseline else max([bound, *baselines]))
@@ -102,7 +102,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Compared:
-    """A candidate beside one baseline.
+    """A candidate compared with one baseline.
 
     Attributes
     ----------
@@ -130,12 +130,12 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     candidate, baseline : sequence of float
         A number per run, of the same length; pairs in which either is NaN do not count.
     margin : Margin
-        What matters.
+        The difference that matters.
 
     Returns
     -------
     Compared
-        The verdict.
+        The verdict and its probability.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
 
 
 def _harm(mine: Values, theirs: Values, margin: Margin) -> list[tuple[Values, float]]:
-    """Give how much worse the candidate is in each run, and the margin, on each scale."""
+    """Return how much worse the candidate is in each run, and the margin, on each scale."""
     sign = -1.0 if margin.higher_is_better else 1.0
     scales = []
     if margin.ratio is not None:
@@ -223,13 +223,13 @@ class _Test:
 
 
 def _runs_needed(tests: Sequence[_Test]) -> int:
-    """Give about how many runs would decide: one scale is enough to be alike, all must differ."""
+    """Return about how many runs would decide: one scale suffices to be alike, all must differ."""
     within = [test.runs_needed for test in tests if test.is_within]
     return min(within) if within else max(test.runs_needed for test in tests)
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
-    """Judge by the baseline beside which a candidate does best.
+    """Judge by the baseline compared with which a candidate does best.
 
     Parameters
     ----------
@@ -240,11 +240,11 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
     -------
     str, Compared
         The baseline and the comparison with it; among equal verdicts the one with the larger p. It
-        is `worse` only if it is so beside all; and `better`, too, only beside all: what is better
+        is `worse` only compared with all, and `better`, too, only compared with all: what is better
         than one standard and not than another is `like` them.
     """
     name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), -item[1].p))
-    if best.verdict == "better" and any(one.verdict != "better" for one in compared.values()):
+    if best.verdict == "better" and any(other.verdict != "better" for other in compared.values()):
         return name, replace(best, verdict="like")
     return name, best
 
@@ -255,7 +255,7 @@ def holm(p: Sequence[float]) -> list[float]:
     Parameters
     ----------
     p : sequence of float
-        Of each comparison.
+        Probability of each comparison.
 
     Returns
     -------
@@ -267,12 +267,12 @@ def holm(p: Sequence[float]) -> list[float]:
     Of three, the smallest is multiplied by 3, the next by 2, the last by 1, and none falls below
     one before it:
 
-    >>> [round(one, 3) for one in holm([0.01, 0.04, 0.03])]
+    >>> [round(adjusted, 3) for adjusted in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
     adjusted = [0.0] * len(p)
     largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p)), key=lambda one: p[one])):
+    for rank, index in enumerate(sorted(range(len(p)), key=lambda index: p[index])):
         largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
         adjusted[index] = largest
     return adjusted
@@ -284,7 +284,7 @@ def of_criterion(verdicts: Sequence[Verdict], p: Sequence[float]) -> tuple[Verdi
     Parameters
     ----------
     verdicts : sequence of str
-        Of each comparison, at least one.
+        Verdict of each comparison, at least one.
     p : sequence of float
         Probability of each.
 
@@ -296,8 +296,8 @@ def of_criterion(verdicts: Sequence[Verdict], p: Sequence[float]) -> tuple[Verdi
     """
     adjusted = holm(p)
     kept: list[Verdict] = [
-        "undecided" if verdict == "worse" and one >= 1 - LEVEL else verdict
-        for verdict, one in zip(verdicts, adjusted, strict=True)
+        "undecided" if verdict == "worse" and corrected >= 1 - LEVEL else verdict
+        for verdict, corrected in zip(verdicts, adjusted, strict=True)
     ]
     place = max(range(len(kept)), key=lambda index: (ORDER.index(kept[index]), -p[index]))
     return kept[place], place, adjusted[place]

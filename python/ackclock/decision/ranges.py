@@ -16,7 +16,7 @@ def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
     Parameters
     ----------
     estimate : Estimate
-        The number.
+        The number in question.
     low, high : float
         Ends of the range, in the unit of the number; infinite where it has none.
 

@@ -25,7 +25,7 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     values : array_like
         One positive ratio per run; NaN does not count.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def ratio_of_means(above: ArrayLike, below: ArrayLike, level: float = 0.95) -> E
     above, below : array_like
         Two numbers per run that cannot be negative; pairs with a NaN do not count.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
     successes, trials : int
         In how many runs it happened, and how many there were, at least 1.
     level : float
-        Confidence level.
+        Confidence level of the interval.
 
     Returns
     -------

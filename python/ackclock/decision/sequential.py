@@ -19,7 +19,7 @@ def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bo
     Parameters
     ----------
     compared : Compared
-        The comparison.
+        The comparison in question.
     runs : int
         Number of runs so far.
     most : int

@@ -113,9 +113,9 @@ class Claim:
     tolerance : str
         What still counts as the same, with its reason.
     judge : callable
-        From the numbers.
+        A function of the numbers that returns a `Judged`.
     target : Target, optional
-        Where its number must be; none where the claim is not about one number.
+        The range of its number; none where the claim is not about one number.
     finding : Finding, optional
         What else is known of it, such as what another simulator gives; shown if it differs.
     number : tuple of hashable, optional
@@ -142,7 +142,7 @@ class Artefact:
     name : str
         As in ``figure-8`` or ``table-iv``.
     caption : str
-        One line.
+        A single line.
     about : str
         What it shows and how it is measured.
     draw : callable
@@ -171,7 +171,7 @@ class Artefact:
         return f"{kind.title()} {number.upper()}: {self.caption}"
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
-        """Give the keys of the numbers that judging may ask for.
+        """Yield the keys of the numbers that judging may ask for.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class Simulated(Artefact, Generic[CaseKey]):
         return self.probe_of(case).measure(run)
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
-        """Give the keys of cases and of their numbers; see `Artefact.supplied`."""
+        """Yield the keys of cases and of their numbers; see `Artefact.supplied`."""
         for case in self.cases(effort):
             yield case, frozenset(self.probe_of(case, effort).keys)
 
@@ -291,6 +291,6 @@ class Computed(Artefact):
     numbers: Mapping[Any, Collection[Key]]
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:  # noqa: ARG002
-        """Give the keys of what `compute` gives; see `Artefact.supplied`."""
+        """Yield the keys of the numbers of `compute`; see `Artefact.supplied`."""
         for case, keys in self.numbers.items():
             yield case, frozenset(keys)

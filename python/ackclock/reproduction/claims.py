@@ -20,7 +20,7 @@ def text(estimate: Estimate, unit: str = "") -> str:
     Parameters
     ----------
     estimate : Estimate
-        The number.
+        The number with its interval.
     unit : str
         Written after it.
 
@@ -51,7 +51,7 @@ def near(
     name, sentence, paper : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
-        The estimate.
+        A function of the numbers that returns the estimate.
     expected : float
         The paper's value.
     within : float
@@ -59,7 +59,7 @@ def near(
     why : str
         Reason of the tolerance.
     unit : str
-        Of both.
+        Unit of the number and of the paper's value.
     absolute : bool
         Whether `within` is in the number's unit.
 
@@ -95,7 +95,7 @@ def times(
     name, sentence, paper : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
     number : callable
-        The estimate.
+        A function of the numbers that returns the estimate.
     expected : float
         The paper's value.
     factor : float
@@ -103,7 +103,7 @@ def times(
     why : str
         Reason of the factor.
     unit : str
-        Of both.
+        Unit of the number and of the paper's value.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def likelihood(target: Target | None, judged: Judged) -> float:
     Parameters
     ----------
     target : Target or None
-        Where the claim's number must be; none when it is not about one number.
+        The range of the claim's number; none when it is not about one number.
     judged : Judged
         What was measured.
 
@@ -202,9 +202,9 @@ def ordered(
     numbers : sequence of (str, callable)
         Their names and estimates.
     why : str
-        What counts.
+        The difference that counts.
     unit : str
-        Of all.
+        Unit of all numbers.
     margin : float
         By what share each must be above the next.
 
@@ -281,7 +281,7 @@ def holds(
     Returns
     -------
     Claim
-        The claim.
+        A claim without a target.
     """
 
     def judged(numbers: Numbers) -> Judged:
@@ -309,13 +309,13 @@ def between(
     name, sentence, paper : str
         As in `Claim`; `paper` is the range with its unit unless it is given.
     number : callable
-        The estimate.
+        A function of the numbers that returns the estimate.
     low, high : float
         The range, ends included; infinite where it has none.
     why : str
         Reason of the range.
     unit : str
-        Of all.
+        Unit of all numbers.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, 
 from ackclock.reproduction.artefact import Claim, Traces
 from ackclock.reproduction.numbers import Key, Numbers
 
-Place = tuple[float, Key, Key]
+CurvePoint = tuple[float, Key, Key]
 """A value of the horizontal axis, a case and the key of its number."""
 
 
@@ -44,21 +44,21 @@ def over_time(
     Parameters
     ----------
     traces : mapping
-        By case; a frame with a column ``name`` has one curve per name.
+        Frames by case; a frame with a column ``name`` has one curve per name.
     panels : mapping
         Cases of each panel, by its title.
     key : str
-        The column.
+        Name of the column.
     label : str
         Label of the vertical axes, with the unit.
     span : tuple of float, optional
-        What is shown of the horizontal axis.
+        Ends of the horizontal axis.
     x, x_label : str
         Column and label of the horizontal axis.
     top : float, optional
         Upper end of the vertical axes.
     mark : float, optional
-        Where a vertical line marks a change.
+        Position at which a vertical line marks a change.
     height : float
         Height of a panel, inches.
     columns : int
@@ -117,7 +117,7 @@ def bars(
     Parameters
     ----------
     numbers : Numbers
-        What was measured.
+        The measured numbers.
     items : sequence of (str, hashable, hashable)
         Word under the bar, case and number.
     label : str
@@ -128,7 +128,7 @@ def bars(
     Returns
     -------
     Group
-        One panel.
+        A group with one panel.
     """
     words = [word for word, _, _ in items]
     places = [(case, key) for _, case, key in items]
@@ -153,9 +153,9 @@ def bar_chart(
     Parameters
     ----------
     numbers : Numbers
-        What was measured.
+        The measured numbers.
     words : sequence of str
-        Under the bars.
+        Words under the bars.
     series : mapping
         Case and number of each bar, by the name of its kind.
     label : str
@@ -163,7 +163,7 @@ def bar_chart(
     top : float, optional
         Upper end of the axis.
     key, heading : str
-        Of the chart.
+        Name and heading of the chart.
     stacked : bool
         Whether kinds stand on top of each other, each as long as its own number; without intervals.
     factors : mapping, optional
@@ -219,7 +219,7 @@ def bar_chart(
 
 def against(
     numbers: Numbers,
-    curves: Mapping[str, Sequence[Place]],
+    curves: Mapping[str, Sequence[CurvePoint]],
     x_label: str,
     y_label: str,
     *,
@@ -233,13 +233,13 @@ def against(
     Parameters
     ----------
     numbers : Numbers
-        What was measured.
+        The measured numbers.
     curves : mapping
         Points of each curve: parameter, case and number.
     x_label, y_label : str
         Labels of the axes, with units.
     log_x, log_y : bool
-        Logarithmic axes.
+        Whether the axes are logarithmic.
     bottom : float, optional
         Lower end of the vertical axis.
     lines : mapping, optional
@@ -248,7 +248,7 @@ def against(
     Returns
     -------
     Group
-        One panel.
+        A group with one panel.
     """
     x, y = axis(x_label, log=log_x), axis(y_label, log=log_y, range=(bottom, None))
     return Group([curve_chart(numbers, curves, x, y, lines=lines, height=3.6)])
@@ -256,7 +256,7 @@ def against(
 
 def curve_chart(
     numbers: Numbers,
-    curves: Mapping[str, Sequence[Place]],
+    curves: Mapping[str, Sequence[CurvePoint]],
     x: Axis,
     y: Axis,
     *,
@@ -272,16 +272,16 @@ def curve_chart(
     numbers, curves, lines
         As in `against`.
     x, y : Axis
-        The axes.
+        The two axes.
     key, heading : str
-        Of the chart.
+        Name and heading of the chart.
     height : float
-        Inches.
+        Height of the panel, inches.
 
     Returns
     -------
     Chart
-        One panel.
+        A group with one panel.
     """
     colours = numbered([*curves, *(lines or {})])
     series = []

@@ -60,7 +60,7 @@ class Effort:
         Parameters
         ----------
         full, quick : float
-            Any unit.
+            Lengths in any unit.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class Numbers:
     rows : mapping
         One row per run of each case.
     setting : mapping
-        Where it was measured: values of the named items of the paper's setting.
+        Setting of the measurement: values of the named items of the paper's setting.
     bounds : mapping
         What is possible, by the name of a number; `POSITIVE` for those that are not there.
     """
@@ -120,7 +120,7 @@ class Numbers:
                         raise ValueError(f"{case}: {key} is {number:g}, not from {least:g} to {most:g}")
 
     def each(self, case: Key, key: Key) -> list[float]:
-        """Give a number of every run.
+        """Return a number of every run.
 
         Parameters
         ----------

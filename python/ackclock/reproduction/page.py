@@ -28,12 +28,12 @@ PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
 NEWEST = 3
 """Figures in the live view."""
-BESIDE = "<!-- beside -->"
-"""Where the template says what the page needs besides."""
+PLACE_OF_FILES = "<!-- files -->"
+"""Place in the template for the sentence on the files that the page needs."""
 CHARTS = "charts.json"
 """What the picture of an artefact shows, for the page."""
 MOST_PAGE = 1_450_000
-"""Size of the page with its pictures: those beyond are loaded from beside it."""
+"""Size of the page with its pictures: those beyond are loaded from the same folder."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -97,11 +97,11 @@ def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any
         else:
             text = text.replace(source, within, 1)
     words = (
-        f"{left} of its pictures did not fit and are beside it: pass on the whole directory."
+        f"{left} of its pictures did not fit and are in its folder: pass on the whole directory."
         if left
         else "All its pictures are in it: it can be passed on alone."
     )
-    return text.replace(BESIDE, words, 1)
+    return text.replace(PLACE_OF_FILES, words, 1)
 
 
 def so_far(

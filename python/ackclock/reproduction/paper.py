@@ -1,6 +1,6 @@
 """What a paper is made of: its artefacts, one file or more of them, and a data file.
 
-A paper is a package. Its modules have the artefacts; `paper.toml` beside them has
+A paper is a package. Its modules have the artefacts; `paper.toml` next to them has
 
 - ``title``: the reference;
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
@@ -18,7 +18,7 @@ A paper is a package. Its modules have the artefacts; `paper.toml` beside them h
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is not a figure or
 table.
-What `ackclock reproduce --infer` has found lies beside the data file, in ``inferred``.
+What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``.
 """
 
 from __future__ import annotations

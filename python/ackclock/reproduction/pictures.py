@@ -23,7 +23,7 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Figure:
     heads : sequence of str
         Headings of the columns.
     rows : sequence of sequences
-        Cells.
+        Cells by row.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def windows(
     *,
     flows: Sequence[int] | None = None,
 ) -> pl.DataFrame:
-    """Give the trace of a run's windows with the names of its flows.
+    """Return the trace of a run's windows with the names of its flows.
 
     Parameters
     ----------

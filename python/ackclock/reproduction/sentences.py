@@ -1,4 +1,4 @@
-"""What a paper says, sentence by sentence, beside the claims that check it.
+"""What a paper says, sentence by sentence, with the claims that check it.
 
 `sentences.toml` in the package of a paper has a ``[[sentence]]`` for every sentence with a number
 or an order that could be checked:
@@ -28,7 +28,7 @@ FILE = "sentences.toml"
 ELSEWHERE, NOT_YET, GAP = "elsewhere: ", "not yet: ", "gap: "
 """How reasons begin; `GAP` is the page's word for the second."""
 VERDICTS = "reproduction.md"
-"""Page of the verdicts, beside the page that `markdown` makes."""
+"""Page of the verdicts, in the same folder as the page that `markdown` makes."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What claims gave at every setting that was tried, as strips beside the paper's values."""
+"""What claims gave at every setting that was tried, as strips next to the paper's values."""
 
 from __future__ import annotations
 
