@@ -11,12 +11,13 @@ import numpy as np
 
 from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import Run
+from ackclock.engine.build import Table
 from ackclock.engine.names import slug
-from ackclock_evaluate.setting import Mode, Subject, Table
+from ackclock_evaluate.setting import Mode, Subject
 
-Numbers = dict[str, float]
-Curves = dict[str, list[float]]
-Measure = Callable[[Run], Numbers]
+CellNumbers = dict[str, float]
+CellCurves = dict[str, list[float]]
+CellMeasure = Callable[[Run], CellNumbers]
 """A function of a module, or `functools.partial` of one: it may be sent to another machine."""
 
 GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=1.1, least=1e-3)
@@ -159,14 +160,14 @@ class Part:
     """
 
     scenario: Table
-    measure: Measure
+    measure: CellMeasure
     records: bool = False
 
 
 Parts = Mapping[str, Part]
 
 
-def _merged(parts: Mapping[str, Numbers]) -> Numbers:
+def _merged(parts: Mapping[str, CellNumbers]) -> CellNumbers:
     return {key: value for part in parts.values() for key, value in part.items()}
 
 
@@ -205,7 +206,7 @@ class Cell:
     judged: tuple[Margin, ...] = ()
     limits: tuple[Limit, ...] = ()
     parameters: Mapping[str, float | str] = field(default_factory=dict)
-    numbers: Callable[[Mapping[str, Numbers]], Numbers] = _merged
+    numbers: Callable[[Mapping[str, CellNumbers]], CellNumbers] = _merged
     drawn: bool = False
     shown: tuple[tuple[str, str], ...] = ()
     decisive: bool = True
@@ -263,7 +264,7 @@ class Criterion:
         return f"{self.suite}/{self.id}"
 
 
-def one_part(scenario: Callable[[Subject], Table], measure: Measure, **more: Any) -> Any:
+def one_part(scenario: Callable[[Subject], Table], measure: CellMeasure, **more: Any) -> Any:
     """Give the parts of a cell that has one scenario.
 
     Parameters

@@ -62,7 +62,7 @@ def _largest(values: Sequence[float | None]) -> float:
     return max(known, default=float("nan"))
 
 
-def general(run: Run) -> Numbers:
+def general(run: Run) -> CellNumbers:
     """Measure how the judged control uses a path.
 
     Parameters
@@ -131,7 +131,7 @@ def packet_bytes(flow: FlowSummary) -> float:
     return quantity(flow["settings"]["packet"], "size_bytes")
 
 
-def sent_per_round_trip(run: Run) -> Numbers:
+def sent_per_round_trip(run: Run) -> CellNumbers:
     """Measure how fast a control sends, delivered or not.
 
     Parameters
@@ -149,7 +149,7 @@ def sent_per_round_trip(run: Run) -> Numbers:
     return {"sent": flow["sent_packets"] * flow["rtt_ms"] / 1e3 / seconds}
 
 
-def marked(run: Run) -> Numbers:
+def marked(run: Run) -> CellNumbers:
     """Measure how many packets a queue marks.
 
     Parameters
@@ -166,7 +166,7 @@ def marked(run: Run) -> Numbers:
     return general(run) | {"marked": metrics.loss_rate(bottleneck(run)["marks"], sent)}
 
 
-def overload(run: Run) -> Numbers:
+def overload(run: Run) -> CellNumbers:
     """Measure many flows on a thin link.
 
     Parameters
@@ -189,7 +189,7 @@ def overload(run: Run) -> Numbers:
     }
 
 
-def victims(run: Run) -> Numbers:
+def victims(run: Run) -> CellNumbers:
     """Measure what is left to others beside the judged control.
 
     Parameters
@@ -222,7 +222,7 @@ def victims(run: Run) -> Numbers:
     }
 
 
-def completions(run: Run, *, groups: tuple[str, ...]) -> Numbers:
+def completions(run: Run, *, groups: tuple[str, ...]) -> CellNumbers:
     """Measure completion times of short transfers, and what long ones have beside them.
 
     Parameters
@@ -252,7 +252,7 @@ def _times(run: Run, group: str) -> list[float | None]:
     return [flow["completion_s"] for flow in flows(run, group)]
 
 
-def requests(run: Run, *, name: str = "c") -> Numbers:
+def requests(run: Run, *, name: str = "c") -> CellNumbers:
     """Measure how long requests take.
 
     Parameters

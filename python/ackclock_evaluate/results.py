@@ -14,7 +14,7 @@ from ackclock import engine, metrics
 from ackclock.decision import paired
 from ackclock.decision.paired import Compared, Limit, Margin
 from ackclock.metrics import Estimate
-from ackclock_evaluate.cell import Cell, Criterion, Curves, Numbers, possible
+from ackclock_evaluate.cell import Cell, CellCurves, CellNumbers, Criterion, possible
 from ackclock_evaluate.setting import BASELINES, Mode, Subject
 
 if TYPE_CHECKING:
@@ -54,10 +54,8 @@ class Request:
 class Measured:
     """The runs of one control in one cell."""
 
-    numbers: list[Numbers] = field(default_factory=list)
-    """Metrics of each run."""
-    curves: Curves = field(default_factory=dict)
-    """Curves of the first run; empty when none are drawn."""
+    numbers: list[CellNumbers] = field(default_factory=list)
+    curves: CellCurves = field(default_factory=dict)
     flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
     """Number of the run, name of the part, and the columns of its flows as in `runs.Wanted`."""
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any
 from ackclock import engine
 from ackclock.runs import rows, sources
 from ackclock_evaluate import timelines
-from ackclock_evaluate.cell import Measure
+from ackclock_evaluate.cell import CellMeasure
 
 MEASURING = tuple(
     f"ackclock_evaluate.{name}"
@@ -22,7 +22,7 @@ MEASURING = tuple(
 class Wanted:
     """The measure of a run, with its curves if `drawn` and the columns of its flows if `by_flow`."""
 
-    measure: Measure
+    measure: CellMeasure
     drawn: bool = False
     by_flow: bool = False
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ackclock.engine import build
+from ackclock.engine.build import Table
 
-Table = dict[str, Any]
 Mode = Literal["quick", "full"]
 LONG_S = {"quick": 60.0, "full": 90.0}
 """Length of a run in which nothing is changed."""

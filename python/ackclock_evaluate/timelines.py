@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ackclock import metrics
 from ackclock.engine import Run
-from ackclock_evaluate.cell import Curves, Numbers
+from ackclock_evaluate.cell import CellCurves, CellNumbers
 from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes
 
 CURVE_POINTS = 240
@@ -19,7 +19,7 @@ WINDOW_S = 1.0
 """Over which a rate is a mean when the time until it is back is measured."""
 
 
-def silence(run: Run, *, from_s: float, to_s: float) -> Numbers:
+def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     """Measure what is sent into a silence, and the time until the rate is back.
 
     Parameters
@@ -94,7 +94,7 @@ def first_time(time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float
     return float(at[first - 1] + part * (at[first] - at[first - 1]) - from_s)
 
 
-def cuts(run: Run) -> Numbers:
+def cuts(run: Run) -> CellNumbers:
     """Measure how many cuts of the window were for nothing.
 
     Parameters
@@ -119,7 +119,7 @@ def cuts(run: Run) -> Numbers:
     return general(run) | {"cuts": float(count), "spurious_cuts": share}
 
 
-def delay_range(run: Run) -> Numbers:
+def delay_range(run: Run) -> CellNumbers:
     """Measure by how much a control varies its own round-trip time.
 
     Parameters
@@ -142,7 +142,7 @@ def delay_range(run: Run) -> Numbers:
     return {"delay_range": float(high - low)}
 
 
-def starvation(run: Run, *, prefix: str = "v") -> Numbers:
+def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     """Measure for how long a flow got next to nothing.
 
     Parameters
@@ -183,7 +183,7 @@ def starvation(run: Run, *, prefix: str = "v") -> Numbers:
     return {"starved": longest * scale_s}
 
 
-def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> Numbers:
+def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> CellNumbers:
     """Measure how alike flows share over several time scales.
 
     Parameters
@@ -221,7 +221,7 @@ def _delivered(run: Run, chosen: Sequence[int]) -> tuple[Any, Any]:
     return wide["time_s"].to_numpy(), np.stack(columns, axis=1)
 
 
-def joining(run: Run, *, every_s: float) -> Numbers:
+def joining(run: Run, *, every_s: float) -> CellNumbers:
     """Measure how long newcomers wait for their share.
 
     Parameters
@@ -247,7 +247,7 @@ def joining(run: Run, *, every_s: float) -> Numbers:
     return {"fair_time": float(np.mean(found))}
 
 
-def recovery(run: Run, *, at_s: float, least_mbps: float) -> Numbers:
+def recovery(run: Run, *, at_s: float, least_mbps: float) -> CellNumbers:
     """Measure how fast a flow takes what has become free.
 
     Parameters
@@ -270,7 +270,7 @@ def recovery(run: Run, *, at_s: float, least_mbps: float) -> Numbers:
     return general(run) | {"recovery": _first_time(run, delivered, time_s, at_s, least_mbps)}
 
 
-def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> Numbers:
+def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> CellNumbers:
     """Count how often a circuit breaker for media would cut the flow off.
 
     Parameters
@@ -307,7 +307,7 @@ def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> Numbers:
     return {"trips": float(trips)}
 
 
-def curves(run: Run) -> Curves:
+def curves(run: Run) -> CellCurves:
     """Keep what a timeline needs.
 
     Parameters

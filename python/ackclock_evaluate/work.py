@@ -10,19 +10,12 @@ import numpy as np
 
 from ackclock import engine
 from ackclock.decision import paired, wants_more
+from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
-from ackclock_evaluate.cell import Cell, Criterion, Numbers, Parts
-from ackclock_evaluate.results import (
-    CANDIDATE,
-    CellResult,
-    CriterionResult,
-    MarginResult,
-    Measured,
-    Request,
-    judge,
-)
+from ackclock_evaluate.cell import Cell, CellNumbers, Criterion, Parts
+from ackclock_evaluate.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
 from ackclock_evaluate.runs import Wanted
-from ackclock_evaluate.setting import BASELINES, Table
+from ackclock_evaluate.setting import BASELINES
 
 FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
@@ -111,7 +104,7 @@ class Work:
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return Measured(refusal=scenarios)
-        measured = Measured(scenarios=scenarios)
+        found = Measured(scenarios=scenarios)
         by_run: dict[int, dict[str, Numbers]] = {}
         for run, name, job in self.jobs(cell, subject):
             answer = self.kept.get(job.key)

@@ -14,6 +14,7 @@ import pytest
 
 import ackclock
 from ackclock.engine import Run
+from ackclock.engine.build import Table
 from ackclock_evaluate import evaluate as evaluation
 from ackclock_evaluate import measures, work
 from ackclock_evaluate.cell import GOODPUT, LOSS, Cell, Criterion, one_part

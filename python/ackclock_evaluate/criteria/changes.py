@@ -7,6 +7,7 @@ from functools import partial
 
 from ackclock.decision.paired import Margin
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import (
     DELAY,
@@ -14,13 +15,13 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     one_part,
     time_margin,
 )
 from ackclock_evaluate.criteria.sharing import harm_cell
-from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, change
 
 
 def pulses(path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1) -> list[Table]:
@@ -209,13 +210,13 @@ def _transient_cells(_: Mode) -> list[Cell]:
     ]
 
 
-def _cross_traffic(run: Run) -> Numbers:
+def _cross_traffic(run: Run) -> CellNumbers:
     cross = measures.flows(run, "cross")[0]
     lost = cross["dropped_packets"] / max(1, cross["sent_packets"])
     return measures.general(run) | {"cross_loss": lost}
 
 
-def _burst(run: Run) -> Numbers:
+def _burst(run: Run) -> CellNumbers:
     return measures.general(run) | {
         "burst_p95": measures.completions(run, groups=("burst",))["fct_p95_burst"]
     }

@@ -8,19 +8,20 @@ from itertools import pairwise
 
 from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import (
     LOSS,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     harm_margin,
     one_part,
     time_margin,
 )
-from ackclock_evaluate.setting import CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import CUBIC, STANDARD, Bottleneck, Mode, Subject, change
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
 CHANCE_PACKETS_PER_RTT = 0.1
@@ -45,7 +46,7 @@ def _loss_cells(mode: Mode) -> list[Cell]:
     def parts(subject: Subject) -> Parts:
         return {str(share): Part(_lossy(subject, share), measures.sent_per_round_trip) for share in shares}
 
-    def numbers(found: Mapping[str, Numbers]) -> Numbers:
+    def numbers(found: Mapping[str, CellNumbers]) -> CellNumbers:
         sent = [found[str(share)]["sent"] for share in shares]
         falls = all(later <= max(one, CHANCE_PACKETS_PER_RTT) for one, later in pairwise(sent))
         named = {f"sent_{share}": one for share, one in zip(shares, sent, strict=True)}

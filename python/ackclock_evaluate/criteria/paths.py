@@ -8,6 +8,7 @@ from functools import partial
 
 from ackclock.decision.paired import Limit, Margin
 from ackclock.engine import build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import (
     DELAY,
@@ -15,8 +16,8 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     one_part,
@@ -24,7 +25,7 @@ from ackclock_evaluate.cell import (
 )
 from ackclock_evaluate.criteria.queueing import alone
 from ackclock_evaluate.criteria.sharing import general_grid, parameters_of
-from ackclock_evaluate.setting import LONG_S, STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import LONG_S, STANDARD, Bottleneck, Mode, Subject, change
 
 
 def _wired_cells(mode: Mode) -> list[Cell]:
@@ -92,7 +93,7 @@ def _wireless_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _relative(found: Mapping[str, Numbers]) -> Numbers:
+def _relative(found: Mapping[str, CellNumbers]) -> CellNumbers:
     usual = found["usual"]["goodput"]
     kept = found["run"]["goodput"] / usual if usual else float("nan")
     return found["run"] | {"kept": kept}

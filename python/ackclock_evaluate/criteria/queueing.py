@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ackclock.decision.paired import Margin
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
-from ackclock_evaluate.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, Numbers, Part, Parts, one_part
+from ackclock_evaluate.cell import DELAY, GOODPUT, LOSS, Cell, CellNumbers, Criterion, Part, Parts, one_part
 from ackclock_evaluate.criteria.sharing import harm_cell
-from ackclock_evaluate.setting import BASELINES, Bottleneck, Mode, Subject, Table
+from ackclock_evaluate.setting import BASELINES, Bottleneck, Mode, Subject
 
 DISCIPLINES: dict[str, Table] = {
     "CoDel": {"kind": "codel"},
@@ -164,7 +165,7 @@ def _response_cell() -> Cell:
     )
 
 
-def _marks_per_loss(found: Mapping[str, Numbers]) -> Numbers:
+def _marks_per_loss(found: Mapping[str, CellNumbers]) -> CellNumbers:
     marked, lost = found["run"], found["lossy"]["loss"]
     # What is dropped in spite of ECN is as much of a signal.
     signals = marked["marked"] + marked["loss"]

@@ -9,21 +9,22 @@ from functools import partial
 
 from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import (
     JAIN,
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     harm_margin,
     one_part,
     time_margin,
 )
-from ackclock_evaluate.setting import BASELINES, LONG_S, STANDARD, Bottleneck, Mode, Subject, Table
+from ackclock_evaluate.setting import BASELINES, LONG_S, STANDARD, Bottleneck, Mode, Subject
 
 GRID = {
     "standard path": STANDARD,
@@ -74,7 +75,7 @@ def parameters_of(path: Bottleneck) -> dict[str, float | str]:
     return {"rate_mbps": path.rate_mbps, "rtt_ms": path.rtt_ms, "buffer_bdp": path.buffer_bdp}
 
 
-def harm_of(found: Mapping[str, Numbers]) -> Numbers:
+def harm_of(found: Mapping[str, CellNumbers]) -> CellNumbers:
     """Give the harm that is done to a victim (Ware, Mukerjee, Seshan, Sherry, HotNets 2019).
 
     Parameters
@@ -101,13 +102,13 @@ def harm_of(found: Mapping[str, Numbers]) -> Numbers:
     )
 
 
-def _stolen(beside: Numbers, alike: Numbers) -> Numbers:
+def _stolen(beside: CellNumbers, alike: CellNumbers) -> CellNumbers:
     """Give bandwidth stolen as Wang and others define it (TCP-FIT, INFOCOM 2011, equation 22)."""
     usual = alike["victim_goodput"]
     return {"stolen": 1 - beside["victim_goodput"] / usual if usual else float("nan")}
 
 
-def _beside(run: Run) -> Numbers:
+def _beside(run: Run) -> CellNumbers:
     return measures.victims(run) | timelines.starvation(run)
 
 
@@ -278,7 +279,7 @@ def _rtt_cells(mode: Mode) -> list[Cell]:
     ]
 
 
-def _unfairness(run: Run) -> Numbers:
+def _unfairness(run: Run) -> CellNumbers:
     found = measures.general(run)
     short, long = (max(1e-3, flow["goodput_mbps"] or 0.0) for flow in run.summary["flows"])
     near_ms, far_ms = (flow["rtt_ms"] for flow in run.summary["flows"])

@@ -7,13 +7,14 @@ from dataclasses import replace
 from functools import partial
 
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     GOODPUT,
     LOSS,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     harm_margin,
@@ -29,7 +30,6 @@ from ackclock_evaluate.setting import (
     Bottleneck,
     Mode,
     Subject,
-    Table,
 )
 
 SIZES = {"10kB": (10_000, 0.70), "100kB": (100_000, 0.25), "1MB": (1_000_000, 0.05)}
@@ -83,7 +83,7 @@ def ideal_s(path: Bottleneck, size_bytes: int, initial_window: int = 10) -> floa
     return max(by_rounds, 0.5 * path.rtt_ms / 1e3 + count / path.packets_per_second)
 
 
-def _slowdowns(found: Mapping[str, Numbers]) -> Numbers:
+def _slowdowns(found: Mapping[str, CellNumbers]) -> CellNumbers:
     """Divide completion times by those of slow start on the empty path, the same for all."""
     numbers = dict(found["run"])
     for name, (size, _) in SIZES.items():
@@ -148,7 +148,7 @@ def _media(rate: float) -> list[Table]:
     return [{**flow, "rtt": "100 ms", "deadline": "150 ms"} for flow in flows]
 
 
-def _real_time(run: Run) -> Numbers:
+def _real_time(run: Run) -> CellNumbers:
     media = [flow for flow in run.summary["flows"] if flow["name"] in ("video", "audio")]
     sent = sum(flow["sent_packets"] for flow in media)
     lost = sum(flow["dropped_packets"] for flow in media)

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from ackclock import engine
+from ackclock.engine.build import Table
 from ackclock_evaluate import timelines
 from ackclock_evaluate.cell import Curves
 from ackclock_evaluate.search.genome import TimelineCurve
 from ackclock_evaluate.search.genomes import pulsed
 from ackclock_evaluate.search.objectives import OBJECTIVES, Objective
 from ackclock_evaluate.search.saved import MARK, replaced
-from ackclock_evaluate.setting import BASELINES, Subject, Table
+from ackclock_evaluate.setting import BASELINES, Subject
 
 _BASELINE = re.compile(r"^# Beside (\S+): ", re.MULTILINE)
 _LABELS = {"rate": "rate (Mbit/s)", "delay": "extra delay (ms)"}
@@ -30,9 +31,8 @@ class Again:
     objective: Objective
     candidate: str
     baseline: str
-    curves: Mapping[str, Curves]
-    """Rates and queue in the first run, by subject."""
-    timeline: TimelineCurve | None
+    curves: Mapping[str, CellCurves]
+    timeline: Curve | None
 
 
 def again(file: Path) -> Again:

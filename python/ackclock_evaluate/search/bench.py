@@ -9,7 +9,7 @@ from ackclock import engine
 from ackclock.decision.paired import Margin
 from ackclock.runs import Job, Store, drive, progress
 from ackclock.runs.places import Place
-from ackclock_evaluate.cell import Cell, Curves, Numbers
+from ackclock_evaluate.cell import Cell, CellCurves, CellNumbers
 from ackclock_evaluate.runs import Wanted
 from ackclock_evaluate.setting import BASELINES, Subject
 
@@ -20,9 +20,8 @@ CANDIDATE = "candidate"
 class BenchRuns:
     """The runs of one cell, by subject."""
 
-    numbers: dict[str, list[Numbers]] = field(default_factory=dict)
-    curves: dict[str, Curves] = field(default_factory=dict)
-    """Curves of the first run of each subject."""
+    numbers: dict[str, list[CellNumbers]] = field(default_factory=dict)
+    curves: dict[str, CellCurves] = field(default_factory=dict)
     error: str = ""
     """The first error of a run; then there are no numbers."""
 
@@ -69,7 +68,7 @@ class Bench:
         return jobs
 
     def _collected(self, cell: Cell, jobs: Sequence[tuple[str, int, str, Job]]) -> BenchRuns:
-        collected = BenchRuns()
+        found = Measured()
         parts: dict[tuple[str, int], dict[str, Numbers]] = {}
         for name, run, part, job in jobs:
             answer = self._kept.get(job.key)

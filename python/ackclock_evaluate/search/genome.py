@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock_evaluate.setting import Bottleneck, Subject, Table
+from ackclock.engine.build import Table
+from ackclock_evaluate.setting import Bottleneck, Subject
 
 Vector = NDArray[np.float64]
 Cast = Sequence[tuple[Subject, str, int]]

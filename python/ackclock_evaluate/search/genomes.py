@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ackclock.engine import build
+from ackclock.engine.build import Table
 from ackclock_evaluate.search.genome import (
     LEAST_LEFT,
     PATH,
@@ -22,7 +23,7 @@ from ackclock_evaluate.search.genome import (
     on_path,
 )
 from ackclock_evaluate.search.timelines import CAPACITY, DELAY, FLOW_DELAY, LOSS
-from ackclock_evaluate.setting import PACKET_BYTES, Bottleneck, Table
+from ackclock_evaluate.setting import PACKET_BYTES, Bottleneck
 
 
 class _ConstantGenome(Genome):

@@ -14,6 +14,7 @@ import polars as pl
 
 from ackclock.decision.paired import Margin
 from ackclock.engine import Run
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
@@ -21,15 +22,15 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
-    Measure,
-    Numbers,
+    CellMeasure,
+    CellNumbers,
     Part,
     Parts,
     harm_margin,
 )
 from ackclock_evaluate.criteria.sharing import harm_of
 from ackclock_evaluate.search.genome import Cast, Genome, Pattern
-from ackclock_evaluate.setting import CUBIC, Subject, Table
+from ackclock_evaluate.setting import CUBIC, Subject
 
 VICTIM = Subject(CUBIC)
 """The competing flow of the objective `harm`."""
@@ -38,7 +39,7 @@ HALF = 0.5
 
 
 def stall(run: Run) -> Numbers:
-    """Measure the longest time without a delivery of any flow of the judged control.
+    """Measure the longest time in which nothing is delivered.
 
     ``stall`` is a share of the length of the run, which must be recorded.
     """
@@ -64,8 +65,7 @@ class Objective:
     margin: Margin
     """The metric that is compared with the baselines, and the difference that matters."""
     genomes: tuple[str, ...]
-    """Genomes that suit it; quick searches take the first two."""
-    measure: Measure = measures.general
+    measure: CellMeasure = measures.general
     records: bool = False
     """Whether the measure needs tables over time."""
     count: int = 1

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ackclock.draw import plots
-from ackclock_evaluate.cell import Curves
+from ackclock_evaluate.cell import CellCurves
 from ackclock_evaluate.search.again import Again
 from ackclock_evaluate.search.saved import Adversary
 
@@ -55,7 +55,7 @@ def _end_s(adversary: Adversary | Again) -> float:
 
 
 def _rates(curves: Curves, *, apart: bool) -> dict[str, np.ndarray]:
-    """Return the goodput of the flows in the judged place, their sum or each apart."""
+    """Give the goodput of the flows in the judged place, together or each."""
     mine = {
         key.removeprefix("rate "): np.asarray(values)
         for key, values in curves.items()

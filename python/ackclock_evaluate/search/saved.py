@@ -13,12 +13,13 @@ from typing import Any
 from ackclock import engine
 from ackclock.decision.paired import Verdict
 from ackclock.engine import storage
+from ackclock.engine.build import Table
 from ackclock.metrics import Estimate
-from ackclock_evaluate.cell import Cell, Criterion, Curves
+from ackclock_evaluate.cell import Cell, CellCurves, Criterion
 from ackclock_evaluate.criteria.sharing import harm_of
 from ackclock_evaluate.search.genome import TimelineCurve
 from ackclock_evaluate.search.objectives import HALF, OBJECTIVES, Objective
-from ackclock_evaluate.setting import Mode, Subject, Table
+from ackclock_evaluate.setting import Mode, Subject
 
 MARK = "# objective: "
 """Beginning of the line of a file that names its objective."""
@@ -46,10 +47,8 @@ class Adversary:
     """How much worse the control does than that baseline, run by run: for goodput a share of the
     capacity, for a delay in round trips. For an absolute objective, the unused share of the path."""
     verdict: Verdict
-    """Verdict of the comparison with that baseline."""
-    curves: Mapping[str, Curves]
-    """Rates and queue in the first fresh run, by subject."""
-    timeline: TimelineCurve | None
+    curves: Mapping[str, CellCurves]
+    timeline: tuple[str, list[float], list[float]] | None
 
     @property
     def is_found(self) -> bool:

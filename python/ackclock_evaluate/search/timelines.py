@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from ackclock.engine import build
+from ackclock.engine.build import Table
 from ackclock_evaluate.search.genome import (
     LARGEST_EXPONENT,
     MEASURED_FROM,
@@ -25,7 +26,7 @@ from ackclock_evaluate.search.genome import (
     logistic,
     on_path,
 )
-from ackclock_evaluate.setting import Table, change
+from ackclock_evaluate.setting import change
 
 
 class _Timeline(Genome):

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
     GOODPUT,
     LOSS,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     harm_margin,
@@ -30,7 +31,7 @@ from ackclock_evaluate.cell import (
 )
 from ackclock_evaluate.criteria.changes import pulses
 from ackclock_evaluate.criteria.queueing import alone
-from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, change
 from ackclock_evaluate.suites.starvation import LENGTH_S, apart, range_cells, starvation_cells
 
 FEW_ACKS = Bottleneck(20, 20, 4)
@@ -133,7 +134,7 @@ def _tokens(rate_mbps: float, bucket_s: float, packet_bytes: int) -> Table:
     return {"rate": build.mbps(rate_mbps), "burst": f"{burst} B"}
 
 
-def _policed_alone(run: Run) -> Numbers:
+def _policed_alone(run: Run) -> CellNumbers:
     found = measures.general(run)
     return found | {"of_tokens": found["goodput"] / TOKENS_MBPS}
 
@@ -192,7 +193,7 @@ def _policed_beside(
     )
 
 
-def _harm(found: Mapping[str, Numbers]) -> Numbers:
+def _harm(found: Mapping[str, CellNumbers]) -> CellNumbers:
     left, usual = found["run"]["victim_goodput"], found["solo"]["victim_goodput"]
     return found["run"] | {"harm_goodput": 1 - left / usual}
 

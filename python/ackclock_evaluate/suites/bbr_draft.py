@@ -14,9 +14,10 @@ from functools import partial
 
 from ackclock.decision.paired import Margin
 from ackclock.engine import build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import DELAY, GOODPUT, LOSS, Cell, Criterion, one_part, time_margin
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
 from ackclock_evaluate.suites import bbr_states
 from ackclock_evaluate.suites.adversaries import bunched, policed
 

@@ -16,9 +16,10 @@ import polars as pl
 
 from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
-from ackclock_evaluate.cell import Cell, Numbers, one_part
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.cell import Cell, CellNumbers, one_part
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
 from ackclock_evaluate.suites.adversaries import bunched
 
 STATES = ("Startup", "Drain", "Down", "Cruise", "Refill", "Up", "ProbeRTT")
@@ -117,7 +118,7 @@ def told(run: Run) -> Told | None:
     return Told(stays, table)
 
 
-def passes(run: Run, *, check: Check) -> Numbers:
+def passes(run: Run, *, check: Check) -> CellNumbers:
     """Check what a run says of its states.
 
     Parameters

@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
-from ackclock_evaluate.cell import Cell, Criterion, Numbers, one_part, time_margin
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.cell import Cell, CellNumbers, Criterion, one_part, time_margin
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
 
 PUBLISHED_CUBIC_S = {
     "alone": 4.472,
@@ -83,7 +84,7 @@ STREAMS = {"c-low": 3750, "c-mid": 6250}
 """Bytes of a frame of each video; every thirtieth is ten times as large."""
 
 
-def completion(run: Run) -> Numbers:
+def completion(run: Run) -> CellNumbers:
     """Measure how long the transfer of the judged control took.
 
     Parameters

@@ -8,6 +8,7 @@ from functools import partial
 
 from ackclock.decision.paired import Margin
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
@@ -16,13 +17,13 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     one_part,
     time_margin,
 )
 from ackclock_evaluate.criteria.queueing import DISCIPLINES
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 
 RTT_MS = 100.0
 CONGESTION = {"mild": 0.036, "medium": 0.081, "heavy": 0.114}
@@ -68,7 +69,7 @@ def _unresponsive(subject: Subject, name: str, load: float) -> Table:
     return path.scenario(subject.flow("c", RTT_MS), datagrams, duration_s=60)
 
 
-def _datagrams(run: Run) -> Numbers:
+def _datagrams(run: Run) -> CellNumbers:
     others = measures.flows(run, "datagrams")[0]
     lost = others["dropped_packets"] / max(1, others["sent_packets"])
     return measures.general(run) | {"datagram_loss": lost}
@@ -124,7 +125,7 @@ def _two_queues(subject: Subject, names: tuple[str, str]) -> Table:
     )
 
 
-def _behind_two(run: Run) -> Numbers:
+def _behind_two(run: Run) -> CellNumbers:
     delays = [link["queue_delay_p95_ms"] or 0.0 for link in run.summary["links"][::2]]
     return measures.general(run) | {"delay_p95": sum(delays)}
 
@@ -133,7 +134,7 @@ def _cells(
     mode: Mode,
     asked: Mapping[str, Callable[..., Table]],
     judged: tuple[Margin, ...],
-    measure: Callable[[Run], Numbers] = measures.general,
+    measure: Callable[[Run], CellNumbers] = measures.general,
 ) -> list[Cell]:
     return [
         Cell(
@@ -190,7 +191,7 @@ def _pages(subject: Subject, name: str) -> Table:
     return path.scenario(subject.flow("c", RTT_MS), parts, duration_s=120)
 
 
-def _page_times(run: Run) -> Numbers:
+def _page_times(run: Run) -> CellNumbers:
     """Give times of pages' parts, as means over the connections."""
     found = {}
     for name, key in (("request_p50", "request_p50_s"), ("request_p95", "request_p95_s")):

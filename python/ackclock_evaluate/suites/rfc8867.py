@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
@@ -18,12 +19,12 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     one_part,
     time_margin,
 )
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
 
 QUEUE_S = 0.3
 """Length of the droptail queue as a time."""
@@ -142,7 +143,7 @@ def _beside_short(subject: Subject) -> Table:
     return path.scenario(sessions, *_media_flows(path), duration_s=300, measured_from_s=10)
 
 
-def _media(run: Run) -> Numbers:
+def _media(run: Run) -> CellNumbers:
     link = measures.bottleneck(run)
     audio = measures.flows(run, "audio")[0]
     return measures.victims(run) | {

@@ -11,9 +11,10 @@ from typing import Any
 from ackclock import engine
 from ackclock.decision.paired import Limit
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures, timelines
-from ackclock_evaluate.cell import GOODPUT, SHARE, Cell, Numbers, Part, Parts, one_part
-from ackclock_evaluate.setting import STANDARD, Bottleneck, Mode, Subject, Table, change
+from ackclock_evaluate.cell import GOODPUT, SHARE, Cell, CellNumbers, Part, Parts, one_part
+from ackclock_evaluate.setting import STANDARD, Bottleneck, Mode, Subject, change
 
 LENGTH_S = 120.0
 ACCESS_MS = 5.0
@@ -133,7 +134,7 @@ def _one_unlike(subject: Subject, access: Mapping[str, Any], extra_ms: float, du
     return apart(STANDARD, flows, duration_s=duration_s, access={"b": access})
 
 
-def shares(run: Run) -> Numbers:
+def shares(run: Run) -> CellNumbers:
     """Measure how two flows share.
 
     Parameters
@@ -250,11 +251,11 @@ def _own_range_ms(alone: str) -> float:
     return found["delay_range"] if found["delay_range"] > 0 else 0.0
 
 
-def _jittered(run: Run, *, jitter_ms: float) -> Numbers:
+def _jittered(run: Run, *, jitter_ms: float) -> CellNumbers:
     return shares(run) | {"jitter": jitter_ms}
 
 
-def _in_ranges(found: Mapping[str, Numbers]) -> Numbers:
+def _in_ranges(found: Mapping[str, CellNumbers]) -> CellNumbers:
     own_ms, jitter_ms = found["alone"]["delay_range"], found["run"]["jitter"]
     return found["run"] | {
         "delay_range": own_ms,

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build
+from ackclock.engine.build import Table
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
@@ -21,8 +22,8 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellNumbers,
     Criterion,
-    Numbers,
     Part,
     Parts,
     harm_margin,
@@ -32,7 +33,7 @@ from ackclock_evaluate.cell import (
 from ackclock_evaluate.criteria.changes import TRANSIENTS
 from ackclock_evaluate.criteria.queueing import alone
 from ackclock_evaluate.criteria.traffic import SIZES
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 
 RAMP_SAMPLE_S = 0.1
 """Of the runs in which the time until so many packets have arrived is measured."""
@@ -115,7 +116,7 @@ def _sessions(subject: Subject, path: Usual, load: float, prefix: str = "") -> l
     return flows
 
 
-def _times(run: Run, groups: tuple[str, ...]) -> Numbers:
+def _times(run: Run, groups: tuple[str, ...]) -> CellNumbers:
     link = measures.bottleneck(run)
     sent = sum(flow["sent_packets"] for flow in run.summary["flows"])
     lost = sum(flow["dropped_packets"] for flow in run.summary["flows"])
@@ -178,7 +179,7 @@ def _ramp(subject: Subject, rate: float, rtts_ms: tuple[float, float]) -> Table:
     )
 
 
-def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> Numbers:
+def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers:
     """Measure when the newcomer's packet of some number has arrived.
 
     Parameters
@@ -227,7 +228,7 @@ def _ramp_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _gain(found: Mapping[str, Numbers]) -> Numbers:
+def _gain(found: Mapping[str, CellNumbers]) -> CellNumbers:
     """Give what the control's camp gains, and what the other loses, against equal camps."""
     beside, alike = found["run"], found["alike"]
     mine, theirs = "fct_p50_c-100kB", "fct_p50_v-100kB"
