@@ -1,11 +1,10 @@
-"""A cell: one situation in which a candidate is measured, and each baseline in its place."""
+"""A cell: one scenario in which the candidate, and each baseline in its place, is measured."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ackclock_evaluate.setting import Mode, Subject
 CellNumbers = dict[str, float]
 CellCurves = dict[str, list[float]]
 CellMeasure = Callable[[Run], CellNumbers]
-"""A function of a module, or `functools.partial` of one: it may be sent to another machine."""
+"""A function of a module, or a `functools.partial` of one, because another machine may call it."""
 
 GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=1.1, least=1e-3)
 DELAY = Margin("delay_p95", "ms", higher_is_better=False, ratio=1.1, difference=1.0, least=1e-3)
@@ -32,38 +31,38 @@ _WORDS = {
     "delay_p95": "queueing delay, p95",
     "delay_p99": "queueing delay, p99",
     "delay_range": "range of its own delay, p5 to p95",
-    "exponent": "exponent of the goodputs' ratio over that of the RTTs",
+    "exponent": "exponent of the goodput ratio in the RTT ratio",
     "epochs": "loss events",
     "fair_time": "time until shares are fair",
-    "falls": "sends less the more is lost",
-    "harm_goodput": "harm to the other's goodput",
-    "harm_rtt": "harm to the other's RTT",
-    "kept": "goodput over that without the difficulty",
-    "jitter_over_range": "jitter over that range",
+    "falls": "sending rate falls as loss rises",
+    "harm_goodput": "harm to the victim's goodput",
+    "harm_rtt": "harm to the victim's RTT",
+    "kept": "goodput relative to the undisturbed path",
+    "jitter_over_range": "jitter relative to its own delay range",
     "late": "share later than 150 ms",
-    "lost": "share lost where nothing is marked",
-    "marked": "share marked",
-    "marks_per_loss": "marks that slow it down as much as a loss",
-    "media_loss": "loss of the media",
+    "lost": "share lost without marking",
+    "marked": "share of packets marked",
+    "marks_per_loss": "marks with the effect of one loss",
+    "media_loss": "loss of media packets",
     "recovery": "time to recover",
-    "request_p50": "time of a request, median",
-    "request_p95": "time of a request, p95",
-    "request_p99": "time of a request, p99",
-    "resent_in_vain": "share sent again although it had not been lost",
+    "request_p50": "request time, median",
+    "request_p95": "request time, p95",
+    "request_p99": "request time, p99",
+    "resent_in_vain": "share of packets retransmitted without a loss",
     "sent_50": "sent at 50 % loss",
     "sent_90": "sent at 90 % loss",
-    "sent_per_delivered": "sent per packet delivered",
-    "spurious_cuts": "share of its cuts that it undid",
-    "starved": "longest time starved",
+    "sent_per_delivered": "packets sent per packet delivered",
+    "spurious_cuts": "share of window cuts that were undone",
+    "starved": "longest starvation",
     "starving": "share of flows that starve",
-    "stolen": "bandwidth stolen from the other",
-    "tfrc_ratio": "goodput of TFRC over that of the control's flows, each",
-    "useful": "share of what is sent that is delivered",
-    "victim_goodput": "goodput left to the other",
-    "victim_loss": "loss of the other",
+    "stolen": "bandwidth stolen from the victim",
+    "tfrc_ratio": "goodput of TFRC relative to one flow of the control",
+    "useful": "share of sent packets that are delivered",
+    "victim_goodput": "goodput left to the victim",
+    "victim_loss": "loss of the victim",
 }
 _SIGNED = {"exponent": np.inf, "harm_goodput": 1.0, "harm_rtt": 1.0, "stolen": 1.0}
-"""Numbers that may be negative, and the largest that each can be."""
+"""Metrics that may be negative, each with its largest possible value."""
 _SHARE = re.compile(
     r"jain(_\d+)?|((cross|media|victim)_)?loss|late|lost|marked|resent_in_vain|share|smallest_share|spurious_cuts|starving"
     r"|useful|utilisation|worst_fifth"
@@ -72,76 +71,32 @@ _GROUP = re.compile(r"fct_p(\d+)_(.+)")
 
 
 def words(metric: str) -> str:
-    """Say what a number is.
-
-    Parameters
-    ----------
-    metric : str
-        Its name, as in ``cells.parquet``.
-
-    Returns
-    -------
-    str
-        For people.
-    """
+    """Return the label of a metric, which is named as in ``cells.parquet``."""
     group = _GROUP.fullmatch(metric)
     if group:
-        of_what = "" if group[2] == "c" else f" of {group[2]}"
-        return f"completion time{of_what}, p{group[1]}"
+        transfers = "" if group[2] == "c" else f" of {group[2]}"
+        return f"completion time{transfers}, p{group[1]}"
     return _WORDS.get(metric, metric.replace("_", " "))
 
 
 def possible(metric: str) -> tuple[float, float]:
-    """Return the smallest and the largest number that a metric can have.
-
-    Parameters
-    ----------
-    metric : str
-        Its name, as in ``cells.parquet``.
-
-    Returns
-    -------
-    tuple of two floats
-        In the unit of the metric.
-    """
+    """Return the smallest and the largest possible value of a metric, in its unit."""
     if metric in _SIGNED:
         return -np.inf, _SIGNED[metric]
     return 0.0, 1.0 if _SHARE.fullmatch(metric) else np.inf
 
 
 def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -> Margin:
-    """Give the margin of a time: a completion, a recovery.
+    """Return the margin of a time, such as a completion: a tenth, and at least `resolution`.
 
-    Parameters
-    ----------
-    metric : str
-        Name of the number.
-    unit : str
-        Its unit.
-    resolution : float, optional
-        The spacing of the samples that it is found in, in the unit: less is no difference.
-
-    Returns
-    -------
-    Margin
-        A tenth, and at least the resolution.
+    The resolution, in the unit of the metric, is the spacing of the samples that the time is read
+    from: smaller differences cannot be observed.
     """
     return Margin(metric, unit, higher_is_better=False, ratio=1.1, difference=resolution, least=1e-3)
 
 
 def harm_margin(metric: str) -> Margin:
-    """Give the margin of harm done to others, of a share, or of an index.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the number, from 0 to 1, of which less is better.
-
-    Returns
-    -------
-    Margin
-        0.05.
-    """
+    """Return the margin of a number from 0 to 1 of which less is better: 0.05."""
     return Margin(metric, "", higher_is_better=False, difference=0.05)
 
 
@@ -152,11 +107,11 @@ class Part:
     Attributes
     ----------
     scenario : dict
-        What is run.
+        The scenario to run.
     measure : callable
-        What is wanted of a run.
+        Function from a run to its metrics.
     records : bool
-        Whether that needs the tables over time.
+        Whether `measure` reads the tables over time.
     """
 
     scenario: Table
@@ -173,32 +128,32 @@ def _merged(parts: Mapping[str, CellNumbers]) -> CellNumbers:
 
 @dataclass(frozen=True)
 class Cell:
-    """One situation.
+    """One scenario in which every control is measured and compared.
 
     Attributes
     ----------
     name : str
-        In a few words, with units; unique within its criterion. A label, which may be reworded.
+        A short label with units, unique within its criterion. It may be reworded.
     parts : callable
-        The scenarios for a control in the judged place, by name; the first is the one that is
-        linked and drawn.
+        Function from the control under test to its scenarios by name; the page links and draws the
+        first.
     judged : tuple of Margin
-        What is compared with the baselines.
+        Metrics that are compared with the baselines.
     limits : tuple of Limit
-        What is judged by itself.
+        Metrics that are judged by themselves.
     parameters : mapping
-        What distinguishes this cell from the others of its criterion.
+        Values that distinguish this cell from the others of its criterion.
     numbers : callable
-        What follows from the numbers of all parts; by default all of them.
+        Function from the metrics of all parts to the metrics of the cell; by default it merges them.
     drawn : bool
         Whether rates and queue of the first run's first part are kept as curves.
     shown : tuple of (str, str)
-        Further numbers that the page has, each with its unit: they are not judged.
+        Further metrics that the page shows, each with its unit: they are not judged.
     decisive : bool
-        Whether it counts for the verdict of its criterion.
+        Whether it counts towards the verdict of its criterion.
     id : str
-        What data and files call it, unique within its criterion; by default what its name gives. A cell
-        whose name is reworded says the id that it had.
+        Its name in data and files, unique within its criterion; by default it follows from the label.
+        A cell that is relabelled states the id that it had.
     """
 
     name: str
@@ -218,32 +173,32 @@ class Cell:
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is asked of a control.
+    """One requirement on a control, and the cells that test it.
 
     Attributes
     ----------
     id : str
         Its name on the command line.
     section : str
-        Of RFC 9743, or of the document whose suite it belongs to.
+        The section of RFC 9743, or of the document that its suite follows.
     level : str
         ``MUST``, ``SHOULD``, or empty.
     title : str
-        In a few words.
+        A heading of a few words.
     about : str
-        What is done and why, a paragraph.
+        A paragraph on the method and its reason.
     cells : callable, optional
-        Its cells in a mode; None when it is not tested.
+        Function from a mode to its cells; None when it is not tested.
     beside : callable, optional
-        Further cells in a mode, with a further control as the victim; they decide nothing.
+        Function from a mode and a further control, the victim, to cells that decide nothing.
     axis : str
         The parameter along which its picture is drawn; empty for a row per cell.
     shown : str
         The metric of its picture.
     not_tested : str
-        Why there are no cells.
+        The reason why there are no cells.
     suite : str
-        That it is of: a name, or a folder.
+        The name or the directory of its suite.
     """
 
     id: str
@@ -264,21 +219,8 @@ class Criterion:
         return f"{self.suite}/{self.id}"
 
 
-def one_part(scenario: Callable[[Subject], Table], measure: CellMeasure, **more: Any) -> Any:
-    """Give the parts of a cell that has one scenario.
-
-    Parameters
-    ----------
-    scenario : callable
-        Makes it for a control.
-    measure : callable
-        What is wanted of a run.
-    **more
-        Other fields of `Part`.
-
-    Returns
-    -------
-    callable
-        As `Cell.parts`.
-    """
-    return lambda subject: {"run": Part(scenario(subject), measure, **more)}
+def one_part(
+    scenario: Callable[[Subject], Table], measure: CellMeasure, *, records: bool = False
+) -> Callable[[Subject], Parts]:
+    """Return the `Cell.parts` of a cell with a single scenario, built by `scenario` for each control."""
+    return lambda subject: {"run": Part(scenario(subject), measure, records)}

@@ -1,7 +1,6 @@
-"""What is measured in a run: functions of its summary, and of its tables where they are needed.
+"""Metrics of one run: functions of its summary.
 
-Flows of the control that is judged have names that begin with ``c``; those of its victims begin
-with ``v``.
+Names of flows of the control under test begin with ``c``, those of its victims with ``v``.
 """
 
 from __future__ import annotations
@@ -16,40 +15,16 @@ from ackclock.summary import FlowSummary, LinkSummary, number
 from ackclock_evaluate.cell import Numbers
 
 STARVED = 0.05
-"""Below this share of what is fair a flow starves."""
+"""A flow starves below this share of its fair share."""
 
 
 def flows(run: Run, prefix: str = "") -> list[FlowSummary]:
-    """Choose the flows whose names begin in some way.
-
-    Parameters
-    ----------
-    run : Run
-        A run.
-    prefix : str
-        Of their names.
-
-    Returns
-    -------
-    list of dict
-        As in the summary.
-    """
+    """Return the summaries of the flows whose names begin with `prefix`."""
     return [flow for flow in run.summary["flows"] if flow["name"].startswith(prefix)]
 
 
 def bottleneck(run: Run) -> LinkSummary:
-    """Give the link that a scenario is about: the first.
-
-    Parameters
-    ----------
-    run : Run
-        A run.
-
-    Returns
-    -------
-    dict
-        As in the summary.
-    """
+    """Return the summary of the scenario's first link, which is its bottleneck."""
     return run.summary["links"][0]
 
 
@@ -58,27 +33,19 @@ def _goodputs(chosen: Sequence[FlowSummary]) -> list[float]:
 
 
 def _largest(values: Sequence[float | None]) -> float:
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     return max(known, default=float("nan"))
 
 
 def general(run: Run) -> CellNumbers:
-    """Measure how the judged control uses a path.
+    """Return how the control under test uses a path.
 
-    Parameters
-    ----------
-    run : Run
-        A run.
-
-    Returns
-    -------
-    dict
-        ``goodput`` of its flows together (Mbit/s), ``utilisation`` and queueing delay of the
-        bottleneck (``delay_p50``, ``delay_p95``, ``delay_p99``, ms; and the time average
-        ``queue_mean``, packets), ``loss`` (share of packets sent), ``jain``, ``smallest_share`` (of
-        what is fair), ``resent_in_vain`` (share of what is sent that is sent again although it was
-        not lost), ``timeouts``, ``epochs`` (loss events of the first flow, where its control has
-        any).
+    - ``goodput`` of its flows together (Mbit/s), ``utilisation`` and queueing delay of the bottleneck
+      (``delay_p50``, ``delay_p95``, ``delay_p99``, ms; the time average ``queue_mean``, packets)
+    - ``loss`` (share of packets sent), ``resent_in_vain`` (retransmissions beyond the losses, share of
+      packets sent), ``sent_per_delivered``, ``timeouts``
+    - ``jain``, ``smallest_share`` (relative to the fair share)
+    - ``epochs``: loss events of the first flow, if its control has any
     """
     mine, link = flows(run, "c"), bottleneck(run)
     rates = _goodputs(mine)
@@ -104,7 +71,7 @@ def general(run: Run) -> CellNumbers:
 
 
 def _sent_per_delivered(run: Run, mine: Sequence[FlowSummary]) -> float:
-    """Give packets sent over packets delivered, at least 1 but for what is in flight."""
+    """Return packets sent per packet delivered, at least 1 apart from packets in flight."""
     from_s = run.summary["measured_from_s"]
     sent = delivered = 0.0
     for flow in mine:
@@ -116,106 +83,53 @@ def _sent_per_delivered(run: Run, mine: Sequence[FlowSummary]) -> float:
 
 
 def packet_bytes(flow: FlowSummary) -> float:
-    """Give the size of a flow's packets.
-
-    Parameters
-    ----------
-    flow : dict
-        As in the summary.
-
-    Returns
-    -------
-    float
-        Bytes.
-    """
+    """Return the size of a flow's packets, bytes."""
     return quantity(flow["settings"]["packet"], "size_bytes")
 
 
 def sent_per_round_trip(run: Run) -> CellNumbers:
-    """Measure how fast a control sends, delivered or not.
-
-    Parameters
-    ----------
-    run : Run
-        A run with one flow of it.
-
-    Returns
-    -------
-    dict
-        ``sent``: packets per round trip, without queueing, in the measured time.
-    """
+    """Return ``sent``: packets that the one flow sends per round trip (without queueing)."""
     flow = flows(run, "c")[0]
     seconds = run.summary["duration_s"] - run.summary["measured_from_s"]
     return {"sent": flow["sent_packets"] * flow["rtt_ms"] / 1e3 / seconds}
 
 
 def marked(run: Run) -> CellNumbers:
-    """Measure how many packets a queue marks.
-
-    Parameters
-    ----------
-    run : Run
-        A run in which all flows are of the judged control.
-
-    Returns
-    -------
-    dict
-        As `general`, and ``marked``: marks over packets sent.
-    """
+    """Return `general` and ``marked``, marks over packets sent, where all flows are of one control."""
     sent = sum(flow["sent_packets"] for flow in flows(run, "c"))
     return general(run) | {"marked": metrics.loss_rate(bottleneck(run)["marks"], sent)}
 
 
 def overload(run: Run) -> CellNumbers:
-    """Measure many flows on a thin link.
-
-    Parameters
-    ----------
-    run : Run
-        A run.
-
-    Returns
-    -------
-    dict
-        As `general`; and ``useful`` (share of what is sent that is delivered) and ``starving``
-        (share of the flows below 5 % of what is fair).
-    """
-    found = general(run)
+    """Return `general`, ``useful`` (share of packets delivered) and ``starving`` (share of flows)."""
+    metrics_of_run = general(run)
     rates = np.asarray(_goodputs(flows(run, "c")))
-    wasted = found["sent_per_delivered"]
-    return found | {
+    wasted = metrics_of_run["sent_per_delivered"]
+    return metrics_of_run | {
         "useful": 1 / wasted if np.isfinite(wasted) else 0.0,
         "starving": float(np.mean(rates < STARVED * rates.mean())) if rates.any() else 1.0,
     }
 
 
 def victims(run: Run) -> CellNumbers:
-    """Measure what is left to others beside the judged control.
+    """Return the shares of the control under test and of its victims.
 
-    Parameters
-    ----------
-    run : Run
-        A run.
-
-    Returns
-    -------
-    dict
-        ``goodput`` of the judged flows; of the victims together ``victim_goodput`` (Mbit/s),
-        ``victim_rtt_p95`` (ms), ``victim_loss``; ``share`` of the judged flows, per flow over a
-        victim's; ``smallest_share`` of any flow of what is fair.
+    ``goodput`` of its flows; of the victims together ``victim_goodput`` (Mbit/s), ``victim_rtt_p95``
+    (ms) and ``victim_loss``; ``share`` of its flows in the total goodput; ``smallest_share`` and
+    ``victim_smallest_share``, relative to the fair share of a flow.
     """
-    mine, others = flows(run, "c"), flows(run, "v")
-    rates = _goodputs([*mine, *others])
-    left = _goodputs(others)
+    mine, rivals = flows(run, "c"), flows(run, "v")
+    rates = _goodputs([*mine, *rivals])
+    left = _goodputs(rivals)
     total = sum(rates)
-    sent = sum(flow["sent_packets"] for flow in others)
+    sent = sum(flow["sent_packets"] for flow in rivals)
     mine_rates = _goodputs(mine)
     fair = total / len(rates)
     return {
         "goodput": sum(mine_rates),
         "victim_goodput": sum(left),
-        "victim_rtt_p95": _largest([flow["rtt_p95_ms"] for flow in others]),
-        "victim_loss": metrics.loss_rate(sum(flow["dropped_packets"] for flow in others), sent),
+        "victim_rtt_p95": _largest([flow["rtt_p95_ms"] for flow in rivals]),
+        "victim_loss": metrics.loss_rate(sum(flow["dropped_packets"] for flow in rivals), sent),
         "share": sum(mine_rates) / total if total else float("nan"),
         "smallest_share": min(rates) / fair if fair else 0.0,
         "victim_smallest_share": min(left) / fair if fair and left else float("nan"),
@@ -223,29 +137,19 @@ def victims(run: Run) -> CellNumbers:
 
 
 def completions(run: Run, *, groups: tuple[str, ...]) -> CellNumbers:
-    """Measure completion times of short transfers, and what long ones have beside them.
+    """Return completion times of short transfers, and the goodput of the long flows next to them.
 
-    Parameters
-    ----------
-    run : Run
-        A run.
-    groups : tuple of str
-        Beginnings of the names of the transfers, one per size.
-
-    Returns
-    -------
-    dict
-        ``goodput`` of the long flows ``long...`` together, and per group ``fct_p50_GROUP``,
-        ``fct_p95_GROUP`` and ``fct_p99_GROUP`` (s). A transfer that has not ended counts with the
-        time that it has had.
+    `groups` are prefixes of the transfers' names, one per size. ``goodput`` is that of the flows
+    ``long...`` together; each group has ``fct_p50_GROUP``, ``fct_p95_GROUP`` and ``fct_p99_GROUP``
+    (s). A transfer that has not ended counts with the length of the run.
     """
     end_s = run.summary["duration_s"]
-    found = {"goodput": sum(_goodputs(flows(run, "long")))}
+    values = {"goodput": sum(_goodputs(flows(run, "long")))}
     for group in groups:
-        times = [end_s if one is None else one for one in _times(run, group)]
+        times = [end_s if time_s is None else time_s for time_s in _times(run, group)]
         for percent in (50, 95, 99):
-            found[f"fct_p{percent}_{group}"] = float(np.percentile(times, percent))
-    return found
+            values[f"fct_p{percent}_{group}"] = float(np.percentile(times, percent))
+    return values
 
 
 def _times(run: Run, group: str) -> list[float | None]:
@@ -253,26 +157,16 @@ def _times(run: Run, group: str) -> list[float | None]:
 
 
 def requests(run: Run, *, name: str = "c") -> CellNumbers:
-    """Measure how long requests take.
+    """Return `general` and the times of the requests of flow `name`.
 
-    Parameters
-    ----------
-    run : Run
-        A run.
-    name : str
-        Of the flow that sends them.
-
-    Returns
-    -------
-    dict
-        As `general`; ``request_p50``, ``request_p95`` and ``request_p99`` (s; the length of the run
-        when none was complete).
+    ``request_p50``, ``request_p95`` and ``request_p99`` are seconds; the length of the run when no
+    request was completed.
     """
-    flow = next(one for one in run.summary["flows"] if one["name"] == name)
+    flow = next(flow for flow in run.summary["flows"] if flow["name"] == name)
     end_s = run.summary["duration_s"]
-    found = {
+    times = {
         "request_p50": flow["request_p50_s"],
         "request_p95": flow["request_p95_s"],
         "request_p99": flow["request_p99_s"],
     }
-    return general(run) | {key: end_s if one is None else one for key, one in found.items()}
+    return general(run) | {key: end_s if time_s is None else time_s for key, time_s in times.items()}

@@ -1,4 +1,4 @@
-"""The pictures of an evaluation: one per criterion, and timelines of what happened."""
+"""The pictures of an evaluation: one per criterion, and timelines of its cells."""
 
 from __future__ import annotations
 
@@ -17,49 +17,28 @@ from ackclock_evaluate.setting import CUBIC
 MOST_PANELS = 4
 MOST_TIMELINES = 2
 QUANTILES = (50, 95, 99)
-"""Percentiles that runs keep of delays and completion times."""
+"""The percentiles of delays and completion times that a run keeps."""
 LEAST_STEPS = 3
-"""Of a ladder."""
+"""The shortest ladder that is drawn."""
 WIDE = 8
-"""Parameters that differ by a larger factor stand on a logarithmic axis."""
+"""Parameters that differ by a larger factor are drawn on a logarithmic axis."""
 
 
 def metric_of(result: CriterionResult) -> tuple[str, str]:
-    """Choose what the picture of a criterion shows.
-
-    Parameters
-    ----------
-    result : CriterionResult
-        What came of it.
-
-    Returns
-    -------
-    str, str
-        A metric and its unit: the criterion's own, or the first that is judged.
-    """
-    margins = [one.margin for cell in result.cells for one in cell.judged]
-    units = {one.metric: one.unit for one in margins}
+    """Return the metric and the unit of a criterion's picture: its own, or the first that is judged."""
+    margins = [judged.margin for cell in result.cells for judged in cell.judged]
+    units = {margin.metric: margin.unit for margin in margins}
     limits = [limit for cell in result.cells for limit, _ in cell.limits]
     wanted = result.criterion.shown
     if not wanted:
         wanted = margins[0].metric if margins else limits[0].metric if limits else ""
-    return wanted, units.get(wanted, next((one.unit for one in limits), "") if not margins else "")
+    return wanted, units.get(wanted, next((limit.unit for limit in limits), "") if not margins else "")
 
 
 def criterion(result: CriterionResult, name: str) -> Group | None:
-    """Describe the figure of a criterion: its number along an axis, or by cell.
+    """Return the figure of a criterion, its metric along an axis or by cell; None without values.
 
-    Parameters
-    ----------
-    result : CriterionResult
-        The result of the criterion.
-    name : str
-        Of the candidate.
-
-    Returns
-    -------
-    Group or None
-        None when there is nothing to draw.
+    `name` is the label of the candidate.
     """
     metric, unit = metric_of(result)
     cells = [cell for cell in result.cells if cell.measured[CANDIDATE].values(metric)]
@@ -79,47 +58,47 @@ def _value(measured: Measured, metric: str) -> float:
 
 
 def _labels(cells: Sequence[CellResult], metric: str, name: str) -> list[tuple[str, str]]:
-    """Return the controls that have the number, each with its name: the candidate first."""
+    """Return the controls that have the metric, each with its label: the candidate first."""
     return [
-        (who, name if who == CANDIDATE else who)
-        for who in cells[0].measured
-        if any(np.isfinite(_value(cell.measured[who], metric)) for cell in cells)
+        (control, name if control == CANDIDATE else control)
+        for control in cells[0].measured
+        if any(np.isfinite(_value(cell.measured[control], metric)) for cell in cells)
     ]
 
 
 def _from_zero(chart: Chart) -> Chart:
-    """Let the vertical axis begin at 0, unless there are values below."""
-    lowest = [np.fmin.reduce(np.asarray(one.low, float), initial=0.0) for one in chart.series]
+    """Let the vertical axis begin at 0, unless values are negative."""
+    lowest = [np.fmin.reduce(np.asarray(series.low, float), initial=0.0) for series in chart.series]
     return chart if min(lowest) < 0 else replace(chart, y=replace(chart.y, range=(0.0, None)))
 
 
 def _along(cells: Sequence[CellResult], axis: str, metric: str, label: Axis, name: str) -> Group:
     groups: dict[str, list[CellResult]] = {}
     for cell in cells:
-        others = [
+        fixed = [
             f"{key.replace('_', ' ')} {value}" for key, value in cell.cell.parameters.items() if key != axis
         ]
-        groups.setdefault(", ".join(others), []).append(cell)
+        groups.setdefault(", ".join(fixed), []).append(cell)
     shown = list(groups.items())[:MOST_PANELS]
     charts = []
     for number, (title, group) in enumerate(shown):
         ordered = sorted(group, key=lambda cell: float(cell.cell.parameters[axis]))
         x = [float(cell.cell.parameters[axis]) for cell in ordered]
         series = []
-        for index, (who, control) in enumerate(_labels(cells, metric, name)):
-            found = [cell.measured[who].estimate(metric) for cell in ordered]
+        for index, (control, legend) in enumerate(_labels(cells, metric, name)):
+            estimates = [cell.measured[control].estimate(metric) for cell in ordered]
             series.append(
                 Series(
-                    control,
+                    legend,
                     index,
                     x,
-                    [one.value for one in found],
-                    low=[one.low for one in found],
-                    high=[one.high for one in found],
+                    [estimate.value for estimate in estimates],
+                    low=[estimate.low for estimate in estimates],
+                    high=[estimate.high for estimate in estimates],
                 )
             )
         is_wide = max(x) > WIDE * max(min(x), 1e-9) and min(x) > 0
-        ticks = [(one, f"{one:g}") for one in x] if is_wide else []
+        ticks = [(value, f"{value:g}") for value in x] if is_wide else []
         across = Axis(axis.replace("_", " "), log=is_wide, ticks=ticks)
         about = f"{title}: {label.titled}" if title else label.titled
         charts.append(
@@ -131,47 +110,36 @@ def _along(cells: Sequence[CellResult], axis: str, metric: str, label: Axis, nam
 def _by_cell(cells: Sequence[CellResult], metric: str, label: Axis, name: str) -> Group:
     labels = _labels(cells, metric, name)
     series = []
-    for index, (who, title) in enumerate(labels):
+    for index, (control, legend) in enumerate(labels):
         places = np.arange(len(cells)) + 0.8 * (index / len(labels) - 0.4)
-        found = [cell.measured[who].estimate(metric) for cell in cells]
+        estimates = [cell.measured[control].estimate(metric) for cell in cells]
         series.append(
             Series(
-                title,
+                legend,
                 index,
-                [one.value for one in found],
+                [estimate.value for estimate in estimates],
                 places,
-                left=[one.low for one in found],
-                right=[one.high for one in found],
+                left=[estimate.low for estimate in estimates],
+                right=[estimate.high for estimate in estimates],
                 look="points",
             )
         )
-    values = [abs(_value(cell.measured[who], metric)) for cell in cells for who, _ in labels]
-    known = [one for one in values if np.isfinite(one) and one > 0]
-    ends = np.concatenate([np.asarray(one.left, float) for one in series])
+    values = [abs(_value(cell.measured[control], metric)) for cell in cells for control, _ in labels]
+    known = [value for value in values if np.isfinite(value) and value > 0]
+    ends = np.concatenate([np.asarray(points.left, float) for points in series])
     is_wide = bool(known) and max(known) > 100 * min(known) and not np.any(ends < 0)
-    y = Axis("situation", names=[cell.cell.name for cell in cells])
+    y = Axis("cell", names=[cell.cell.name for cell in cells])
     height = 0.7 + 0.09 * len(cells) * (1 + len(labels))
     chart = Chart("cells", label.titled, replace(label, log=is_wide), y, series, kind="points", height=height)
     return Group([chart], linked=False)
 
 
 def quantiles(result: CriterionResult, name: str) -> Group | None:
-    """Describe the tail of a distribution whose percentile the criterion shows.
+    """Return the tail of the distribution whose percentile the criterion shows, a panel per cell.
 
-    The horizontal axis is -log10(1 - share), so that the last per cents have room: a cumulative
-    distribution function on its side.
-
-    Parameters
-    ----------
-    result : CriterionResult
-        The result of the criterion.
-    name : str
-        Of the candidate.
-
-    Returns
-    -------
-    Group or None
-        A panel per cell; None when the criterion's number is not a percentile, or the only one.
+    It is a cumulative distribution function on its side: the horizontal axis is -log10(1 - share), so
+    that the last per cents have room. None when the metric is not a percentile, or when a cell lacks
+    the others.
     """
     metric, unit = metric_of(result)
     known = [re.sub(r"_p\d+", f"_p{percent}", metric) for percent in QUANTILES]
@@ -179,7 +147,7 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
         return None
 
     def has_all(measured: Measured) -> bool:
-        return bool(np.isfinite([_value(measured, one) for one in known]).all())
+        return bool(np.isfinite([_value(measured, percentile) for percentile in known]).all())
 
     cells = [cell for cell in result.cells if has_all(cell.measured[CANDIDATE])][:MOST_PANELS]
     if not cells:
@@ -190,18 +158,18 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
     charts = []
     for number, cell in enumerate(cells):
         series = []
-        for index, (who, control) in enumerate(_labels([cell], metric, name)):
-            if not has_all(cell.measured[who]):
+        for index, (control, legend) in enumerate(_labels([cell], metric, name)):
+            if not has_all(cell.measured[control]):
                 continue
-            found = [cell.measured[who].estimate(one) for one in known]
+            estimates = [cell.measured[control].estimate(percentile) for percentile in known]
             series.append(
                 Series(
-                    control,
+                    legend,
                     index,
                     places,
-                    [one.value for one in found],
-                    low=[one.low for one in found],
-                    high=[one.high for one in found],
+                    [estimate.value for estimate in estimates],
+                    low=[estimate.low for estimate in estimates],
+                    high=[estimate.high for estimate in estimates],
                 )
             )
         title = f"{cell.cell.name}: {y.titled}"
@@ -213,41 +181,31 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
 
 
 def ladder(result: CriterionResult, name: str) -> Group | None:
-    """Describe what a flow of either kind has while more and more of a crowd are the candidate's.
+    """Return the goodput per flow of two controls as more flows of a fixed number are the candidate's.
 
-    Parameters
-    ----------
-    result : CriterionResult
-        The result of a criterion.
-    name : str
-        Of the candidate.
-
-    Returns
-    -------
-    Group or None
-        A panel per victim; None when there are too few steps of one crowd.
+    A panel per victim; None when no crowd has enough steps.
     """
     steps: dict[tuple[str, float], dict[float, Measured]] = {}
     for cell in result.cells:
-        of, measured = cell.cell.parameters, cell.measured[CANDIDATE]
-        if "mine" in of and np.isfinite(_value(measured, "victim_goodput")):
-            mine, others = float(of["mine"]), float(of["others"])
-            steps.setdefault((str(of["victim"]), mine + others), {})[mine] = measured
-    crowds = {key: found for key, found in steps.items() if len(found) >= LEAST_STEPS}
+        parameters, measured = cell.cell.parameters, cell.measured[CANDIDATE]
+        if "mine" in parameters and np.isfinite(_value(measured, "victim_goodput")):
+            mine, theirs = float(parameters["mine"]), float(parameters["others"])
+            steps.setdefault((str(parameters["victim"]), mine + theirs), {})[mine] = measured
+    crowds = {key: by_count for key, by_count in steps.items() if len(by_count) >= LEAST_STEPS}
     if not crowds:
         return None
     charts = []
     y = Axis("goodput per flow", "Mbit/s")
-    for number, ((victim, total), found) in enumerate(crowds.items()):
-        x = sorted(found)
+    for number, ((victim, total), by_count) in enumerate(crowds.items()):
+        x = sorted(by_count)
         kinds = (("goodput", name, 1.0, 0.0), ("victim_goodput", victim, -1.0, total))
         series = []
-        for index, (metric, control, sign, of_all) in enumerate(kinds):
-            flows = np.array([of_all + sign * mine for mine in x])
-            each = [found[mine].estimate(metric) for mine in x]
+        for index, (metric, control, sign, offset) in enumerate(kinds):
+            flows = np.array([offset + sign * mine for mine in x])
+            estimates = [by_count[mine].estimate(metric) for mine in x]
             with np.errstate(divide="ignore", invalid="ignore"):
                 value, low, high = (
-                    np.array([getattr(one, end) for one in each], float) / flows
+                    np.array([getattr(estimate, end) for estimate in estimates], float) / flows
                     for end in ("value", "low", "high")
                 )
             series.append(Series(control, index, x, value, low=low, high=high))
@@ -259,20 +217,9 @@ def ladder(result: CriterionResult, name: str) -> Group | None:
 
 
 def timelines(result: CriterionResult, name: str) -> Group | None:
-    """Describe what happened in the first run of the cells that are drawn over time.
+    """Return the first runs of the cells that are drawn over time, a row per cell.
 
-    Parameters
-    ----------
-    result : CriterionResult
-        The result of a criterion.
-    name : str
-        Of the candidate.
-
-    Returns
-    -------
-    Group or None
-        A row per cell, with the candidate next to CUBIC in its place, on the same scale; None when
-        no cell is drawn.
+    The candidate is next to CUBIC in its place, on the same scale. None when no cell is drawn.
     """
     drawn = [cell for cell in result.cells if cell.measured[CANDIDATE].curves]
     if result.worst and isinstance(result.worst[1], MarginResult):
@@ -282,18 +229,18 @@ def timelines(result: CriterionResult, name: str) -> Group | None:
         return None
     charts = []
     for row, cell in enumerate(drawn):
-        pair = [(who, cell.measured[who].curves) for who in (CANDIDATE, CUBIC)]
+        pair = [(control, cell.measured[control].curves) for control in (CANDIDATE, CUBIC)]
         rates = [_rates(curves) for _, curves in pair]
-        tops = [np.fmax.reduce(one.y, initial=0.0) for series in rates for one in series]
+        tops = [np.fmax.reduce(curve.y, initial=0.0) for series in rates for curve in series]
         y = Axis("rate", "Mbit/s", range=(0.0, 1.06 * max([float(top) for top in tops], default=1.0)))
-        for (who, curves), series in zip(pair, rates, strict=True):
-            heading = f"{cell.cell.name}: {name if who == CANDIDATE else CUBIC}"
+        for (control, curves), series in zip(pair, rates, strict=True):
+            heading = f"{cell.cell.name}: {name if control == CANDIDATE else CUBIC}"
             time = replace(SECONDS, range=(0.0, float(curves["time"][-1]) if curves else 1.0))
-            charts.append(Chart(f"{row} {who}", heading, time, y, series, height=1.7, heading=heading))
+            charts.append(Chart(f"{row} {control}", heading, time, y, series, height=1.7, heading=heading))
     return Group(charts, columns=2)
 
 
-MINE, OTHERS = "flows in its place", "others"
+MINE, OTHERS = "flows under test", "other flows"
 
 
 def _rates(curves: Mapping[str, Any]) -> list[Series]:

@@ -1,4 +1,4 @@
-"""What all scenarios of an evaluation have in common: the sender, the paths, and who sends."""
+"""The common ground of all scenarios of an evaluation: senders, paths, controls."""
 
 from __future__ import annotations
 
@@ -11,111 +11,70 @@ from ackclock.engine.build import Table
 
 Mode = Literal["quick", "full"]
 LONG_S = {"quick": 60.0, "full": 90.0}
-"""Length of a run in which nothing is changed."""
+"""Length of a run on a path that does not change."""
 PACKET_BYTES = 1500
 CUBIC = "cubic-linux"
-"""The CUBIC that is in use: that of Linux."""
+"""The CUBIC of Linux, the one that is in use."""
 BASELINES = (CUBIC, "reno")
-"""What a candidate is judged by: the CUBIC of Linux and Reno (RFC 5681)."""
+"""The controls that a candidate is compared with: the CUBIC of Linux and Reno (RFC 5681)."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A control in the place that is judged.
-
-    Attributes
-    ----------
-    name : str
-        A control's name, ``module:Class`` or ``library.so:name``.
-    params : mapping
-        Its parameters where they are not the defaults.
-    """
+    """The control under test, the candidate or a baseline in its place."""
 
     name: str
+    """A built-in control, ``module:Class`` or ``library.so:name``."""
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Parameters that differ from the defaults."""
 
     def flow(self, name: str, rtt_ms: float, **more: Any) -> Table:
-        """Describe a flow of it.
+        """Describe a flow of it, by default with a start within the first second.
 
-        Parameters
-        ----------
-        name : str
-            Name of the flow, the same for every control, so that chance is the same.
-        rtt_ms : float
-            Propagation round trip, milliseconds.
-        **more
-            Other keys of ``[[flow]]``; without a ``start`` it is in the first second.
-
-        Returns
-        -------
-        dict
-            The flow.
+        The name is the same for every control, so that the random streams are the same. `more` are
+        other keys of ``[[flow]]``.
         """
-        given = {"name": name, "start": {"uniform": ["0 s", "1 s"]}} | more
+        keys = {"name": name, "start": {"uniform": ["0 s", "1 s"]}} | more
         params = dict(self.params) or None
-        return build.flow(self.name, rtt=build.milliseconds(rtt_ms), params=params, **given)
+        return build.flow(self.name, rtt=build.milliseconds(rtt_ms), params=params, **keys)
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A path with one bottleneck.
-
-    Attributes
-    ----------
-    rate_mbps : float
-        Its rate, Mbit/s.
-    rtt_ms : float
-        Propagation round trip, milliseconds.
-    buffer_bdp : float
-        Its queue in bandwidth-delay products; at least two packets.
-    packet_bytes : int
-        Size of a data packet.
-    queue_packets : int, optional
-        The queue in packets, in place of `buffer_bdp`.
-    discipline : mapping
-        Other keys of the queue: ``kind`` and so on; droptail by default.
-    link : mapping
-        Other keys of the bottleneck: ``loss``, ``delay_noise``, ``reverse`` and so on.
-    """
+    """A path with one bottleneck."""
 
     rate_mbps: float = 50.0
     rtt_ms: float = 40.0
+    """Propagation round trip."""
     buffer_bdp: float = 1.0
+    """The queue in bandwidth-delay products; at least two packets."""
     packet_bytes: int = PACKET_BYTES
     queue_packets: int | None = None
+    """The queue in packets, instead of `buffer_bdp`."""
     discipline: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Other keys of the queue, such as ``kind``; droptail by default."""
     link: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Other keys of the bottleneck, such as ``loss``, ``delay_noise`` or ``reverse``."""
 
     @property
     def packets_per_second(self) -> float:
-        """How many data packets it carries in a second."""
+        """Return its rate in data packets per second."""
         return self.rate_mbps * 1e6 / (8 * self.packet_bytes)
 
     @property
     def bdp_packets(self) -> float:
-        """Its bandwidth-delay product, packets."""
+        """Return its bandwidth-delay product, packets."""
         return self.packets_per_second * self.rtt_ms / 1e3
 
     @property
     def buffer_packets(self) -> int:
-        """Its queue, packets."""
+        """Return the size of its queue, packets."""
         if self.queue_packets is not None:
             return self.queue_packets
         return max(2, round(self.buffer_bdp * self.bdp_packets))
 
     def with_link(self, **keys: Any) -> Bottleneck:
-        """Give the same path with other keys of the bottleneck.
-
-        Parameters
-        ----------
-        **keys
-            Such as ``loss={"kind": "bernoulli", "rate": "1 %"}``.
-
-        Returns
-        -------
-        Bottleneck
-            The path.
-        """
+        """Return the same path with other keys of the link, such as ``loss={...}``."""
         return replace(self, link={**self.link, **keys})
 
     def scenario(
@@ -127,28 +86,11 @@ class Bottleneck:
         events: tuple[Table, ...] = (),
         tcp: Mapping[str, Any] | None = None,
     ) -> Table:
-        """Put flows on the path.
+        """Return a scenario with flows on the path, by default measured after a quarter of its length.
 
-        Parameters
-        ----------
-        *flows : dict
-            As `Subject.flow` gives them.
-        duration_s : float
-            Length of a run, seconds.
-        measured_from_s : float, optional
-            When measuring starts; by default after a quarter.
-        sample_s : float
-            Spacing of the tables over time, seconds.
-        events : tuple of dict
-            Changes of the path.
-        tcp : mapping, optional
-            Settings of all senders that differ.
-
-        Returns
-        -------
-        dict
-            A scenario: senders as Linux has them, and a random delay of up to one packet's time
-            before each send, so that no two flows are in step by construction.
+        Senders are configured as on Linux, and each send is delayed at random by up to one packet's
+        transmission time, so that no two flows are synchronised by construction. `sample_s` is the
+        spacing of the tables over time; `tcp` overrides settings of all senders.
         """
         from_s = duration_s / 4 if measured_from_s is None else measured_from_s
         queue = {"kind": "droptail", "limit": build.packets(self.buffer_packets), **self.discipline}
@@ -165,18 +107,7 @@ class Bottleneck:
         )
 
     def sender(self, more: Mapping[str, Any] | None = None) -> Table:
-        """Give the settings that all senders have.
-
-        Parameters
-        ----------
-        more : mapping, optional
-            What differs.
-
-        Returns
-        -------
-        dict
-            As ``[tcp]`` has them.
-        """
+        """Return the ``[tcp]`` settings of all senders, with `more` replacing the usual ones."""
         packet_time_s = 1 / self.packets_per_second
         usual = {
             "profile": "linux",
@@ -191,23 +122,9 @@ STANDARD = Bottleneck()
 
 
 def change(at_s: float, key: str, to: str | bool, every_s: float | None = None) -> Table:
-    """Describe a change of a path.
+    """Describe a change of a path, an ``[[event]]`` that sets a key such as ``dumbbell.rate``.
 
-    Parameters
-    ----------
-    at_s : float
-        When, seconds.
-    key : str
-        Such as ``dumbbell.rate``.
-    to : str or bool
-        Its new value.
-    every_s : float, optional
-        How often it happens again, seconds.
-
-    Returns
-    -------
-    dict
-        An ``[[event]]``.
+    It repeats every `every_s` seconds if that is given.
     """
     again = {} if every_s is None else {"every": build.seconds(every_s)}
     return {"at": build.seconds(at_s), "set": key, "to": to, **again}

@@ -1,4 +1,4 @@
-"""The numbers of an evaluation as tables, and the names of the scenarios that give them."""
+"""The numbers of an evaluation as tables, and the names of its scenario files."""
 
 from __future__ import annotations
 
@@ -13,82 +13,47 @@ from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Ev
 from ackclock_evaluate.setting import BASELINES
 
 _LAST = ("point", "run", "error", "experiment")
-"""Columns of a sweep that an evaluation has otherwise."""
+"""Columns of a sweep that an evaluation replaces."""
 
 
-def scenario_name(criterion: str, cell: str, who: str = CANDIDATE, part: str = "") -> str:
-    """Name the file of a cell's scenario.
+def scenario_name(criterion: str, cell: str, control: str = CANDIDATE, part: str = "") -> str:
+    """Return the file of a cell's scenario, relative to the page; the first part has an empty name.
 
-    Parameters
-    ----------
-    criterion : str
-        Its id.
-    cell : str
-        The cell's id.
-    who : str
-        In the judged place, as `CellResult.measured` names it.
-    part : str
-        Of the cell; empty for its first.
-
-    Returns
-    -------
-    str
-        Relative to the page.
+    `criterion` and `cell` are ids; `control` is a key of `CellResult.measured`.
     """
-    folder = "" if who == CANDIDATE else f"{slug(who)}/"
+    folder = "" if control == CANDIDATE else f"{slug(control)}/"
     return f"scenarios/{folder}{slug(criterion, cell, part)}.toml"
 
 
-def scenarios(criterion: str, cell: CellResult, who: str) -> dict[str, str]:
-    """Name the files of all scenarios of a cell.
-
-    Parameters
-    ----------
-    criterion : str
-        Its id.
-    cell : CellResult
-        The cell.
-    who : str
-        In the judged place.
-
-    Returns
-    -------
-    dict
-        Files by part.
-    """
+def scenarios(criterion: str, cell: CellResult, control: str) -> dict[str, str]:
+    """Return the files of all scenarios of a cell by part."""
     return {
-        part: scenario_name(criterion, cell.cell.id, who, part if index else "")
-        for index, part in enumerate(cell.measured[who].scenarios)
+        part: scenario_name(criterion, cell.cell.id, control, part if index else "")
+        for index, part in enumerate(cell.measured[control].scenarios)
     }
 
 
 def cells(evaluation: Evaluation) -> pl.DataFrame:
-    """Give a row per cell, control and number.
+    """Return a row per cell, control and metric.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns criterion, cell, control, role, metric, unit, value, low, high, runs, verdict (of
-        the candidate's judged numbers), scenario, and a column per parameter of cells.
+    The columns are criterion, cell, control, role, metric, unit, value, low, high, runs, verdict (of
+    the candidate's judged metrics), scenario, and each parameter of a cell.
     """
     rows = []
-    names = sorted({key for one in evaluation.results for cell in one.cells for key in cell.cell.parameters})
+    names = sorted(
+        {key for result in evaluation.results for cell in result.cells for key in cell.cell.parameters}
+    )
     for result in evaluation.results:
         for cell in result.cells:
-            judged = {one.margin.metric: one.compared.verdict for one in cell.judged}
+            judged = {metric.margin.metric: metric.compared.verdict for metric in cell.judged}
             judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
             units = dict(cell.cell.shown)
-            units |= {one.margin.metric: one.margin.unit for one in cell.judged}
-            for who, measured in cell.measured.items():
-                mine = who == CANDIDATE
+            units |= {metric.margin.metric: metric.margin.unit for metric in cell.judged}
+            for control, measured in cell.measured.items():
+                mine = control == CANDIDATE
                 metrics = dict.fromkeys(key for run in measured.numbers for key in run)
                 for metric in metrics:
-                    found = measured.estimate(metric)
+                    estimate = measured.estimate(metric)
                     rows.append(
                         {
                             "criterion": result.criterion.id,
@@ -97,12 +62,12 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
                             "role": role_of(who),
                             "metric": metric,
                             "unit": units.get(metric, ""),
-                            "value": found.value,
-                            "low": found.low,
-                            "high": found.high,
-                            "runs": found.samples,
+                            "value": estimate.value,
+                            "low": estimate.low,
+                            "high": estimate.high,
+                            "runs": estimate.samples,
                             "verdict": judged.get(metric) if mine else None,
-                            "scenario": scenario_name(result.criterion.id, cell.cell.id, who),
+                            "scenario": scenario_name(result.criterion.id, cell.cell.id, control),
                             **{
                                 name: str(cell.cell.parameters[name])
                                 if name in cell.cell.parameters
@@ -114,36 +79,17 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
 
 
-def role_of(who: str) -> str:
-    """Say what a control is in an evaluation.
-
-    Parameters
-    ----------
-    who : str
-        As `CellResult.measured` names it.
-
-    Returns
-    -------
-    str
-        ``candidate``, ``baseline`` or ``shown``.
-    """
-    if who == CANDIDATE:
-        return who
-    return "baseline" if who in BASELINES else "shown"
+def role_of(control: str) -> str:
+    """Return ``candidate``, ``baseline`` or ``shown`` for a key of `CellResult.measured`."""
+    if control == CANDIDATE:
+        return control
+    return "baseline" if control in BASELINES else "shown"
 
 
 def numbers(evaluation: Evaluation) -> pl.DataFrame:
-    """Give a row per run, control and number.
+    """Return a row per run, control and metric.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns criterion, cell, control, role, run, metric, value.
+    The columns are criterion, cell, control, role, run, metric, value.
     """
     rows = [
         {
@@ -157,7 +103,7 @@ def numbers(evaluation: Evaluation) -> pl.DataFrame:
         }
         for result in evaluation.results
         for cell in result.cells
-        for who, measured in cell.measured.items()
+        for control, measured in cell.measured.items()
         for index, run in enumerate(measured.numbers)
         for metric, value in run.items()
     ]
@@ -165,18 +111,10 @@ def numbers(evaluation: Evaluation) -> pl.DataFrame:
 
 
 def runs(evaluation: Evaluation) -> pl.DataFrame:
-    """Give a row per run and flow, as a sweep does.
+    """Return a row per run and flow, as a sweep does.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns criterion, cell, control and role (in the judged place), part (of the cell), run,
-        and those of a sweep.
+    The columns are criterion, cell, control and role (of the control under test), part (of the cell),
+    run, and those of a sweep.
     """
     kinds = {float: pl.Float64, int: pl.Int64, str: pl.String}
     named = ("criterion", "cell", "control", "role", "part")
@@ -184,9 +122,9 @@ def runs(evaluation: Evaluation) -> pl.DataFrame:
     schema: dict[str, Any] = dict.fromkeys(named, pl.String) | {"run": pl.Int64}
     schema |= {name: kinds[kind] for name, kind in sweep.items()}
     columns: dict[str, list[Any]] = {name: [] for name in schema}
-    for result, cell, who in _places(evaluation):
-        about = (result.criterion.id, cell.cell.name, _name(evaluation, who), role_of(who))
-        for run, part, flows in cell.measured[who].flows:
+    for result, cell, control in _controls(evaluation):
+        about = (result.criterion.id, cell.cell.name, _name(evaluation, control), role_of(control))
+        for run, part, flows in cell.measured[control].flows:
             count = len(flows.get("flow", ()))
             shared: dict[str, Any] = dict(zip(named, (*about, part), strict=True)) | {"run": run}
             for name, column in columns.items():
@@ -195,12 +133,12 @@ def runs(evaluation: Evaluation) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=schema, strict=False)
 
 
-def _places(evaluation: Evaluation) -> Iterator[tuple[CriterionResult, CellResult, str]]:
+def _controls(evaluation: Evaluation) -> Iterator[tuple[CriterionResult, CellResult, str]]:
     for result in evaluation.results:
         for cell in result.cells:
-            for who in cell.measured:
-                yield result, cell, who
+            for control in cell.measured:
+                yield result, cell, control
 
 
 def _name(evaluation: Evaluation, who: str) -> str:
-    return evaluation.request.candidate.name if who == CANDIDATE else who
+    return evaluation.asked.candidate.name if control == CANDIDATE else control

@@ -1,4 +1,4 @@
-"""What is measured over time: functions of the tables of a recorded run."""
+"""Metrics over time of one run: functions of the tables of a recorded run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ackclock import metrics
 from ackclock.engine import Run
@@ -16,24 +16,15 @@ from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes
 
 CURVE_POINTS = 240
 WINDOW_S = 1.0
-"""Over which a rate is a mean when the time until it is back is measured."""
+"""The span over which a rate is averaged when a recovery is timed."""
 
 
 def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
-    """Measure what is sent into a silence, and the time until the rate is back.
+    """Return the packets sent into a silence, and the time until the rate of the one flow is back.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow.
-    from_s, to_s : float
-        The silence; its first fifth of a second is the round trip in which nobody can know.
-
-    Returns
-    -------
-    dict
-        ``sent_in_silence`` (packets) and ``recovery`` (s until the mean over a second is half of
-        what it was before; the rest of the run if it never is).
+    ``sent_in_silence`` (packets) leaves out the first 0.2 s of the silence, a round trip in which the
+    sender cannot know of it. ``recovery`` is the time (s) until the mean over a second reaches half of
+    its value before the silence; the rest of the run if it never does.
     """
     flow = flows(run, "c")[0]
     table = run.windows.filter(pl.col("flow") == flow["id"])
@@ -48,45 +39,29 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     }
 
 
-def _first_time(run: Run, amount: Any, time_s: Any, from_s: float, least_mbps: float) -> float:
-    """Find the time from `from_s` until the mean over the last second is as large as asked for.
-
-    The second slides: seconds that are counted from `from_s` would make 9.1 and 9.9 s both 10.
-    """
-    end_s = float(run.summary["duration_s"])
-    return first_time(time_s, amount, from_s, end_s, least_mbps)
+def _first_time(run: Run, amount: ArrayLike, time_s: ArrayLike, from_s: float, least_mbps: float) -> float:
+    return first_time(time_s, amount, from_s, float(run.summary["duration_s"]), least_mbps)
 
 
 def first_time(time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float, least_mbps: float) -> float:
-    """Find when the mean rate over the last second first reaches a level.
+    """Return the seconds from `from_s` until the mean rate over the last second reaches `least_mbps`.
 
-    Parameters
-    ----------
-    time_s, amount : array_like
-        Ends of samples, and bytes since the sample before.
-    from_s, end_s : float
-        From when on, and until when.
-    least_mbps : float
-        The level, Mbit/s.
-
-    Returns
-    -------
-    float
-        Seconds since `from_s`, at least the one that the mean is over; interpolated between
-        samples. All of the time if the level is never reached.
+    `amount` has the bytes since the sample before, `time_s` the ends of the samples; the result is
+    interpolated between samples, at least 1 s, and ``end_s - from_s`` if the level is never reached.
+    The second slides: whole seconds counted from `from_s` would make 9.1 and 9.9 s both 10.
     """
     time = np.asarray(time_s, float)
     total = np.concatenate([[0.0], np.cumsum(np.asarray(amount, float))])
-    # The first sample is of a time as long as that of the second.
+    # The first sample spans as long a time as the second.
     begin = 2 * time[0] - time[1] if time.size > 1 else 0.0
     known = np.concatenate([[begin], time])
     inside = time[(time > from_s + WINDOW_S) & (time <= end_s)]
     at = np.concatenate([[from_s + WINDOW_S], inside])
     rate = (np.interp(at, known, total) - np.interp(at - WINDOW_S, known, total)) * 8e-6 / WINDOW_S
-    there = rate >= least_mbps
-    if not there.any():
+    reached = rate >= least_mbps
+    if not reached.any():
         return end_s - from_s
-    first = int(np.argmax(there))
+    first = int(np.argmax(reached))
     if first == 0:
         return WINDOW_S
     before, after = rate[first - 1], rate[first]
@@ -95,19 +70,10 @@ def first_time(time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float
 
 
 def cuts(run: Run) -> CellNumbers:
-    """Measure how many cuts of the window were for nothing.
+    """Return `general`, ``cuts``, and the share of them that was undone, ``spurious_cuts``.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    dict
-        As `general`; ``cuts`` (losses and timeouts that the flows of the judged control were told
-        of in the measured time) and ``spurious_cuts``, the share of them that was undone because
-        nothing had been lost (0 without cuts).
+    ``cuts`` counts the losses and timeouts reported to the flows of the control under test in the
+    measured time. A cut is undone when nothing had been lost; without cuts the share is 0.
     """
     mine = [flow["id"] for flow in flows(run, "c")]
     kinds = run.events.filter(
@@ -120,18 +86,7 @@ def cuts(run: Run) -> CellNumbers:
 
 
 def delay_range(run: Run) -> CellNumbers:
-    """Measure by how much a control varies its own round-trip time.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow of it, alone.
-
-    Returns
-    -------
-    dict
-        ``delay_range``: from the 5th to the 95th percentile of the RTTs in the samples, ms.
-    """
+    """Return ``delay_range`` of a flow alone: p5 to p95 of the RTTs in its samples, ms."""
     table = run.windows.filter(
         (pl.col("flow") == flows(run, "c")[0]["id"]) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
@@ -143,20 +98,9 @@ def delay_range(run: Run) -> CellNumbers:
 
 
 def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
-    """Measure for how long a flow got next to nothing.
+    """Return ``starved``: the longest time (s) that a flow got less than 5 % of its fair share.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    prefix : str
-        Of the flows that may starve.
-
-    Returns
-    -------
-    dict
-        ``starved``: the longest time (s) in which one of them had less than 5 % of what is fair,
-        by means over five samples.
+    Only flows whose names begin with `prefix` count; rates are means over five samples.
     """
     table = run.windows
     count = len(run.summary["flows"])
@@ -165,104 +109,68 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     scale_s = 5 * float(np.median(np.diff(times)))
     rates = []
     for index in range(count):
-        one = table.filter(pl.col("flow") == index)
-        rates.append(
-            metrics.over_intervals(
-                one["time_s"].to_numpy(), one["delivered_bytes"].to_numpy(), scale_s, from_s, end_s
-            )[1]
-        )
+        flow_table = table.filter(pl.col("flow") == index)
+        times_s, delivered = flow_table["time_s"].to_numpy(), flow_table["delivered_bytes"].to_numpy()
+        rates.append(metrics.over_intervals(times_s, delivered, scale_s, from_s, end_s)[1])
     together = np.asarray(rates)
     fair = together.sum(axis=0) / count
     longest = 0
     for flow in flows(run, prefix):
-        below = together[flow["id"]] < STARVED * fair
         length = 0
-        for one in below:
-            length = length + 1 if one else 0
+        for is_starved in together[flow["id"]] < STARVED * fair:
+            length = length + 1 if is_starved else 0
             longest = max(longest, length)
     return {"starved": longest * scale_s}
 
 
 def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> CellNumbers:
-    """Measure how alike flows share over several time scales.
+    """Return `general` and how evenly flows share over several time scales.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    scales_s : tuple of float
-        Over which rates are averaged, seconds; multiples of the sampling interval.
-
-    Returns
-    -------
-    dict
-        As `general`; ``jain_1``, ``jain_5``, ... (means of Jain's index), ``worst_fifth`` (mean of
-        the smallest fifth of those over the shortest scale).
+    ``jain_1``, ``jain_5``, ... are means of Jain's index over `scales_s`, which are multiples of the
+    sampling interval; ``worst_fifth`` is the mean of the smallest fifth over the shortest scale.
     """
-    found = general(run)
+    values = general(run)
     from_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     mine = [flow["id"] for flow in flows(run, "c")]
     time_s, amounts = _delivered(run, mine)
     for scale_s in scales_s:
         _, rates = metrics.over_intervals(time_s, amounts, scale_s, from_s, end_s)
         index = metrics.jain(rates, axis=1)
-        found[f"jain_{scale_s:g}"] = float(np.nanmean(index))
+        values[f"jain_{scale_s:g}"] = float(np.nanmean(index))
         if scale_s == scales_s[0]:
-            found["worst_fifth"] = metrics.worst_mean(index, 0.2)
-    return found
+            values["worst_fifth"] = metrics.worst_mean(index, 0.2)
+    return values
 
 
-def _delivered(run: Run, chosen: Sequence[int]) -> tuple[Any, Any]:
-    """Give the sampling times, and bytes delivered by sample and flow."""
+def _delivered(run: Run, chosen: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sampling times, and the bytes delivered by sample and flow."""
     wide = run.windows.filter(pl.col("flow").is_in(list(chosen))).pivot(
         on="flow", index="time_s", values="delivered_bytes", sort_columns=False
     )
-    columns = [wide[str(one)].fill_null(0).to_numpy() for one in chosen]
+    columns = [wide[str(flow)].fill_null(0).to_numpy() for flow in chosen]
     return wide["time_s"].to_numpy(), np.stack(columns, axis=1)
 
 
 def joining(run: Run, *, every_s: float) -> CellNumbers:
-    """Measure how long newcomers wait for their share.
+    """Return ``fair_time``: the mean time (s) until newcomers have their share.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run in which flow k starts at k times `every_s`, k from 0.
-    every_s : float
-        Seconds between the starts.
-
-    Returns
-    -------
-    dict
-        ``fair_time``: mean over the newcomers of the time until all flows that are there are
-        0.1-fair, by means over a second; `every_s` when they never are.
+    Flow k starts at k times `every_s`. A newcomer has its share when all flows present are 0.1-fair by
+    means over a second; it counts with `every_s` when they never are.
     """
     mine = flows(run, "c")
-    found = []
+    times_s = []
     for last in range(1, len(mine)):
         time_s, amounts = _delivered(run, [flow["id"] for flow in mine[: last + 1]])
         from_s = last * every_s
         ends, rates = metrics.over_intervals(time_s, amounts, 1.0, from_s, from_s + every_s)
-        found.append(min(every_s, metrics.delta_fair_time(ends, rates, 0.1, from_s)))
-    return {"fair_time": float(np.mean(found))}
+        times_s.append(min(every_s, metrics.delta_fair_time(ends, rates, 0.1, from_s)))
+    return {"fair_time": float(np.mean(times_s))}
 
 
 def recovery(run: Run, *, at_s: float, least_mbps: float) -> CellNumbers:
-    """Measure how fast a flow takes what has become free.
+    """Return `general` and ``recovery``: seconds from `at_s` until the one flow reaches `least_mbps`.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow of the judged control.
-    at_s : float
-        When something changed.
-    least_mbps : float
-        The rate at which it has recovered, Mbit/s.
-
-    Returns
-    -------
-    dict
-        As `general`, and ``recovery`` (s; the rest of the run if it never does).
+    It is the rest of the run if the flow never does.
     """
     flow = flows(run, "c")[0]
     table = run.windows.filter(pl.col("flow") == flow["id"])
@@ -271,22 +179,12 @@ def recovery(run: Run, *, at_s: float, least_mbps: float) -> CellNumbers:
 
 
 def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> CellNumbers:
-    """Count how often a circuit breaker for media would cut the flow off.
+    """Return ``trips``: how often a circuit breaker for media would cut a flow off (RFC 8083).
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow of the judged control, alone, with samples of a second.
-    from_s : float
-        The start, which does not count, seconds.
-    window_s : float
-        Three reporting intervals of five seconds.
-
-    Returns
-    -------
-    dict
-        ``trips``: windows in which the flow sent more than ten times what a TCP flow would at its
-        loss fraction p, s/(R sqrt(2p/3)) with one packet per ACK (RFC 8083, sections 4.3 and 5).
+    It trips in a window in which the flow, alone, sends more than ten times the TCP rate at its loss
+    fraction p, s/(R sqrt(2p/3)) with one packet per ACK (sections 4.3 and 5). The window is three
+    reporting intervals of 5 s; samples are of a second; windows that begin before `from_s` do not
+    count.
     """
     flow = flows(run, "c")[0]
     table = run.windows.filter(pl.col("flow") == flow["id"])
@@ -308,24 +206,16 @@ def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> CellNumbers:
 
 
 def curves(run: Run) -> CellCurves:
-    """Keep what a timeline needs.
+    """Return the curves of a timeline, each of at most 240 numbers.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    dict
-        ``time``, ``queue`` (packets at the first link), and ``rate NAME`` per flow (Mbit/s), each
-        at most 240 numbers; the first eight flows.
+    ``time`` (s), ``queue`` (packets at the first link), and ``rate NAME`` (Mbit/s) of the first eight
+    flows.
     """
     queue = run.queues.filter(pl.col("link") == 0)
     time_s = queue["time_s"].to_numpy()
     step = max(1, -(-len(time_s) // CURVE_POINTS))
     count = len(time_s) // step
-    found = {
+    lines = {
         "time": _rounded(time_s[: count * step].reshape(count, step)[:, -1]),
         "queue": _rounded(queue["mean_packets"].to_numpy()[: count * step].reshape(count, step).mean(axis=1)),
     }
@@ -333,11 +223,11 @@ def curves(run: Run) -> CellCurves:
     for flow in run.summary["flows"][:8]:
         table = run.windows.filter(pl.col("flow") == flow["id"])
         amount = np.zeros(count)
-        place = np.minimum(np.searchsorted(found["time"], table["time_s"].to_numpy() - 1e-9), count - 1)
-        np.add.at(amount, place, table["delivered_bytes"].to_numpy())
-        found[f"rate {flow['name']}"] = _rounded(amount * 8e-6 / seconds)
-    return found
+        bins = np.minimum(np.searchsorted(lines["time"], table["time_s"].to_numpy() - 1e-9), count - 1)
+        np.add.at(amount, bins, table["delivered_bytes"].to_numpy())
+        lines[f"rate {flow['name']}"] = _rounded(amount * 8e-6 / seconds)
+    return lines
 
 
-def _rounded(values: Any) -> list[float]:
-    return [round(float(one), 4) for one in values]
+def _rounded(values: NDArray[Any]) -> list[float]:
+    return [round(float(value), 4) for value in values]
