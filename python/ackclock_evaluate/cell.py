@@ -189,7 +189,7 @@ class Criterion:
         A paragraph on the method and its reason.
     cells : callable, optional
         Function from a mode to its cells; None when it is not tested.
-    beside : callable, optional
+    further : callable, optional
         Function from a mode and a further control, the victim, to cells that decide nothing.
     axis : str
         The parameter along which its picture is drawn; empty for a row per cell.
@@ -207,7 +207,7 @@ class Criterion:
     title: str
     about: str
     cells: Callable[[Mode], list[Cell]] | None = None
-    beside: Callable[[Mode, str], list[Cell]] | None = None
+    further: Callable[[Mode, str], list[Cell]] | None = None
     axis: str = ""
     shown: str = ""
     not_tested: str = ""

@@ -26,12 +26,12 @@ UNPAIRED = 1000
 
 
 def _cells(criterion: Criterion, request: Request) -> list[Cell]:
-    cells = list(criterion.cells(request.mode)) if criterion.cells else []
-    if criterion.beside is not None:
-        further = [name for name in dict.fromkeys(request.against) if name not in BASELINES]
+    found = list(criterion.cells(asked.mode)) if criterion.cells else []
+    if criterion.further is not None:
+        further = [name for name in dict.fromkeys(asked.against) if name not in BASELINES]
         for name in further:
-            cells += [replace(cell, decisive=False) for cell in criterion.beside(request.mode, name)]
-    return cells
+            found += [replace(cell, decisive=False) for cell in criterion.further(asked.mode, name)]
+    return found
 
 
 class Work:

@@ -136,8 +136,8 @@ def test_a_control_that_cannot_back_off_is_worse(ackclock_here: Run) -> None:
     ("arguments", "words"),
     [
         (["no-such-control"], "no-such-control"),
-        (["cubic", "--only", "nothing"], "choose of collapse-loss"),
-        (["cubic", "--suite", "nothing"], "choose of rfc9743"),
+        (["cubic", "--only", "nothing"], "choose from collapse-loss"),
+        (["cubic", "--suite", "nothing"], "choose from rfc9743"),
         (["cubic", "--set", "c"], "KEY=VALUE"),
         (["cubic", "--set", "c=much", "--only", "iot"], "c"),
         (["cubic", "--limit", "soon"], "--limit"),

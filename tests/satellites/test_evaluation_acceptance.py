@@ -343,10 +343,10 @@ def test_controls_that_are_only_shown_decide_nothing(evaluate: Evaluate) -> None
     bad, good = overload.cells("quick")[1], queueing.BLOAT.cells("quick")[0]  # type: ignore[misc]
     criterion = replace(of([good]), beside=lambda _, name: [replace(bad, name=f"next to {name}")])
     small = Subject("constant", {"window": 20.0})
-    evaluated = evaluate(small, criterion, against=("vegas", "cubic-linux"))
-    assert [cell.cell.name for cell in cells(evaluated)] == [good.name, "next to vegas"]
-    assert cells(evaluated)[1].verdict == "worse"
-    assert evaluated.results[0].verdict == "better"
+    found = evaluate(small, asked, against=("vegas", "cubic-linux"))
+    assert [cell.cell.name for cell in cells(found)] == [good.name, "next to vegas"]
+    assert cells(found)[1].verdict == "worse"
+    assert found.results[0].verdict == "better"
 
 
 class Steady(ackclock.Control):

@@ -1,4 +1,4 @@
-"""What RFC 9743 (BCP 133) asks of a new congestion control, criterion by criterion."""
+"""The criteria of RFC 9743 (BCP 133) for a new congestion control, in its order."""
 
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.criteria import changes, collapse, paths, queueing, sharing, traffic
@@ -10,7 +10,7 @@ NOT_TESTED = (
         "",
         "Multipath",
         "",
-        not_tested="not applicable: a flow has one path here; a change of path is criterion path",
+        not_tested="not applicable: a flow has one path here; criterion path tests a change of path",
     ),
     Criterion(
         "documents",
@@ -19,7 +19,7 @@ NOT_TESTED = (
         "Documents",
         "",
         not_tested="for people to judge: deviations from RFC 2914 and RFC 7141, deployment, and "
-        "what an operator can set",
+        "settings for operators",
     ),
 )
 
@@ -48,4 +48,4 @@ RFC9743: tuple[Criterion, ...] = (
     paths.DATACENTRE,
     *NOT_TESTED,
 )
-"""In the order of the RFC."""
+"""The criteria in the order of the RFC."""

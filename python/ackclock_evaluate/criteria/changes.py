@@ -20,28 +20,15 @@ from ackclock_evaluate.cell import (
     one_part,
     time_margin,
 )
+from ackclock_evaluate.criteria.queueing import plural
 from ackclock_evaluate.criteria.sharing import harm_cell
 from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mode, Subject, change
 
 
 def pulses(path: Bottleneck, period_s: float, duration_s: float, *, on_s: float = 0.1) -> list[Table]:
-    """Describe datagrams that come in pulses, of twice the path's rate.
+    """Return a flow of datagrams in pulses of twice the path's rate.
 
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    period_s : float
-        From the start of one pulse to the next, seconds.
-    duration_s : float
-        Length of the run, seconds; the first pulse comes after two seconds.
-    on_s : float
-        Length of a pulse, seconds.
-
-    Returns
-    -------
-    list of dict
-        One flow, of datagrams.
+    Pulses of `on_s` seconds begin every `period_s` seconds, the first after two seconds.
     """
     return [
         {
@@ -87,14 +74,14 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
     ]
     if mode == "full":
         cells += [
-            harm_cell(f"{words}, next to {victim}", STANDARD, victim, 60, {}, receiver=receiver)
-            for words, receiver in LIARS.items()
+            harm_cell(f"{lie}, next to {victim}", STANDARD, victim, 60, {}, receiver=receiver)
+            for lie, receiver in LIARS.items()
             for victim in BASELINES
         ]
         cells.append(
             Cell(
                 "a receiver that acknowledges every 64 packets",
-                one_part(_sparing, measures.general),
+                one_part(_rarely_acknowledged, measures.general),
                 judged=(GOODPUT, DELAY, LOSS),
                 parameters={"packets_per_ack": 64},
             )
@@ -102,14 +89,14 @@ def _misbehaving_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _sparing(subject: Subject) -> Table:
+def _rarely_acknowledged(subject: Subject) -> Table:
     return STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms, delayed_ack=64), duration_s=60)
 
 
 STEPS = 30
+"""Steps of 2.5 % of the rate, one a second (draft-irtf-iccrg-tcpeval-01, section 5.3)."""
 SAMPLE_S = 0.25
-"""Of the runs in which the time until a rate is back is measured."""
-"""Of 2.5 % of the rate, one a second (draft-irtf-iccrg-tcpeval-01, section 5.3)."""
+"""Sampling interval of the runs in which a recovery is timed."""
 
 
 def _transient_cells(_: Mode) -> list[Cell]:
@@ -228,40 +215,39 @@ def _path_cells(mode: Mode) -> list[Cell]:
     length_s = 90.0 if mode == "quick" else 180.0
 
     def events(every_s: float) -> tuple[Table, ...]:
-        found: list[Table] = []
+        changes: list[Table] = []
         count = int(length_s / every_s)
         for index in range(1, count):
             rate, rtt, queue = turns[index % 3]
             at = index * every_s
-            found += [
+            changes += [
                 change(at, "dumbbell.rate", build.mbps(rate)),
                 change(at, "dumbbell.delay", build.milliseconds(rtt / 4)),
                 change(at, "dumbbell.reverse.delay", build.milliseconds(rtt / 4)),
                 change(at, "dumbbell.queue.limit", build.packets(queue)),
             ]
-        return tuple(found)
+        return tuple(changes)
 
     def scenario(subject: Subject, every_s: float, count: int) -> Table:
         # The access delay is that of the shortest round trip.
         path = Bottleneck(50, 20, queue_packets=167)
-        made = path.scenario(
+        table = path.scenario(
             subject.flow("c", 30, count=count), duration_s=length_s, events=events(every_s), sample_s=0.5
         )
-        made["dumbbell"]["delay"] = "10 ms"
-        return made
+        table["dumbbell"]["delay"] = "10 ms"
+        return table
 
     def cell(every_s: float, count: int, judged: tuple[Margin, ...]) -> Cell:
-        flows = "1 flow" if count == 1 else f"{count} flows"
         return Cell(
-            f"{flows}, every {every_s:g} s",
+            f"{plural(count)}, every {every_s:g} s",
             one_part(partial(scenario, every_s=every_s, count=count), measures.general),
             judged=judged,
             parameters={"every_s": every_s, "flows": count},
             drawn=True,
         )
 
-    alone_ = (GOODPUT, DELAY, LOSS)
-    return [cell(30, 1, alone_), cell(5, 1, alone_), cell(5, 10, (SHARE, GOODPUT))]
+    usual = (GOODPUT, DELAY, LOSS)
+    return [cell(30, 1, usual), cell(5, 1, usual), cell(5, 10, (SHARE, GOODPUT))]
 
 
 MISBEHAVING = Criterion(
@@ -269,9 +255,9 @@ MISBEHAVING = Criterion(
     "7.6",
     "SHOULD",
     "Misbehaving nodes",
-    "Pulses of datagrams, twice the rate of the link for 100 ms (Kuzmanovic and Knightly, 2003), "
-    "with a least retransmission timeout of 1 s: the goodput that is left. In full also what a "
-    "receiver gains that lies, at the cost of a CUBIC or Reno flow, and what is left with one that "
+    "Goodput next to pulses of datagrams at twice the rate of the link for 100 ms, with a minimum "
+    "retransmission timeout of 1 s (Kuzmanovic and Knightly, 2003). In full mode also the gain of a "
+    "receiver that lies, at the cost of a CUBIC or Reno flow, and the goodput with a receiver that "
     "acknowledges every 64 packets.",
     _misbehaving_cells,
     axis="period_s",
@@ -284,10 +270,10 @@ TRANSIENTS = Criterion(
     "7.8",
     "SHOULD",
     "Transient events",
-    "The rate falls to a tenth and comes back; three quarters of it are taken by datagrams, "
-    "at once and in thirty steps of a second; the link is down, and what waits stays in its queue; "
-    "fifty short flows come at once: time to nine tenths of what is free, delay and loss, and what "
-    "the others suffer.",
+    "Time to nine tenths of the free capacity, delay, loss, and losses of other traffic: the rate "
+    "falls to a tenth and comes back; datagrams take three quarters of it, at once and in thirty "
+    "steps of a second; the link is down while its queue keeps the waiting packets; fifty short "
+    "flows start at once.",
     _transient_cells,
     shown="recovery",
 )
@@ -299,7 +285,7 @@ CHANGES = Criterion(
     "MUST",
     "Changing paths",
     "Rate, round-trip time and buffer change together, every 30 and every 5 s: goodput, delay and "
-    "loss of one flow, the smallest share of ten.",
+    "loss of one flow, and the smallest share of ten flows.",
     _path_cells,
     shown="goodput",
 )

@@ -1,4 +1,4 @@
-"""RFC 9743, section 5.1.1: what a control does when a network collapses, or would because of it."""
+"""RFC 9743, section 5.1.1: the response to a congestion collapse, and the risk of causing one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ackclock_evaluate.setting import CUBIC, STANDARD, Bottleneck, Mode, Subject
 
 NO_LOSS = {"kind": "bernoulli", "rate": "0 %"}
 CHANCE_PACKETS_PER_RTT = 0.1
+"""Less than a packet in ten round trips is random, and collapses nothing."""
 SAMPLE_S = 0.1
-"""Of the runs in which the time until a rate is back is measured."""
-"""Less than a packet in ten round trips is a matter of chance, and collapses nothing."""
+"""Sampling interval of the runs in which a recovery is timed."""
 
 
 def _lossy(subject: Subject, percent: int) -> Table:
@@ -46,10 +46,10 @@ def _loss_cells(mode: Mode) -> list[Cell]:
     def parts(subject: Subject) -> Parts:
         return {str(share): Part(_lossy(subject, share), measures.sent_per_round_trip) for share in shares}
 
-    def numbers(found: Mapping[str, CellNumbers]) -> CellNumbers:
-        sent = [found[str(share)]["sent"] for share in shares]
-        falls = all(later <= max(one, CHANCE_PACKETS_PER_RTT) for one, later in pairwise(sent))
-        named = {f"sent_{share}": one for share, one in zip(shares, sent, strict=True)}
+    def numbers(by_part: Mapping[str, CellNumbers]) -> CellNumbers:
+        sent = [by_part[str(share)]["sent"] for share in shares]
+        falls = all(more_loss <= max(less, CHANCE_PACKETS_PER_RTT) for less, more_loss in pairwise(sent))
+        named = {f"sent_{share}": packets for share, packets in zip(shares, sent, strict=True)}
         return named | {"falls": float(falls)}
 
     judged = tuple(
@@ -153,10 +153,10 @@ CRITERIA = (
         "5.1.1",
         "",
         "Heavy loss",
-        "One flow on the standard path; from 20 s on packets are lost at random. Loss of half and "
-        "of nine tenths of all packets is what a collapsing network does: a control must send less "
-        "the more is lost, and at most 1.1 times what the more permissive baseline sends. Packets "
-        "per round trip, over the last 40 s.",
+        "One flow on the standard path, with random loss from 20 s on. A collapsing network loses "
+        "half or nine tenths of all packets: the rate of a control must fall as loss rises, to at "
+        "most 1.1 times the rate of the more permissive baseline. Packets per round trip, over the "
+        "last 40 s.",
         _loss_cells,
     ),
     Criterion(
@@ -164,10 +164,10 @@ CRITERIA = (
         "5.1.1, 5.2",
         "MUST",
         "Silence",
-        "One flow on the standard path, from which nothing comes back from 20 s to 50 s, because "
-        "both directions are dead or because only the ACKs are. Doubling timeouts from 200 ms on "
-        "are seven in that time; at most ten packets may be sent. The time until half of the "
-        "former rate is back is compared with the baselines.",
+        "One flow on the standard path, which receives nothing from 20 s to 50 s, because both "
+        "directions are dead or only that of the ACKs. Timeouts that double from 200 ms expire seven "
+        "times in that span; at most ten packets may be sent. The time to half of the former rate is "
+        "compared with the baselines.",
         _silence_cells,
         shown="recovery",
     ),
@@ -177,8 +177,8 @@ CRITERIA = (
         "",
         "Many flows on a thin link",
         "Flows that share 1 Mbit/s (100 ms, a buffer of one bandwidth-delay product), down to less "
-        "than a packet per round trip each: packets lost, the share of what is sent that is "
-        "useful, and the share of the flows that get less than a twentieth of what is fair.",
+        "than a packet per round trip each: loss, the share of sent packets that are delivered, and "
+        "the share of flows that get less than a twentieth of their fair share.",
         _overload_cells,
         shown="loss",
     ),
@@ -187,9 +187,9 @@ CRITERIA = (
         "5.1.1",
         "",
         "Undelivered packets",
-        "The flow shares a link of 10 Mbit/s with CUBIC and goes on over one of 128 kbit/s, which "
-        "drops what it sends in vain (Floyd and Fall, 1999). CUBIC must keep 0.95 of what it has "
-        "beside another CUBIC in that place.",
+        "The flow shares a link of 10 Mbit/s with CUBIC and continues over one of 128 kbit/s, which "
+        "drops most of its packets (Floyd and Fall, 1999). CUBIC must keep 0.95 of its goodput next to "
+        "another CUBIC flow in that place.",
         _undelivered_cells,
     ),
 )

@@ -1,4 +1,4 @@
-"""RFC 9743, sections 6 and 7: wired and wireless paths, and what is special in them."""
+"""RFC 9743, sections 6 and 7: wired, wireless and unusual paths."""
 
 from __future__ import annotations
 
@@ -93,23 +93,21 @@ def _wireless_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _relative(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    usual = found["usual"]["goodput"]
-    kept = found["run"]["goodput"] / usual if usual else float("nan")
-    return found["run"] | {"kept": kept}
+def _relative(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    usual = numbers["usual"]["goodput"]
+    kept = numbers["run"]["goodput"] / usual if usual else float("nan")
+    return numbers["run"] | {"kept": kept}
 
 
 KEPT = Margin("kept", "", higher_is_better=True, ratio=1.1, least=1e-3)
-"""Goodput over that on the same path without the difficulty."""
-
-
+"""Goodput relative to that on the same path without the disturbance."""
 SPURIOUS = (("spurious_cuts", ""), ("cuts", ""), ("resent_in_vain", ""))
 
 
-def _beside_usual(
+def _next_to_usual(
     path: Bottleneck, duration_s: float, events: tuple[Table, ...] = (), sample_s: float = 1.0
 ) -> Callable[[Subject], Parts]:
-    """Give the parts of a run with a difficulty and of one without."""
+    """Return the parts of a run with a disturbance and of one without."""
 
     def parts(subject: Subject) -> Parts:
         flow = subject.flow("c", path.rtt_ms)
@@ -136,12 +134,12 @@ def _delay_cells(mode: Mode) -> list[Cell]:
     steps: dict[str, list[tuple[float, float]]] = {
         "40 to 80 ms": [(length_s / 2, 80.0)],
         "80 to 40 ms": [(0.1, 80.0), (length_s / 2, 40.0)],
-        "40 and 60 ms every 15 s": [one for one in every if one[0] < length_s],
+        "40 and 60 ms every 15 s": [(at_s, rtt_ms) for at_s, rtt_ms in every if at_s < length_s],
     }
     cells = [
         Cell(
             name,
-            _beside_usual(STANDARD, length_s, stepped(changes)),
+            _next_to_usual(STANDARD, length_s, stepped(changes)),
             judged=(KEPT, DELAY),
             numbers=_relative,
             drawn=True,
@@ -154,7 +152,7 @@ def _delay_cells(mode: Mode) -> list[Cell]:
         cells.append(
             Cell(
                 f"noise up to {noise_ms} ms",
-                _beside_usual(STANDARD.with_link(delay_noise=noise), length_s),
+                _next_to_usual(STANDARD.with_link(delay_noise=noise), length_s),
                 judged=(KEPT, DELAY),
                 numbers=_relative,
                 parameters={"noise_ms": noise_ms},
@@ -166,12 +164,12 @@ def _delay_cells(mode: Mode) -> list[Cell]:
 
 def _reordering_cells(mode: Mode) -> list[Cell]:
     cells = []
-    for part, words in ((16, "RTT/16"), (4, "RTT/4"), (1, "RTT")):
+    for part, label in ((16, "RTT/16"), (4, "RTT/4"), (1, "RTT")):
         noise = {"kind": "uniform", "range": build.milliseconds(STANDARD.rtt_ms / part), "reorder": True}
         cells.append(
             Cell(
-                f"up to {words}",
-                _beside_usual(STANDARD.with_link(delay_noise=noise), LONG_S[mode]),
+                f"up to {label}",
+                _next_to_usual(STANDARD.with_link(delay_noise=noise), LONG_S[mode]),
                 judged=(KEPT,),
                 numbers=_relative,
                 parameters={"reordering_rtts": 1 / part},
@@ -274,7 +272,7 @@ WIRED = Criterion(
     "6.1, 6.3",
     "MUST",
     "Wired paths",
-    "One flow alone (in full two, too) over the general grid of rates, round-trip times and "
+    "One flow alone, in full mode also two, over the general grid of rates, round-trip times and "
     "buffers: goodput, queueing delay, loss.",
     _wired_cells,
     shown="goodput",
@@ -284,8 +282,8 @@ WIRELESS = Criterion(
     "6.4",
     "",
     "Wireless paths",
-    "The standard path with random loss from 0.01 to 3 %, with loss in bursts, with packets and "
-    "ACKs that come in groups, with jitter as of Wi-Fi, and down for 200 ms every 2 s.",
+    "The standard path with random loss from 0.01 to 3 %, with bursts of loss, with aggregated packets "
+    "and ACKs, with the jitter of Wi-Fi, and with outages of 200 ms every 2 s.",
     _wireless_cells,
     axis="loss_percent",
     shown="goodput",
@@ -295,8 +293,8 @@ BREAKERS = Criterion(
     "7.2",
     "",
     "Circuit breakers",
-    "Whether a circuit breaker for media (RFC 8083) would cut the flow off: in any 15 s after the "
-    "first 30 it sends more than ten times what TCP would at its loss.",
+    "Whether a circuit breaker for media (RFC 8083) would cut the flow off, because it sends more than "
+    "ten times the TCP rate at its loss in any 15 s after the first 30.",
     _breaker_cells,
 )
 DELAYS = Criterion(
@@ -304,9 +302,9 @@ DELAYS = Criterion(
     "7.3",
     "SHOULD",
     "Varying delay",
-    "The standard path whose round-trip time doubles, halves, alternates, or varies for each "
-    "packet without reordering: goodput over that without the variation. Cuts of the window that "
-    "were undone are shown.",
+    "The standard path with a round-trip time that doubles, halves, alternates, or varies from packet to "
+    "packet without reordering: goodput relative to that without the variation. Undone window cuts are "
+    "shown.",
     _delay_cells,
     axis="noise_ms",
     shown="kept",
@@ -325,8 +323,8 @@ FAR = Criterion(
     "7.5",
     "",
     "Long paths",
-    "50 Mbit/s over 600 ms (in full 1 Gbit/s over 100 ms, too): goodput, and the time until nine "
-    "tenths of the rate are reached.",
+    "50 Mbit/s over 600 ms, in full mode also 1 Gbit/s over 100 ms: goodput, and the time to nine tenths "
+    "of the rate.",
     _far_cells,
     shown="goodput",
 )
@@ -335,8 +333,8 @@ REORDERING = Criterion(
     "7.7",
     "",
     "Reordering",
-    "The standard path with delays that let packets overtake each other: goodput over that in "
-    "order. Cuts of the window that were undone are shown.",
+    "The standard path with delays that let packets overtake each other: goodput relative to that "
+    "without reordering. Undone window cuts are shown.",
     _reordering_cells,
     axis="reordering_rtts",
     shown="kept",

@@ -23,24 +23,7 @@ DISCIPLINES: dict[str, Table] = {
 def alone(
     path: Bottleneck, count: int, duration_s: float, from_s: float | None = None
 ) -> Callable[[Subject], Table]:
-    """Give what makes the scenario of a control alone on a path.
-
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    count : int
-        Number of its flows.
-    duration_s : float
-        Length of the run, seconds.
-    from_s : float, optional
-        When measuring starts, seconds.
-
-    Returns
-    -------
-    callable
-        Makes the scenario for a control.
-    """
+    """Return a function that puts `count` flows of a control alone on a path."""
 
     def scenario(subject: Subject) -> Table:
         return path.scenario(
@@ -51,18 +34,7 @@ def alone(
 
 
 def plural(count: int) -> str:
-    """Write a number of flows.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-
-    Returns
-    -------
-    str
-        Such as ``"1 flow"``.
-    """
+    """Return a number of flows as text, such as ``"1 flow"``."""
     return f"{count} flow" if count == 1 else f"{count} flows"
 
 
@@ -134,40 +106,41 @@ def _managed_cells(mode: Mode) -> list[Cell]:
 
 THIN = Bottleneck(20, 40, queue_packets=1000)
 MARKS = Margin("marks_per_loss", "", higher_is_better=False, ratio=1.21)
-"""A rate goes with the root of the share lost, so 1.1 times the rate is 1.21 times the share."""
+"""A rate follows the root of the share lost, so 1.1 times the rate is 1.21 times the share."""
 
 
 def _response_cell() -> Cell:
-    """Compare the response to marks with that to losses.
+    """Return the cell that compares the response to marks with that to losses.
 
     PIE marks or drops with a probability that it raises until the senders are as fast as the link:
-    with eight flows, whose windows are about a dozen packets, about one packet in a hundred. Who
-    answers a mark as a loss (RFC 3168) needs as many of either for that.
+    with eight flows, whose windows are about a dozen packets, about one packet in a hundred. A control
+    that answers a mark like a loss (RFC 3168) needs as many marks as losses for that.
     """
     flows = 8
 
     def parts(subject: Subject) -> Parts:
-        found = {}
+        parts_by_queue = {}
         for name, ecn in (("run", True), ("lossy", False)):
             path = replace(THIN, discipline={"kind": "pie", "ecn": ecn})
             flow = subject.flow("c", path.rtt_ms, count=flows)
             scenario = path.scenario(flow, duration_s=60, tcp={"ecn": ecn})
-            found[name] = Part(scenario, measures.marked)
-        return found
+            parts_by_queue[name] = Part(scenario, measures.marked)
+        return parts_by_queue
 
     return Cell(
-        "PIE, 8 flows, marks beside losses",
+        "PIE, 8 flows, marks compared with losses",
         parts,
         judged=(MARKS,),
         numbers=_marks_per_loss,
         parameters={"queue": "PIE with ECN", "flows": flows},
         shown=(("marked", ""), ("lost", "")),
+        id="pie-8-flows-marks-beside-losses",
     )
 
 
-def _marks_per_loss(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    marked, lost = found["run"], found["lossy"]["loss"]
-    # What is dropped in spite of ECN is as much of a signal.
+def _marks_per_loss(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    marked, lost = numbers["run"], numbers["lossy"]["loss"]
+    # Drops in spite of ECN are signals, too.
     signals = marked["marked"] + marked["loss"]
     ratio = signals / lost if lost else float("nan")
     return marked | {"lost": lost, "marks_per_loss": ratio}
@@ -175,7 +148,7 @@ def _marks_per_loss(found: Mapping[str, CellNumbers]) -> CellNumbers:
 
 def _marked(name: str) -> Callable[[Subject], Table]:
     path = _with_queue(name, ecn=True)
-    return lambda who: path.scenario(who.flow("c", path.rtt_ms), duration_s=40, tcp={"ecn": True})
+    return lambda subject: path.scenario(subject.flow("c", path.rtt_ms), duration_s=40, tcp={"ecn": True})
 
 
 def _tunnel_cells(_: Mode) -> list[Cell]:
@@ -195,8 +168,8 @@ BLOAT = Criterion(
     "5.1.2",
     "",
     "Bufferbloat",
-    "20 Mbit/s, 40 ms, with buffers from one to sixteen bandwidth-delay products: the delay that "
-    "the control's own flows cause at the bottleneck.",
+    "The delay that the control's own flows cause at a bottleneck of 20 Mbit/s and 40 ms, with buffers "
+    "from one to sixteen bandwidth-delay products.",
     _bufferbloat_cells,
     axis="buffer_bdp",
     shown="delay_p95",
@@ -206,9 +179,9 @@ LOSSES = Criterion(
     "5.1.3",
     "",
     "Packet loss",
-    "50 Mbit/s, 40 ms, with buffers from a quarter of the bandwidth-delay product up: the share of "
-    "its packets that the control's own flows lose. BBR version 1 below about 1.5 is the RFC's own "
-    "example.",
+    "The share of their packets that the control's own flows lose on 50 Mbit/s and 40 ms, with buffers "
+    "from a quarter of the bandwidth-delay product up. The RFC's example is BBR version 1 with less "
+    "than about 1.5.",
     _loss_cells,
     axis="buffer_bdp",
     shown="loss",
@@ -218,8 +191,7 @@ TUNNEL = Criterion(
     "6.2",
     "",
     "Tunnels",
-    "Two flows through FQ-CoDel that sees each, and through one that sees a tunnel: what is left "
-    "to the other.",
+    "Harm to another flow behind FQ-CoDel, which sees two flows, or a tunnel that hides them.",
     _tunnel_cells,
     shown="harm_goodput",
 )
@@ -228,9 +200,8 @@ MANAGED = Criterion(
     "7.1",
     "SHOULD",
     "Active queue management",
-    "The standard path with CoDel, PIE and FQ-CoDel as they come: goodput, delay and loss alone, "
-    "and harm to a CUBIC or Reno flow beside it; and how many marks slow it down as much as a loss "
-    "does.",
+    "The standard path with CoDel, PIE and FQ-CoDel at their defaults: goodput, delay and loss alone, "
+    "harm to a CUBIC or Reno flow next to it, and how many marks have the effect of one loss.",
     _managed_cells,
     shown="delay_p95",
 )

@@ -1,4 +1,4 @@
-"""RFC 9743, sections 5.1.4, 5.1.5 and 5.2: flows beside flows, alike or not, long or short."""
+"""RFC 9743, sections 5.1.4 and 5.2: sharing with flows of the same control and with other controls."""
 
 from __future__ import annotations
 
@@ -33,22 +33,11 @@ GRID = {
     "5 Mbit/s": Bottleneck(5, 40, 1),
     "100 Mbit/s, 160 ms": Bottleneck(100, 160, 1),
 }
-"""The general grid, quick."""
+"""The general grid of the quick mode."""
 
 
 def general_grid(mode: Mode) -> dict[str, Bottleneck]:
-    """Give the paths on which everything ordinary is asked.
-
-    Parameters
-    ----------
-    mode : str
-        ``quick``: 5 of them; ``full``: 27.
-
-    Returns
-    -------
-    dict
-        Paths by name.
-    """
+    """Return the paths of all ordinary scenarios by name: 5 in quick mode, 27 in full mode."""
     if mode == "quick":
         return GRID
     return {
@@ -60,55 +49,36 @@ def general_grid(mode: Mode) -> dict[str, Bottleneck]:
 
 
 def parameters_of(path: Bottleneck) -> dict[str, float | str]:
-    """Give what distinguishes a path.
-
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-
-    Returns
-    -------
-    dict
-        Rate (Mbit/s), RTT (ms) and buffer (bandwidth-delay products).
-    """
+    """Return rate (Mbit/s), RTT (ms) and buffer (bandwidth-delay products) as parameters of a cell."""
     return {"rate_mbps": path.rate_mbps, "rtt_ms": path.rtt_ms, "buffer_bdp": path.buffer_bdp}
 
 
-def harm_of(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    """Give the harm that is done to a victim (Ware, Mukerjee, Seshan, Sherry, HotNets 2019).
+def harm_of(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    """Return the metrics of part ``run`` with the harm that is done to the victim.
 
-    Parameters
-    ----------
-    found : mapping
-        Numbers of the parts ``run``, beside the judged control, ``solo``, without it, and, where
-        there is that, ``alike``, with the victim's control in its place.
-
-    Returns
-    -------
-    dict
-        Those of ``run``, and ``harm_goodput`` = (x - y)/x and ``harm_rtt`` = (y - x)/y with x alone
-        and y beside, and ``stolen`` = 1 - y/z with z beside its own kind; negative when the victim
-        gains.
+    Harm is that of Ware, Mukerjee, Seshan and Sherry (HotNets 2019): with x in ``solo``, without the
+    control under test, and y in ``run``, next to it, ``harm_goodput`` is (x - y)/x and ``harm_rtt`` (y
+    - x)/y. Negative harm is a gain. If there is a part ``alike``, with the victim's control in that
+    place, ``stolen`` is 1 - y/z with z in ``alike``.
     """
-    beside, alone = found["run"], found["solo"]
+    shared, alone = numbers["run"], numbers["solo"]
     return (
-        beside
+        shared
         | {
-            "harm_goodput": 1 - beside["victim_goodput"] / alone["victim_goodput"],
-            "harm_rtt": 1 - alone["victim_rtt_p95"] / beside["victim_rtt_p95"],
+            "harm_goodput": 1 - shared["victim_goodput"] / alone["victim_goodput"],
+            "harm_rtt": 1 - alone["victim_rtt_p95"] / shared["victim_rtt_p95"],
         }
-        | (_stolen(beside, found["alike"]) if "alike" in found else {})
+        | (_stolen(shared, numbers["alike"]) if "alike" in numbers else {})
     )
 
 
-def _stolen(beside: CellNumbers, alike: CellNumbers) -> CellNumbers:
-    """Give bandwidth stolen as Wang and others define it (TCP-FIT, INFOCOM 2011, equation 22)."""
+def _stolen(shared: CellNumbers, alike: CellNumbers) -> CellNumbers:
+    """Return the bandwidth stolen as Wang and others define it (TCP-FIT, INFOCOM 2011, equation 22)."""
     usual = alike["victim_goodput"]
-    return {"stolen": 1 - beside["victim_goodput"] / usual if usual else float("nan")}
+    return {"stolen": 1 - shared["victim_goodput"] / usual if usual else float("nan")}
 
 
-def _beside(run: Run) -> CellNumbers:
+def _shared(run: Run) -> CellNumbers:
     return measures.victims(run) | timelines.starvation(run)
 
 
@@ -121,44 +91,26 @@ def harm_cell(
     counts: tuple[int, int] = (1, 1),
     receiver: Table | None = None,
 ) -> Cell:
-    """Give the cell in which a victim is beside the judged control.
+    """Return the cell in which flows of `victim` share a path with the control under test.
 
-    Parameters
-    ----------
-    name : str
-        Of the cell.
-    path : Bottleneck
-        Where.
-    victim : str
-        Its control.
-    duration_s : float
-        Length of the runs, seconds.
-    parameters : mapping
-        Of the cell.
-    counts : tuple of int
-        Flows of the judged control, and of the victim.
-    receiver : dict, optional
-        How the receiver of the judged control lies.
-
-    Returns
-    -------
-    Cell
-        Harm to goodput and RTT of the victim, its loss; and whether one of its flows starves.
+    `counts` are the numbers of flows of the control under test and of the victim; `receiver` says how
+    the receiver of the control under test lies. Harm to goodput and RTT of the victim and its loss are
+    judged, and none of its flows may starve.
     """
-    mine, others = counts
+    mine, theirs = counts
     rtt_ms = path.rtt_ms
 
     def parts(subject: Subject) -> Parts:
-        left = Subject(victim).flow("v", rtt_ms, count=others)
-        beside = path.scenario(
-            subject.flow("c", rtt_ms, count=mine, receiver=receiver), left, duration_s=duration_s
+        victims = Subject(victim).flow("v", rtt_ms, count=theirs)
+        shared = path.scenario(
+            subject.flow("c", rtt_ms, count=mine, receiver=receiver), victims, duration_s=duration_s
         )
-        solo = path.scenario(left, duration_s=duration_s)
-        alike = path.scenario(Subject(victim).flow("c", rtt_ms, count=mine), left, duration_s=duration_s)
+        solo = path.scenario(victims, duration_s=duration_s)
+        alike = path.scenario(Subject(victim).flow("c", rtt_ms, count=mine), victims, duration_s=duration_s)
         return {
-            "run": Part(beside, _beside, records=True),
+            "run": Part(shared, _shared, records=True),
             "solo": Part(solo, measures.victims),
-            "alike": Part(alike, _beside, records=True),
+            "alike": Part(alike, _shared, records=True),
         }
 
     least_s = max(30.0, 0.1 * rtt_ms)
@@ -175,7 +127,7 @@ def harm_cell(
 
 
 def _further_cells(mode: Mode, victim: str) -> list[Cell]:
-    """Put the control beside one of those that are only shown, on the paths of the quick grid."""
+    """Put the control next to one that is only shown, on the paths of the quick grid."""
     return [
         harm_cell(f"{name}, next to {victim}", path, victim, LONG_S[mode], parameters_of(path))
         for name, path in GRID.items()
@@ -192,18 +144,17 @@ def _mixed_cells(mode: Mode) -> list[Cell]:
     crowds = [(1, 4), (4, 1), (1, 16)]
     if mode == "full":
         crowds += [(k, 10 - k) for k in (1, 3, 5, 7, 9)]
-    for mine, others in crowds:
+    for mine, theirs in crowds:
         for victim in BASELINES:
-            cells.append(
-                harm_cell(
-                    f"{mine} beside {others} {victim}",
-                    STANDARD,
-                    victim,
-                    LONG_S[mode],
-                    {"mine": mine, "others": others},
-                    (mine, others),
-                )
+            cell = harm_cell(
+                f"{mine} next to {theirs} {victim}",
+                STANDARD,
+                victim,
+                LONG_S[mode],
+                {"mine": mine, "others": theirs},
+                (mine, theirs),
             )
+            cells.append(replace(cell, id=f"{mine}-beside-{theirs}-{victim}"))
     return cells
 
 
@@ -280,11 +231,10 @@ def _rtt_cells(mode: Mode) -> list[Cell]:
 
 
 def _unfairness(run: Run) -> CellNumbers:
-    found = measures.general(run)
     short, long = (max(1e-3, flow["goodput_mbps"] or 0.0) for flow in run.summary["flows"])
     near_ms, far_ms = (flow["rtt_ms"] for flow in run.summary["flows"])
     exponent = math.log(short / long) / math.log(far_ms / near_ms)
-    return found | {"goodput_ratio": short / long, "exponent": exponent}
+    return measures.general(run) | {"goodput_ratio": short / long, "exponent": exponent}
 
 
 ITSELF = Criterion(
@@ -292,9 +242,8 @@ ITSELF = Criterion(
     "5.1.4",
     "",
     "Fairness within the control",
-    "Flows of the control alone, alike: Jain's index over 5 and 20 s and the smallest share; and "
-    "five that come one after another every 20 s and leave in order: how long newcomers wait until "
-    "all shares are 0.1-fair.",
+    "Equal flows of the control alone: Jain's index over 5 and 20 s and the smallest share. Five flows "
+    "that arrive every 20 s and leave in order: how long newcomers wait until all shares are 0.1-fair.",
     _self_cells,
     shown="jain_5",
 )
@@ -303,7 +252,7 @@ ROUND_TRIPS = Criterion(
     "5.1.4",
     "",
     "Round-trip times",
-    "Two flows of the control with unlike round-trip times: the share of the smaller.",
+    "Two flows of the control with different round-trip times: the smaller share.",
     _rtt_cells,
     shown="smallest_share",
 )
@@ -313,9 +262,9 @@ MIXED = Criterion(
     "MUST",
     "Next to cubic-linux and Reno",
     "The harm that the control does to goodput and delay of a cubic-linux or Reno flow, over the "
-    "general grid and in crowds, next to the harm that these do in its place. No flow may starve "
-    "(below a twentieth of its fair share for 30 s and 100 round trips) that would not beside its "
-    "own kind. What it does to the controls of --against is shown, too, and counts for nothing.",
+    "general grid and in crowds, compared with the harm that these do in its place. No flow may starve "
+    "(get less than a twentieth of its fair share for 30 s and 100 round trips) unless it also starves "
+    "next to its own kind. Harm to the controls of --against is shown and not judged.",
     _mixed_cells,
     _further_cells,
     shown="harm_goodput",

@@ -21,6 +21,7 @@ from ackclock_evaluate.cell import (
     one_part,
     time_margin,
 )
+from ackclock_evaluate.criteria.queueing import plural
 from ackclock_evaluate.setting import (
     BASELINES,
     CUBIC,
@@ -37,7 +38,7 @@ SIZES = {"10kB": (10_000, 0.70), "100kB": (100_000, 0.25), "1MB": (1_000_000, 0.
 
 
 def _short_flows(path: Bottleneck, long: Subject, short: Subject, load: float, duration_s: float) -> Table:
-    """Put two long flows beside short ones that come at random times.
+    """Return two long flows and short ones that start at random times.
 
     Arrivals of a Poisson process are uniform in time, given their number, which is set to its mean.
     """
@@ -53,24 +54,11 @@ def _short_flows(path: Bottleneck, long: Subject, short: Subject, load: float, d
 
 
 def ideal_s(path: Bottleneck, size_bytes: int, initial_window: int = 10) -> float:
-    """Give the time of a transfer by slow start on an empty path.
+    """Return the time (s) of a transfer by slow start on an empty path, until its last packet arrives.
 
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    size_bytes : int
-        What is sent.
-    initial_window : int
-        Packets of the first round trip.
-
-    Returns
-    -------
-    float
-        Seconds from the start to the arrival of the last packet: n packets need
-        ceil(log2(n/IW + 1)) rounds, of which the last only goes one way, and its own transmission;
-        a window above the bandwidth-delay product adds nothing, so the time is at least the
-        transmission of all.
+    n packets need ceil(log2(n/IW + 1)) rounds, of which the last only goes one way, and its own
+    transmission. A window above the bandwidth-delay product adds nothing, so the time is at least the
+    transmission of all.
     """
     count = -(-size_bytes // PACKET_BYTES)
     rounds, sent, window = 0, 0, initial_window
@@ -83,9 +71,9 @@ def ideal_s(path: Bottleneck, size_bytes: int, initial_window: int = 10) -> floa
     return max(by_rounds, 0.5 * path.rtt_ms / 1e3 + count / path.packets_per_second)
 
 
-def _slowdowns(found: Mapping[str, CellNumbers]) -> CellNumbers:
+def _slowdowns(by_part: Mapping[str, CellNumbers]) -> CellNumbers:
     """Divide completion times by those of slow start on the empty path, the same for all."""
-    numbers = dict(found["run"])
+    numbers = dict(by_part["run"])
     for name, (size, _) in SIZES.items():
         ideal = ideal_s(STANDARD, size)
         for percent in (50, 95, 99):
@@ -97,10 +85,12 @@ def _short_cells(mode: Mode) -> list[Cell]:
     duration_s = 30.0 if mode == "quick" else 60.0
     measure = partial(measures.completions, groups=tuple(SIZES))
 
-    def pairing(of_long: str | None, of_short: str | None, load: float) -> Callable[[Subject], Parts]:
+    def pairing(
+        long_control: str | None, short_control: str | None, load: float
+    ) -> Callable[[Subject], Parts]:
         def parts(subject: Subject) -> Parts:
-            long = subject if of_long is None else Subject(of_long)
-            short = subject if of_short is None else Subject(of_short)
+            long = subject if long_control is None else Subject(long_control)
+            short = subject if short_control is None else Subject(short_control)
             scenario = _short_flows(STANDARD, long, short, load, duration_s)
             return {"run": Part(scenario, measure)}
 
@@ -109,32 +99,35 @@ def _short_cells(mode: Mode) -> list[Cell]:
     times = tuple(time_margin(f"fct_p95_{name}") for name in SIZES)
     cells = []
     for load in (0.1, 0.5):
-        words = f"load {load:.0%}"
+        label, name = f"load {load:.0%}", f"load-{100 * load:.0f}"
         cells.append(
             Cell(
-                f"{words}, beside its own long flows",
+                f"{label}, next to its own long flows",
                 pairing(None, None, load),
                 judged=(*times, GOODPUT),
                 numbers=_slowdowns,
                 parameters={"load": load},
+                id=f"{name}-beside-its-own-long-flows",
             )
         )
         for victim in BASELINES if mode == "full" else (CUBIC,):
             named: dict[str, float | str] = {"load": load, "victim": victim}
             cells += [
                 Cell(
-                    f"{words}, short {victim} beside its long flows",
+                    f"{label}, short {victim} next to its long flows",
                     pairing(None, victim, load),
                     judged=times,
                     numbers=_slowdowns,
                     parameters=named,
+                    id=f"{name}-short-{victim}-beside-its-long-flows",
                 ),
                 Cell(
-                    f"{words}, beside long flows of {victim}",
+                    f"{label}, next to long flows of {victim}",
                     pairing(victim, None, load),
                     judged=(*times, GOODPUT),
                     numbers=_slowdowns,
                     parameters=named,
+                    id=f"{name}-beside-long-flows-of-{victim}",
                 ),
             ]
     return cells
@@ -174,7 +167,7 @@ REAL_TIME_JUDGED = (
 
 
 def _bursts(subject: Subject) -> Table:
-    """Put web sessions of the control beside the media, as RFC 8867, section 5.7, does."""
+    """Return web sessions of the control next to the media, as in RFC 8867, section 5.7."""
     path = Bottleneck(5, 100, 3)
     sessions = subject.flow("c", 100, source="web", count=10, think="10 s", objects=1)
     return path.scenario(
@@ -200,16 +193,22 @@ def _real_time_cells(mode: Mode) -> list[Cell]:
 
                 cells.append(
                     Cell(
-                        f"{rate:g} Mbit/s, queue {queue_ms:g} ms, beside {count}",
+                        f"{rate:g} Mbit/s, queue {queue_ms:g} ms, next to {plural(count)}",
                         one_part(scenario, _real_time),
                         judged=REAL_TIME_JUDGED,
                         parameters={"rate_mbps": rate, "queue_ms": queue_ms, "flows": count},
                         shown=(("tfrc_ratio", ""),),
+                        id=f"{rate:g}-mbit-s-queue-{queue_ms:g}-ms-beside-{count}",
                     )
                 )
     return [
         *cells,
-        Cell("5 Mbit/s, beside ten web sessions", one_part(_bursts, _real_time), judged=REAL_TIME_JUDGED),
+        Cell(
+            "5 Mbit/s, next to ten web sessions",
+            one_part(_bursts, _real_time),
+            judged=REAL_TIME_JUDGED,
+            id="5-mbit-s-beside-ten-web-sessions",
+        ),
     ]
 
 
@@ -218,9 +217,10 @@ SHORT = Criterion(
     "5.1.5, 5.2.3",
     "MUST",
     "Short flows",
-    "Transfers of 10 kB (70 %), 100 kB (25 %) and 1 MB (5 %) at random times beside two long "
-    "flows: completion times of the control's own, of others beside its long flows, and of its own "
-    "beside others' long flows. Slowdowns are over the time of slow start on an empty path.",
+    "Transfers of 10 kB (70 %), 100 kB (25 %) and 1 MB (5 %) at random times next to two long flows: "
+    "completion times of the control's transfers next to its own long flows and those of other controls, "
+    "and of other controls' transfers next to its long flows. Slowdowns are relative to slow start on an "
+    "empty path.",
     _short_cells,
     shown="fct_p95_100kB",
 )
@@ -231,9 +231,9 @@ REAL_TIME = Criterion(
     "5.2.2",
     "SHOULD",
     "Real-time traffic",
-    "Audio (20 kbit/s), video (1.5 Mbit/s, on the faster link) and one TFRC flow beside the "
-    "control, or beside ten web sessions of it: one-way delay and loss of the media, the share of "
-    "it that is later than 150 ms, and what TFRC is left.",
+    "Audio (20 kbit/s), video (1.5 Mbit/s, on the faster link) and one TFRC flow next to flows of the "
+    "control or ten web sessions of it: one-way delay and loss of the media, the share later than "
+    "150 ms, and the goodput left to TFRC.",
     _real_time_cells,
     shown="delay_p95",
 )
@@ -245,20 +245,20 @@ def _limited_cells(mode: Mode) -> list[Cell]:
     bursts |= {f"2.5 MB after pauses of {s} s": {"size": "2.5 MB", "think": f"{s} s"} for s in pauses}
     length_s = LONG_S[mode] if mode == "quick" else 300.0
 
-    def scenario(subject: Subject, requests: Table, beside: bool) -> Table:
+    def scenario(subject: Subject, requests: Table, with_cubic: bool) -> Table:
         mine = subject.flow("c", STANDARD.rtt_ms, source="requests", **requests)
-        others = [Subject(CUBIC).flow("v", STANDARD.rtt_ms)] if beside else []
-        return STANDARD.scenario(mine, *others, duration_s=length_s)
+        rivals = [Subject(CUBIC).flow("v", STANDARD.rtt_ms)] if with_cubic else []
+        return STANDARD.scenario(mine, *rivals, duration_s=length_s)
 
     return [
         Cell(
-            f"{words}, {f'next to {CUBIC}' if beside else 'alone'}",
-            one_part(partial(scenario, requests=requests, beside=beside), measures.requests),
+            f"{label}, {f'next to {CUBIC}' if with_cubic else 'alone'}",
+            one_part(partial(scenario, requests=requests, with_cubic=with_cubic), measures.requests),
             judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
-            parameters={"requests": words, "beside": CUBIC if beside else "nobody"},
+            parameters={"requests": label, "beside": CUBIC if with_cubic else "nobody"},
         )
-        for words, requests in bursts.items()
-        for beside in (False, True)
+        for label, requests in bursts.items()
+        for with_cubic in (False, True)
     ]
 
 
@@ -267,8 +267,8 @@ LIMITED = Criterion(
     "5.1.5, 5.2.2",
     "",
     "Applications with little to send",
-    "Requests over one connection: 250 kB every second, and 2.5 MB after pauses, alone and beside "
-    "a long CUBIC flow: how long they take, and what is lost.",
+    "Requests over one connection, 250 kB every second or 2.5 MB after pauses, alone and next to a long "
+    "CUBIC flow: request times and loss.",
     _limited_cells,
     shown="request_p95",
 )

@@ -23,61 +23,29 @@ SUITES: dict[str, tuple[Criterion, ...]] = {
     "c4": C4,
     "adversaries": ADVERSARIES,
 }
-"""What is asked, by the name of the suite."""
+"""The criteria of every suite, by its name."""
 
 
 def criteria(name: str) -> tuple[Criterion, ...]:
-    """Give the criteria of a suite.
+    """Return the criteria of a suite: a key of `SUITES`, or the directory of a search's adversaries.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SUITES`, or a folder of adversaries that a search has left.
-
-    Returns
-    -------
-    tuple of Criterion
-        In order.
-
-    Raises
-    ------
-    KeyError
-        When there is no such suite; its argument is one line for people.
-    ScenarioError
-        When a folder holds no adversaries, or something else.
+    An unknown suite raises a KeyError whose argument is one line for people.
     """
     if name in SUITES:
-        return tuple(replace(one, suite=name) for one in SUITES[name])
+        return tuple(replace(criterion, suite=name) for criterion in SUITES[name])
     if Path(name).is_dir():
         return (replace(saved.read(Path(name)), suite=name),)
-    raise KeyError(f"no suite {name}; choose of {', '.join(SUITES)}, or a folder")
+    raise KeyError(f"unknown suite {name}: choose from {', '.join(SUITES)}, or a directory")
 
 
 def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, ...]:
-    """Give criteria of several suites.
+    """Return the criteria of several suites in order, by default all, else those whose ids are in `only`.
 
-    Parameters
-    ----------
-    suites : sequence of str
-        As for `criteria`.
-    only : sequence of str
-        Ids of those that are wanted; by default all.
-
-    Returns
-    -------
-    tuple of Criterion
-        In the order of the suites.
-
-    Raises
-    ------
-    KeyError
-        When there is no such suite or criterion; its argument is one line for people.
-    ScenarioError
-        As `criteria`.
+    An unknown suite or criterion raises a KeyError whose argument is one line for people.
     """
-    found = tuple(one for name in suites for one in criteria(name))
-    known = [one.id for one in found]
-    for one in only:
-        if one not in known:
-            raise KeyError(f"no criterion {one}; choose of {', '.join(known)}")
-    return tuple(one for one in found if not only or one.id in only)
+    available = tuple(criterion for name in suites for criterion in criteria(name))
+    known = [criterion.id for criterion in available]
+    for name in only:
+        if name not in known:
+            raise KeyError(f"unknown criterion {name}: choose from {', '.join(known)}")
+    return tuple(criterion for criterion in available if not only or criterion.id in only)

@@ -1,7 +1,7 @@
-"""Paths that hurt some controls and not others, and on which nobody designs one.
+"""Paths that hurt some controls and not others, and that no control is designed for.
 
-A wrong base RTT, jitter, ACKs in bunches, policers, capacity that comes and goes, pulses in step
-with timeouts, satellites that hand over, and queues of many round trips.
+Wrong base RTTs, jitter, ACKs in bunches, policers, capacity that comes and goes, pulses in step with
+timeouts, handovers of satellites, and queues of many round trips.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from ackclock_evaluate.setting import BASELINES, CUBIC, STANDARD, Bottleneck, Mo
 from ackclock_evaluate.suites.starvation import LENGTH_S, apart, range_cells, starvation_cells
 
 FEW_ACKS = Bottleneck(20, 20, 4)
-"""Where ACKs come in bunches: 20 ms, so that those of 40 ms are two round trips, and a queue that
-holds what a bunch sets free, so that a loss is not what decides."""
+"""The path on which ACKs come in bunches: with 20 ms bunches every 40 ms are two round trips apart,
+and its queue holds the burst that a bunch releases, so that losses do not decide."""
 SHORT_PATH = Bottleneck(10, 20, 1)
-"""Where pulses come: the path of Kuzmanovic and Knightly (2003) with its least timeout of 1 s."""
+"""The path with pulses: that of Kuzmanovic and Knightly (2003), with a minimum timeout of 1 s."""
 POLICED = Bottleneck(100, 40, 1)
 TOKENS_MBPS = 10.0
 
@@ -69,24 +69,11 @@ def _jitter_cells(mode: Mode) -> list[Cell]:
 
 
 def bunched(path: Bottleneck, every_ms: float) -> Bottleneck:
-    """Give a path whose ACKs come in bunches.
-
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    every_ms : float
-        ACKs arrive at multiples of this time only, milliseconds.
-
-    Returns
-    -------
-    Bottleneck
-        The path.
-    """
+    """Return the path with ACKs that arrive only at multiples of `every_ms`."""
     return path.with_link(reverse={"aggregation": {"every": build.milliseconds(every_ms)}})
 
 
-def _sparing(subject: Subject, packets: int) -> Table:
+def _rarely_acknowledged(subject: Subject, packets: int) -> Table:
     flow = subject.flow("c", FEW_ACKS.rtt_ms, delayed_ack=packets)
     return FEW_ACKS.scenario(flow, duration_s=LENGTH_S)
 
@@ -96,12 +83,12 @@ def _aggregation_cells(mode: Mode) -> list[Cell]:
         _usual_cell(f"ACKs every {every:g} ms", bunched(FEW_ACKS, every), every_ms=every)
         for every in ((40.0,) if mode == "quick" else (5.0, 20.0, 40.0, 80.0))
     ]
-    # At the full rate there is an ACK per two packets otherwise.
+    # At the full rate receivers otherwise send an ACK per two packets.
     for kept in () if mode == "quick" else (4, 16, 32):
         cells.append(
             Cell(
                 f"one ACK of {kept}",
-                one_part(partial(_sparing, packets=2 * kept), measures.general),
+                one_part(partial(_rarely_acknowledged, packets=2 * kept), measures.general),
                 judged=(GOODPUT, DELAY, LOSS),
                 parameters={"packets_per_ack": 2 * kept},
             )
@@ -110,21 +97,9 @@ def _aggregation_cells(mode: Mode) -> list[Cell]:
 
 
 def policed(path: Bottleneck, rate_mbps: float, bucket_s: float) -> Bottleneck:
-    """Give a path with a policer before its queue.
+    """Return the path with a policer in front of its queue.
 
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    rate_mbps : float
-        Rate of its tokens, Mbit/s.
-    bucket_s : float
-        Size of its bucket as a time at that rate, seconds; at least two packets.
-
-    Returns
-    -------
-    Bottleneck
-        The path.
+    The bucket holds the tokens of `bucket_s` seconds, at least two packets.
     """
     return path.with_link(policer=_tokens(rate_mbps, bucket_s, path.packet_bytes))
 
@@ -135,8 +110,8 @@ def _tokens(rate_mbps: float, bucket_s: float, packet_bytes: int) -> Table:
 
 
 def _policed_alone(run: Run) -> CellNumbers:
-    found = measures.general(run)
-    return found | {"of_tokens": found["goodput"] / TOKENS_MBPS}
+    numbers = measures.general(run)
+    return numbers | {"of_tokens": numbers["goodput"] / TOKENS_MBPS}
 
 
 def _policer_cells(mode: Mode) -> list[Cell]:
@@ -155,12 +130,14 @@ def _policer_cells(mode: Mode) -> list[Cell]:
             )
         )
         for victim in BASELINES:
-            cells.append(_policed_beside(f"bucket {bucket_ms} ms, shared with {victim}", path, victim, named))
+            cells.append(
+                _policed_with_victim(f"bucket {bucket_ms} ms, shared with {victim}", path, victim, named)
+            )
         if mode == "full":
             own = {"policer": _tokens(TOKENS_MBPS, bucket_s, POLICED.packet_bytes)}
             for victim in BASELINES:
                 cells.append(
-                    _policed_beside(
+                    _policed_with_victim(
                         f"bucket {bucket_ms} ms each, next to {victim}",
                         POLICED,
                         victim,
@@ -171,7 +148,7 @@ def _policer_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _policed_beside(
+def _policed_with_victim(
     name: str,
     path: Bottleneck,
     victim: str,
@@ -180,9 +157,9 @@ def _policed_beside(
 ) -> Cell:
     def parts(subject: Subject) -> Parts:
         flows = {"a": subject.flow("c", path.rtt_ms), "b": Subject(victim).flow("v", path.rtt_ms)}
-        beside = apart(path, flows, duration_s=60, access=access)
-        only = apart(path, {"b": flows["b"]}, duration_s=60, access=access)
-        return {"run": Part(beside, measures.victims), "solo": Part(only, measures.victims)}
+        shared = apart(path, flows, duration_s=60, access=access)
+        solo = apart(path, {"b": flows["b"]}, duration_s=60, access=access)
+        return {"run": Part(shared, measures.victims), "solo": Part(solo, measures.victims)}
 
     return Cell(
         name,
@@ -193,9 +170,9 @@ def _policed_beside(
     )
 
 
-def _harm(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    left, usual = found["run"]["victim_goodput"], found["solo"]["victim_goodput"]
-    return found["run"] | {"harm_goodput": 1 - left / usual}
+def _harm(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    left, usual = numbers["run"]["victim_goodput"], numbers["solo"]["victim_goodput"]
+    return numbers["run"] | {"harm_goodput": 1 - left / usual}
 
 
 def _square_cells(mode: Mode) -> list[Cell]:
@@ -210,21 +187,10 @@ def _square_cells(mode: Mode) -> list[Cell]:
 
 
 def shrew(subject: Subject, period_s: float, tcp: Mapping[str, Any] | None = None) -> Table:
-    """Put a flow beside pulses of datagrams that may come in step with its timeouts.
+    """Return a flow next to pulses of datagrams that may come in step with its timeouts.
 
-    Parameters
-    ----------
-    subject : Subject
-        Its control.
-    period_s : float
-        From one pulse to the next, seconds.
-    tcp : mapping, optional
-        Settings of the sender that differ.
-
-    Returns
-    -------
-    dict
-        A scenario of 60 s with a least timeout of 1 s (Kuzmanovic and Knightly, SIGCOMM 2003).
+    The scenario has 60 s and a minimum timeout of 1 s (Kuzmanovic and Knightly, SIGCOMM 2003); `tcp`
+    overrides settings of the sender.
     """
     return SHORT_PATH.scenario(
         subject.flow("c", SHORT_PATH.rtt_ms),
@@ -248,18 +214,18 @@ def _shrew_cells(mode: Mode) -> list[Cell]:
 
 
 def _satellite(subject: Subject) -> Table:
-    """Change the satellite every 15 s: another rate, another delay, and nothing for 120 ms."""
-    # The same slots for every control and every run: what differs is when losses come.
-    chance = np.random.default_rng(15)
+    """Change the satellite every 15 s: another rate, another delay, and an outage of 120 ms."""
+    # The handovers are the same for every control and every run; only the times of losses differ.
+    random = np.random.default_rng(15)
     path = Bottleneck(100, 30, 1).with_link(
         loss={"kind": "bernoulli", "rate": "0.05 %"}, delay_noise={"kind": "uniform", "range": "6.7 ms"}
     )
     events: list[Table] = []
     for at in range(15, int(LENGTH_S), 15):
-        # The access has half of the shortest round trip, each direction of the link the rest.
-        delay = build.milliseconds((round(chance.uniform(30, 70)) - 15) / 2)
+        # The access link has half of the shortest round trip, each direction of the link the rest.
+        delay = build.milliseconds((round(random.uniform(30, 70)) - 15) / 2)
         events += [
-            change(at, "dumbbell.rate", build.mbps(round(chance.uniform(40, 160)))),
+            change(at, "dumbbell.rate", build.mbps(round(random.uniform(40, 160)))),
             change(at, "dumbbell.delay", delay),
             change(at, "dumbbell.reverse.delay", delay),
             change(at, "dumbbell.loss.rate", "100 %"),
@@ -296,63 +262,63 @@ def _bloat_cells(_: Mode) -> list[Cell]:
 ADVERSARIES: tuple[Criterion, ...] = (
     Criterion(
         "starvation", "starvation", "", "Starvation",
-        "Two flows of the control on the standard path, of which one has something wrong: its path "
-        "was shorter in its first two seconds, so that its base RTT is wrong (Arun, Alizadeh and "
-        "Balakrishnan, SIGCOMM 2022), or its ACKs come in bunches; in full a longer path, jitter, "
-        "or loss, too. The smaller share, and whether one starves.",
+        "Two flows of the control on the standard path, one of them disturbed: its path was shorter in "
+        "its first two seconds, so that its base RTT is wrong (Arun, Alizadeh and Balakrishnan, SIGCOMM "
+        "2022), or its ACKs come in bunches; in full mode also a longer path, jitter or loss. The "
+        "smaller share, and whether a flow starves.",
         starvation_cells, axis="error_ms", shown="smallest_share",
     ),
     Criterion(
         "delay-range", "starvation", "", "Jitter beyond its own",
-        "Two flows of the control, the delay of one of which varies; and one alone, from the RTTs "
-        "of which the range d of the control's own delay is measured. By Arun, Alizadeh and "
-        "Balakrishnan (SIGCOMM 2022) a flow may starve once the jitter is more than 2 d. Some is "
-        "the same for all, some is d, 2 d and 4 d of each control.",
+        "Two flows of the control, one of them with a varying delay. The range d of the control's own "
+        "delay is measured with one flow alone. According to Arun, Alizadeh and Balakrishnan (SIGCOMM "
+        "2022) a flow may starve once the jitter is more than 2 d. The jitter is either the same for all "
+        "controls, or d, 2 d and 4 d of each.",
         range_cells, axis="jitter_ms", shown="smallest_share",
     ),
     Criterion(
         "jitter", "jitter", "", "Jitter",
-        "The standard path with delays that vary from packet to packet without reordering, also as "
-        "those of Wi-Fi do: goodput, queueing delay, loss.",
+        "The standard path with delays that vary from packet to packet without reordering, also like "
+        "those of Wi-Fi: goodput, queueing delay, loss.",
         _jitter_cells, shown="goodput",
     ),
     Criterion(
         "aggregation", "aggregation", "", "Bunches of ACKs",
-        "20 Mbit/s, 20 ms, with ACKs that arrive at multiples of some time only; in full also with "
+        "20 Mbit/s, 20 ms, with ACKs that arrive only at multiples of a time; in full mode also with "
         "receivers that send one ACK for 8, 32 or 64 packets: goodput, queueing delay, loss.",
         _aggregation_cells, axis="every_ms", shown="goodput",
     ),
     Criterion(
         "policer", "policer", "", "Policers",
-        "100 Mbit/s, policed to 10 Mbit/s with a bucket of a tenth of a second (in full 10 ms and "
-        "1 s, too): goodput, loss, and harm to a flow that shares the policer; in full also where "
-        "each has a policer of its own.",
+        "100 Mbit/s, policed to 10 Mbit/s with a bucket of a tenth of a second (in full mode also 10 ms "
+        "and 1 s): goodput, loss, and harm to a flow that shares the policer, in full mode also to a flow "
+        "with a policer of its own.",
         _policer_cells, axis="bucket_ms", shown="goodput",
     ),
     Criterion(
         "on-off", "on-off", "", "Capacity that comes and goes",
-        "The standard path, whose rate is 5 Mbit/s in every second half of a period: goodput, "
+        "The standard path with a rate of 5 Mbit/s in the second half of every period: goodput, "
         "queueing delay, loss.",
         _square_cells, axis="period_s", shown="goodput",
     ),
     Criterion(
         "shrew", "shrew", "", "Pulses in step with timeouts",
-        "Pulses of datagrams, twice the rate of the link for 100 ms, with a least retransmission "
-        "timeout of 1 s (Kuzmanovic and Knightly, SIGCOMM 2003): the goodput that is left.",
+        "Goodput next to pulses of datagrams at twice the rate of the link for 100 ms, with a minimum "
+        "retransmission timeout of 1 s (Kuzmanovic and Knightly, SIGCOMM 2003).",
         _shrew_cells, axis="period_s", shown="goodput",
     ),
     Criterion(
         "leo", "leo", "", "Satellites in low orbits",
-        "Every 15 s another satellite: a rate of 40 to 160 Mbit/s, a round trip of 30 to 70 ms, "
-        "nothing for 120 ms; loss of 0.05 % and jitter of up to 6.7 ms between. Goodput, queueing "
-        "delay, loss. As Huston measured Starlink (APNIC, 2024).",
+        "A handover every 15 s, with an outage of 120 ms and then a rate of 40 to 160 Mbit/s and a round "
+        "trip of 30 to 70 ms; loss of 0.05 % and jitter of up to 6.7 ms between handovers, as Huston "
+        "measured Starlink (APNIC, 2024): goodput, queueing delay, loss.",
         _satellite_cells, shown="goodput",
     ),
     Criterion(
         "bloat", "bloat", "", "A short flow behind a long queue",
-        "Sixteen bandwidth-delay products of buffer, 20 s of eight flows of the control, then "
-        "100 kB under CUBIC: the completion time.",
+        "The completion time of 100 kB under CUBIC after 20 s of eight flows of the control, with a "
+        "buffer of sixteen bandwidth-delay products.",
         _bloat_cells, shown="fct_p50_short",
     ),
 )  # fmt: skip
-"""In the order of the table."""
+"""The criteria in the order of the documentation."""

@@ -1,9 +1,8 @@
-"""The example test cases of draft-ietf-ccwg-bbr, by what they do to a path and to a flow.
+"""The example test cases of draft-ietf-ccwg-bbr, by their effect on a path and on a flow.
 
-The draft lists states and their transitions. Any control is asked for the outcome: what it
-delivers, how long it takes, what waits and what is lost where BBR would be in that state; one that
-tells its states is asked for them as well. Numbers of cases are those of the draft's appendix
-(-06).
+The draft lists states and their transitions. Every control is judged by the outcome where BBR would be
+in such a state: delivery, times, queueing and loss; a control that reports its states is judged by
+them as well. Numbers of cases are those of the draft's appendix (-06).
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from ackclock_evaluate.suites import bbr_states
 from ackclock_evaluate.suites.adversaries import bunched, policed
 
 PATH = Bottleneck(20, 100, 2)
-"""The draft's authors propose it; the draft itself has ranges."""
+"""The path that the draft's authors propose; the draft itself has ranges."""
 LONG_S = 60.0
 SAMPLE_S = 0.5
-"""Of the runs in which the time until a rate is found is measured."""
-SOME = "5 Mbit/s"
-"""What an application has to send that does not fill the path."""
+"""Sampling interval of the runs in which the time until a rate is reached is measured."""
+LIMITED = "5 Mbit/s"
+"""The rate of an application that does not fill the path."""
 USED = Margin("utilisation", "", higher_is_better=True, ratio=1.1)
-"""Where what was sent before still arrives, a goodput may be above the rate."""
+"""Used where packets sent earlier still arrive, so that a goodput may be above the rate."""
 Scenario = Callable[[Subject], Table]
 
 
@@ -42,25 +41,9 @@ def flow_on(
     events: tuple[Table, ...] = (),
     **keys: object,
 ) -> Scenario:
-    """Give what puts one flow on a path from the start.
+    """Return a function that puts one flow of a control on a path from the start.
 
-    Parameters
-    ----------
-    path : Bottleneck
-        The path.
-    duration_s, from_s : float
-        Length of a run, and when measuring starts, seconds.
-    sample_s : float
-        Spacing of the tables over time, seconds.
-    events : tuple of dict
-        Changes of the path.
-    **keys
-        Other keys of the flow: what its application has to send.
-
-    Returns
-    -------
-    callable
-        Makes the scenario for a control.
+    `keys` are other keys of the flow, such as the data that its application has to send.
     """
 
     def scenario(subject: Subject) -> Table:
@@ -79,8 +62,8 @@ def _cell(name: str, scenario: Scenario, *judged: Margin) -> Cell:
     return Cell(name, one_part(scenario, measures.general), judged=judged, drawn=True)
 
 
-def _found(name: str, path: Bottleneck, scenario: Scenario, at_s: float, rate_mbps: float) -> Cell:
-    """Give a cell in which a rate is to be found."""
+def _reached(name: str, path: Bottleneck, scenario: Scenario, at_s: float, rate_mbps: float) -> Cell:
+    """Return a cell that times how long a flow takes to reach nine tenths of a rate."""
     measure = partial(timelines.recovery, at_s=at_s, least_mbps=0.9 * rate_mbps)
     return Cell(
         name,
@@ -99,13 +82,15 @@ def _startup_cells(mode: Mode) -> list[Cell]:
             "64 kbit/s, 1 s": (Bottleneck(0.064, 1000, 2), 120.0),
         }
     cells = [
-        _found(f"1: plain, {name}", path, flow_on(path, duration_s=length_s, from_s=0.0), 0.0, path.rate_mbps)
+        _reached(
+            f"1: plain, {name}", path, flow_on(path, duration_s=length_s, from_s=0.0), 0.0, path.rate_mbps
+        )
         for name, (path, length_s) in paths.items()
     ]
     bunches = bunched(PATH, 40.0)
     return [
         *cells,
-        _found(
+        _reached(
             "12: ACKs every 40 ms",
             bunches,
             flow_on(bunches, duration_s=10.0, from_s=0.0),
@@ -161,7 +146,7 @@ def _rate_cells(_: Mode) -> list[Cell]:
         change(20, "dumbbell.queue.limit", build.packets(low.buffer_packets)),
     )
     return [
-        _found("15: 10 to 100 Mbit/s", low, flow_on(low, events=up), 20.0, 100.0),
+        _reached("15: 10 to 100 Mbit/s", low, flow_on(low, events=up), 20.0, 100.0),
         _cell(
             "16: 100 to 10 Mbit/s", flow_on(high, duration_s=40, from_s=20, events=down), GOODPUT, DELAY, LOSS
         ),
@@ -189,7 +174,7 @@ def _spurious_cells(_: Mode) -> list[Cell]:
 
 
 def _lossy(*times_s: float) -> tuple[Bottleneck, tuple[Table, ...]]:
-    """Give the path, and what loses 5 % of it for a round trip at some times."""
+    """Return the path with a loss of 5 % for a round trip at each of the times."""
     path = PATH.with_link(loss={"kind": "bernoulli", "rate": "0 %"})
     return path, tuple(
         change(at + past, "dumbbell.loss.rate", share)
@@ -201,24 +186,24 @@ def _lossy(*times_s: float) -> tuple[Bottleneck, tuple[Table, ...]]:
 def _application_cells(_: Mode) -> list[Cell]:
     early, in_start = _lossy(0.3)
     late, in_probes = _lossy(20, 30, 40, 50)
-    asked: dict[str, tuple[str, str]] = {
+    requests: dict[str, tuple[str, str]] = {
         "11: idle for 6 s": ("5 MB", "6 s"),
         "22: a pause of a round trip": ("5 MB", "100 ms"),
     }
     return [
         _cell(
             "2: 5 Mbit/s, 5 % lost in the start",
-            flow_on(early, duration_s=10, from_s=0.0, events=in_start, limit=SOME),
+            flow_on(early, duration_s=10, from_s=0.0, events=in_start, limit=LIMITED),
             GOODPUT,
             DELAY,
         ),
         _cell(
             "6: 5 Mbit/s, 5 % lost for a round trip",
-            flow_on(late, events=in_probes, limit=SOME),
+            flow_on(late, events=in_probes, limit=LIMITED),
             GOODPUT,
             DELAY,
         ),
-        _cell("7: 5 Mbit/s, nothing lost", flow_on(PATH, limit=SOME), GOODPUT, DELAY, LOSS),
+        _cell("7: 5 Mbit/s, nothing lost", flow_on(PATH, limit=LIMITED), GOODPUT, DELAY, LOSS),
         _cell("20: 200 kbit/s", flow_on(PATH, limit="200 kbit/s"), GOODPUT, DELAY, LOSS),
         *(
             Cell(
@@ -226,7 +211,7 @@ def _application_cells(_: Mode) -> list[Cell]:
                 one_part(flow_on(PATH, source="requests", size=size, think=pause), measures.requests),
                 judged=(time_margin("request_p50"), time_margin("request_p95"), LOSS),
             )
-            for name, (size, pause) in asked.items()
+            for name, (size, pause) in requests.items()
         ),
     ]
 
@@ -234,21 +219,21 @@ def _application_cells(_: Mode) -> list[Cell]:
 BBR_DRAFT: tuple[Criterion, ...] = (
     Criterion(
         "bbr-startup", "cases 1, 12", "", "Start",
-        "A flow on 20 Mbit/s, 100 ms with two bandwidth-delay products of buffer; again with ACKs "
-        "in bunches; in full on 1 Gbit/s, 1 ms and 64 kbit/s, 1 s, too: the time to nine tenths of "
-        "the rate, and what is lost in the first ten seconds.",
+        "A flow on 20 Mbit/s, 100 ms with a buffer of two bandwidth-delay products, also with ACKs in "
+        "bunches; in full mode also on 1 Gbit/s, 1 ms and on 64 kbit/s, 1 s: the time to nine tenths of "
+        "the rate, and the loss in the first ten seconds.",
         _startup_cells, shown="recovery",
     ),
     Criterion(
         "bbr-drain", "cases 3, 4", "", "After the start",
-        "The queue and the utilisation from 2 to 6 s, plain and where the rate falls by a tenth "
-        "when the queue is full.",
+        "Queueing delay and utilisation from 2 to 6 s, plain and with a rate that falls by a tenth when "
+        "the queue is full.",
         _drain_cells, shown="delay_p95",
     ),
     Criterion(
         "bbr-probe", "cases 5, 8, 9, 10, 13, 21", "", "Probing",
-        "What the steady flow delivers and lets wait: with a long queue, for a minute, with a "
-        "tenth less, with ACKs in bunches, and with losses for a round trip.",
+        "Goodput and queueing delay of the steady flow: with a long queue, for a minute, with a tenth "
+        "less rate, with ACKs in bunches, and with losses for a round trip.",
         _probe_cells, shown="goodput",
     ),
     Criterion(
@@ -258,8 +243,8 @@ BBR_DRAFT: tuple[Criterion, ...] = (
     ),
     Criterion(
         "bbr-rate", "cases 15, 16", "", "Ten times the rate, and a tenth",
-        "10 to 100 Mbit/s: the time to nine tenths of it; 100 to 10 Mbit/s: goodput, delay and "
-        "loss from then on.",
+        "From 10 to 100 Mbit/s: the time to nine tenths of the new rate. From 100 to 10 Mbit/s: goodput, "
+        "delay and loss after the change.",
         _rate_cells, shown="recovery",
     ),
     Criterion(
@@ -269,25 +254,24 @@ BBR_DRAFT: tuple[Criterion, ...] = (
     ),
     Criterion(
         "bbr-spurious", "cases 18, 19", "", "Spurious recovery",
-        "Reordering, and a delay that is longer than the timeout: what is left of the goodput.",
+        "Goodput with reordering, and with a delay that is longer than the timeout.",
         _spurious_cells, shown="goodput",
     ),
     Criterion(
         "bbr-application", "cases 2, 6, 7, 11, 20, 22", "", "Application-limited",
-        "An application that has 5 of 20 Mbit/s to send, with losses for a round trip in the start "
-        "and later, and without; one that is idle for 6 s again and again; one that has hardly "
-        "anything to send; and one that pauses for a round trip: goodput or times of requests, "
-        "queueing delay, loss.",
+        "An application that sends 5 of 20 Mbit/s, without losses and with losses for a round trip at the "
+        "start and later; one that is repeatedly idle for 6 s; one that sends very little; and one that "
+        "pauses for a round trip: goodput or request times, queueing delay, loss.",
         _application_cells,
     ),
     Criterion(
         "bbr-states", "cases 1-5, 7, 8, 10-14, 16, 20", "", "State transitions",
-        "Whether states follow each other as the draft says, for a control that tells them by its "
-        "internals: state (0 Startup, 1 Drain, 2 ProbeBW_DOWN, 3 CRUISE, 4 REFILL, 5 UP, "
-        "6 ProbeRTT), max_bw_packets_per_s and min_rtt_ms. Left out are cases 6, 9, 21 and 22, "
-        "which act on the path while a certain state lasts, for which no scenario can wait, and "
-        "15 and 17 to 19, of which the outcomes are judged.",
+        "Whether states follow each other as in the draft, for a control that reports them by its "
+        "internals: state (0 Startup, 1 Drain, 2 ProbeBW_DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 ProbeRTT), "
+        "max_bw_packets_per_s and min_rtt_ms. Cases 6, 9, 21 and 22 are left out, because they act on the "
+        "path during a certain state and no scenario can wait for it; of cases 15 and 17 to 19 the "
+        "outcomes are judged.",
         bbr_states.cells, shown="passes",
     ),
 )  # fmt: skip
-"""In the order of the draft."""
+"""The criteria in the order of the draft."""
