@@ -1,4 +1,4 @@
-"""The states of BBR, as a control tells them, against stays that are written by hand."""
+"""The states of BBR, as a control reports them, compared with stays that are written by hand."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,25 +14,25 @@ from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Subject
 from ackclock_evaluate.suites import SUITES, bbr_states
-from ackclock_evaluate.suites.bbr_states import PATH, STATES, Told, cells, told
+from ackclock_evaluate.suites.bbr_states import PATH, STATES, ReportedStates, cells, reported_states
 
-(STATES_OF_BBR,) = [one for one in SUITES["bbr-draft"] if one.id == "bbr-states"]
+(STATES_OF_BBR,) = [criterion for criterion in SUITES["bbr-draft"] if criterion.id == "bbr-states"]
 
 
-def stays(*given: tuple[str, float, float, float]) -> Told:
-    """Give what a control tells that is so long (s) in states, with these windows (packets)."""
-    made, from_s = [], 0.0
+def stays(*given: tuple[str, float, float, float]) -> ReportedStates:
+    """Return stays of these states, lengths (s), and smallest and largest windows (packets)."""
+    log, from_s = [], 0.0
     for state, length_s, least, largest in given:
-        made.append(bbr_states.Stay(state, from_s, from_s + length_s, least, largest))
+        log.append(bbr_states.Stay(state, from_s, from_s + length_s, least, largest))
         from_s += length_s
     times = np.arange(0, from_s, bbr_states.SAMPLE_S)
     # 20 Mbit/s of 1500 bytes are 1666.7 packets/s; with 100 ms that is 167 packets.
     table = pl.DataFrame({"time_s": times, "max_bw_packets_per_s": 20e6 / 12_000, "min_rtt_ms": 100.0})
-    return Told(made, table)
+    return ReportedStates(log, table)
 
 
 def check(case: int):
-    (cell,) = [one for one in cells("quick") if one.name.startswith(f"{case}:")]
+    (cell,) = [cell for cell in cells("quick") if cell.name.startswith(f"{case}:")]
     return cell.parts(Subject("bbr3"))["run"].measure.keywords["check"]
 
 
@@ -68,14 +68,14 @@ USUAL = [("Startup", 1.4, 10, 344), ("Drain", 0.2, 340, 350), ("Cruise", 2.0, 34
         (20, [("Startup", 5, 10, 20), ("ProbeRTT", 0.3, 4, 4), ("Cruise", 5, 10, 20)], False),
     ],
 )
-def test_what_the_draft_says_of_states(case, given, holds) -> None:
+def test_states_follow_each_other_as_in_the_draft(case, given, holds) -> None:
     assert check(case)(stays(*given)) is holds
 
 
-def test_a_bandwidth_that_is_wrong_by_three_percent_ends_no_startup() -> None:
-    found = stays(*USUAL)
-    wrong = found.table.with_columns(pl.col("max_bw_packets_per_s") * 1.03)
-    assert not check(1)(Told(found.stays, wrong))
+def test_startup_does_not_end_with_a_bandwidth_wrong_by_three_percent() -> None:
+    states = stays(*USUAL)
+    wrong = states.table.with_columns(pl.col("max_bw_packets_per_s") * 1.03)
+    assert not check(1)(ReportedStates(states.stays, wrong))
 
 
 def test_states_are_read_from_a_run() -> None:
@@ -83,18 +83,18 @@ def test_states_are_read_from_a_run() -> None:
     # which there is Drain.
     scenario = PATH.scenario(Subject("bbr3").flow("c", PATH.rtt_ms, start="0 s"), duration_s=4, sample_s=0.01)
     run = engine.simulate(engine.read(scenario), record=True)
-    found = told(run)
-    assert found is not None
-    assert [one.state for one in found.stays[:2]] == ["Startup", "Drain"]
-    assert found.stays[0].to_s > 0.5
-    assert {one.state for one in found.stays} <= set(STATES)
+    states = reported_states(run)
+    assert states is not None
+    assert [stay.state for stay in states.stays[:2]] == ["Startup", "Drain"]
+    assert states.stays[0].to_s > 0.5
+    assert {stay.state for stay in states.stays} <= set(STATES)
     reno = engine.read(PATH.scenario(Subject("reno").flow("c", PATH.rtt_ms), duration_s=2))
-    assert told(engine.simulate(reno, record=True)) is None
+    assert reported_states(engine.simulate(reno, record=True)) is None
 
 
-def test_who_tells_no_states_is_not_asked_for_them(tmp_path) -> None:
+def test_a_control_that_reports_no_states_is_not_judged_by_them(tmp_path) -> None:
     assert STATES_OF_BBR.cells is not None
-    few = [one for one in STATES_OF_BBR.cells("quick") if one.name.startswith("3:")]
+    few = [cell for cell in STATES_OF_BBR.cells("quick") if cell.name.startswith("3:")]
     request = partial(Request, criteria=(replace(STATES_OF_BBR, cells=lambda _: few),))
     verdicts = [
         evaluate(request(Subject(name)), tmp_path, shown=False).results[0].verdict
@@ -103,20 +103,20 @@ def test_who_tells_no_states_is_not_asked_for_them(tmp_path) -> None:
     assert verdicts == ["holds", "not applicable", "not applicable"]
 
 
-def test_a_limit_that_only_some_can_keep() -> None:
+def test_a_limit_on_a_metric_that_only_some_controls_have() -> None:
     nan = float("nan")
     limit = Limit("passes", at_least=1.0, if_told=True)
     assert limit.holds(1.0, [nan, nan])
     assert not limit.holds(0.8, [nan, nan])
-    # What another control that tells it does not keep either is not held against it.
+    # A limit that a baseline with this metric does not keep either is not held against a control.
     assert limit.holds(0.8, [0.6, nan])
 
 
-def test_the_picture_leaves_out_who_tells_no_states(tmp_path) -> None:
+def test_the_picture_leaves_out_controls_that_report_no_states(tmp_path) -> None:
     assert STATES_OF_BBR.cells is not None
-    few = [one for one in STATES_OF_BBR.cells("quick") if one.name.startswith("3:")]
+    few = [cell for cell in STATES_OF_BBR.cells("quick") if cell.name.startswith("3:")]
     request = Request(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
-    found = evaluate(request, tmp_path, shown=False).results[0]
-    figure = pictures.criterion(found, "bbr3")
+    result = evaluate(asked, tmp_path, shown=False).results[0]
+    figure = pictures.criterion(result, "bbr3")
     assert figure is not None
-    assert [one.name for one in figure.charts[0].series] == ["bbr3"]
+    assert [series.name for series in figure.charts[0].series] == ["bbr3"]

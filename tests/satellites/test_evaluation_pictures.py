@@ -1,4 +1,4 @@
-"""Pictures of an evaluation: what they show of numbers that were made by hand."""
+"""Pictures of an evaluation, drawn of numbers that are written by hand."""
 
 import pytest
 
@@ -10,51 +10,52 @@ from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Me
 
 
 def result(cells: dict[str, tuple[dict, dict]], shown: str) -> CriterionResult:
-    """Give a criterion with cells, each with parameters and the numbers of every control."""
+    """Return a criterion with cells, each with its parameters and the numbers of every control."""
     margins = (Margin(shown, "ms", higher_is_better=False),)
-    found = [
+    results = [
         CellResult(
             Cell(name, lambda _: {}, judged=margins, parameters=parameters),
-            {who: Measured([numbers, numbers]) for who, numbers in by_control.items()},
+            {control: Measured([numbers, numbers]) for control, numbers in by_control.items()},
             (),
             (),
         )
         for name, (parameters, by_control) in cells.items()
     ]
-    return CriterionResult(Criterion("it", "1", "", "", "", shown=shown), found, "like", None, None)
+    return CriterionResult(Criterion("it", "1", "", "", "", shown=shown), results, "like", None, None)
 
 
 def points(chart: Chart) -> dict[str, list[tuple[float, float]]]:
     return {
-        one.name: [(float(x), float(y)) for x, y in zip(one.x, one.y, strict=True)] for one in chart.series
+        series.name: [(float(x), float(y)) for x, y in zip(series.x, series.y, strict=True)]
+        for series in chart.series
     }
 
 
 def test_quantiles_are_drawn_where_all_of_them_are_known():
     whole = {"delay_p50": 10.0, "delay_p95": 20.0, "delay_p99": 40.0}
-    found = result(
+    quantiles = result(
         {
             "whole": ({}, {CANDIDATE: whole, "cubic-linux": whole | {"delay_p99": 80.0}}),
             "part": ({}, {CANDIDATE: {"delay_p95": 20.0}, "cubic-linux": whole}),
         },
         "delay_p95",
     )
-    figure = pictures.quantiles(found, "mine")
+    figure = pictures.quantiles(quantiles, "mine")
     assert figure is not None
     (panel,) = figure.charts
     # -log10 of 0.5, 0.05 and 0.01.
     for name, last in (("mine", 40.0), ("cubic-linux", 80.0)):
-        for place, point in zip([(0.301, 10), (1.301, 20), (2, last)], points(panel)[name], strict=True):
-            assert point == pytest.approx(place, abs=1e-3)
+        for expected, point in zip([(0.301, 10), (1.301, 20), (2, last)], points(panel)[name], strict=True):
+            assert point == pytest.approx(expected, abs=1e-3)
 
 
-def test_what_is_no_percentile_has_no_quantiles():
+def test_a_metric_without_percentiles_has_no_quantiles():
     assert pictures.quantiles(result({"a": ({}, {CANDIDATE: {"loss": 0.1}})}, "loss"), "mine") is None
 
 
 def test_a_ladder_is_per_flow_of_either_kind():
     cells = {
-        f"{mine} beside {10 - mine}": (
+        f"{mine} next to {10 - mine}": (
             {"mine": mine, "others": 10 - mine, "victim": "reno"},
             # 4 Mbit/s for each flow of one kind, 6 for each of the other.
             {CANDIDATE: {"goodput": 4.0 * mine, "victim_goodput": 6.0 * (10 - mine)}},

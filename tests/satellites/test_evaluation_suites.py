@@ -1,4 +1,4 @@
-"""The suites: every cell can be run, and what they measure themselves is what it says."""
+"""The suites: every cell can be run, and the suites' own metrics are right."""
 
 import numpy as np
 import polars as pl
@@ -14,19 +14,19 @@ from hand_made import made
 
 @pytest.mark.parametrize("name", list(SUITES))
 @pytest.mark.parametrize("mode", ["quick", "full"])
-def test_suites_are_whole(name: str, mode: Mode) -> None:
-    seen = set()
+def test_suites_are_complete(name: str, mode: Mode) -> None:
+    ids = set()
     for criterion in SUITES[name]:
-        assert criterion.id not in seen
-        seen.add(criterion.id)
+        assert criterion.id not in ids
+        ids.add(criterion.id)
         assert criterion.section
         if criterion.cells is None:
             assert criterion.not_tested
             continue
-        made = criterion.cells(mode)
-        assert made
-        assert len({cell.name for cell in made}) == len(made)
-        for cell in made:
+        cells = criterion.cells(mode)
+        assert cells
+        assert len({cell.name for cell in cells}) == len(cells)
+        for cell in cells:
             assert cell.judged or cell.limits
             if mode == "quick":
                 for part in cell.parts(Subject(BASELINES[1])).values():
@@ -34,7 +34,7 @@ def test_suites_are_whole(name: str, mode: Mode) -> None:
 
 
 def test_a_satellite_hands_over() -> None:
-    (leo,) = [one for one in SUITES["adversaries"] if one.id == "leo"]
+    (leo,) = [criterion for criterion in SUITES["adversaries"] if criterion.id == "leo"]
     assert leo.cells is not None
     scenario = leo.cells("quick")[0].parts(Subject("reno"))["run"].scenario
     # Seven handovers in 120 s, each with a rate, both delays, and the loss on and off.
@@ -47,8 +47,8 @@ def test_the_second_path_was_shorter(error_ms: float) -> None:
     # Two packets in flight leave the path empty, so the RTT is that of the path: 40 ms and the
     # transmission of a packet or two, 0.24 ms on the bottleneck and 0.024 ms before it.
     subject = Subject("constant", {"window": 2.0})
-    made_of = starvation.wrong_base(subject, STANDARD, error_ms, 10.0)
-    run = engine.simulate(engine.read(made_of), record=True)
+    scenario = starvation.wrong_base(subject, STANDARD, error_ms, 10.0)
+    run = engine.simulate(engine.read(scenario), record=True)
     for flow, before_ms in ((0, 40.0), (1, 40.0 - error_ms)):
         table = run.windows.filter(pl.col("flow") == flow).sort("time_s")
         rtts_ms = dict(zip(table["time_s"].round(3), table["rtt_ms"], strict=True))
@@ -68,8 +68,8 @@ def test_a_newcomer_is_timed_by_its_packets() -> None:
     # there after 1.5 s, 1.0 s after a start at 0.5 s; 1.5 MB never are in 5 s.
     packets = np.full((50, 2), 10)
     run = made(packets)
-    found = tcpeval.ramp_up(run, start_s=0.5, powers=(2, 3))
-    assert found == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
+    times_s = tcpeval.ramp_up(run, start_s=0.5, powers=(2, 3))
+    assert times_s == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
 
 
 def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
@@ -102,9 +102,9 @@ def test_requests_are_timed_and_one_that_never_ends_takes_the_whole_run() -> Non
     # 15 kB are the ten packets of a first window: half a round trip of 40 ms, and ten transmissions
     # of 0.24 ms, 22.4 ms after each request.
     flow = Subject("reno").flow("c", 40, source="requests", size="15 kB", every="1 s")
-    made_of = STANDARD.scenario(flow, duration_s=10, tcp={"overhead": "0 s"})
-    found = measures.requests(engine.simulate(engine.read(made_of)))
-    assert found["request_p50"] == pytest.approx(0.0224, abs=0.0005)
+    scenario = STANDARD.scenario(flow, duration_s=10, tcp={"overhead": "0 s"})
+    numbers = measures.requests(engine.simulate(engine.read(scenario)))
+    assert numbers["request_p50"] == pytest.approx(0.0224, abs=0.0005)
     flow = Subject("reno").flow("c", 40, source="requests", size="100 MB", every="20 s")
     endless = STANDARD.scenario(flow, duration_s=5, measured_from_s=0)
     assert measures.requests(engine.simulate(engine.read(endless)))["request_p95"] == 5
@@ -113,7 +113,7 @@ def test_requests_are_timed_and_one_that_never_ends_takes_the_whole_run() -> Non
 def test_a_video_is_as_fast_as_its_frames() -> None:
     # 30 frames a second, one of thirty ten times as large: 29 x 3750 + 37500 = 146250 bytes/s. They
     # are rounded up to whole packets: 4500 and 37500 bytes, 168000 bytes/s, 1.344 Mbit/s.
-    media = next(one for one in SUITES["c4"] if one.id == "c4-media")
+    media = next(criterion for criterion in SUITES["c4"] if criterion.id == "c4-media")
     assert media.cells is not None
     part = media.cells("quick")[0].parts(Subject("reno"))["run"]
     rates = {
@@ -126,7 +126,7 @@ def test_a_video_is_as_fast_as_its_frames() -> None:
 
 def test_cuts_that_were_undone_are_counted() -> None:
     # Measured from 1 s on: three cuts of flow 0, a loss and two timeouts, of which one was undone.
-    # The cut before 1 s, the one of the other control and the end of an episode do not count.
+    # The cut before 1 s, that of the other control and the end of an episode do not count.
     cuts = [(0.5, 0, "loss"), (1.5, 0, "loss"), (1.6, 0, "undo"), (2.0, 0, "timeout")]
     more = [(2.1, 1, "loss"), (2.2, 0, "recovered"), (3.0, 0, "timeout")]
     flow = {
@@ -149,9 +149,9 @@ def test_cuts_that_were_undone_are_counted() -> None:
         np.full((50, 2), 10), events=[*cuts, *more], names=["c", "v"], flows=[flow, flow], links=[link]
     )
     run.summary["measured_from_s"] = 1.0
-    found = timelines.cuts(run)
-    assert found["cuts"] == 3
-    assert found["spurious_cuts"] == pytest.approx(1 / 3)
+    numbers = timelines.cuts(run)
+    assert numbers["cuts"] == 3
+    assert numbers["spurious_cuts"] == pytest.approx(1 / 3)
 
 
 def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
@@ -163,9 +163,9 @@ def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
     """
     path = Bottleneck(20, 40, 2)
     scenario = path.scenario(Subject("reno").flow("c", 40), duration_s=60, sample_s=0.05)
-    found = timelines.delay_range(engine.simulate(engine.read(scenario)))
+    numbers = timelines.delay_range(engine.simulate(engine.read(scenario)))
     # A packet takes 0.6 ms, an ACK waits for two of them, and a loss is known a round trip later.
-    assert found["delay_range"] == pytest.approx(53.4, abs=3)
+    assert numbers["delay_range"] == pytest.approx(53.4, abs=3)
     still = path.scenario(Subject("constant", {"window": 2.0}).flow("c", 40), duration_s=20, sample_s=0.05)
     assert timelines.delay_range(engine.simulate(engine.read(still)))["delay_range"] < 1.5
 
@@ -188,15 +188,15 @@ def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
     reno, sparing = (marks_per_loss(Subject("reno", {"ecn_keep": keep})) for keep in (0.0, 0.8))
     # The same window halves at a loss only where its episode does not cost a round trip of growth.
     assert sparing / reno == pytest.approx(3, rel=0.15)
-    # A mark is a loss to it, but for what has to be sent again.
+    # Reno answers a mark like a loss; only the retransmissions differ.
     assert reno == pytest.approx(1, abs=0.35)
 
 
 def test_thirty_steps_leave_what_they_do_not_take() -> None:
-    # Of 50 Mbit/s a step takes 1.25: all of it for 10 s, 50 - 1.25 k in the k-th of 30 seconds, for
-    # 10 s 12.5, 12.5 + 1.25 k, and all for 10 s: 500 + 918.75 + 125 + 956.25 + 500 = 3000 Mbit in
-    # the 90 s. Reno with a whole buffer takes what is left.
-    (cell,) = [one for one in changes.TRANSIENTS.cells("quick") if "30 steps" in one.name]
+    # Of 50 Mbit/s each step takes 1.25. Left are: all of it for 10 s, 50 - 1.25 k in the k-th of 30
+    # seconds, 12.5 for 10 s, 12.5 + 1.25 k in 30 seconds, and all for 10 s: 500 + 918.75 + 125 +
+    # 956.25 + 500 = 3000 Mbit in the 90 s. Reno with a buffer of one product uses all of that.
+    (cell,) = [cell for cell in changes.TRANSIENTS.cells("quick") if "30 steps" in cell.name]
     part = cell.parts(Subject("reno"))["run"]
     run = engine.simulate(engine.read(part.scenario), record=part.records)
     assert part.measure(run)["goodput"] == pytest.approx(3000 / 90, rel=0.01)
@@ -210,22 +210,22 @@ def test_thirty_steps_leave_what_they_do_not_take() -> None:
     [
         ((3.0, 0.5, 0.4), 1.0),
         ((3.0, 3.5, 0.4), 0.0),
-        # One packet in 20 and in 14 round trips: which is more is a matter of chance.
+        # One packet in 20 and in 14 round trips: the difference is random.
         ((3.0, 0.05, 0.07), 1.0),
         ((3.0, 0.05, 0.2), 0.0),
     ],
 )
-def test_sending_less_under_more_loss_is_not_asked_of_single_packets(sent, falls) -> None:
-    (criterion,) = [one for one in collapse.CRITERIA if one.id == "collapse-loss"]
+def test_the_rate_need_not_fall_where_single_packets_decide(sent, falls) -> None:
+    (criterion,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-loss"]
     assert criterion.cells is not None
     (cell,) = criterion.cells("quick")
-    found = {share: {"sent": one} for share, one in zip(("10", "50", "90"), sent, strict=True)}
-    assert cell.numbers(found)["falls"] == falls
+    numbers = {share: {"sent": packets} for share, packets in zip(("10", "50", "90"), sent, strict=True)}
+    assert cell.numbers(numbers)["falls"] == falls
 
 
 @pytest.mark.parametrize("name", SUITES)
 def test_no_margin_is_finer_than_the_samples(name: str) -> None:
-    """A time that is found in samples of a second is not worse by a tenth of one."""
+    """A time that is read from samples of a second cannot be worse by a tenth of a second."""
     for criterion in SUITES[name]:
         for cell in criterion.cells("full") if criterion.cells else []:
             sampled = [

@@ -1,7 +1,7 @@
-"""The states of BBR in the example test cases of draft-ietf-ccwg-bbr, where a control tells them.
+"""The states of BBR in the example test cases of draft-ietf-ccwg-bbr, for controls that report them.
 
-A control tells them by the internals ``state``, numbered as in `STATES`, ``max_bw_packets_per_s``
-and ``min_rtt_ms``. One without them is judged by the outcomes of the other criteria alone.
+A control reports them by the internals ``state``, numbered as in `STATES`, ``max_bw_packets_per_s``
+and ``min_rtt_ms``. A control without them is judged by the outcomes of the other criteria alone.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
 from ackclock_evaluate.suites.adversaries import bunched
 
 STATES = ("Startup", "Drain", "Down", "Cruise", "Refill", "Up", "ProbeRTT")
-"""By their numbers; those of ProbeBW have no states of their own in other sources."""
+"""The states by number; other sources have no separate states within ProbeBW."""
 PROBING = STATES[2:6]
 PATH = Bottleneck(20, 100, 2)
 RTT_S = PATH.rtt_ms / 1e3
 SAMPLE_S = 0.01
-"""A tenth of a round trip: shorter stays may be missed, but for a Down after Drain none is."""
+"""A tenth of a round trip: shorter stays may be missed, but only a Down after Drain is so short."""
 NEEDED = ("state", "max_bw_packets_per_s", "min_rtt_ms")
-Check = Callable[["Told"], bool]
+Check = Callable[["ReportedStates"], bool]
 
 
 @dataclass(frozen=True)
 class Stay:
-    """A state, from when to when (s), and the smallest and the largest window in it (packets)."""
+    """A stay in one state from `from_s` to `to_s`, with its smallest and largest window (packets)."""
 
     state: str
     from_s: float
@@ -45,69 +45,54 @@ class Stay:
 
     @property
     def length_s(self) -> float:
-        """How long it was, seconds."""
+        """Return the length of the stay, seconds."""
         return self.to_s - self.from_s
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a run says of its states.
-
-    Attributes
-    ----------
-    stays : list of Stay
-        In order; the last is cut off by the end of the run.
-    table : DataFrame
-        The samples.
-    """
+class ReportedStates:
+    """The states that a control reports in one run."""
 
     stays: Sequence[Stay]
+    """Stays in order; the end of the run cuts off the last."""
     table: pl.DataFrame
+    """The samples of the flow."""
 
     def after(self, state: str, *following: str) -> bool:
-        """Say whether a state occurs, and only these follow it."""
-        found = [later.state for now, later in pairwise(self.stays) if now.state == state]
-        return bool(found) and set(found) <= set(following)
+        """Return whether a state occurs and only `following` states come next."""
+        successors = [later.state for now, later in pairwise(self.stays) if now.state == state]
+        return bool(successors) and set(successors) <= set(following)
 
     def of(self, state: str) -> list[Stay]:
-        """Give all stays in a state that had their end."""
-        return [one for one in self.stays[:-1] if one.state == state]
+        """Return all stays in a state that ended within the run."""
+        return [stay for stay in self.stays[:-1] if stay.state == state]
 
     def at(self, column: str, time_s: float) -> float:
-        """Give the value of a column in the first sample from some time on."""
+        """Return the value of a column in the first sample at or after `time_s`."""
         return float(self.table.filter(pl.col("time_s") >= time_s)[column][0])
 
     def bdp_packets(self, time_s: float) -> float:
-        """Give the bandwidth-delay product as the control has it at some time."""
+        """Return the control's own estimate of the bandwidth-delay product at a time."""
         return self.at("max_bw_packets_per_s", time_s) * self.at("min_rtt_ms", time_s) / 1e3
 
 
-def told(run: Run) -> Told | None:
-    """Read the states of a run.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow of the judged control.
-
-    Returns
-    -------
-    Told or None
-        None when the control does not tell them.
-    """
+def reported_states(run: Run) -> ReportedStates | None:
+    """Return the states that the one flow under test reports; None if its control reports none."""
     flow = measures.flows(run, "c")[0]
     if not set(NEEDED) <= set(run.windows.columns):
         return None
     table = run.windows.filter((pl.col("flow") == flow["id"]) & pl.col("state").is_not_null())
     if not table.height:
         return None
-    states = table["state"].to_numpy().astype(int)
+    state_numbers = table["state"].to_numpy().astype(int)
     times, windows = table["time_s"].to_numpy(), table["window"].to_numpy()
-    begins = np.concatenate([[0], np.flatnonzero(np.diff(states)) + 1])
-    ends = np.append(begins[1:], len(states))
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(state_numbers)) + 1])
+    ends = np.append(begins[1:], len(state_numbers))
     stays = [
         Stay(
-            STATES[states[begin]] if 0 <= states[begin] < len(STATES) else str(states[begin]),
+            STATES[state_numbers[begin]]
+            if 0 <= state_numbers[begin] < len(STATES)
+            else str(state_numbers[begin]),
             float(times[begin]),
             float(times[min(end, len(times) - 1)]),
             float(windows[begin:end].min()),
@@ -115,119 +100,113 @@ def told(run: Run) -> Told | None:
         )
         for begin, end in zip(begins, ends, strict=True)
     ]
-    return Told(stays, table)
+    return ReportedStates(stays, table)
 
 
 def passes(run: Run, *, check: Check) -> CellNumbers:
-    """Check what a run says of its states.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    check : callable
-        Of what it says.
-
-    Returns
-    -------
-    dict
-        As `general`, and ``passes``: 1 or 0; without it when the control does not tell its states.
-    """
-    found = told(run)
+    """Return `general` and ``passes``, 1 or 0, which is missing if the control reports no states."""
+    states = reported_states(run)
     general = measures.general(run)
-    return general if found is None else general | {"passes": float(check(found))}
+    return general if states is None else general | {"passes": float(check(states))}
 
 
-def _startup_ends(found: Told) -> bool:
-    """Case 1: on a plateau, with a bandwidth within 2 % of the link's."""
-    at_s = found.stays[0].to_s
-    known = found.at("max_bw_packets_per_s", at_s) / PATH.packets_per_second
-    return found.after("Startup", "Drain") and abs(known - 1) <= 0.02
+def _startup_ends(states: ReportedStates) -> bool:
+    """Case 1: Startup ends on a plateau, with a bandwidth estimate within 2 % of the link's rate."""
+    at_s = states.stays[0].to_s
+    known = states.at("max_bw_packets_per_s", at_s) / PATH.packets_per_second
+    return states.after("Startup", "Drain") and abs(known - 1) <= 0.02
 
 
-def _leaves_startup(found: Told, from_s: float) -> bool:
-    """Case 2: not before the losses; without a queue Drain may be over before the next sample."""
-    last_s = max(one.to_s for one in found.stays if one.state == "Startup")
-    return found.after("Startup", "Drain", "ProbeRTT", *PROBING) and from_s < last_s <= from_s + 1.0
+def _leaves_startup(states: ReportedStates, from_s: float) -> bool:
+    """Case 2: Startup ends after the losses, not before.
+
+    Without a queue Drain may be over before the next sample.
+    """
+    last_s = max(stay.to_s for stay in states.stays if stay.state == "Startup")
+    return states.after("Startup", "Drain", "ProbeRTT", *PROBING) and from_s < last_s <= from_s + 1.0
 
 
-def _drain_ends(found: Told) -> bool:
-    """Cases 3 and 4: in ProbeBW, after 3 round trips and one to see that, each at most 3 RTT."""
-    return found.after("Drain", *PROBING) and found.of("Drain")[0].length_s <= 4 * 3 * RTT_S
+def _drain_ends(states: ReportedStates) -> bool:
+    """Cases 3 and 4: Drain ends in ProbeBW within four round trips of at most 3 RTT each.
+
+    Three are for draining, and one is for noticing.
+    """
+    return states.after("Drain", *PROBING) and states.of("Drain")[0].length_s <= 4 * 3 * RTT_S
 
 
-def _up_ends(found: Told) -> bool:
-    """Case 5: after three rounds without growth, so not before, in Down."""
-    long_enough = [one.length_s >= 3 * RTT_S - SAMPLE_S for one in found.of("Up")]
-    return found.after("Up", "Down") and all(long_enough)
+def _up_ends(states: ReportedStates) -> bool:
+    """Case 5: Up ends in Down after three rounds without growth, not before."""
+    long_enough = [stay.length_s >= 3 * RTT_S - SAMPLE_S for stay in states.of("Up")]
+    return states.after("Up", "Down") and all(long_enough)
 
 
-def _stays_in_startup(found: Told) -> bool:
-    """Case 7: for as long as the application limits it and nothing is lost."""
-    return {one.state for one in found.stays} <= {"Startup", "ProbeRTT"}
+def _stays_in_startup(states: ReportedStates) -> bool:
+    """Case 7: Startup lasts as long as the application limits the flow and nothing is lost."""
+    return {stay.state for stay in states.stays} <= {"Startup", "ProbeRTT"}
 
 
-def _down_ends(found: Told) -> bool:
-    """Case 8: in Cruise, or, when its time has come, in ProbeRTT."""
-    return found.after("Down", "Cruise", "ProbeRTT") and found.after("Refill", "Up", "ProbeRTT")
+def _down_ends(states: ReportedStates) -> bool:
+    """Case 8: Down ends in Cruise, or in ProbeRTT when that is due."""
+    return states.after("Down", "Cruise", "ProbeRTT") and states.after("Refill", "Up", "ProbeRTT")
 
 
-def _probes_rtt(found: Told) -> bool:
-    """Case 10: every 5 s, for 200 ms and a round trip, with half a bandwidth-delay product."""
-    stays = found.of("ProbeRTT")
-    starts = [one.from_s for one in stays]
+def _probes_rtt(states: ReportedStates) -> bool:
+    """Case 10: ProbeRTT every 5 s, for 200 ms and a round trip, at half a bandwidth-delay product."""
+    stays = states.of("ProbeRTT")
+    starts = [stay.from_s for stay in stays]
     return (
         len(stays) >= 10
-        # A round trip may have to end before, and the estimate is renewed while it lasts.
+        # A round trip may have to end first, and the estimate is renewed during ProbeRTT.
         and all(5 <= gap <= 5 + 0.2 + 3 * RTT_S for gap in np.diff(starts))
-        and all(0.2 <= one.length_s <= 0.2 + 3 * RTT_S for one in stays)
-        and all(one.least_window <= 0.5 * found.bdp_packets(one.from_s) + 1 for one in stays)
-        and found.after("ProbeRTT", *PROBING)
+        and all(0.2 <= stay.length_s <= 0.2 + 3 * RTT_S for stay in stays)
+        and all(stay.least_window <= 0.5 * states.bdp_packets(stay.from_s) + 1 for stay in stays)
+        and states.after("ProbeRTT", *PROBING)
     )
 
 
-def _skips_probe_rtt(found: Told) -> bool:
-    """Case 11: where the application is idle for longer than 5 s."""
-    return not found.of("ProbeRTT") and "Startup" in {one.state for one in found.stays}
+def _skips_probe_rtt(states: ReportedStates) -> bool:
+    """Case 11: no ProbeRTT when the application is idle for longer than 5 s."""
+    return not states.of("ProbeRTT") and "Startup" in {stay.state for stay in states.stays}
 
 
-def _window_beyond(found: Told, state: str) -> bool:
-    """Cases 12 and 13: more than two bandwidth-delay products where ACKs come in groups."""
-    stays = found.of(state)
-    return bool(stays) and all(one.largest_window > 2 * found.bdp_packets(one.to_s) for one in stays[-3:])
+def _window_beyond(states: ReportedStates, state: str) -> bool:
+    """Cases 12 and 13: more than two bandwidth-delay products when ACKs come in bunches."""
+    stays = states.of(state)
+    return bool(stays) and all(stay.largest_window > 2 * states.bdp_packets(stay.to_s) for stay in stays[-3:])
 
 
-def _least_window(found: Told) -> bool:
-    """Case 14: in ProbeBW never below four packets, and the rate within a tenth.
+def _least_window(states: ReportedStates) -> bool:
+    """Case 14: at least four packets in ProbeBW, and a bandwidth estimate within a tenth of the rate.
 
-    The start on such a link, whose first windows wait for seconds, ends in timeouts, and after one
-    the window is what is in flight and a packet: the first third of the run does not count.
+    The start on such a link, whose first windows wait for seconds, ends in timeouts, and after a
+    timeout the window is the packets in flight and one more: the first third of the run does not
+    count.
     """
-    rate = found.at("max_bw_packets_per_s", float(found.table["time_s"][-1]))
-    settled = [one for one in found.stays if one.state in PROBING and one.from_s > 20]
-    windows = [one.least_window for one in settled]
+    rate = states.at("max_bw_packets_per_s", float(states.table["time_s"][-1]))
+    settled = [stay for stay in states.stays if stay.state in PROBING and stay.from_s > 20]
+    windows = [stay.least_window for stay in settled]
     return min(windows, default=0.0) >= 4 and abs(rate / THIN.packets_per_second - 1) <= 0.1
 
 
-def _follows_down(found: Told, at_s: float) -> bool:
-    """Case 16: two cycles later the bandwidth is the new one, within a tenth.
+def _follows_down(states: ReportedStates, at_s: float) -> bool:
+    """Case 16: two cycles after a fall of the rate the bandwidth estimate is within a tenth of it.
 
-    What was in flight is still measured in the cycle in which the rate falls; two more follow.
+    Packets in flight are still measured in the cycle in which the rate falls; two more follow.
     """
-    ups = [one.to_s for one in found.of("Up") if one.from_s > at_s]
+    ups = [stay.to_s for stay in states.of("Up") if stay.from_s > at_s]
     if len(ups) < 3:
         return False
-    return found.at("max_bw_packets_per_s", ups[2] + 1.0) <= 1.1 * PATH.packets_per_second / 2
+    return states.at("max_bw_packets_per_s", ups[2] + 1.0) <= 1.1 * PATH.packets_per_second / 2
 
 
-def _back_to_startup(found: Told) -> bool:
+def _back_to_startup(states: ReportedStates) -> bool:
     """Case 20: ProbeRTT during Startup ends in Startup."""
-    return found.after("ProbeRTT", "Startup")
+    return states.after("ProbeRTT", "Startup")
 
 
 THIN = Bottleneck(0.064, 100, 2)
 LOST_S = 4.0
-"""When a fifth is lost for half a second: more than 2 % and than 6 packets of a round trip's 42."""
+"""Start of half a second with a loss of a fifth: more than 2 %, and more than 6 of 42 packets per RTT."""
 
 
 @dataclass(frozen=True)
@@ -259,20 +238,14 @@ class _Case:
 
 
 def cells(_: Mode) -> list[Cell]:
-    """Give the cases whose states can be checked.
-
-    Returns
-    -------
-    list of Cell
-        A cell per case: in all of its runs the states are as the draft says.
-    """
+    """Return a cell for each case whose states can be checked: they must be right in all runs."""
     lossy = PATH.with_link(loss={"kind": "bernoulli", "rate": "0 %"})
     lost = tuple(
         change(LOST_S + past, "dumbbell.loss.rate", share) for past, share in ((0.0, "20 %"), (0.5, "0 %"))
     )
     tenth_less = (change(1.4, "dumbbell.rate", build.mbps(0.9 * PATH.rate_mbps)),)
     half = (change(20.0, "dumbbell.rate", build.mbps(PATH.rate_mbps / 2)),)
-    some = (("limit", "5 Mbit/s"),)
+    limited = (("limit", "5 Mbit/s"),)
     idle = (("source", "requests"), ("size", "5 MB"), ("think", "6 s"))
     cases = [
         _Case("1: Startup ends on a plateau", _startup_ends, length_s=6),
@@ -281,13 +254,13 @@ def cells(_: Mode) -> list[Cell]:
             partial(_leaves_startup, from_s=LOST_S),
             path=lossy,
             events=lost,
-            flow=some,
+            flow=limited,
             length_s=8,
         ),
         _Case("3: Drain ends", _drain_ends, length_s=6),
         _Case("4: Drain ends, a tenth less on entry", _drain_ends, events=tenth_less, length_s=6),
         _Case("5: Up ends on a plateau", _up_ends),
-        _Case("7: Startup without end, application-limited", _stays_in_startup, flow=some),
+        _Case("7: Startup without end, application-limited", _stays_in_startup, flow=limited),
         _Case("8: Down ends in Cruise", _down_ends),
         _Case("10: ProbeRTT", _probes_rtt, length_s=60),
         _Case("11: no ProbeRTT after idleness", _skips_probe_rtt, flow=idle, length_s=30),
@@ -306,4 +279,4 @@ def cells(_: Mode) -> list[Cell]:
         _Case("16: half the rate", partial(_follows_down, at_s=20.0), events=half, length_s=50),
         _Case("20: ProbeRTT in Startup", _back_to_startup, flow=(("limit", "200 kbit/s"),)),
     ]
-    return [one.cell() for one in cases]
+    return [case.cell() for case in cases]

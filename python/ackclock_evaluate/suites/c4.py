@@ -1,7 +1,7 @@
-"""The simulations of draft-huitema-ccwg-c4-test: how long transfers take.
+"""The simulations of draft-huitema-ccwg-c4-test: completion times of transfers.
 
-The only suite whose authors publish numbers for CUBIC and BBR (means of 100 runs of picoquic). What
-the draft leaves open, sizes and buffers, is as in the settings published with it.
+The only suite whose authors publish numbers for CUBIC and BBR (means of 100 runs of picoquic). Sizes
+and buffers, which the draft leaves open, are those of the settings published with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PUBLISHED_CUBIC_S = {
     "wifi_suspension": 4.600,
     "wifi_bad_cubic": 10.397,
 }
-"""Mean completion times of CUBIC in the draft of August 2026, seconds; of the main connection."""
+"""Mean completion times of the main connection under CUBIC in the draft of August 2026, seconds."""
 ALONE: dict[str, tuple[Bottleneck, int]] = {
     "alone": (Bottleneck(20, 80, 1), 10_000_000),
     "alone_200": (Bottleneck(200, 40, 1), 20_000_000),
@@ -41,7 +41,7 @@ ALONE: dict[str, tuple[Bottleneck, int]] = {
     "alone_512k": (Bottleneck(0.512, 34, 50 / 34), 1_000_000),
     "satellite": (Bottleneck(250, 600, 1), 100_000_000),
 }
-"""Path and bytes of a transfer that is alone."""
+"""Path and bytes of a transfer alone."""
 Changes = tuple[tuple[float, str, str | bool], ...]
 CHANGING: dict[str, tuple[Bottleneck, int, Changes]] = {
     "low_and_up": (
@@ -61,14 +61,14 @@ CHANGING: dict[str, tuple[Bottleneck, int, Changes]] = {
         ((1.0, "delay", "92.5 ms"), (1.0, "queue.limit", "167 packets")),
     ),
 }
-"""Path, bytes, and what changes when: seconds, key, value."""
-BESIDE: dict[str, tuple[Bottleneck, int, int, float]] = {
+"""Path, bytes, and changes of the path: seconds, key, value."""
+COMPETING: dict[str, tuple[Bottleneck, int, int, float]] = {
     "lg": (Bottleneck(20, 80, 1), 30_000_000, 20_000_000, 0.0),
     "lg2": (Bottleneck(10, 70, 1), 15_000_000, 10_000_000, 1.0),
 }
-"""Path, bytes of the main connection and of the other, and when that one starts (s)."""
+"""Path, bytes of the main and of the second connection, and the start of the second (s)."""
 HOLE = (Bottleneck(25, 70, 80 / 70), 10_000_000, ((2.0, "up", False), (4.0, "up", True)))
-"""As in `CHANGING`."""
+"""Path, bytes and changes, as in `CHANGING`."""
 
 
 def _wifi(mean_ms: float) -> Table:
@@ -85,17 +85,9 @@ STREAMS = {"c-low": 3750, "c-mid": 6250}
 
 
 def completion(run: Run) -> CellNumbers:
-    """Measure how long the transfer of the judged control took.
+    """Return `general` and ``completion`` (s) of the one transfer under test.
 
-    Parameters
-    ----------
-    run : Run
-        A run with one transfer of it.
-
-    Returns
-    -------
-    dict
-        ``completion`` (s; the length of the run when it has not ended) and what `general` gives.
+    It is the length of the run when the transfer has not ended.
     """
     took_s = measures.flows(run, "c")[0]["completion_s"]
     took_s = run.summary["duration_s"] if took_s is None else took_s
@@ -105,25 +97,9 @@ def completion(run: Run) -> CellNumbers:
 def transfer(
     subject: Subject, path: Bottleneck, size_bytes: int, changes: Changes = (), events: tuple[Table, ...] = ()
 ) -> Table:
-    """Put one transfer on a path.
+    """Return one transfer on a path, for ten times the bare transmission time and at least 20 s.
 
-    Parameters
-    ----------
-    subject : Subject
-        Its control.
-    path : Bottleneck
-        The path.
-    size_bytes : int
-        What is sent.
-    changes : tuple
-        Times (s), keys of the bottleneck and their new values.
-    events : tuple of dict
-        Further changes.
-
-    Returns
-    -------
-    dict
-        A scenario that is ten times as long as the bare transmission, and at least 20 s.
+    `changes` are times (s), keys of the bottleneck and their new values; `events` are further changes.
     """
     length_s = max(20.0, 10 * size_bytes * 8e-6 / path.rate_mbps)
     return path.scenario(
@@ -140,12 +116,12 @@ def _competing(
     mine: int,
     theirs: int,
     delay_s: float,
-    other: str,
+    rival: str,
     mine_delay_s: float = 0.0,
 ) -> Table:
     return path.scenario(
         subject.flow("c", path.rtt_ms, bytes=f"{mine} B", start=build.seconds(mine_delay_s)),
-        Subject(other).flow("v", path.rtt_ms, bytes=f"{theirs} B", start=build.seconds(delay_s)),
+        Subject(rival).flow("v", path.rtt_ms, bytes=f"{theirs} B", start=build.seconds(delay_s)),
         duration_s=120,
         measured_from_s=0,
     )
@@ -170,14 +146,14 @@ def _changing_cells(_: Mode) -> list[Cell]:
     ]
 
 
-def _beside_cells(mode: Mode) -> list[Cell]:
+def _competing_cells(mode: Mode) -> list[Cell]:
     return [
         _cell(
-            f"vs_{other}_{name}",
-            partial(_competing, path=path, mine=mine, theirs=theirs, delay_s=delay_s, other=other),
+            f"vs_{rival}_{name}",
+            partial(_competing, path=path, mine=mine, theirs=theirs, delay_s=delay_s, rival=rival),
         )
-        for other in (("cubic",) if mode == "quick" else ("cubic", "bbr3"))
-        for name, (path, mine, theirs, delay_s) in BESIDE.items()
+        for rival in (("cubic",) if mode == "quick" else ("cubic", "bbr3"))
+        for name, (path, mine, theirs, delay_s) in COMPETING.items()
     ]
 
 
@@ -187,9 +163,9 @@ def _hole_cells(_: Mode) -> list[Cell]:
 
 
 def _fading(subject: Subject) -> Table:
-    """Let the rate fall to nine tenths, as the simulator does with which the numbers were made.
+    """Let the rate fall to nine tenths, like the simulator that produced the published numbers.
 
-    With a tenth nobody could send 80 Mbit before 20 (t - 2) + 2 x 2 = 80, 5.8 s; CUBIC took 5.3 s.
+    At a tenth no sender could send 80 Mbit before 20 (t - 2) + 2 x 2 = 80, 5.8 s; CUBIC took 5.3 s.
     """
     events = tuple(
         change(at, f"dumbbell.{key}", to)
@@ -200,7 +176,7 @@ def _fading(subject: Subject) -> Table:
 
 
 def _wifi_cells(mode: Mode) -> list[Cell]:
-    beside = partial(
+    competing = partial(
         _competing,
         path=replace(BAD_WIFI, buffer_bdp=125.0),
         mine=4_000_000,
@@ -214,14 +190,14 @@ def _wifi_cells(mode: Mode) -> list[Cell]:
         _cell("wifi_fade", _fading),
         _cell("wifi_suspension", suspended),
         *(
-            _cell(f"wifi_bad_{other}", partial(beside, other=other))
-            for other in (("cubic",) if mode == "quick" else ("cubic", "bbr3"))
+            _cell(f"wifi_bad_{rival}", partial(competing, rival=rival))
+            for rival in (("cubic",) if mode == "quick" else ("cubic", "bbr3"))
         ),
     ]
 
 
 def _frames(subject: Subject, path: Bottleneck, events: tuple[Table, ...] = ()) -> Table:
-    """Send two videos, each over a connection of the control: a request is a frame."""
+    """Return two videos, each over a connection of the control: a request is a frame."""
     flows = [
         subject.flow(
             name,
@@ -264,8 +240,8 @@ C4: tuple[Criterion, ...] = (
         "Reaction to network events",
         "",
         "A transfer alone",
-        "Transfers of 1 to 20 MB over 0.5 to 200 Mbit/s, in full of 100 MB over a geostationary "
-        "satellite, too: the completion time.",
+        "Transfers of 1 to 20 MB over 0.5 to 200 Mbit/s, in full mode also of 100 MB over a geostationary "
+        "satellite: the completion time.",
         _alone_cells,
         shown="completion",
     ),
@@ -273,9 +249,9 @@ C4: tuple[Criterion, ...] = (
         "c4-changing",
         "Reaction to network events",
         "",
-        "A transfer over a path that changes",
-        "The rate doubles, falls to a half and comes back, or the delay grows from 15 to 100 ms "
-        "one way: the completion time.",
+        "A transfer over a changing path",
+        "The rate doubles, falls to a half and recovers, or the one-way delay grows from 15 to 100 ms: the "
+        "completion time.",
         _changing_cells,
         shown="completion",
     ),
@@ -284,8 +260,7 @@ C4: tuple[Criterion, ...] = (
         "Reaction to network events",
         "",
         "A black hole",
-        "A transfer of 10 MB over 25 Mbit/s, 70 ms, on which nothing is sent from 2 to 4 s: the "
-        "completion time.",
+        "A transfer of 10 MB over 25 Mbit/s, 70 ms, with an outage from 2 to 4 s: the completion time.",
         _hole_cells,
         shown="completion",
     ),
@@ -293,11 +268,11 @@ C4: tuple[Criterion, ...] = (
         "c4-competition",
         "Competition",
         "",
-        "Beside another transfer",
-        "A transfer of 30 MB beside one of 20 MB that starts with it, and one of 15 MB beside one "
-        "of 10 MB that starts a second later, under CUBIC (in full BBR version 3, too): the "
+        "Next to another transfer",
+        "A transfer of 30 MB next to one of 20 MB that starts with it, and one of 15 MB next to one of "
+        "10 MB that starts a second later, under CUBIC, in full mode also under BBR version 3: the "
         "completion time.",
-        _beside_cells,
+        _competing_cells,
         shown="completion",
     ),
     Criterion(
@@ -305,9 +280,9 @@ C4: tuple[Criterion, ...] = (
         "Wi-Fi",
         "",
         "Wi-Fi",
-        "Transfers over Wi-Fi with collisions (jitter of 7 ms on average, of the data), alone "
-        "and a second after another; over one with a jitter of 12 ms and 18 of 20 Mbit/s for two "
-        "seconds; and over one that is silent for 200 ms every 2 s: the completion time.",
+        "Transfers over Wi-Fi: with collisions (a mean jitter of 7 ms of the data), alone and a second "
+        "after another transfer; with a jitter of 12 ms and 18 of 20 Mbit/s for two seconds; and with "
+        "outages of 200 ms every 2 s: the completion time.",
         _wifi_cells,
         shown="completion",
     ),
@@ -316,11 +291,11 @@ C4: tuple[Criterion, ...] = (
         "Media",
         "",
         "Media",
-        "Two videos of 30 frames a second, 1.2 and 1.9 Mbit/s, each over a connection of its own "
-        "(the draft has them as streams of one connection, with priorities, and audio besides, "
-        "which scenarios do not have): delays of the smaller one's frames.",
+        "Two videos of 30 frames a second, 1.2 and 1.9 Mbit/s, each over its own connection: frame delays "
+        "of the smaller video. In the draft they are streams of one connection, with priorities and with "
+        "audio, which scenarios do not have.",
         _media_cells,
         shown="request_p95",
     ),
 )
-"""In the order of the draft."""
+"""The criteria in the order of the draft."""

@@ -1,4 +1,4 @@
-"""RFC 7928: what active queue management is judged by, asked of a control behind such queues."""
+"""RFC 7928: the guidelines for active queue management, applied to a control behind such queues."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from ackclock.decision.paired import Margin
 from ackclock.engine import Run, build
 from ackclock.engine.build import Table
+from ackclock.engine.names import slug
 from ackclock_evaluate import measures
 from ackclock_evaluate.cell import (
     DELAY,
@@ -17,6 +18,7 @@ from ackclock_evaluate.cell import (
     LOSS,
     SHARE,
     Cell,
+    CellMeasure,
     CellNumbers,
     Criterion,
     one_part,
@@ -30,26 +32,11 @@ CONGESTION = {"mild": 0.036, "medium": 0.081, "heavy": 0.114}
 """Flows per packet that the path and its queue hold, by the loss 0.76 N^2/S^2 (section 8.1)."""
 STAGE_S = 20.0
 USED = Margin("utilisation", "", higher_is_better=True, ratio=1.1)
-"""Of the link, where flows come and go: a goodput is that of a flow's own life."""
+"""Used where flows come and go, because the goodput of a flow is that of its own lifetime."""
 
 
 def managed(rate_mbps: float, name: str, rtt_ms: float = RTT_MS) -> Bottleneck:
-    """Give a path behind active queue management.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        Its rate, Mbit/s.
-    name : str
-        Of `DISCIPLINES`.
-    rtt_ms : float
-        Propagation round trip, milliseconds.
-
-    Returns
-    -------
-    Bottleneck
-        With a queue so long that the discipline decides alone.
-    """
+    """Return a path behind a queue of `DISCIPLINES`, so long that the discipline alone decides."""
     return Bottleneck(rate_mbps, rtt_ms, queue_packets=1000, discipline=DISCIPLINES[name])
 
 
@@ -70,34 +57,34 @@ def _unresponsive(subject: Subject, name: str, load: float) -> Table:
 
 
 def _datagrams(run: Run) -> CellNumbers:
-    others = measures.flows(run, "datagrams")[0]
-    lost = others["dropped_packets"] / max(1, others["sent_packets"])
+    datagrams = measures.flows(run, "datagrams")[0]
+    lost = datagrams["dropped_packets"] / max(1, datagrams["sent_packets"])
     return measures.general(run) | {"datagram_loss": lost}
 
 
-def _unlike(subject: Subject, name: str, other_ms: float) -> Table:
-    path = managed(10, name, min(RTT_MS, other_ms))
-    flows = [subject.flow("c-0", RTT_MS), subject.flow("c-1", other_ms)]
+def _two_rtts(subject: Subject, name: str, second_ms: float) -> Table:
+    path = managed(10, name, min(RTT_MS, second_ms))
+    flows = [subject.flow("c-0", RTT_MS), subject.flow("c-1", second_ms)]
     return path.scenario(*flows, duration_s=120)
 
 
 def _crowds(subject: Subject, name: str) -> Table:
-    # S is the bandwidth-delay product and a queue of as much.
+    # S is the bandwidth-delay product and a queue of the same size.
     path = managed(50, name)
     room = 2 * path.bdp_packets
     flows: list[Table] = []
-    there = 0
+    present = 0
     for index, share in enumerate(CONGESTION.values()):
         count = round(share * room)
         flows.append(
             subject.flow(
                 f"c-{index}",
                 RTT_MS,
-                count=count - there,
+                count=count - present,
                 start={"uniform": [build.seconds(STAGE_S * index), build.seconds(STAGE_S * index + 1)]},
             )
         )
-        there = count
+        present = count
     return path.scenario(*flows, duration_s=3 * STAGE_S, measured_from_s=5)
 
 
@@ -132,32 +119,34 @@ def _behind_two(run: Run) -> CellNumbers:
 
 def _cells(
     mode: Mode,
-    asked: Mapping[str, Callable[..., Table]],
+    scenarios: Mapping[str, Callable[..., Table]],
     judged: tuple[Margin, ...],
-    measure: Callable[[Run], CellNumbers] = measures.general,
+    measure: CellMeasure = measures.general,
 ) -> list[Cell]:
     return [
         Cell(
-            f"{name}, {words}",
+            f"{name}, {label}",
             one_part(partial(scenario, name=name), measure),
             judged=judged,
             parameters={"queue": name},
         )
         for name in _names(mode)
-        for words, scenario in asked.items()
+        for label, scenario in scenarios.items()
     ]
 
 
 def _datagram_cells(mode: Mode) -> list[Cell]:
-    asked = {f"datagrams of {load:g} of the rate": partial(_unresponsive, load=load) for load in (0.75, 1.1)}
+    scenarios = {
+        f"datagrams of {load:g} of the rate": partial(_unresponsive, load=load) for load in (0.75, 1.1)
+    }
     judged = (GOODPUT, DELAY, replace(LOSS, metric="datagram_loss"))
-    return _cells(mode, asked, judged, _datagrams)
+    return _cells(mode, scenarios, judged, _datagrams)
 
 
 def _rtt_cells(mode: Mode) -> list[Cell]:
-    others_ms = (5.0, 560.0) if mode == "quick" else (5.0, 20.0, 50.0, 200.0, 560.0)
-    asked = {f"100 and {other:g} ms": partial(_unlike, other_ms=other) for other in others_ms}
-    return _cells(mode, asked, (SHARE, DELAY))
+    rtts_ms = (5.0, 560.0) if mode == "quick" else (5.0, 20.0, 50.0, 200.0, 560.0)
+    scenarios = {f"100 and {rtt_ms:g} ms": partial(_two_rtts, second_ms=rtt_ms) for rtt_ms in rtts_ms}
+    return _cells(mode, scenarios, (SHARE, DELAY))
 
 
 def _crowd_cells(mode: Mode) -> list[Cell]:
@@ -165,11 +154,11 @@ def _crowd_cells(mode: Mode) -> list[Cell]:
 
 
 def _capacity_cells(mode: Mode) -> list[Cell]:
-    asked = {
-        f"100 and 10 Mbit/s every {words}": partial(_alternating, period_s=period_s)
-        for words, period_s in (("20 s", 40.0), ("100 ms", 0.2))
+    scenarios = {
+        f"100 and 10 Mbit/s every {half}": partial(_alternating, period_s=period_s)
+        for half, period_s in (("20 s", 40.0), ("100 ms", 0.2))
     }
-    return _cells(mode, asked, (GOODPUT, DELAY, LOSS))
+    return _cells(mode, scenarios, (GOODPUT, DELAY, LOSS))
 
 
 def _row_cells(mode: Mode) -> list[Cell]:
@@ -192,13 +181,13 @@ def _pages(subject: Subject, name: str) -> Table:
 
 
 def _page_times(run: Run) -> CellNumbers:
-    """Give times of pages' parts, as means over the connections."""
-    found = {}
+    """Return the times of the parts of pages, as means over the connections."""
+    times_by_metric = {}
     for name, key in (("request_p50", "request_p50_s"), ("request_p95", "request_p95_s")):
         times = [flow[key] for flow in measures.flows(run, "c-page")]  # type: ignore[literal-required]
-        known = [one for one in times if one is not None]
-        found[name] = sum(known) / len(known) if known else run.summary["duration_s"]
-    return measures.general(run) | found
+        known = [time_s for time_s in times if time_s is not None]
+        times_by_metric[name] = sum(known) / len(known) if known else run.summary["duration_s"]
+    return measures.general(run) | times_by_metric
 
 
 def _web_cells(mode: Mode) -> list[Cell]:
@@ -213,51 +202,51 @@ def _scavenger(subject: Subject, name: str) -> Table:
 
 
 def _ledbat_cells(mode: Mode) -> list[Cell]:
-    return _cells(mode, {"beside LEDBAT": _scavenger}, (GOODPUT, DELAY, LOSS))
+    cells = _cells(mode, {"next to LEDBAT": _scavenger}, (GOODPUT, DELAY, LOSS))
+    return [replace(cell, id=slug(cell.parameters["queue"], "beside-ledbat")) for cell in cells]
 
 
 RFC7928: tuple[Criterion, ...] = (
     Criterion(
         "aqm-datagrams", "5.4", "", "Unresponsive traffic",
-        "A flow beside datagrams of three quarters of the rate and of more than all of it: its "
-        "goodput, queueing delay, and what the datagrams lose.",
+        "A flow next to datagrams at three quarters of the rate and above the rate: its goodput, queueing "
+        "delay, and the loss of the datagrams.",
         _datagram_cells, shown="goodput",
     ),
     Criterion(
         "aqm-rtt", "6", "", "Round-trip times",
-        "Two flows of the control, of 100 ms and of another round trip from 5 to 560 ms: the "
-        "smaller share, queueing delay.",
+        "Two flows of the control with round trips of 100 ms and of 5 to 560 ms: the smaller share, "
+        "queueing delay.",
         _rtt_cells, shown="smallest_share",
     ),
     Criterion(
         "aqm-congestion", "8.2", "", "Levels of congestion",
-        "Flows of the control for a mild, a medium and a heavy congestion, 20 s each: utilisation, "
-        "queueing delay, loss.",
+        "Flows of the control for mild, medium and heavy congestion, 20 s each: utilisation, queueing "
+        "delay, loss.",
         _crowd_cells, shown="delay_p95",
     ),
     Criterion(
         "aqm-capacity", "8.2", "", "Variable capacity",
-        "100 and 10 Mbit/s in turn, for 20 s and for 100 ms: goodput, queueing delay, loss.",
+        "100 and 10 Mbit/s in turn, for 20 s or 100 ms each: goodput, queueing delay, loss.",
         _capacity_cells, shown="goodput",
     ),
     Criterion(
         "aqm-row", "13", "", "Two queues in a row",
-        "Four flows through one queue of 10 Mbit/s and then through another kind of 8 Mbit/s: "
-        "goodput, the delay of both, Jain's index.",
+        "Four flows through a queue at 10 Mbit/s and then through another kind at 8 Mbit/s: goodput, the "
+        "sum of both delays, Jain's index.",
         _row_cells, shown="delay_p95",
     ),
     Criterion(
         "aqm-web", "7", "", "Web pages",
-        "A page of about 50 objects, 12 kB each on average, over six connections at once, again "
-        "and again, beside a long flow, all of the control: the time of the part of a page that a "
-        "connection carries.",
+        "Pages of about 50 objects, 12 kB each on average, over six connections at once, next to a long "
+        "flow, all of the control: the time of the part of a page that a connection carries.",
         _web_cells, shown="request_p95",
     ),
     Criterion(
         "aqm-ledbat", "5.5", "", "Less-than-best-effort transport",
-        "A flow beside one of LEDBAT with a target of 5 ms and a gain of 10: its goodput, queueing "
+        "A flow next to one of LEDBAT with a target of 5 ms and a gain of 10: its goodput, queueing "
         "delay, loss.",
         _ledbat_cells, shown="goodput",
     ),
 )  # fmt: skip
-"""In the order of the RFC."""
+"""The criteria in the order of the RFC."""

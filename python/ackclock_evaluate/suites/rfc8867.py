@@ -1,7 +1,7 @@
 """RFC 8867: test cases for congestion control of interactive media.
 
-The control takes the place of the media flows where they are what is tested, and that of TCP where
-TCP competes with media. TFRC and a steady flow of audio then stand for media.
+The control takes the place of the media flows where these are tested, and that of TCP where TCP
+competes with media. TFRC and a steady flow of audio then stand for media.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ONE_WAY_MS = 50.0
 # Three standard deviations are below the 30 ms that jitter may have; packets keep their order.
 JITTER: Table = {"kind": "gaussian", "sigma": "5 ms"}
 SINGLE = ((0, 1.0), (40, 2.5), (60, 0.6), (80, 1.0))
-"""Capacity of one media flow's path: seconds, Mbit/s."""
+"""Capacity of the path of one media flow: seconds, Mbit/s."""
 SEVERAL = ((0, 4.0), (25, 2.0), (50, 3.5), (75, 1.0), (100, 2.0))
 FORWARD = ((0, 4.0), (20, 2.0), (40, 1.0), (60, 4.0))
 BACKWARD = ((0, 4.0), (35, 1.6), (70, 4.0))
@@ -40,22 +40,7 @@ Steps = tuple[tuple[int, float], ...]
 
 
 def media_path(rate_mbps: float, one_way_ms: float = ONE_WAY_MS, queue_s: float = QUEUE_S) -> Bottleneck:
-    """Give a path of the test cases.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        Its rate, Mbit/s.
-    one_way_ms : float
-        Propagation delay one way, milliseconds.
-    queue_s : float
-        Length of its queue as a time, seconds.
-
-    Returns
-    -------
-    Bottleneck
-        With jitter.
-    """
+    """Return a path of the test cases, with jitter and a queue of `queue_s` seconds."""
     rtt_ms = 2 * one_way_ms
     path = Bottleneck(rate_mbps, rtt_ms, queue_s * 1e3 / rtt_ms)
     return path.with_link(delay_noise=JITTER)
@@ -66,7 +51,7 @@ def _queue(rate_mbps: float) -> str:
 
 
 def _steps(steps: Steps, where: str) -> tuple[Table, ...]:
-    """Change the rate, and with it the queue, which is as long in time."""
+    """Change the rate and the queue limit together, so that the queue keeps its length in time."""
     return tuple(
         event
         for at, rate in steps[1:]
@@ -130,14 +115,14 @@ def _media_flows(path: Bottleneck) -> list[Table]:
     return [Subject("tfrc").flow("v", path.rtt_ms), audio]
 
 
-def _beside_long(subject: Subject, queue_s: float) -> Table:
+def _next_to_long(subject: Subject, queue_s: float) -> Table:
     path = media_path(2.0, queue_s=queue_s)
     return path.scenario(
         subject.flow("c", path.rtt_ms), *_media_flows(path), duration_s=120, measured_from_s=10
     )
 
 
-def _beside_short(subject: Subject) -> Table:
+def _next_to_short(subject: Subject) -> Table:
     path = media_path(2.0)
     sessions = subject.flow("c", path.rtt_ms, source="web", count=10, think="10 s", objects=1, object="40 kB")
     return path.scenario(sessions, *_media_flows(path), duration_s=300, measured_from_s=10)
@@ -206,18 +191,20 @@ def _competing_cells(mode: Mode) -> list[Cell]:
     queues_s = (QUEUE_S,) if mode == "quick" else (QUEUE_S, 1.0)
     cells = [
         Cell(
-            f"beside a long flow, queue {1e3 * queue_s:g} ms",
-            one_part(partial(_beside_long, queue_s=queue_s), _media),
+            f"next to a long flow, queue {1e3 * queue_s:g} ms",
+            one_part(partial(_next_to_long, queue_s=queue_s), _media),
             judged=judged,
             parameters={"queue_ms": 1e3 * queue_s},
+            id=f"beside-a-long-flow-queue-{1e3 * queue_s:g}-ms",
         )
         for queue_s in queues_s
     ]
-    return [*cells, Cell("beside ten web sessions", one_part(_beside_short, _media), judged=judged)]
+    web = one_part(_next_to_short, _media)
+    return [*cells, Cell("next to ten web sessions", web, judged=judged, id="beside-ten-web-sessions")]
 
 
 PAUSING_BYTES = round(3.5e6 / 3 * 40 / 8)
-"""What a third of 3.5 Mbit/s carries in 40 s."""
+"""The bytes that a third of 3.5 Mbit/s carries in 40 s."""
 
 
 def _pausing(subject: Subject) -> Table:
@@ -225,8 +212,8 @@ def _pausing(subject: Subject) -> Table:
     paused = subject.flow(
         "c-paused", path.rtt_ms, source="requests", size=f"{PAUSING_BYTES} B", every="60 s", start="0 s"
     )
-    others = subject.flow("c", path.rtt_ms, count=2, start="0 s")
-    return path.scenario(paused, others, duration_s=180, measured_from_s=0)
+    steady = subject.flow("c", path.rtt_ms, count=2, start="0 s")
+    return path.scenario(paused, steady, duration_s=180, measured_from_s=0)
 
 
 def _pause_cells(_: Mode) -> list[Cell]:
@@ -246,9 +233,8 @@ RFC8867: tuple[Criterion, ...] = (
         "5.1, 5.2",
         "",
         "Variable capacity",
-        "The control in the place of media on 1 Mbit/s that becomes 2.5, 0.6 and 1 again; and two "
-        "flows of it on 4, 2, 3.5, 1 and 2 Mbit/s: goodput, queueing delay, loss, the smaller "
-        "share.",
+        "The control in the place of media on a rate of 1, 2.5, 0.6 and again 1 Mbit/s; and two flows of "
+        "it on 4, 2, 3.5, 1 and 2 Mbit/s: goodput, queueing delay, loss, the smaller share.",
         _capacity_cells,
         shown="delay_p95",
     ),
@@ -257,7 +243,7 @@ RFC8867: tuple[Criterion, ...] = (
         "5.3",
         "",
         "Congested feedback",
-        "A flow in each direction, and the capacities of both change.",
+        "A flow in each direction while the capacities of both directions change.",
         _feedback_cells,
         shown="delay_p95",
     ),
@@ -266,7 +252,7 @@ RFC8867: tuple[Criterion, ...] = (
         "5.4, 5.5",
         "",
         "Competing media flows",
-        "Three flows that come one after another, and five with unlike round-trip times: Jain's "
+        "Three flows that start one after another, and five with different round-trip times: Jain's "
         "index, the smallest share, queueing delay.",
         _fair_cells,
         shown="jain",
@@ -275,9 +261,9 @@ RFC8867: tuple[Criterion, ...] = (
         "media-tcp",
         "5.6, 5.7",
         "",
-        "Media beside TCP",
-        "The control in the place of TCP, as one long flow or as ten web sessions, beside TFRC "
-        "and audio on 2 Mbit/s: queueing delay, loss of the audio, what TFRC is left.",
+        "Media next to TCP",
+        "The control in the place of TCP, as one long flow or as ten web sessions, next to TFRC and audio "
+        "on 2 Mbit/s: queueing delay, loss of the audio, the goodput left to TFRC.",
         _competing_cells,
         axis="queue_ms",
         shown="delay_p95",
@@ -287,11 +273,10 @@ RFC8867: tuple[Criterion, ...] = (
         "5.8",
         "",
         "Pause and resume",
-        "Three flows on 3.5 Mbit/s, of which one has, once a minute, as much to send as its fair "
-        "share carries in 40 s, and pauses for the rest: how long that takes, what the others "
-        "deliver, queueing delay, loss.",
+        "Three flows on 3.5 Mbit/s, one of which sends once a minute what its fair share carries in 40 s "
+        "and pauses for the rest: request times, goodput of the other two, queueing delay, loss.",
         _pause_cells,
         shown="request_p95",
     ),
 )
-"""In the order of the RFC."""
+"""The criteria in the order of the RFC."""

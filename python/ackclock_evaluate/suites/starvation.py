@@ -1,4 +1,4 @@
-"""Two flows of a control that should share alike, of which one has something wrong."""
+"""Two flows of a control that should share evenly, one of them disturbed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LENGTH_S = 120.0
 ACCESS_MS = 5.0
 """Delay of each access link, one way."""
 SHORTER_UNTIL_S = 2.0
-"""How long the second flow's path is shorter, seconds."""
+"""The time for which the path of the second flow is shorter."""
 STARVED_S = 30.0
-"""As long below 5 % of what is fair, in seconds, is starvation (and more than 100 RTTs)."""
+"""Less than 5 % of the fair share for this time, which is more than 100 RTTs, is starvation."""
 
 
 def apart(
@@ -35,41 +35,23 @@ def apart(
     events: tuple[Table, ...] = (),
     tcp: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Put flows on a path, each with an access link of its own before the bottleneck.
+    """Return flows on a path, each with an access link of its own before the bottleneck.
 
-    Parameters
-    ----------
-    path : Bottleneck
-        The bottleneck, the first link of the scenario.
-    flows : mapping
-        As `Subject.flow` gives them, by the name of the node that sends.
-    duration_s : float
-        Length of a run, seconds.
-    sample_s : float
-        Spacing of the tables over time, seconds.
-    access : mapping, optional
-        Keys of the access links that differ, by node; they are called ``access-NODE``.
-    events : tuple of dict
-        Changes of the path.
-    tcp : mapping, optional
-        Settings of all senders that differ.
-
-    Returns
-    -------
-    dict
-        A scenario, measured from a quarter on.
+    `flows` are as returned by `Subject.flow`, by the name of the node that sends; `access` has keys of
+    the access links that differ, by node. The bottleneck is the first link; the access links are
+    called ``access-NODE``.
     """
-    made = path.scenario(*flows.values(), duration_s=duration_s, sample_s=sample_s, events=events, tcp=tcp)
-    del made["dumbbell"]
+    table = path.scenario(*flows.values(), duration_s=duration_s, sample_s=sample_s, events=events, tcp=tcp)
+    del table["dumbbell"]
     fast = {
-        # Ten times the bottleneck's rate: no queue of its own, whatever comes at once.
+        # At ten times the bottleneck's rate no burst forms a queue here.
         "rate": build.mbps(10 * path.rate_mbps),
         "delay": build.milliseconds(ACCESS_MS),
         "queue": {"kind": "droptail", "limit": "100000 packets"},
     }
     queue = {"kind": "droptail", "limit": build.packets(path.buffer_packets), **path.discipline}
-    made["node"] = [{"name": name} for name in (*flows, "near", "far")]
-    made["link"] = [
+    table["node"] = [{"name": name} for name in (*flows, "near", "far")]
+    table["link"] = [
         {
             "name": "bottleneck",
             "from": "near",
@@ -85,8 +67,8 @@ def apart(
             for name in flows
         ),
     ]
-    made["flow"] = [{**flow, "from": name, "to": "far"} for name, flow in flows.items()]
-    return made
+    table["flow"] = [{**flow, "from": name, "to": "far"} for name, flow in flows.items()]
+    return table
 
 
 def wrong_base(
@@ -96,27 +78,11 @@ def wrong_base(
     duration_s: float,
     tcp: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Put two flows on a path, of which the second once had a shorter one.
+    """Return two flows on a path, the second of which had a path shorter by `error_ms` at first.
 
-    Parameters
-    ----------
-    subject : Subject
-        Their control.
-    path : Bottleneck
-        The path.
-    error_ms : float
-        By how much the second flow's path is shorter in the first two seconds; afterwards its
-        round trip is that of the first, so its least RTT is wrong by as much.
-    duration_s : float
-        Length of a run, seconds.
-    tcp : mapping, optional
-        Settings of both senders that differ.
-
-    Returns
-    -------
-    dict
-        A scenario. Both start within half a round trip, so that each sees the path before there is
-        a queue.
+    After two seconds its round trip is that of the first flow, so its minimum RTT is wrong by
+    `error_ms`. Both start within half a round trip, so that each sees the path before there is a
+    queue.
     """
     start = {"uniform": ["0 s", build.milliseconds(path.rtt_ms / 2)]}
     flows = {
@@ -128,26 +94,14 @@ def wrong_base(
     return apart(path, flows, duration_s=duration_s, events=(longer,), tcp=tcp)
 
 
-def _one_unlike(subject: Subject, access: Mapping[str, Any], extra_ms: float, duration_s: float) -> Table:
+def _one_disturbed(subject: Subject, access: Mapping[str, Any], extra_ms: float, duration_s: float) -> Table:
     rtt_ms = STANDARD.rtt_ms
     flows = {"a": subject.flow("c-0", rtt_ms), "b": subject.flow("c-1", rtt_ms + extra_ms)}
     return apart(STANDARD, flows, duration_s=duration_s, access={"b": access})
 
 
 def shares(run: Run) -> CellNumbers:
-    """Measure how two flows share.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run with two flows of the judged control.
-
-    Returns
-    -------
-    dict
-        As `measures.general`; ``ratio`` of the first flow's goodput to the second's; ``starved``
-        as `timelines.starvation`.
-    """
+    """Return `measures.general`, ``starved`` and ``ratio``, the first goodput over the second."""
     first, second = (flow["goodput_mbps"] or 0.0 for flow in measures.flows(run, "c"))
     ratio = first / second if second else float("inf")
     return measures.general(run) | timelines.starvation(run, prefix="c") | {"ratio": ratio}
@@ -156,22 +110,7 @@ def shares(run: Run) -> CellNumbers:
 def share_cell(
     name: str, scenario: Callable[[Subject], Table], parameters: Mapping[str, float | str]
 ) -> Cell:
-    """Give a cell in which two flows of the judged control share a path.
-
-    Parameters
-    ----------
-    name : str
-        Of the cell.
-    scenario : callable
-        Makes it for a control.
-    parameters : mapping
-        Of the cell.
-
-    Returns
-    -------
-    Cell
-        Judged by the smaller share and by goodput; and neither may starve.
-    """
+    """Return a cell in which two flows share a path, judged by smaller share, goodput and starvation."""
     return Cell(
         name,
         one_part(scenario, shares, records=True),
@@ -184,25 +123,17 @@ def share_cell(
 
 JITTERS_MS = (10.0, 40.0)
 OWN_RANGES = (1, 2, 4)
-"""Jitter in ranges of a control's own delay: theory has it starve above two."""
+"""Jitter in ranges of a control's own delay: in theory it starves above two."""
 LEAST_JITTER_MS = 0.1
 """For controls whose own delay does not vary."""
 
 
 def range_cells(mode: Mode) -> list[Cell]:
-    """Give the cells that set jitter of one flow beside the range of the control's own delay.
+    """Return the cells in which the delay of one of two flows varies.
 
-    Parameters
-    ----------
-    mode : str
-        ``quick`` or ``full``.
-
-    Returns
-    -------
-    list of Cell
-        A control that keeps its delay within a range d starves a flow whose delay varies by more
-        than 2 d (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022); d is that of one flow alone. Some
-        cells give every control the same jitter, and some give each d, 2 d and 4 d of its own.
+    A control that keeps its delay within a range d starves a flow whose delay varies by more than 2 d
+    (Arun, Alizadeh and Balakrishnan, SIGCOMM 2022); d is that of one flow alone. In some cells every
+    control has the same jitter, in others d, 2 d and 4 d of its own.
     """
     cells = []
     for rate in (2.0, 20.0) if mode == "quick" else (2.0, 20.0, 200.0):
@@ -217,7 +148,7 @@ def range_cells(mode: Mode) -> list[Cell]:
 
 
 def _jitter_cell(path: Bottleneck, name: str, jitter: Mapping[str, float]) -> Cell:
-    """Give a cell in which the delay of one flow varies: by ms, or by the control's own ranges."""
+    """Return a cell in which the delay of one flow varies: by ms, or by the control's own ranges."""
 
     def parts(subject: Subject) -> Parts:
         alone = path.scenario(subject.flow("c", 40), duration_s=60, sample_s=0.05)
@@ -246,35 +177,27 @@ def _jitter_cell(path: Bottleneck, name: str, jitter: Mapping[str, float]) -> Ce
 
 @functools.cache
 def _own_range_ms(alone: str) -> float:
-    """Give d of a scenario of one flow, written as JSON; 0 when the flow measures no RTT."""
-    found = timelines.delay_range(engine.simulate(engine.parse(alone, "d", is_json=True)))
-    return found["delay_range"] if found["delay_range"] > 0 else 0.0
+    """Return d of a scenario of one flow, written as JSON; 0 when the flow measures no RTT."""
+    range_of_run = timelines.delay_range(engine.simulate(engine.parse(alone, "d", is_json=True)))
+    return range_of_run["delay_range"] if range_of_run["delay_range"] > 0 else 0.0
 
 
 def _jittered(run: Run, *, jitter_ms: float) -> CellNumbers:
     return shares(run) | {"jitter": jitter_ms}
 
 
-def _in_ranges(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    own_ms, jitter_ms = found["alone"]["delay_range"], found["run"]["jitter"]
-    return found["run"] | {
+def _in_ranges(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    own_ms, jitter_ms = numbers["alone"]["delay_range"], numbers["run"]["jitter"]
+    return numbers["run"] | {
         "delay_range": own_ms,
         "jitter_over_range": jitter_ms / own_ms if own_ms else float("inf"),
     }
 
 
 def starvation_cells(mode: Mode) -> list[Cell]:
-    """Give the cells in which one of two flows has something wrong.
+    """Return the cells in which one of two flows is disturbed.
 
-    Parameters
-    ----------
-    mode : str
-        ``quick`` or ``full``.
-
-    Returns
-    -------
-    list of Cell
-        A wrong base RTT, ACKs in bunches; in full a longer path, jitter, and loss, too.
+    It has a wrong base RTT or ACKs in bunches, in full mode also a longer path, jitter or loss.
     """
     quick = mode == "quick"
     cells = [
@@ -285,12 +208,12 @@ def starvation_cells(mode: Mode) -> list[Cell]:
         )
         for error in ((4.0, 20.0) if quick else (1.0, 4.0, 10.0, 20.0))
     ]
-    unlike: dict[str, tuple[Table, float]] = {
+    disturbed: dict[str, tuple[Table, float]] = {
         f"ACKs of one flow every {every} ms": ({"reverse": {"aggregation": {"every": f"{every} ms"}}}, 0.0)
         for every in ((60,) if quick else (10, 60))
     }
     if not quick:
-        unlike |= {
+        disturbed |= {
             "path of one flow 20 ms longer": ({}, 20.0),
             "delay of one flow up to 10 ms longer": (
                 {"delay_noise": {"kind": "uniform", "range": "10 ms"}},
@@ -301,8 +224,8 @@ def starvation_cells(mode: Mode) -> list[Cell]:
     return cells + [
         share_cell(
             name,
-            partial(_one_unlike, access=access, extra_ms=extra_ms, duration_s=LENGTH_S),
+            partial(_one_disturbed, access=access, extra_ms=extra_ms, duration_s=LENGTH_S),
             {"unlike": name},
         )
-        for name, (access, extra_ms) in unlike.items()
+        for name, (access, extra_ms) in disturbed.items()
     ]

@@ -1,6 +1,6 @@
-"""Like draft-irtf-iccrg-tcpeval-01: sessions of short flows on usual paths, and what follows.
+"""Scenarios like those of draft-irtf-iccrg-tcpeval-01: sessions of short flows, and basic tests.
 
-The draft's traces of traffic are not published: sessions come at random here, with the sizes of
+The draft's traces of traffic are not published: sessions start at random here, with the sizes of
 criterion ``short``, a tenth of them in packets of 536 bytes.
 """
 
@@ -36,7 +36,7 @@ from ackclock_evaluate.criteria.traffic import SIZES
 from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 
 RAMP_SAMPLE_S = 0.1
-"""Of the runs in which the time until so many packets have arrived is measured."""
+"""Sampling interval of the runs in which the arrival of packets is timed."""
 RTTS_MS = (4, 28, 54, 74, 98, 124, 150, 174, 200)
 """Round trips of the nine pairs of ends, less that of the link in the middle."""
 SMALL = 0.1
@@ -46,28 +46,18 @@ MEAN_BYTES = sum(size * share for size, share in SIZES.values())
 
 @dataclass(frozen=True)
 class Usual:
-    """A path of the draft.
-
-    Attributes
-    ----------
-    rate_mbps, back_mbps : float
-        Rates of both directions, Mbit/s.
-    delay_ms : float
-        Of the link in the middle, one way, milliseconds.
-    buffer_ms : float
-        Its queue as a time, milliseconds.
-    length_s : float
-        Of a run, seconds: some thousand sessions at most.
-    near : bool
-        Whether the ends are at the link, as in a data centre.
-    """
+    """A path of the draft."""
 
     rate_mbps: float
     back_mbps: float
     delay_ms: float
+    """One-way delay of the link in the middle."""
     buffer_ms: float
+    """Its queue as a time."""
     length_s: float
+    """Length of a run: some thousand sessions at most."""
     near: bool = False
+    """Whether the ends are at the link, as in a data centre."""
 
 
 PATHS = {
@@ -81,16 +71,16 @@ PATHS = {
 
 def _on(path: Usual, *flows: Table, length_s: float | None = None) -> Table:
     length_s = path.length_s if length_s is None else length_s
-    made = Bottleneck(
+    bottleneck = Bottleneck(
         path.rate_mbps,
         4 * path.delay_ms,
         queue_packets=max(2, round(path.rate_mbps * path.buffer_ms * 1e3 / 12000)),
     ).with_link(reverse={"rate": build.mbps(path.back_mbps)})
-    return made.scenario(*flows, duration_s=length_s, measured_from_s=0.2 * length_s)
+    return bottleneck.scenario(*flows, duration_s=length_s, measured_from_s=0.2 * length_s)
 
 
 def _sessions(subject: Subject, path: Usual, load: float, prefix: str = "") -> list[Table]:
-    """Give flows that come at random; given their number, a Poisson process is uniform in time."""
+    """Return flows that start at random: given their number, a Poisson process is uniform in time."""
     per_second = load * path.rate_mbps * 1e6 / 8 / MEAN_BYTES
     first_s, last_s = 0.0, 0.9 * path.length_s
     round_trips = [0.0] if path.near else RTTS_MS
@@ -98,7 +88,7 @@ def _sessions(subject: Subject, path: Usual, load: float, prefix: str = "") -> l
     for name, (size, share) in SIZES.items():
         for packet, part in (("1500 B", 1 - SMALL), ("536 B", SMALL)):
             count = per_second * share * part * (last_s - first_s) / len(round_trips)
-            # What is less than a flow per round trip goes to the first ones.
+            # A remainder below a flow per round trip goes to the first round trips.
             whole = round(count * len(round_trips))
             for index, rtt_ms in enumerate(round_trips):
                 here = whole // len(round_trips) + (index < whole % len(round_trips))
@@ -127,10 +117,12 @@ def _times(run: Run, groups: tuple[str, ...]) -> CellNumbers:
 
 
 def _present(path: Usual, load: float, prefix: str = "") -> tuple[str, ...]:
-    """Give the sizes of which there is at least one flow."""
-    made = _sessions(Subject("reno"), path, load, prefix)
-    names = [str(flow["name"]) for flow in made]
-    return tuple(prefix + size for size in SIZES if any(one.startswith(f"{prefix}{size}-") for one in names))
+    """Return the sizes of which there is at least one flow."""
+    flows = _sessions(Subject("reno"), path, load, prefix)
+    names = [str(flow["name"]) for flow in flows]
+    return tuple(
+        prefix + size for size in SIZES if any(name.startswith(f"{prefix}{size}-") for name in names)
+    )
 
 
 def _load_cells(mode: Mode) -> list[Cell]:
@@ -180,31 +172,20 @@ def _ramp(subject: Subject, rate: float, rtts_ms: tuple[float, float]) -> Table:
 
 
 def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers:
-    """Measure when the newcomer's packet of some number has arrived.
+    """Return ``ramp_N``: seconds from `start_s` until the newcomer's 10^N packets have arrived.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run whose second flow is the newcomer.
-    start_s : float
-        When it starts, seconds.
-    powers : tuple of int
-        Packets of 1500 bytes: 10 to these powers.
-
-    Returns
-    -------
-    dict
-        ``ramp_N`` for each power (s; the rest of the run if it never arrives).
+    The newcomer is the second flow, and its packets count as 1500 bytes. The rest of the run if they
+    never arrive.
     """
     table = run.windows.filter(pl.col("flow") == run.summary["flows"][1]["id"])
     time_s = table["time_s"].to_numpy()
     arrived = np.cumsum(table["delivered_bytes"].to_numpy())
-    found = {}
+    times_s = {}
     for power in powers:
-        there = arrived >= 1500 * 10**power
-        at_s = time_s[np.argmax(there)] if there.any() else run.summary["duration_s"]
-        found[f"ramp_{power}"] = float(at_s - start_s)
-    return found
+        reached = arrived >= 1500 * 10**power
+        at_s = time_s[np.argmax(reached)] if reached.any() else run.summary["duration_s"]
+        times_s[f"ramp_{power}"] = float(at_s - start_s)
+    return times_s
 
 
 def _ramp_cells(mode: Mode) -> list[Cell]:
@@ -228,11 +209,11 @@ def _ramp_cells(mode: Mode) -> list[Cell]:
     return cells
 
 
-def _gain(found: Mapping[str, CellNumbers]) -> CellNumbers:
-    """Give what the control's camp gains, and what the other loses, against equal camps."""
-    beside, alike = found["run"], found["alike"]
+def _gain(numbers: Mapping[str, CellNumbers]) -> CellNumbers:
+    """Return the gain of the control's camp and the loss of the other, compared with equal camps."""
+    mixed, alike = numbers["run"], numbers["alike"]
     mine, theirs = "fct_p50_c-100kB", "fct_p50_v-100kB"
-    return beside | {"gain": alike[mine] / beside[mine] - 1, "camp_loss": 1 - alike[theirs] / beside[theirs]}
+    return mixed | {"gain": alike[mine] / mixed[mine] - 1, "camp_loss": 1 - alike[theirs] / mixed[theirs]}
 
 
 def _camp_cells(mode: Mode) -> list[Cell]:
@@ -264,11 +245,11 @@ def _camp_cells(mode: Mode) -> list[Cell]:
 def _pair(subject: Subject, rtt_ms: float, buffer_bdp: float) -> Table:
     path = Bottleneck(10, 80, buffer_bdp)
     # The bottleneck itself has a quarter of the shortest round trip.
-    made = path.scenario(
+    table = path.scenario(
         subject.flow("c-0", 80), subject.flow("c-1", rtt_ms), duration_s=120, measured_from_s=40
     )
-    made["dumbbell"]["delay"] = "2 ms"
-    return made
+    table["dumbbell"]["delay"] = "2 ms"
+    return table
 
 
 def _pair_cells(mode: Mode) -> list[Cell]:
@@ -314,9 +295,9 @@ TCPEVAL: tuple[Criterion, ...] = (
         "3",
         "",
         "Sessions on usual paths",
-        "Short flows that offer 60 to 110 % of an access link and of a geostationary one, in full "
-        "of a trans-oceanic link, dial-up and a data centre, too: completion times by size, "
-        "queueing delay, loss.",
+        "Short flows that offer 60 to 110 % of the rate of an access link and of a geostationary "
+        "satellite, in full mode also of a trans-oceanic link, dial-up and a data centre: completion "
+        "times by size, queueing delay, loss.",
         _load_cells,
         axis="load",
     ),
@@ -336,8 +317,8 @@ TCPEVAL: tuple[Criterion, ...] = (
         "4.2",
         "",
         "Ramp-up",
-        "How long a newcomer without slow start needs for 100, 1000, ... packets beside a flow "
-        "that has the link.",
+        "The time that a newcomer without slow start needs for 100, 1000, ... packets next to a flow that "
+        "fills the link.",
         _ramp_cells,
         axis="newcomer_ms",
         shown="ramp_3",
@@ -348,8 +329,8 @@ TCPEVAL: tuple[Criterion, ...] = (
         "4.4",
         "",
         "Twin camps",
-        "Half of the sessions under the control, half under Reno, beside twin camps of Reno: "
-        "completion times of either.",
+        "Half of the sessions under the control and half under Reno, compared with two camps of Reno: "
+        "completion times of each camp.",
         _camp_cells,
         shown="camp_loss",
     ),
@@ -357,7 +338,7 @@ TCPEVAL: tuple[Criterion, ...] = (
         "tcpeval-rtt",
         "4.5",
         "",
-        "Unlike round trips",
+        "Different round trips",
         "Two flows of 80 ms and of 10 to 160 ms: the smaller share.",
         _pair_cells,
         axis="rtt_ms",
@@ -368,10 +349,10 @@ TCPEVAL: tuple[Criterion, ...] = (
         "4.6",
         "",
         "Several bottlenecks",
-        "A flow over three bottlenecks in a row beside one over each, all of 60 ms: the smallest "
+        "A flow over three bottlenecks in a row next to one flow over each, all of 60 ms: the smallest "
         "share, goodput.",
         _row_cells,
         shown="smallest_share",
     ),
 )
-"""In the order of the draft."""
+"""The criteria in the order of the draft."""
