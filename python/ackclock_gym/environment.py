@@ -1,4 +1,4 @@
-"""The environments: one window on one path, or many beside each other."""
+"""The environments: one window on one path, or many next to each other."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ackclock.sweeps import Plan
 Observation = NDArray[np.float32]
 Action = NDArray[np.float32]
 Reward = Callable[[Observation], Any]
-"""From observations, their quantities along the last axis, to a reward for each."""
+"""A function from observations, with their quantities along the last axis, to a reward for each."""
 Scenarios = engine.Given | Sequence[engine.Given] | Plan
-"""A scenario, several, or a sweep, each of whose points is one."""
+"""A scenario, several, or a sweep, each point of which is a scenario."""
 
 _WINDOW = QUANTITIES["window"]
 _DELIVERED, _LENGTH_S, _RTT_S = (QUANTITIES[name] for name in ("delivered", "length_s", "rtt_s"))
 MOST_RUNS = 2**31
-"""Runs of a scenario that a reset chooses from."""
+"""The number of runs of a scenario that a reset chooses from."""
 
 
 def log_power(observation: Observation) -> Any:
-    """Give the logarithm of the power: throughput over delay.
+    """Return the logarithm of the power: throughput over delay.
 
     It is the objective ``log(throughput) - log(delay)`` with which Winstein and Balakrishnan train
     (SIGCOMM 2013, section 3.3, with alpha = beta = 1 and delta = 1). A fixed share of throughput
@@ -39,16 +39,16 @@ def log_power(observation: Observation) -> Any:
     Parameters
     ----------
     observation : array
-        Quantities along the last axis.
+        Observations with their quantities along the last axis.
 
     Returns
     -------
     float or array
-        ``ln(packets per second) - ln(RTT in seconds)``; a step in which nothing was delivered
-        counts as if one packet had been.
+        ``ln(packets per second) - ln(RTT in seconds)``; a step without delivery counts as if one
+        packet had been delivered.
     """
     if observation.ndim == 1:
-        # Plain numbers take a tenth of the time of NumPy's, which matters in a step.
+        # Python's numbers take a tenth of the time of NumPy's, which matters in a step.
         item = observation.item
         return math.log((item(_DELIVERED) or 1.0) / (item(_LENGTH_S) * item(_RTT_S)))
     delivered, length_s = observation[..., _DELIVERED], observation[..., _LENGTH_S]
@@ -56,36 +56,18 @@ def log_power(observation: Observation) -> Any:
 
 
 def scenarios_of(given: Scenarios) -> list[engine.Scenario]:
-    """Read what episodes are chosen from.
-
-    Parameters
-    ----------
-    given : scenario, sequence of them, or Plan
-        As an environment is given it.
-
-    Returns
-    -------
-    list of Scenario
-        At least one.
-
-    Raises
-    ------
-    ScenarioError
-        When one is refused.
-    ValueError
-        When there is none.
-    """
+    """Read the scenarios that episodes are chosen from, at least one."""
     if isinstance(given, Plan):
-        return [engine.read(given.scenario, settings=one.settings) for one in given.points]
+        return [engine.read(given.scenario, settings=point.settings) for point in given.points]
     several = isinstance(given, Sequence) and not isinstance(given, str)
-    found = [engine.read(one) for one in given] if several else [engine.read(given)]  # type: ignore[arg-type, union-attr]
-    if not found:
-        raise ValueError("give at least one scenario")
-    return found
+    scenarios = [engine.read(source) for source in given] if several else [engine.read(given)]  # type: ignore[arg-type, union-attr]
+    if not scenarios:
+        raise ValueError("scenario: must be at least one, is an empty list")
+    return scenarios
 
 
 def _length_s(step: str) -> float:
-    """Read the length of a step: seconds, 0 for a round trip."""
+    """Read the length of a step in seconds, 0 for a round trip."""
     if step == "rtt":
         return 0.0
     try:
@@ -93,42 +75,42 @@ def _length_s(step: str) -> float:
     except ValueError as error:
         raise ValueError(f'step: {error}; or write "rtt" for one round trip') from None
     if length_s <= 0.0:
-        raise ValueError('step: give a time above 0 such as "100 ms", or "rtt" for one round trip')
+        raise ValueError('step: must be a time above 0 such as "100 ms", or "rtt" for one round trip')
     return length_s
 
 
 class _Paths:
-    """What both environments are made of: scenarios, spaces, and how a step is taken."""
+    """The scenarios, spaces and settings that both environments share."""
 
     def __init__(
         self, scenario: Scenarios, flow: int, step: str, reward: Reward, largest_window: float
     ) -> None:
         if not 2.0 <= largest_window < float("inf"):
-            raise ValueError("largest_window: give packets, at least 2")
+            raise ValueError(f"largest_window: must be at least 2 packets, is {largest_window:g}")
         self.scenarios = scenarios_of(scenario)
         self.flow = flow
         self.length_s = _length_s(step)
         self.reward = reward
         self.largest_window = largest_window
-        many = (len(QUANTITIES),)
-        self.observation_space = gymnasium.spaces.Box(0.0, np.inf, many, np.float32)
+        shape = (len(QUANTITIES),)
+        self.observation_space = gymnasium.spaces.Box(0.0, np.inf, shape, np.float32)
         least, most = np.array([-1.0, 0.0], np.float32), np.ones(2, np.float32)
         self.action_space = gymnasium.spaces.Box(least, most, dtype=np.float32)
 
     def start(
         self, episodes: Episodes, place: int, random: np.random.Generator, options: dict[str, Any] | None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode: scenario and run are drawn, unless `options` names them."""
+        """Start an episode; scenario and run are drawn unless `options` names them."""
         given = options or {}
         unknown = sorted(set(given) - {"scenario", "run"})
         if unknown:
             raise ValueError(f"unknown option {unknown[0]}; allowed: scenario, run")
         drawn = (int(random.integers(len(self.scenarios))), int(random.integers(MOST_RUNS)))
-        which, run = given.get("scenario", drawn[0]), given.get("run", drawn[1])
-        if not 0 <= which < len(self.scenarios):
-            raise ValueError(f"there is no scenario {which} among {len(self.scenarios)}")
-        row = episodes.start(place, self.scenarios[which], self.flow, run)
-        return row, {"scenario": which, "run": run}
+        index, run = given.get("scenario", drawn[0]), given.get("run", drawn[1])
+        if not 0 <= index < len(self.scenarios):
+            raise ValueError(f"unknown scenario {index}: there are {len(self.scenarios)}")
+        row = episodes.start(place, self.scenarios[index], self.flow, run)
+        return row, {"scenario": index, "run": run}
 
 
 class WindowEnv(gymnasium.Env[Observation, Action]):
@@ -136,38 +118,39 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
 
     **Action**: two numbers. The first, from -1 to 1, multiplies the window by ``2**action[0]``,
     between 1 packet and `largest_window`; it takes effect at the next acknowledgement. The second,
-    from 0 to 1, is the share of the window that is kept when a loss event or an ECN mark comes
-    within the step: a reaction that waited for the end of the step would come too late, because
-    what is sent meanwhile is mostly lost as well. Loss recovery is the sender's, as the scenario
-    sets it; a retransmission timeout sets the window to 1 packet.
+    from 0 to 1, is the share of the window that is kept at a loss event or an ECN mark within the
+    step: a reaction at the end of the step would be too late, because most packets sent in the
+    meantime are lost as well. The sender recovers from losses as the scenario says; a retransmission
+    timeout sets the window to 1 packet.
 
     **Observation**: the quantities of `MEANINGS` over the step, in its order: packets and seconds.
 
     **Episode**: one run of a scenario, from the first RTT that the flow measures to the end of the
-    run, where it is truncated; ``info["summary"]`` then is the summary of the run, as of
+    run, where it is truncated; ``info["summary"]`` then is the summary of the run, as in
     `ackclock.simulate`. A reset draws scenario and run from its seed; ``options={"scenario": 0,
-    "run": 3}`` names them.
+    "run": 3}`` selects them.
 
     Parameters
     ----------
     scenario : scenario, sequence of them, or Plan
-        What episodes are chosen from: as for `ackclock.simulate`, or `ackclock.sweeps.read`'s plan.
+        The scenarios that episodes are chosen from, as for `ackclock.simulate`, or a plan as returned
+        by `ackclock.sweeps.read`.
     flow : int
-        Index of the flow; its own control is left out.
+        Index of the flow; the agent replaces its control.
     step : str
-        How long a step is: a time such as ``"100 ms"``, or ``"rtt"`` for the smoothed round trip.
-        The last step of a run also takes the rest, less than one more.
+        Length of a step: a time such as ``"100 ms"``, or ``"rtt"`` for the smoothed round trip. The
+        last step of a run is up to twice as long.
     reward : callable
-        From an observation to its reward; quantities are along the last axis.
+        Function from an observation to its reward; quantities are along the last axis.
     largest_window : float
-        Packets.
+        Largest window that an action can set, packets.
 
     Raises
     ------
     ScenarioError
         When a scenario is refused.
     ValueError
-        When another argument is.
+        When another argument is refused.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
@@ -199,14 +182,14 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         Parameters
         ----------
         seed : int, optional
-            Of the generator that draws scenario and run; None goes on with the one before.
+            Seed of the generator that draws scenario and run; None continues the previous one.
         options : dict, optional
             ``scenario`` (index) and ``run`` (number), each drawn when it is missing.
 
         Returns
         -------
         tuple
-            What was observed until the first RTT, and which scenario and run it is.
+            The observation until the first RTT, and a dict with the scenario and the run.
 
         Raises
         ------
@@ -229,17 +212,17 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         Returns
         -------
         tuple
-            Observation, reward, False, whether the run has ended, and at its end its summary.
+            Observation, reward, False, whether the run has ended, and its summary at the end.
 
         Raises
         ------
         ResetNeeded
-            When no episode has begun.
+            When no episode has started.
         """
         if not self._window >= 1.0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         paths, asked = self._paths, self._asked
-        # In place of min and max: it takes a third of the time, and leaves NaN as it is.
+        # Instead of min and max: it takes a third of the time, and leaves NaN as it is.
         change = float(action[0])
         if change > 1.0:
             change = 1.0
@@ -263,18 +246,18 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
 
 
 class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[Any]]):
-    """Many `WindowEnv` beside each other, advanced in one call, without a lock on Python.
+    """Many `WindowEnv` next to each other, advanced in one call, without a lock on Python.
 
-    The next step after the end of an episode begins another one in its place and ignores the
-    action (``AutoresetMode.NEXT_STEP``). With the seed ``s`` the place ``i`` has the episodes that
-    a `WindowEnv` has with the seed ``s + i``.
+    The step after the end of an episode starts the next one in its place and ignores the action
+    (``AutoresetMode.NEXT_STEP``). With the seed ``s`` the place ``i`` has the episodes that a
+    `WindowEnv` has with the seed ``s + i``.
 
     Parameters
     ----------
     scenario : scenario, sequence of them, or Plan
-        As for `WindowEnv`.
+        The same as for `WindowEnv`.
     num_envs : int
-        How many.
+        Number of environments, at least 1.
     **settings
         ``flow``, ``step``, ``reward`` and ``largest_window`` as for `WindowEnv`; the reward is
         called with all observations at once.
@@ -282,7 +265,7 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
     Raises
     ------
     ScenarioError, ValueError
-        As `WindowEnv`.
+        The same as for `WindowEnv`.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -298,7 +281,7 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
         largest_window: float = 1e5,
     ) -> None:
         if num_envs < 1:
-            raise ValueError("num_envs: give at least 1")
+            raise ValueError(f"num_envs: must be at least 1, is {num_envs}")
         self._paths = _Paths(scenario, flow, step, reward, largest_window)
         self.num_envs = num_envs
         self.single_observation_space = self._paths.observation_space
@@ -318,33 +301,32 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
         Parameters
         ----------
         seed : int or sequence, optional
-            Of the first place, each further place having the next; or one per place.
+            Seed of the first place, with the next seed for each further place; or a seed per place.
         options : dict, optional
-            As of `WindowEnv.reset`, for all places.
+            The same as for `WindowEnv.reset`, for all places.
 
         Returns
         -------
         tuple
-            Observations, a row per place, and arrays ``scenario`` and ``run``.
+            Observations, a row per place, and a dict with the arrays ``scenario`` and ``run``.
         """
         count = self.num_envs
         seeds = [None] * count if seed is None else seed
-        each = [seeds + place for place in range(count)] if isinstance(seeds, int) else list(seeds)
+        each = [seeds + index for index in range(count)] if isinstance(seeds, int) else list(seeds)
         if len(each) != count:
-            raise ValueError(f"seed: give one, or {count}")
-        made = [gymnasium.utils.seeding.np_random(one)[0] for one in each]
+            raise ValueError(f"seed: must be one seed or {count} seeds, is {len(each)}")
+        randoms = [gymnasium.utils.seeding.np_random(value)[0] for value in each]
         if self._randoms:
-            kept = zip(made, self._randoms, each, strict=True)
-            made = [old if one is None else new for new, old, one in kept]
-        self._randoms = made
+            pairs = zip(randoms, self._randoms, each, strict=True)
+            randoms = [old if value is None else new for new, old, value in pairs]
+        self._randoms = randoms
         self._ended[:] = False
-        begun = [self._begin(place, options) for place in range(count)]
-        info = {key: np.array([one[key] for one in begun]) for key in ("scenario", "run")}
-        return self._observed.copy(), info
+        infos = [self._begin(index, options) for index in range(count)]
+        return self._observed.copy(), {key: np.array([info[key] for info in infos]) for key in infos[0]}
 
-    def _begin(self, place: int, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        random = self._randoms[place]
-        self._observed[place], info = self._paths.start(self._episodes, place, random, options)
+    def _begin(self, index: int, options: dict[str, Any] | None = None) -> dict[str, Any]:
+        random = self._randoms[index]
+        self._observed[index], info = self._paths.start(self._episodes, index, random, options)
         return info
 
     def step(
@@ -355,30 +337,30 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
         Parameters
         ----------
         actions : array
-            A row per place, as for `WindowEnv.step`.
+            The actions of `WindowEnv.step`, a row per place.
 
         Returns
         -------
         tuple
-            Observations, rewards, nothing but False, which runs have ended, and no more.
+            Observations, rewards, an array of False, whether each run has ended, and an empty dict.
 
         Raises
         ------
         ResetNeeded
-            When no episode has begun.
+            When no episode has started.
         """
         if not self._randoms:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        again = np.flatnonzero(self._ended)
-        given = np.array(actions, np.float64)
-        windows = given[:, 0]
+        finished = np.flatnonzero(self._ended)
+        commands = np.array(actions, np.float64)
+        windows = commands[:, 0]
         windows[:] = self._observed[:, _WINDOW] * np.exp2(np.clip(windows, -1.0, 1.0))
         np.clip(windows, 1.0, self._paths.largest_window, out=windows)
-        self._episodes.step(given, self._paths.length_s, self._observed, self._ended)
-        for place in again:
-            self._begin(int(place))
-            self._ended[place] = False
+        self._episodes.step(commands, self._paths.length_s, self._observed, self._ended)
+        for index in finished:
+            self._begin(int(index))
+            self._ended[index] = False
         rewards = np.asarray(self._paths.reward(self._observed), np.float64)
-        rewards[again] = 0.0
+        rewards[finished] = 0.0
         ended = self._ended.copy()
         return self._observed.copy(), rewards, np.zeros_like(ended), ended, {}

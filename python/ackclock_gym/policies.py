@@ -1,7 +1,7 @@
 """Policies: Reno and CUBIC step by step, a law to be learned, and a policy as a control.
 
-The two that are known are what the environment is held against: with them it must give the windows
-that the built-in controls give.
+Reno and CUBIC validate the environment: with them it must produce the windows of the built-in
+controls.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ from numpy.typing import ArrayLike, NDArray
 from ackclock.engine import storage
 from ackclock.engine.controls import Ack, Control, Loss, Start, Timeout
 from ackclock.engine.episodes import QUANTITIES
-
-Observation = NDArray[np.float32]
-Action = NDArray[np.float32]
+from ackclock_gym.environment import Action, Observation
 
 
 class Policy(Protocol):
-    """What acts: called once per step of an episode, and copied at the start of the next."""
+    """A policy, called once per step of an episode, and copied for every flow that it controls."""
 
     def __call__(self, observation: Observation) -> Action:
-        """Choose the action of `WindowEnv` for what was observed."""
+        """Choose the action of `WindowEnv` for an observation."""
 
 
 def _action(window: float, wanted: float, kept: float) -> Action:
-    """Give the action that turns one window into another, packets, as far as one step may."""
+    """Return the action that turns a window into another, packets, as far as a step may change it."""
     factor = math.log2(max(wanted, 1.0) / window)
     return np.array([min(max(factor, -1.0), 1.0), kept], np.float32)
 
@@ -40,8 +38,8 @@ def _action(window: float, wanted: float, kept: float) -> Action:
 class _Law:
     """Slow start and the reactions to loss that Reno and CUBIC share.
 
-    Slow start grows at the end of a step by all that was acknowledged in it, in one burst, so that
-    it overshoots a queue by more than the built-in controls do, which grow packet by packet.
+    At the end of a step slow start grows by all packets acknowledged in it, in one burst, and so
+    overshoots a queue by more than the built-in controls, which grow packet by packet.
 
     Parameters
     ----------
@@ -56,77 +54,66 @@ class _Law:
         self._asked = 0.0
 
     def __call__(self, observation: Observation) -> Action:
-        """Choose the action for what was observed.
+        """Choose the action for an observation.
 
         Parameters
         ----------
         observation : array
-            Of a step that is no longer than a round trip: slow start doubles the window in one.
+            The observation of a step of at most a round trip, in which slow start doubles the window.
 
         Returns
         -------
         array
-            For `WindowEnv.step`.
+            The action for `WindowEnv.step`.
         """
-        seen = {name: float(observation[column]) for name, column in QUANTITIES.items()}
-        window = seen["window"]
-        self.measure(seen)
+        observed = {name: float(observation[column]) for name, column in QUANTITIES.items()}
+        window = observed["window"]
+        self.measure(observed)
         wanted = window
-        # What the window was before the environment lowered it.
+        # The window before the environment lowered it.
         before = max(self._asked, window)
-        if seen["timeouts"]:
+        if observed["timeouts"]:
             self.ssthresh = max(2.0, self.beta * before)
             self.lose(before, timeout=True)
-        elif seen["loss_events"]:
+        elif observed["loss_events"]:
             self.ssthresh = window
             self.lose(before, timeout=False)
         elif window < self.ssthresh:
-            wanted = min(window + seen["growth"], self.ssthresh)
+            wanted = min(window + observed["growth"], self.ssthresh)
         else:
-            wanted = self.avoid(window, seen["growth"])
+            wanted = self.avoid(window, observed["growth"])
         self._asked = wanted
         return _action(window, wanted, self.beta)
 
-    def measure(self, seen: dict[str, float]) -> None:
-        """Take note of a step."""
+    def measure(self, observed: dict[str, float]) -> None:
+        """Record the quantities of a step."""
 
     def lose(self, window: float, *, timeout: bool) -> None:
-        """Take note of a loss event at a window of this many packets."""
+        """Record a loss event at a window of this many packets."""
 
     def avoid(self, window: float, growth: float) -> float:
-        """Give the next window of congestion avoidance, packets."""
+        """Return the next window of congestion avoidance, packets."""
         raise NotImplementedError
 
 
 class Reno(_Law):
-    """Reno (RFC 5681), a step at a time: a packet more per window acknowledged, half at a loss."""
+    """Reno (RFC 5681), step by step: a packet more per window acknowledged, half at a loss."""
 
     beta = 0.5
 
     def avoid(self, window: float, growth: float) -> float:
-        """Grow by a packet per window.
-
-        Parameters
-        ----------
-        window, growth : float
-            Packets.
-
-        Returns
-        -------
-        float
-            Packets.
-        """
+        """Return the window after a growth of a packet per window, packets."""
         return window + growth / window
 
 
 class Cubic(_Law):
-    """CUBIC (RFC 9438) with its standard constants, a step at a time."""
+    """CUBIC (RFC 9438) with its standard constants, step by step."""
 
     beta = 0.7
     scale = 0.4
     """C, packets per second cubed."""
     gain = 1 / 8
-    """Of the smoothed RTT."""
+    """Weight of a sample in the smoothed RTT."""
 
     def __init__(self, ssthresh: float = math.inf) -> None:
         super().__init__(ssthresh)
@@ -135,29 +122,18 @@ class Cubic(_Law):
         self._epoch: tuple[float, float, float] | None = None
         self._friendly = 0.0
 
-    def measure(self, seen: dict[str, float]) -> None:
-        """Keep time, and smooth the RTT.
-
-        Parameters
-        ----------
-        seen : dict
-            What was observed.
-        """
-        self._length_s = seen["length_s"]
+    def measure(self, observed: dict[str, float]) -> None:
+        """Advance the time, and smooth the RTT."""
+        self._length_s = observed["length_s"]
         self._now_s += self._length_s
-        samples = seen["delivered"]
+        samples = observed["delivered"]
         kept = (1.0 - self.gain) ** samples if self._rtt_s else 0.0
-        self._rtt_s = kept * self._rtt_s + (1.0 - kept) * seen["rtt_s"]
+        self._rtt_s = kept * self._rtt_s + (1.0 - kept) * observed["rtt_s"]
 
     def lose(self, window: float, *, timeout: bool) -> None:
-        """Remember W_max, with fast convergence (section 4.7), none after a timeout (4.8).
+        """Set W_max from the window before a loss event (packets), with fast convergence (section 4.7).
 
-        Parameters
-        ----------
-        window : float
-            Before the loss event, packets.
-        timeout : bool
-            Whether it was a timeout.
+        After a timeout there is no W_max (section 4.8).
         """
         converges = window < self._w_max
         lowered = window * (1.0 + self.beta) / 2.0 if converges else window
@@ -166,18 +142,7 @@ class Cubic(_Law):
         self._epoch = None
 
     def avoid(self, window: float, growth: float) -> float:
-        """Follow the cubic, or Reno's window with the same decrease where that is larger.
-
-        Parameters
-        ----------
-        window, growth : float
-            Packets.
-
-        Returns
-        -------
-        float
-            Packets.
-        """
+        """Return the window on the cubic, or Reno's with the same decrease if that is larger, packets."""
         if growth == 0.0:
             return window
         if self._epoch is None:
@@ -194,7 +159,7 @@ class Cubic(_Law):
             return max(window, self._friendly)
         target = self.scale * (t + self._rtt_s - k) ** 3 + origin
         target = min(max(target, window), 1.5 * window)
-        # Each acknowledgement closes 1/window of what is left to the target.
+        # Each acknowledgement closes 1/window of the distance to the target.
         return window + (target - window) * (1.0 - math.exp(-growth / window))
 
 
@@ -206,7 +171,7 @@ class Linear:
     Parameters
     ----------
     weights : array-like
-        As many as `count`.
+        The weights w0 to w3, `count` numbers.
 
     Raises
     ------
@@ -220,7 +185,7 @@ class Linear:
     def __init__(self, weights: ArrayLike) -> None:
         self.weights = np.asarray(weights, np.float64)
         if self.weights.shape != (self.count,):
-            raise ValueError(f"weights: give {self.count} numbers")
+            raise ValueError(f"weights: must be {self.count} numbers, is {self.weights.size}")
 
     def __call__(self, observation: Observation) -> Action:
         """Choose the action.
@@ -228,22 +193,22 @@ class Linear:
         Parameters
         ----------
         observation : array
-            Quantities along the last axis; any number of steps at once.
+            Observations with their quantities along the last axis; any number of steps at once.
 
         Returns
         -------
         array
-            For `WindowEnv.step`, or a row per place for `WindowVectorEnv.step`.
+            The action for `WindowEnv.step`, or a row per place for `WindowVectorEnv.step`.
         """
         return self.of(self.weights, observation)
 
     def save(self, file: Path | str) -> None:
-        """Keep the weights as JSON, whole or not at all.
+        """Write the weights as JSON, whole or not at all.
 
         Parameters
         ----------
         file : Path or str
-            Where to.
+            Path of the new file.
 
         Raises
         ------
@@ -251,17 +216,17 @@ class Linear:
             When it cannot be written.
         """
         text = json.dumps({"policy": "linear", "weights": self.weights.tolist()})
-        with storage.new_file(Path(file)) as place:
-            place.write_text(f"{text}\n", encoding="utf-8")
+        with storage.new_file(Path(file)) as draft:
+            draft.write_text(f"{text}\n", encoding="utf-8")
 
     @classmethod
     def load(cls, file: Path | str) -> Linear:
-        """Read what `save` wrote.
+        """Read the weights that `save` wrote.
 
         Parameters
         ----------
         file : Path or str
-            Its file.
+            Path of the file.
 
         Returns
         -------
@@ -276,17 +241,17 @@ class Linear:
             When it cannot be read.
         """
         try:
-            found = json.loads(Path(file).read_text("utf-8"))
-            weights = found["weights"]
-            if found["policy"] != "linear" or not np.isfinite(np.asarray(weights, float)).all():
+            policy = json.loads(Path(file).read_text("utf-8"))
+            weights = policy["weights"]
+            if policy["policy"] != "linear" or not np.isfinite(np.asarray(weights, float)).all():
                 raise ValueError("no finite weights")
             return cls(weights)
         except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise ValueError(f"{file} holds no policy that Linear.save wrote: {error}") from error
+            raise ValueError(f"{file} is not a policy that Linear.save wrote: {error}") from error
 
     @classmethod
     def of(cls, weights: NDArray[Any], observation: Observation) -> Action:
-        """Choose actions by weights of their own for each observation.
+        """Choose actions with separate weights for each observation.
 
         Parameters
         ----------
@@ -296,7 +261,7 @@ class Linear:
         Returns
         -------
         array
-            As for a call.
+            An action per observation.
         """
         rtt, least = (observation[..., QUANTITIES[name]] for name in ("rtt_s", "rtt_min_s"))
         recovering = observation[..., QUANTITIES["recovering"]]
@@ -307,17 +272,17 @@ class Linear:
 
 
 UNSEEN = ("sent", "retransmitted")
-"""What the sender counts and a control is not told."""
+"""Quantities that the sender counts and does not report to a control."""
 
 
 def control(policy: Policy, *, step_s: float | None = None) -> type[Control]:
-    """Make a control of a policy, for scenarios, comparisons, and whatever else runs controls.
+    """Turn a policy into a control for scenarios, comparisons and everything else that runs controls.
 
     Parameters
     ----------
     policy : callable
-        From observations to actions; each flow has a copy. The quantities `UNSEEN` are NaN: a
-        control is not told of them.
+        Function from observations to actions; each flow has a copy. The quantities `UNSEEN` are NaN,
+        because they are not reported to a control.
     step_s : float, optional
         Length of a step, seconds; by default one smoothed round trip. A step ends with the first
         acknowledgement after that.
@@ -325,24 +290,24 @@ def control(policy: Policy, *, step_s: float | None = None) -> type[Control]:
     Returns
     -------
     type
-        To be given to `ackclock.register`, or bound to a name in a module.
+        The class of the control, for `ackclock.register` or a name in a module.
     """
-    # Kept runs are known by what a control follows from: here by the policy, not by this file.
+    # The key of a cached run contains the source of its control: here the policy, not this file.
     try:
         followed = pickle.dumps((policy, step_s), 4)
     except (pickle.PicklingError, AttributeError, TypeError):
-        # A function without a name of its own, whose code nobody can compare: never the same twice.
+        # The code of a function without a name cannot be compared: it is never the same twice.
         followed = repr((policy, id(policy))).encode()
 
     class Acting(Control):
-        """A policy, told what it would observe."""
+        """A control that calls the policy with its observations."""
 
         follows_from: ClassVar[bytes] = followed
 
         def __init__(self, start: Start) -> None:
             super().__init__(start)
             self._policy = copy.deepcopy(policy)
-            self._seen = dict.fromkeys(QUANTITIES, 0.0) | dict.fromkeys(UNSEEN, math.nan)
+            self._observed = dict.fromkeys(QUANTITIES, 0.0) | dict.fromkeys(UNSEEN, math.nan)
             self._until_s = 0.0
             self._began_s: float | None = None
             self._smoothed_s = 0.0
@@ -350,43 +315,43 @@ def control(policy: Policy, *, step_s: float | None = None) -> type[Control]:
             self._rtts: list[float] = []
 
         def on_ack(self, ack: Ack) -> None:
-            seen = self._seen
-            seen["delivered"] += ack.delivered
-            seen["growth"] += ack.growth
-            seen["recovering"] = float(ack.recovering)
-            seen["in_flight"] = ack.in_flight
+            observed = self._observed
+            observed["delivered"] += ack.delivered
+            observed["growth"] += ack.growth
+            observed["recovering"] = float(ack.recovering)
+            observed["in_flight"] = ack.in_flight
             if ack.rtt_s is not None:
                 self._rtts.append(ack.rtt_s)
                 self._smoothed_s += (ack.rtt_s - self._smoothed_s) * (1 / 8 if self._smoothed_s else 1.0)
-                least = seen["rtt_min_s"] or ack.rtt_s
-                seen["rtt_min_s"] = min(least, ack.rtt_s)
+                least = observed["rtt_min_s"] or ack.rtt_s
+                observed["rtt_min_s"] = min(least, ack.rtt_s)
             if self._smoothed_s and ack.now_s >= self._until_s:
                 self._act(ack.now_s)
 
         def on_loss(self, loss: Loss) -> None:  # noqa: ARG002
-            self._seen["loss_events"] += 1.0
-            self._seen["recovering"] = 1.0
+            self._observed["loss_events"] += 1.0
+            self._observed["recovering"] = 1.0
             self.window = max(self._kept * self.window, 2.0)
 
         def on_timeout(self, timeout: Timeout) -> None:  # noqa: ARG002
-            self._seen["timeouts"] += 1.0
+            self._observed["timeouts"] += 1.0
             self.window = 1.0
 
         def on_idle(self, now_s: float) -> None:
-            """Keep the window, as the environment does."""
+            """Keep the window, like the environment."""
 
         def _act(self, now_s: float) -> None:
-            seen = self._seen
-            # The first step began when the flow did, a round trip ago.
+            observed = self._observed
+            # The first step began with the flow, a round trip ago.
             began = now_s - self._smoothed_s if self._began_s is None else self._began_s
-            seen["length_s"], seen["window"] = now_s - began, self.window
+            observed["length_s"], observed["window"] = now_s - began, self.window
             if self._rtts:
-                seen["rtt_s"] = sum(self._rtts) / len(self._rtts)
-            action = self._policy(np.array([seen[name] for name in QUANTITIES], np.float32))
+                observed["rtt_s"] = sum(self._rtts) / len(self._rtts)
+            action = self._policy(np.array([observed[name] for name in QUANTITIES], np.float32))
             self.window = max(1.0, self.window * 2.0 ** float(action[0]))
             self._kept = float(action[1])
             for name in ("delivered", "growth", "loss_events", "timeouts"):
-                seen[name] = 0.0
+                observed[name] = 0.0
             self._rtts.clear()
             self._began_s = now_s
             self._until_s = now_s + (step_s or self._smoothed_s)

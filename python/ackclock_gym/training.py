@@ -12,16 +12,16 @@ from ackclock_gym.policies import Linear
 
 @dataclass(frozen=True)
 class Trained:
-    """What came of a training.
+    """The result of a training.
 
     Attributes
     ----------
     policy : Linear
         The mean of the last generation.
     rewards : tuple of float
-        Mean reward of the best of each generation, in order.
+        Mean reward of the best candidate of each generation, in order.
     steps : int
-        Steps that were simulated.
+        Number of steps that were simulated.
     """
 
     policy: Linear
@@ -41,22 +41,22 @@ def train(
 ) -> Trained:
     """Train a `Linear` policy by CMA-ES (Hansen, arXiv:1604.00772).
 
-    All candidates of a generation run beside each other on the same scenarios with the same
-    random streams, another run in each generation, so that they differ by their weights alone.
+    All candidates of a generation run next to each other on the same scenarios with the same random
+    streams, so that they differ by their weights alone; each generation has another run.
 
     Parameters
     ----------
     scenario, flow, step, reward
-        As for `WindowEnv`; a generation runs every scenario once.
+        The same as for `WindowEnv`; a generation runs every scenario once.
     generations, population : int
-        How long, and how many candidates.
+        Number of generations, and of candidates in each.
     seed : int
-        Of CMA-ES, at least 1: the same arguments give the same weights.
+        Seed of CMA-ES, at least 1: the same arguments produce the same weights.
 
     Returns
     -------
     Trained
-        The policy, and how it came to be.
+        The policy, with the rewards of all generations.
 
     Raises
     ------
@@ -71,18 +71,18 @@ def train(
         message = 'training needs cma: pip install "ackclock[gym]"'
         raise ModuleNotFoundError(message, name=error.name) from None
     if generations < 1 or population < 4 or seed < 1:
-        raise ValueError("give at least 1 generation, a population of 4 and a seed of 1")
+        raise ValueError("need at least 1 generation, a population of 4 and a seed of 1")
     scenarios = scenarios_of(scenario)
     environment = WindowVectorEnv(scenarios, population, flow=flow, step=step, reward=reward)
-    # At first the window stays as it is; weights of the order of 1 use all of the action's range.
+    # At first the window stays as it is; weights of about 1 use the whole range of the action.
     settings = {"popsize": population, "seed": seed, "verbose": -9}
     search = cma.CMAEvolutionStrategy(np.zeros(Linear.count), 1.0, settings)
     best, steps = [], 0
     for run in range(generations):
         weights = np.array(search.ask())
         total = np.zeros(population)
-        for which in range(len(scenarios)):
-            rewards, count = _episode(environment, weights, {"scenario": which, "run": run})
+        for index in range(len(scenarios)):
+            rewards, count = _episode(environment, weights, {"scenario": index, "run": run})
             total += rewards
             steps += count
         search.tell(list(weights), list(-total))
@@ -93,7 +93,7 @@ def train(
 def _episode(
     environment: WindowVectorEnv, weights: np.ndarray, options: dict[str, int]
 ) -> tuple[np.ndarray, int]:
-    """Give the mean reward per step of each candidate, and how many steps there were."""
+    """Return the mean reward per step of each candidate, and the number of steps."""
     observation, _ = environment.reset(seed=0, options=options)
     running = np.ones(environment.num_envs, np.bool_)
     total, count = np.zeros(environment.num_envs), np.zeros(environment.num_envs, np.int64)

@@ -1,4 +1,4 @@
-"""The environments: gymnasium's own checks, the built-in controls, and counts of the run itself."""
+"""The environments: Gymnasium's own checks, the built-in controls, and counts of the run itself."""
 
 import math
 import re
@@ -17,17 +17,17 @@ from ackclock_gym import QUANTITIES, Cubic, Linear, Reno, WindowEnv, WindowVecto
 
 def path(control="reno", *, rate="10 Mbit/s", rtt="100 ms", queue="60 packets", **more):
     flow = more.pop("flow", {})
-    given = {"duration": "60 s"} | {key: more.pop(key) for key in ("duration",) if key in more}
+    duration = more.pop("duration", "60 s")
     return ackclock.scenario(
         ackclock.dumbbell(rate=rate, delay="10 ms", queue=queue, **more),
         ackclock.flow(control, rtt=rtt, recovery="sack", **flow),
-        warmup="15 s" if given["duration"] == "60 s" else None,
-        **given,
+        warmup="15 s" if duration == "60 s" else None,
+        duration=duration,
     )
 
 
 def play(environment, policy, **options):
-    """Play one episode: the observations, a row per step, the rewards, and the run's summary."""
+    """Play one episode; return the observations, a row per step, the rewards, and the run's summary."""
     observation, _ = environment.reset(seed=3, options=options)
     rows, rewards, ended = [observation], [], False
     while not ended:
@@ -48,8 +48,8 @@ def test_gymnasium_finds_no_fault(step):
 
 
 # A policy grows at the end of a step by what was acknowledged in it, so that its window lags behind
-# by a step; 5 % is what the environment promises. Slow start ends below what the path holds: where
-# it overshoots, bursts decide the first cycle, which lasts half a minute with a deep queue.
+# by a step; the environment promises 5 %. Slow start ends below the capacity of the path: if it
+# overshoots, bursts decide the first cycle, which lasts half a minute with a deep queue.
 @pytest.mark.parametrize("step", ["rtt", "100 ms", "50 ms"])
 @pytest.mark.parametrize(("name", "policy"), [("reno", Reno), ("cubic", Cubic)], ids=["reno", "cubic"])
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_observations_add_up_to_the_counts_of_the_run():
     assert column(rows, "retransmitted").sum() == counted["retransmitted_packets"] > 0
     assert column(rows, "loss_events").sum() == counted["loss_events"] > 0
     assert column(rows, "timeouts").sum() == counted["timeouts"]
-    # What is neither lost nor in the network was delivered, once each.
+    # Every packet that is neither lost nor in the network was delivered once.
     lost = counted["dropped_packets"]
     assert column(rows, "delivered").sum() <= counted["sent_packets"] - lost
     # 100 ms of propagation and 0.8 ms for 1000 bytes at 10 Mbit/s.
@@ -138,8 +138,8 @@ def test_every_point_of_a_sweep_is_an_episode(tmp_path):
     environment = WindowEnv(ackclock.sweeps.read(tmp_path / "rates.toml"), step="200 ms")
     drawn = {environment.reset(seed=seed)[1]["scenario"] for seed in range(20)}
     assert drawn == {0, 1}
-    # 8 ms and 0.8 ms for 1000 bytes, beside 100 ms.
-    least = [environment.reset(options={"scenario": which})[0][-1] for which in (0, 1)]
+    # 8 ms and 0.8 ms for 1000 bytes, in addition to 100 ms.
+    least = [environment.reset(options={"scenario": index})[0][-1] for index in (0, 1)]
     assert least == pytest.approx([0.108, 0.1008], rel=0.01)
 
 
@@ -154,20 +154,20 @@ def test_a_trained_policy_beats_reno_where_losses_mean_nothing():
         name: np.mean([play(environment, make(), run=run)[1].mean() for run in (100, 101, 102)])
         for name, make in {"reno": Reno, "trained": lambda: trained.policy}.items()
     }
-    # Mathis et al.: at 1 % Reno's window is about 12 packets of the 126 that the path holds, so
-    # that ten times its power is there to be had; three times is plenty for four weights.
+    # Mathis et al.: at 1 % Reno's window is about 12 packets of the 126 that the path holds, so that
+    # a control can have ten times its power; three times is plenty for four weights.
     assert rewards["trained"] > rewards["reno"] + math.log(3)
 
 
 @pytest.mark.parametrize(("name", "policy"), [("reno", Reno), ("cubic", Cubic)])
 def test_a_policy_is_a_control_of_every_scenario(name, policy):
     ackclock.register(f"{name}-policy", ackclock_gym.control(policy(ssthresh=50)))
-    found = {}
+    flows = {}
     for control in (name, f"{name}-policy"):
         scenario = path(control, flow={"initial_ssthresh": 50})
-        (found[control],) = ackclock.simulate(scenario, record=False).summary["flows"]
+        (flows[control],) = ackclock.simulate(scenario, record=False).summary["flows"]
     for number in ("mean_window", "goodput_mbps"):
-        assert found[f"{name}-policy"][number] == pytest.approx(found[name][number], rel=0.05)
+        assert flows[f"{name}-policy"][number] == pytest.approx(flows[name][number], rel=0.05)
 
 
 def test_a_saved_policy_is_the_same_policy(tmp_path):
@@ -183,7 +183,7 @@ def test_a_saved_policy_is_the_same_policy(tmp_path):
         "[",
     ):
         (tmp_path / "other.json").write_text(text)
-        with pytest.raises(ValueError, match=r"other\.json holds no policy"):
+        with pytest.raises(ValueError, match=r"other\.json is not a policy"):
             Linear.load(tmp_path / "other.json")
 
 
@@ -195,10 +195,10 @@ def test_kept_runs_of_a_policy_are_not_those_of_another():
     assert len(prints) == 3
     ackclock.register("mine", ackclock_gym.control(Linear([0, 0, 0, 1])))
     assert controls.fingerprint(["mine"]) in prints
-    # What has no name cannot be compared: it is taken for another each time.
-    made = [ackclock_gym.control(lambda _: np.array([0.0, 0.5])) for _ in range(2)]
-    for one in made:
-        ackclock.register("mine", one)
+    # A function without a name cannot be compared: it counts as another each time.
+    classes = [ackclock_gym.control(lambda _: np.array([0.0, 0.5])) for _ in range(2)]
+    for policy_control in classes:
+        ackclock.register("mine", policy_control)
         assert controls.fingerprint(["mine"]) not in prints
         prints.add(controls.fingerprint(["mine"]))
 
@@ -239,7 +239,7 @@ def test_bad_use_is_refused():
         environment.step(np.zeros(2, np.float32))
     with pytest.raises(ValueError, match="unknown option runs; allowed: scenario, run"):
         environment.reset(options={"runs": 1})
-    with pytest.raises(ValueError, match="there is no scenario 2 among 1"):
+    with pytest.raises(ValueError, match="unknown scenario 2: there are 1"):
         environment.reset(options={"scenario": 2})
     environment.reset(seed=1)
     with pytest.raises(ValueError, match="at least 1"):
@@ -249,9 +249,9 @@ def test_bad_use_is_refused():
         environment.step(np.zeros(2, np.float32))
     with pytest.raises(ValueError, match="there is no flow 1; the scenario has 1"):
         WindowEnv(path(), flow=1).reset()
-    with pytest.raises(ValueError, match="give 4 numbers"):
+    with pytest.raises(ValueError, match="must be 4 numbers, is 1"):
         Linear([1.0])
-    with pytest.raises(ValueError, match="give at least one scenario"):
+    with pytest.raises(ValueError, match="scenario: must be at least one"):
         WindowEnv([])
 
 

@@ -233,7 +233,7 @@ RFC7928: tuple[Criterion, ...] = (
     Criterion(
         "aqm-row", "13", "", "Two queues in a row",
         "Four flows through a queue at 10 Mbit/s and then through another kind at 8 Mbit/s: goodput, the "
-        "sum of both delays, Jain's index.",
+        "sum of the two delays, Jain's index.",
         _row_cells, shown="delay_p95",
     ),
     Criterion(

@@ -243,7 +243,7 @@ RFC8867: tuple[Criterion, ...] = (
         "5.3",
         "",
         "Congested feedback",
-        "A flow in each direction while the capacities of both directions change.",
+        "A flow in each direction, both with a changing capacity.",
         _feedback_cells,
         shown="delay_p95",
     ),
