@@ -1,1 +1,1 @@
-"""What was measured on real paths: in the kernel, and over days."""
+"""Measurements on real paths: traces of the kernel's TCP, and campaigns over days."""

@@ -1,4 +1,4 @@
-"""What a measuring campaign found: TCP-FIT's table V and figure 8 for one's own paths."""
+"""Results of a measuring campaign: table V and figure 8 of the TCP-FIT paper for your own paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REFERENCE = "reno"
-"""The control that a stolen bandwidth is compared with."""
+"""The control that stolen bandwidth is compared with."""
 SAMPLES = (
     "slot",
     "try",
@@ -37,55 +37,32 @@ SAMPLES = (
     "ssthresh",
     "delivery_rate_mbps",
 )
-"""What both sides noted every second."""
-WORDS = ("control", "side")
-"""Those of them that are not numbers."""
+"""The columns of the samples that both sides log every second."""
+TEXT_COLUMNS = ("control", "side")
+"""The columns of `SAMPLES` that are not numbers."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """A campaign, finished or not.
-
-    Attributes
-    ----------
-    name : str
-        Name of its directory.
-    plan : dict
-        Server, controls in the order of their turns, `period_s`, `slots`, `references`.
-    slots : polars.DataFrame
-        A row per complete slot, of its first complete attempt: slot, control, hours since the first
-        slot began, goodput_mbps of its own flow and reference_mbps, the mean of the Reno flows
-        beside it (null without).
-    samples : polars.DataFrame
-        What client and server noted every second, the columns `SAMPLES`.
-    """
+    """A campaign, finished or not."""
 
     name: str
+    """The name of its directory."""
     plan: dict[str, Any]
+    """Server, controls in the order of their turns, `period_s`, `slots`, `references`."""
     slots: pl.DataFrame
+    """A row per complete slot, of its first complete attempt: slot, control, hours since the first slot
+    began, goodput_mbps of its own flow, and reference_mbps, the mean of the Reno flows next to it (null
+    without)."""
     samples: pl.DataFrame
+    """The log of client and server, a row per second, with the columns `SAMPLES`."""
 
 
 def read(directory: Path, *, leave_out: bool = False) -> Campaign:
-    """Read the directory of a campaign, also while it is running.
+    """Read the directory that ``ackclock measure run -o`` writes, even while the campaign is running.
 
-    Parameters
-    ----------
-    directory : Path
-        As ``ackclock measure run -o`` made it.
-    leave_out : bool
-        Leave lines out that are not as they were written.
-
-    Returns
-    -------
-    Campaign
-        What has been measured so far.
-
-    Raises
-    ------
-    ValueError
-        When the directory holds no campaign, no slot is complete, or a line is not as it was
-        written.
+    With `leave_out` changed lines are left out. Otherwise they raise a ValueError, like a directory
+    without a campaign or without a complete slot.
     """
     import polars as pl
 
@@ -95,7 +72,7 @@ def read(directory: Path, *, leave_out: bool = False) -> Campaign:
         content = log.read_bytes()
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{directory} does not hold a campaign: {error}") from error
-    found = _Found()
+    contents = _LogContents()
     for line in integrity.lines(content):
         record = line.record
         if record is None and is_old:
@@ -103,39 +80,39 @@ def read(directory: Path, *, leave_out: bool = False) -> Campaign:
         try:
             if record is None:
                 raise ValueError
-            found.take(record)
+            contents.take(record)
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
             if not leave_out:
                 raise ValueError(
                     f"{log}: line {line.number} (byte {line.byte}) {integrity.CHANGED}; "
-                    "run --set-aside measures its slot again, report --leave-out does without it"
+                    "run --set-aside measures its slot again, report --leave-out leaves it out"
                 ) from error
-    if not found.slots:
+    if not contents.slots:
         raise ValueError(f"{directory}: no slot is complete")
     try:
         slots, samples = (
             pl.DataFrame(rows, infer_schema_length=None)
-            for rows in (list(found.slots.values()), found.samples)
+            for rows in (list(contents.slots.values()), contents.samples)
         )
     except (TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         text = " ".join(str(error).split())
-        raise ValueError(f"{log}: holds numbers that fit no column: {text}") from error
+        raise ValueError(f"{log}: contains numbers that do not fit their column: {text}") from error
     return Campaign(directory.resolve().name, plan, slots, samples)
 
 
 def _plan(text: bytes) -> tuple[bool, dict[str, Any]]:
-    """Give the plan, and whether it was written before there were checksums, in several lines."""
+    """Return whether the plan predates checksums, when it was written in several lines, and the plan."""
     is_old = text.startswith(b"{\n")
     plan = json.loads(text) if is_old else integrity.unseal(text.removesuffix(b"\n"))
     if plan is None:
-        raise ValueError(f"campaign.json {integrity.CHANGED}; run --set-aside writes it again")
+        raise ValueError(f"campaign.json {integrity.CHANGED}; run --set-aside rewrites it")
     if not isinstance(plan, dict) or not isinstance(plan.get("controls"), list):
         raise ValueError("campaign.json names no controls")
     return is_old, plan
 
 
 def _old(line: bytes) -> dict[str, Any] | None:
-    """Read a line of before there were checksums."""
+    """Read a line that predates checksums; None if it is not such a line."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -143,8 +120,8 @@ def _old(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and "checksum" not in record else None
 
 
-class _Found:
-    """What the lines of a log say."""
+class _LogContents:
+    """The slots and samples in the lines of a log."""
 
     def __init__(self) -> None:
         self.slots: dict[int, dict[str, Any]] = {}
@@ -159,31 +136,31 @@ class _Found:
             unix_s = _number(record["unix_s"])
             if self._first_unix_s is None:
                 self._first_unix_s = unix_s
-            # The wall clock may be set; before there was another it is all that is known.
+            # The wall clock may be set; older logs have no other clock.
             since_first_s = unix_s - self._first_unix_s
             self._begun_s[attempt] = _number(record.get("elapsed_s", since_first_s))
         elif event == "sample":
-            self.samples.append({name: _of_sample(name, record.get(name)) for name in SAMPLES})
+            self.samples.append({name: _sample_value(name, record.get(name)) for name in SAMPLES})
         elif event != "end":
             raise ValueError
         elif record["complete"] and slot not in self.slots and attempt in self._begun_s:
-            # Its first complete attempt counts. Without its beginning an attempt has no time.
+            # The first complete attempt counts. An attempt without its beginning has no time.
             seconds = _number(record["seconds"])
-            own, *others = (8e-6 * _number(size) / seconds for size in record["received_bytes"])
+            own, *references = (8e-6 * _number(size) / seconds for size in record["received_bytes"])
             self.slots[slot] = {
                 "slot": slot,
-                "control": _word(record["control"]),
+                "control": _text(record["control"]),
                 "hours": (self._begun_s[attempt] - min(self._begun_s.values())) / 3600,
                 "goodput_mbps": own,
-                "reference_mbps": float(np.mean(others)) if others else None,
+                "reference_mbps": float(np.mean(references)) if references else None,
             }
 
 
-def _of_sample(name: str, value: Any) -> Any:
-    return value if value is None else (_word if name in WORDS else _number)(value)
+def _sample_value(name: str, value: Any) -> Any:
+    return value if value is None else (_text if name in TEXT_COLUMNS else _number)(value)
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
@@ -202,27 +179,12 @@ def _whole(value: Any) -> int:
 
 
 def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataFrame:
-    """Compare the controls of campaigns, as table V of the TCP-FIT paper does.
+    """Compare the controls of campaigns, one per path, like table V of the TCP-FIT paper.
 
-    Parameters
-    ----------
-    campaigns : sequence of Campaign
-        Each becomes a path.
-    control : str, optional
-        Whose speed-up is told: its mean over the mean of all others; by default the best one's of
-        each path.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per path and control: path, control, goodput_mbps with its 95 % interval over slots
-        (low, high), slots, speed_up (of `control` alone), stolen (the bandwidth stolen rate,
-        where Reno had turns and references were beside).
-
-    Raises
-    ------
-    ValueError
-        When a path has no slot of `control`.
+    A row per path and control: path, control, goodput_mbps with its 95 % interval over slots (low,
+    high), slots, speed_up, stolen. The speed-up is the mean of `control`, by default the best one of
+    each path, over the mean of all others; it is null for these. The stolen bandwidth needs Reno among
+    the controls and reference flows. A path without a slot of `control` is a ValueError.
     """
     import polars as pl
 
@@ -237,12 +199,12 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
             raise ValueError(f"{campaign.name}: {control} has no complete slot")
         means = {name: float(np.mean(group["goodput_mbps"].to_numpy())) for name, group in groups.items()}
         ours = control or max(means, key=lambda name: means[name])
-        others = [mean for name, mean in means.items() if name != ours]
+        rivals = [mean for name, mean in means.items() if name != ours]
         alone = _reference(groups.get(REFERENCE))
         for name, group in groups.items():
             estimate = within(over_runs(group["goodput_mbps"].to_numpy()), least=0.0)
-            beside = _reference(group)
-            stolen = bandwidth_stolen_rate(alone, beside) if alone and beside is not None else None
+            shared = _reference(group)
+            stolen = bandwidth_stolen_rate(alone, shared) if alone and shared is not None else None
             rows.append(
                 {
                     "path": campaign.name,
@@ -251,7 +213,7 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
                     "low": estimate.low,
                     "high": estimate.high,
                     "slots": group.height,
-                    "speed_up": throughput_ratio([means[ours]], others) if name == ours and others else None,
+                    "speed_up": throughput_ratio([means[ours]], rivals) if name == ours and rivals else None,
                     "stolen": stolen,
                 }
             )
@@ -259,32 +221,24 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
 
 
 def _reference(group: pl.DataFrame | None) -> float | None:
-    """Mean throughput of a Reno flow beside a control, Mbit/s."""
+    """Return the mean throughput of a Reno flow next to a control, Mbit/s."""
     if group is None or group["reference_mbps"].null_count() == group.height:
         return None
     return float(np.mean(group["reference_mbps"].drop_nulls().to_numpy()))
 
 
 def picture(campaigns: Sequence[Campaign]) -> Figure:
-    """Draw the throughput of every slot over time, as figure 8 of the TCP-FIT paper does.
+    """Draw the throughput of every slot over time, like figure 8 of the TCP-FIT paper.
 
-    Parameters
-    ----------
-    campaigns : sequence of Campaign
-        Each becomes a panel.
-
-    Returns
-    -------
-    Figure
-        Mbit/s against time, a curve per control, a mark per slot. Hours; minutes where an hour
-        is too long.
+    A panel per campaign, a curve per control, a mark per slot; time is in hours, or in minutes when
+    all campaigns are shorter than an hour.
     """
     import polars as pl
 
     from ackclock.draw import plots
 
-    controls = list(dict.fromkeys(name for one in campaigns for name in one.plan["controls"]))
-    longest = max(one.slots["hours"].to_numpy().max() for one in campaigns)
+    controls = list(dict.fromkeys(name for campaign in campaigns for name in campaign.plan["controls"]))
+    longest = max(campaign.slots["hours"].to_numpy().max() for campaign in campaigns)
     unit, per_hour = ("min", 60) if longest < 1 else ("h", 1)
     curves = {}
     with plots.in_style():

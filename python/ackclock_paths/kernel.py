@@ -1,4 +1,4 @@
-"""What the kernel's controls tell, as a run like any other, for every metric and picture."""
+"""A trace of the kernel's controls as a run like any other, for every metric and picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ackclock import engine
 from ackclock.engine import Run, Summary
 
 MARKS = ("start", "loss", "timeout", "undo", "idle", "stop")
-"""Changes that are events; the others are acknowledgements."""
+"""Kinds of changes that are events; the other kind is acknowledgements."""
 COUNTERS = ("sent_packets", "delivered_packets", "retransmitted_packets")
 CHANGES = {
     "time_us": pl.Int64,
@@ -32,53 +32,26 @@ CHANGES = {
     "destination_port": pl.Int64,
     "internals": pl.String,
 }
-"""What ``ackclock-kernel trace`` writes; windows are packets."""
+"""The columns of ``ackclock-kernel trace``; windows are packets."""
 
 
 def read_changes(text: str) -> pl.DataFrame:
-    """Read what ``ackclock-kernel trace`` wrote.
-
-    Parameters
-    ----------
-    text : str
-        All of it, the line with the names of the columns included.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per change, with the columns `CHANGES`.
-    """
+    """Read the output of ``ackclock-kernel trace``, with its header, as a row per change."""
     return pl.read_csv(io.StringIO(text), schema=pl.Schema(CHANGES))
 
 
 def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.0) -> Run:
-    """Make a run of every change of a window in the kernel.
+    """Build a run from every change of a window in the kernel, with a flow per connection that sent data.
 
-    Windows and round-trip times are what the kernel's control has, delivered bytes are the
-    application's. What only a simulator knows (queues, dropped packets) is left out.
-
-    Parameters
-    ----------
-    changes : polars.DataFrame
-        The columns of ``ackclock-kernel trace``.
-    sample_s : float
-        Spacing of the table of windows, seconds; the table of changes has every change.
-    warmup_s : float
-        The summary is measured from here on, seconds after the first change.
-
-    Returns
-    -------
-    Run
-        A flow per connection that sent data, in the order in which they began.
-
-    Raises
-    ------
-    ValueError
-        When no connection sent data, or the warm-up leaves nothing.
+    Windows and round-trip times are those of the kernel's control, delivered bytes are the
+    application's. Quantities that only a simulator knows (queues, dropped packets) are left out. The
+    table of windows is sampled every `sample_s` seconds; the summary is measured from `warmup_s`
+    seconds after the first change. Flows are in the order in which they began. A ValueError is raised
+    if no connection sent data, or if the warm-up leaves nothing.
     """
     changes = _numbered(changes)
     if changes.is_empty():
-        raise ValueError("no connection that uses a control of ackclock sent data")
+        raise ValueError("no connection with a control of ackclock sent data")
     duration_s = float(changes["time_s"].to_numpy()[-1])
     if warmup_s >= duration_s:
         raise ValueError(f"the warm-up of {warmup_s} s is longer than the trace of {duration_s} s")
@@ -114,14 +87,14 @@ def run_of(changes: pl.DataFrame, *, sample_s: float = 0.1, warmup_s: float = 0.
         "events": pl.concat(events).sort("time_s", maintain_order=True),
         "changes": changes,
     }
-    # What a simulation always knows and a kernel does not tell is None: the digest, drops.
-    words = "# Measured in the Linux kernel's TCP: there is no scenario.\n"
-    return Run(cast(Summary, summary), words, tables)
+    # Values that a simulation always has and a kernel does not report are None: the digest, drops.
+    text = "# Measured in the Linux kernel's TCP: there is no scenario.\n"
+    return Run(cast(Summary, summary), text, tables)
 
 
 def _numbered(changes: pl.DataFrame) -> pl.DataFrame:
-    """Give flows their numbers, and what the kernel counts the units of a trace."""
-    # A connection is its address in the kernel, until another begins there.
+    """Assign numbers to flows, and convert the kernel's counts to the units of a trace."""
+    # A connection is identified by its address in the kernel, until another begins there.
     begun = (pl.col("kind") == "start").cast(pl.UInt32).cum_sum().over("connection")
     flow = pl.struct("connection", begun.alias("begun"))
     kept = (
@@ -164,8 +137,8 @@ def _sampled(own: pl.DataFrame, sample_s: float) -> pl.DataFrame:
     taken = pl.DataFrame({"time_s": times}).join_asof(
         own.drop("kind", "control", "source_port"), on="time_s", strategy="backward"
     )
-    # The kernel counts what was reported as received, in whatever order: what was read in order is
-    # not known.
+    # The kernel counts packets that were reported as received in any order: the data that the
+    # application has read is not known.
     sizes = {
         "sent_bytes": "sent_packets",
         "arrived_bytes": "delivered_packets",

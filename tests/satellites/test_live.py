@@ -67,29 +67,29 @@ def test_a_run_of_the_kernel_has_the_columns_of_a_simulated_one() -> None:
         table = getattr(run, name)
         for column, kind in engine.columns(name).items():
             expected = kinds[kind]
-            one_of = expected if isinstance(expected, tuple) else (expected,)
-            assert table[column].dtype in one_of, (name, column, table[column].dtype)
-    # Of the settings of a flow a kernel tells nothing.
+            allowed = expected if isinstance(expected, tuple) else (expected,)
+            assert table[column].dtype in allowed, (name, column, table[column].dtype)
+    # A kernel does not report the settings of a flow.
     assert {*run.summary["flows"][0], "settings"} == set(engine.FlowSummary.__annotations__)
 
 
-def recorder(folder: Path, *said: str, end: str) -> dict[str, str]:
-    """Make what the verb takes for the program that listens, and name it to the verb."""
-    (folder / "said.csv").write_text("".join(said))
+def recorder(folder: Path, *lines: str, end: str) -> dict[str, str]:
+    """Write a program that stands for the recorder; return the environment that names it."""
+    (folder / "lines.csv").write_text("".join(lines))
     program = folder / "ackclock-kernel"
-    program.write_text(f"#!/bin/sh\ncat '{folder}/said.csv'\n{end}\n")
+    program.write_text(f"#!/bin/sh\ncat '{folder}/lines.csv'\n{end}\n")
     program.chmod(0o755)
     return os.environ | {"ACKCLOCK_KERNEL": str(program)}
 
 
-def test_what_was_recorded_is_kept_when_the_recorder_is_killed(tmp_path: Path) -> None:
+def test_the_recorded_changes_are_kept_when_the_recorder_is_killed(tmp_path: Path) -> None:
     whole = [f"{line}\n" for line in (HEAD, *LINES[:4])]
     # 9 is SIGKILL: a shell says 128 + 9. The last line is torn, as a kill leaves it.
     killed = recorder(tmp_path, *whole, LINES[4][:20], end="kill -9 $$")
     command = [*COMMAND, "kernel", "trace", "-o", str(tmp_path / "result")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=killed)
     assert done.returncode == 137
-    assert done.stderr == "ackclock: what records was killed: the result ends there\n"
+    assert done.stderr == "ackclock: the recorder was killed: the result ends there\n"
     kept = Run.read(tmp_path / "result")
     assert kept.changes is not None
     assert kept.changes["window"].to_list() == run_of(*LINES[:4]).changes["window"].to_list()
@@ -148,7 +148,7 @@ def test_the_warm_up_is_left_out() -> None:
 def records_of(
     rates: dict[str, list[float]], references: list[float]
 ) -> tuple[dict[str, object], list[dict[str, object]]]:
-    """Give the plan and the records of slots of 10 s whose flows got this many Mbit/s."""
+    """Return the plan and the records of slots of 10 s whose flows got this many Mbit/s."""
     controls = list(rates)
     plan = {"server": "s", "controls": controls, "period_s": 10, "slots": 4, "references": 1}
     lines: list[dict[str, object]] = []
@@ -187,26 +187,26 @@ RATES = {"reno": [2.0, 4.0], "cubic": [3.0, 3.0], "ack_fit": [8.0, 10.0]}
 
 
 def test_a_campaign_becomes_table_v(tmp_path: Path) -> None:
-    found = campaign.read(write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0]))
-    table = campaign.table([found])
+    zurich = campaign.read(write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0]))
+    table = campaign.table([zurich])
     assert table["control"].to_list() == list(RATES)
     assert table["goodput_mbps"].to_list() == pytest.approx([3.0, 3.0, 9.0])
     # Two values, 12.706 standard errors of 1 on each side (Student, one degree of freedom).
     assert table["high"][2] == pytest.approx(9 + 12.706, abs=1e-3)
-    # Less than nothing does not arrive.
+    # A goodput cannot be negative.
     assert table["low"][2] == 0.0
-    # 9 over the mean of 3 and 3; a Reno flow has 4 beside Reno, 3 beside CUBIC, 2 beside FIT.
+    # 9 over the mean of 3 and 3; a Reno flow has 4 next to Reno, 3 next to CUBIC, 2 next to FIT.
     assert table["speed_up"].to_list() == [None, None, pytest.approx(3.0)]
     assert table["stolen"].to_list() == pytest.approx([0.0, 0.25, 0.5])
-    assert found.slots["hours"].to_list() == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
-    assert found.samples.height == 6
-    assert len(campaign.picture([found, found, found]).axes) == 4
-    assert campaign.table([found], "cubic")["speed_up"][1] == pytest.approx(0.5)
+    assert zurich.slots["hours"].to_list() == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    assert zurich.samples.height == 6
+    assert len(campaign.picture([zurich, zurich, zurich]).axes) == 4
+    assert campaign.table([zurich], "cubic")["speed_up"][1] == pytest.approx(0.5)
     with pytest.raises(ValueError, match="ack_bic has no complete slot"):
-        campaign.table([found], "ack_bic")
+        campaign.table([zurich], "ack_bic")
 
 
-def test_a_campaign_of_before_there_were_checksums_is_read(tmp_path: Path) -> None:
+def test_a_campaign_that_predates_checksums_is_read(tmp_path: Path) -> None:
     new = campaign.read(write_campaign(tmp_path / "new", RATES, [4.0, 3.0, 2.0]))
     plan, lines = records_of(RATES, [4.0, 3.0, 2.0])
     old = tmp_path / "old"
@@ -238,26 +238,26 @@ def test_every_slot_counts_once(tmp_path: Path) -> None:
     directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
     expected = campaign.read(directory)
     _, lines = records_of(RATES, [4.0, 3.0, 2.0])
-    # As two clients left it that worked at once, the second with other numbers.
+    # The log of two clients that worked at once, the second with other numbers.
     again = [line | {"try": 2} for line in lines]
     again = [line | {"seconds": 5.0} if line["event"] == "end" else line for line in again]
     write_log(directory, lines + again)
-    found = campaign.read(directory)
-    assert found.slots.equals(expected.slots)
-    assert campaign.table([found]).equals(campaign.table([expected]))
+    repeated = campaign.read(directory)
+    assert repeated.slots.equals(expected.slots)
+    assert campaign.table([repeated]).equals(campaign.table([expected]))
     # An attempt without its beginning has no time.
     write_log(directory, lines[1:] + again)
     assert campaign.read(directory).slots.filter(slot=0)["goodput_mbps"].to_list() == [4.0]
 
 
-def test_every_changed_bit_of_a_campaign_is_told(tmp_path: Path) -> None:
+def test_every_changed_bit_of_a_campaign_is_reported(tmp_path: Path) -> None:
     directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
     whole = campaign.read(directory)
     draw = random.Random(3)  # noqa: S311
     for name, count in (("log.jsonl", 1000), ("campaign.json", 200)):
         file = directory / name
         content = file.read_bytes()
-        # Of the torn line at the end nothing is read.
+        # The torn line at the end is not read.
         bits = 8 * (content.rfind(b"\n") + 1)
         for bit in draw.choices(range(bits), k=count):
             changed = bytearray(content)
@@ -272,7 +272,7 @@ def test_every_changed_bit_of_a_campaign_is_told(tmp_path: Path) -> None:
                 kept = campaign.read(directory, leave_out=True)
                 assert kept.slots.height >= whole.slots.height - 2
                 known = whole.slots.rows()
-                assert all(row[3] in [one[3] for one in known] for row in kept.slots.rows())
+                assert all(row[3] in [slot[3] for slot in known] for row in kept.slots.rows())
         file.write_bytes(content)
 
 
@@ -296,18 +296,18 @@ NOT_RECORDS: tuple[object, ...] = (
 
 
 @pytest.mark.parametrize("is_old", [True, False])
-def test_lines_of_others_are_one_line(tmp_path: Path, is_old: bool) -> None:
+def test_unreadable_lines_are_reported_in_one_line(tmp_path: Path, is_old: bool) -> None:
     directory = write_campaign(tmp_path / "zurich", RATES, [4.0, 3.0, 2.0])
     plan, lines = records_of(RATES, [4.0, 3.0, 2.0])
     if is_old:
         (directory / "campaign.json").write_text(json.dumps(plan, indent=2) + "\n")
     first = b"".join(map(integrity.seal, lines[:2]))
     texts = [json.dumps(record).encode() + b"\n" for record in NOT_RECORDS]
-    sealed = [integrity.seal(one) for one in NOT_RECORDS if isinstance(one, dict) and one]
+    sealed = [integrity.seal(record) for record in NOT_RECORDS if isinstance(record, dict) and record]
     ends = [lines[2] | {"received_bytes": wrong} for wrong in ([], None, "12", ["1"], {}, [10**400])]
     ends += [lines[2] | {"seconds": wrong} for wrong in (0, None, "1", [])]
     texts += [*sealed, *map(integrity.seal, ends), DEEP.encode() + b"\n", b"\0\n", b"\n"]
-    # One whose checksum is right.
+    # A line whose checksum is right.
     sign = hashlib.sha256(DEEP.encode()).hexdigest()[:16]
     texts.append(f'{DEEP},"checksum":"{sign}"}}\n'.encode())
     for text in texts:
@@ -340,7 +340,7 @@ def test_the_verb_writes_a_report(tmp_path: Path, ackclock_here: Callable[..., F
     done = report(directory)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "log.jsonl: line 2 (byte " in done.stderr
-    assert "report --leave-out does without it" in done.stderr
+    assert "report --leave-out leaves it out" in done.stderr
     assert report(directory, "--leave-out").returncode == 0
     done = report(str(tmp_path))
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)

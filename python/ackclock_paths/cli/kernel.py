@@ -1,4 +1,4 @@
-"""The verb kernel: controls in the kernel's TCP, and what they do there."""
+"""The verb kernel: controls in the kernel's TCP, and traces of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROGRAM = "ackclock-kernel"
 @kernel.command("list", context_settings=AS_IT_IS)
 @click.pass_context
 def list_(context: click.Context) -> None:
-    """List the available controls and say which are loaded."""
+    """List the available controls, and mark those that are loaded."""
     become(PROGRAM, ["list", *context.args])
 
 
@@ -50,17 +50,17 @@ def unload(context: click.Context) -> None:
 @kernel.command(context_settings=AS_IT_IS)
 @click.pass_context
 def status(context: click.Context) -> None:
-    """Show what is loaded, how many connections on this machine use it, and who traces."""
+    """Show the loaded controls, the number of connections that use them, and running traces."""
     become(PROGRAM, ["status", *context.args])
 
 
 @kernel.command()
-@click.option("-o", "--output", type=Path, required=True, metavar="DIR", help="Where the result goes.")
+@click.option("-o", "--output", type=Path, required=True, metavar="DIR", help="Directory of the result.")
 @click.option(
     "--duration-s",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="Stop after this many seconds; by default at Ctrl-C.",
+    help="Stop after SECONDS; by default at Ctrl-C.",
 )
 @click.option(
     "--sample-ms",
@@ -74,7 +74,7 @@ def status(context: click.Context) -> None:
     type=click.FloatRange(min=0.0),
     default=0.0,
     metavar="SECONDS",
-    help="Leave this many seconds out of the metrics.",
+    help="Leave the first SECONDS out of the metrics.",
 )
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
@@ -83,8 +83,8 @@ def trace(
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
-    Every connection of this machine that has a control of ackclock becomes a flow. changes.parquet
-    has every change; windows.parquet and all others are those of ackclock simulate -o, for every
+    Every connection of this machine with a control of ackclock becomes a flow. changes.parquet has
+    every change; windows.parquet and the other files are those of ackclock simulate -o, for every
     metric and picture.
 
     \b
@@ -97,7 +97,7 @@ def trace(
     with run.new_result(output, force=force) as directory:
         text, status = _record(duration_s)
         if not text.count("\n") > 1:
-            raise engine.SimulationError("no window has changed: no connection used a control of ackclock")
+            raise engine.SimulationError("no window changed: no connection used a control of ackclock")
         changes = traces.read_changes(text)
         try:
             measured = traces.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
@@ -106,20 +106,20 @@ def trace(
         measured.write(directory, csv=csv)
     print(f"{changes.height} changes of {len(measured.summary['flows'])} flows in {output}")
     if status:
-        print("ackclock: what records was killed: the result ends there", file=sys.stderr)
+        print("ackclock: the recorder was killed: the result ends there", file=sys.stderr)
         raise click.exceptions.Exit(status)
 
 
 def _record(duration_s: float | None) -> tuple[str, int]:
-    """Run the program that listens, until its time is over or Ctrl-C.
+    """Run the recorder until its time is over or Ctrl-C.
 
-    Returns all that it wrote, and the status that a shell gives a killed program, else 0.
+    Return its output, and the status of a killed program in a shell, else 0.
     """
     limit = [] if duration_s is None else ["--duration-s", str(duration_s)]
     command = [str(program(PROGRAM)), "trace", *limit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:  # noqa: S603
         pipe, lines = cast("IO[str]", listener.stdout), list[str]()
-        # Ctrl-C is for the program: it writes what it has heard.
+        # Ctrl-C is for the recorder: it writes the changes that it has received.
         with contextlib.suppress(KeyboardInterrupt):
             _read(pipe, lines)
         listener.send_signal(signal.SIGINT)
@@ -128,7 +128,7 @@ def _record(duration_s: float | None) -> tuple[str, int]:
         raise click.exceptions.Exit(listener.returncode)
     if listener.returncode == 0:
         return "".join(lines), 0
-    # Killed while it wrote: the last line may be the beginning of one.
+    # The recorder was killed while it wrote: the last line may be incomplete.
     return "".join(line for line in lines if line.endswith("\n")), 128 - listener.returncode
 
 

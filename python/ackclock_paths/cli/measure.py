@@ -1,4 +1,4 @@
-"""The verb measure: campaigns over real paths, and what they found."""
+"""The verb measure: campaigns over real paths, and their reports."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ REPORT = frozenset(
 @measure.command(context_settings=AS_IT_IS)
 @click.pass_context
 def token(context: click.Context) -> None:
-    """Make a token, a file that client and server share."""
+    """Create a token, a file that client and server share."""
     become(PROGRAM, ["token", *context.args])
 
 
 @measure.command(context_settings=AS_IT_IS)
 @click.pass_context
 def serve(context: click.Context) -> None:
-    """Send to every client that knows the token, until Ctrl-C."""
+    """Send data to every client that knows the token, until Ctrl-C."""
     become(PROGRAM, ["serve", *context.args])
 
 
 @measure.command(context_settings=AS_IT_IS)
 @click.pass_context
 def run(context: click.Context) -> None:
-    """Fetch from a server, slot after slot, and log every second; rerun it to resume."""
+    """Fetch data from a server, slot after slot, and log every second; rerun it to resume."""
     become(PROGRAM, ["run", *context.args])
 
 
@@ -51,18 +51,20 @@ def run(context: click.Context) -> None:
     "directories", nargs=-1, type=Path, required=True, metavar="DIR...", help="Campaigns, one per path."
 )
 @click.option("-o", "--output", type=Path, metavar="OUT", help="Write tables and picture to OUT.")
-@click.option("--control", metavar="NAME", help="Whose speed-up to show; by default the best one's.")
+@click.option(
+    "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best."
+)
 @click.option("--force", is_flag=True, help="Replace an earlier report.")
-@click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on the disk.")
+@click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on disk.")
 def report(
     directories: tuple[Path, ...], output: Path | None, control: str | None, force: bool, leave_out: bool
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 
     A row per path and control, with the 95 % interval of the goodput over slots. The speed-up is a
-    control's mean over the mean of all others; the stolen bandwidth is what Reno flows lose beside
-    a control, compared with Reno in its place (run --references). OUT gets table.csv, table.md, the
-    throughput over time as PNG and PDF, and all that was noted as Parquet.
+    control's mean over the mean of all others; the stolen bandwidth is the share that Reno flows lose
+    next to a control, compared with Reno in its place (run --references). OUT gets table.csv,
+    table.md, the throughput over time as PNG and PDF, and all samples as Parquet.
 
     \b
     Examples:
@@ -74,8 +76,8 @@ def report(
     from ackclock_paths import campaign
 
     try:
-        found = [campaign.read(directory, leave_out=leave_out) for directory in directories]
-        compared = campaign.table(found, control)
+        campaigns = [campaign.read(directory, leave_out=leave_out) for directory in directories]
+        compared = campaign.table(campaigns, control)
     except ValueError as error:
         raise engine.SimulationError(str(error)) from error
     heads = ("path", "control", "Mbit/s", "95 % interval", "slots", "speed-up", "stolen")
@@ -104,7 +106,7 @@ def report(
         (folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
         storage.write_table(compared, folder, "table", csv=True)
         for name in ("slots", "samples"):
-            frames = [getattr(one, name).with_columns(path=pl.lit(one.name)) for one in found]
+            frames = [getattr(each, name).with_columns(path=pl.lit(each.name)) for each in campaigns]
             storage.write_table(pl.concat(frames, how="diagonal_relaxed"), folder, name)
         with plots.in_style():
-            plots.save(campaign.picture(found), folder, "throughput")
+            plots.save(campaign.picture(campaigns), folder, "throughput")
