@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -243,7 +242,7 @@ def timelines(result: CriterionResult, name: str) -> Group | None:
 MINE, OTHERS = "flows under test", "other flows"
 
 
-def _rates(curves: Mapping[str, Any]) -> list[Series]:
+def _rates(curves: CellCurves) -> list[Series]:
     rates = {key: values for key, values in curves.items() if key.startswith("rate ")}
     return [
         Series(MINE, 0, curves["time"], values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -142,7 +141,7 @@ def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> Cel
     return values
 
 
-def _delivered(run: Run, chosen: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _delivered(run: Run, chosen: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sampling times, and the bytes delivered by sample and flow."""
     wide = run.windows.filter(pl.col("flow").is_in(list(chosen))).pivot(
         on="flow", index="time_s", values="delivered_bytes", sort_columns=False
@@ -229,5 +228,5 @@ def curves(run: Run) -> CellCurves:
     return lines
 
 
-def _rounded(values: NDArray[Any]) -> list[float]:
+def _rounded(values: NDArray[np.float64]) -> list[float]:
     return [round(float(value), 4) for value in values]

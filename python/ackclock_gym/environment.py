@@ -331,7 +331,7 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
 
     def step(
         self, actions: Action
-    ) -> tuple[Observation, NDArray[Any], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Set all windows and let the step pass.
 
         Parameters

@@ -11,7 +11,7 @@ import json
 import math
 import pickle
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -250,7 +250,7 @@ class Linear:
             raise ValueError(f"{file} is not a policy that Linear.save wrote: {error}") from error
 
     @classmethod
-    def of(cls, weights: NDArray[Any], observation: Observation) -> Action:
+    def of(cls, weights: NDArray[np.float64], observation: Observation) -> Action:
         """Choose actions with separate weights for each observation.
 
         Parameters

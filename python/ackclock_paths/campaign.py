@@ -156,23 +156,23 @@ class _LogContents:
             }
 
 
-def _sample_value(name: str, value: Any) -> Any:
-    return value if value is None else (_text if name in TEXT_COLUMNS else _number)(value)
+def _sample_value(name: str, value: object) -> str | float | None:
+    return None if value is None else (_text if name in TEXT_COLUMNS else _number)(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError
     return value
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError
     return value

@@ -177,9 +177,10 @@ def _transient_cells(_: Mode) -> list[Cell]:
             drawn=True,
         ),
         Cell(
-            "three quarters taken for good",
+            "three quarters taken until the end",
             one_part(partial(crossed, off_s=60.0), _cross_traffic),
             judged=(replace(LOSS, metric="cross_loss"), DELAY),
+            id="three-quarters-taken-for-good",
         ),
         Cell(
             "three quarters taken and given back in 30 steps",

@@ -269,7 +269,7 @@ ADVERSARIES: tuple[Criterion, ...] = (
         starvation_cells, axis="error_ms", shown="smallest_share",
     ),
     Criterion(
-        "delay-range", "starvation", "", "Jitter beyond its own",
+        "delay-range", "starvation", "", "Jitter beyond the own delay range",
         "Two flows of the control, one of them with a varying delay. The range d of the control's own "
         "delay is measured with one flow alone. According to Arun, Alizadeh and Balakrishnan (SIGCOMM "
         "2022) a flow may starve once the jitter is more than 2 d. The jitter is either the same for all "

@@ -161,7 +161,7 @@ def _policer_cells(_: Mode) -> list[Cell]:
 
 def _spurious_cells(_: Mode) -> list[Cell]:
     mixed = {"kind": "uniform", "range": "50 ms", "reorder": True}
-    # Longer than the least timeout and the queue together, there and back for 50 ms.
+    # For 50 ms the delay is longer than the minimum timeout and the queue together.
     late = tuple(
         change(at + past, "dumbbell.delay", delay)
         for at in (20, 30, 40)
@@ -237,12 +237,12 @@ BBR_DRAFT: tuple[Criterion, ...] = (
         _probe_cells, shown="goodput",
     ),
     Criterion(
-        "bbr-thin", "case 14", "", "Less than a packet",
+        "bbr-thin", "case 14", "", "A path of less than a packet",
         "64 kbit/s: a bandwidth-delay product below a packet.",
         _thin_cells, shown="goodput",
     ),
     Criterion(
-        "bbr-rate", "cases 15, 16", "", "Ten times the rate, and a tenth",
+        "bbr-rate", "cases 15, 16", "", "Rate changes by a factor of ten",
         "From 10 to 100 Mbit/s: the time to nine tenths of the new rate. From 100 to 10 Mbit/s: goodput, "
         "delay and loss after the change.",
         _rate_cells, shown="recovery",

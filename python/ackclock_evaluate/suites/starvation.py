@@ -125,7 +125,7 @@ JITTERS_MS = (10.0, 40.0)
 OWN_RANGES = (1, 2, 4)
 """Jitter in ranges of a control's own delay: in theory it starves above two."""
 LEAST_JITTER_MS = 0.1
-"""For controls whose own delay does not vary."""
+"""The jitter for controls whose own delay does not vary."""
 
 
 def range_cells(mode: Mode) -> list[Cell]:
