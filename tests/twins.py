@@ -13,12 +13,6 @@ from ackclock import Ack, Control, Loss, Start, Timeout
 SCENARIOS = Path(__file__).with_name("data") / "criteria.json"
 """A scenario per criterion of RFC 9743, which `satellites/test_twin_scenarios.py` takes from there."""
 TICKS_PER_S = 1e12
-HARDEST = {
-    "aqm": "PIE, 8 flows, marks compared with losses",
-    "reordering": "up to RTT",
-    "app-limited": "2.5 MB after pauses of 1 s, alone",
-}
-"""Cells that are chosen where the first one has no marks, undone cuts or idle periods."""
 
 
 class Reno(Control):

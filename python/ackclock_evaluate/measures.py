@@ -12,7 +12,7 @@ import numpy as np
 from ackclock import metrics
 from ackclock.engine import Run, quantity
 from ackclock.summary import FlowSummary, LinkSummary, number
-from ackclock_evaluate.cell import Numbers
+from ackclock_evaluate.cell import CellNumbers
 
 STARVED = 0.05
 """A flow starves below this share of its fair share."""

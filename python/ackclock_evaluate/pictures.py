@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
-from ackclock_evaluate.cell import words
+from ackclock_evaluate.cell import CellCurves, words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, MarginResult, Measured
 from ackclock_evaluate.setting import CUBIC
 

@@ -55,7 +55,9 @@ class Measured:
     """The runs of one control in one cell."""
 
     numbers: list[CellNumbers] = field(default_factory=list)
+    """Metrics of each run."""
     curves: CellCurves = field(default_factory=dict)
+    """CellCurves of the first run; empty when none are drawn."""
     flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
     """Number of the run, name of the part, and the columns of its flows as in `runs.Wanted`."""
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)

@@ -58,8 +58,8 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
                         {
                             "criterion": result.criterion.id,
                             "cell": cell.cell.name,
-                            "control": evaluation.request.candidate.name if mine else who,
-                            "role": role_of(who),
+                            "control": evaluation.request.candidate.name if mine else control,
+                            "role": role_of(control),
                             "metric": metric,
                             "unit": units.get(metric, ""),
                             "value": estimate.value,
@@ -95,8 +95,8 @@ def numbers(evaluation: Evaluation) -> pl.DataFrame:
         {
             "criterion": result.criterion.id,
             "cell": cell.cell.name,
-            "control": evaluation.request.candidate.name if who == CANDIDATE else who,
-            "role": role_of(who),
+            "control": evaluation.request.candidate.name if control == CANDIDATE else control,
+            "role": role_of(control),
             "run": index,
             "metric": metric,
             "value": value,
@@ -140,5 +140,5 @@ def _controls(evaluation: Evaluation) -> Iterator[tuple[CriterionResult, CellRes
                 yield result, cell, control
 
 
-def _name(evaluation: Evaluation, who: str) -> str:
-    return evaluation.asked.candidate.name if control == CANDIDATE else control
+def _name(evaluation: Evaluation, control: str) -> str:
+    return evaluation.request.candidate.name if control == CANDIDATE else control

@@ -13,7 +13,15 @@ from ackclock.decision import paired, wants_more
 from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
 from ackclock_evaluate.cell import Cell, CellNumbers, Criterion, Parts
-from ackclock_evaluate.results import CANDIDATE, Asked, CellResult, CriterionResult, Judged, Measured, judge
+from ackclock_evaluate.results import (
+    CANDIDATE,
+    CellResult,
+    CriterionResult,
+    MarginResult,
+    Measured,
+    Request,
+    judge,
+)
 from ackclock_evaluate.runs import Wanted
 from ackclock_evaluate.setting import BASELINES
 
@@ -26,12 +34,12 @@ UNPAIRED = 1000
 
 
 def _cells(criterion: Criterion, request: Request) -> list[Cell]:
-    found = list(criterion.cells(asked.mode)) if criterion.cells else []
+    cells = list(criterion.cells(request.mode)) if criterion.cells else []
     if criterion.further is not None:
-        further = [name for name in dict.fromkeys(asked.against) if name not in BASELINES]
+        further = [name for name in dict.fromkeys(request.against) if name not in BASELINES]
         for name in further:
-            found += [replace(cell, decisive=False) for cell in criterion.further(asked.mode, name)]
-    return found
+            cells += [replace(cell, decisive=False) for cell in criterion.further(request.mode, name)]
+    return cells
 
 
 class Work:
@@ -104,8 +112,8 @@ class Work:
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return Measured(refusal=scenarios)
-        found = Measured(scenarios=scenarios)
-        by_run: dict[int, dict[str, Numbers]] = {}
+        measured = Measured(scenarios=scenarios)
+        by_run: dict[int, dict[str, CellNumbers]] = {}
         for run, name, job in self.jobs(cell, subject):
             answer = self.kept.get(job.key)
             if answer is None:

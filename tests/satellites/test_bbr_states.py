@@ -116,7 +116,7 @@ def test_the_picture_leaves_out_controls_that_report_no_states(tmp_path) -> None
     assert STATES_OF_BBR.cells is not None
     few = [cell for cell in STATES_OF_BBR.cells("quick") if cell.name.startswith("3:")]
     request = Request(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
-    result = evaluate(asked, tmp_path, shown=False).results[0]
+    result = evaluate(request, tmp_path, shown=False).results[0]
     figure = pictures.criterion(result, "bbr3")
     assert figure is not None
     assert [series.name for series in figure.charts[0].series] == ["bbr3"]

@@ -20,7 +20,7 @@ from ackclock_evaluate import measures, work
 from ackclock_evaluate.cell import GOODPUT, LOSS, Cell, Criterion, one_part
 from ackclock_evaluate.criteria import collapse, queueing, sharing
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, Table
+from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 from ackclock_evaluate.suites import SUITES, adversaries, c4, starvation
 
 RUNS = 3
@@ -341,9 +341,9 @@ def test_controls_that_are_only_shown_decide_nothing(evaluate: Evaluate) -> None
     (overload,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-overload"]
     assert overload.cells is not None
     bad, good = overload.cells("quick")[1], queueing.BLOAT.cells("quick")[0]  # type: ignore[misc]
-    criterion = replace(of([good]), beside=lambda _, name: [replace(bad, name=f"next to {name}")])
+    criterion = replace(of([good]), further=lambda _, name: [replace(bad, name=f"next to {name}")])
     small = Subject("constant", {"window": 20.0})
-    found = evaluate(small, asked, against=("vegas", "cubic-linux"))
+    found = evaluate(small, criterion, against=("vegas", "cubic-linux"))
     assert [cell.cell.name for cell in cells(found)] == [good.name, "next to vegas"]
     assert cells(found)[1].verdict == "worse"
     assert found.results[0].verdict == "better"

@@ -14,7 +14,7 @@ from twins import SCENARIOS
 
 LONGEST_S = 20.0
 HARDEST = {
-    "aqm": "PIE, 8 flows, marks beside losses",
+    "aqm": "PIE, 8 flows, marks compared with losses",
     "reordering": "up to RTT",
     "app-limited": "2.5 MB after pauses of 1 s, alone",
 }

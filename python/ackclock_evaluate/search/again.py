@@ -13,7 +13,7 @@ import numpy as np
 from ackclock import engine
 from ackclock.engine.build import Table
 from ackclock_evaluate import timelines
-from ackclock_evaluate.cell import Curves
+from ackclock_evaluate.cell import CellCurves
 from ackclock_evaluate.search.genome import TimelineCurve
 from ackclock_evaluate.search.genomes import pulsed
 from ackclock_evaluate.search.objectives import OBJECTIVES, Objective
@@ -32,7 +32,8 @@ class Again:
     candidate: str
     baseline: str
     curves: Mapping[str, CellCurves]
-    timeline: Curve | None
+    """Rates and queue in the first run, by subject."""
+    timeline: TimelineCurve | None
 
 
 def again(file: Path) -> Again:

@@ -22,6 +22,7 @@ class BenchRuns:
 
     numbers: dict[str, list[CellNumbers]] = field(default_factory=dict)
     curves: dict[str, CellCurves] = field(default_factory=dict)
+    """CellCurves of the first run of each subject."""
     error: str = ""
     """The first error of a run; then there are no numbers."""
 
@@ -68,8 +69,8 @@ class Bench:
         return jobs
 
     def _collected(self, cell: Cell, jobs: Sequence[tuple[str, int, str, Job]]) -> BenchRuns:
-        found = Measured()
-        parts: dict[tuple[str, int], dict[str, Numbers]] = {}
+        collected = BenchRuns()
+        parts: dict[tuple[str, int], dict[str, CellNumbers]] = {}
         for name, run, part, job in jobs:
             answer = self._kept.get(job.key)
             if answer is None or answer.error:

@@ -38,8 +38,8 @@ HALF = 0.5
 """An objective without baselines is met when more than this share of the path is unused."""
 
 
-def stall(run: Run) -> Numbers:
-    """Measure the longest time in which nothing is delivered.
+def stall(run: Run) -> CellNumbers:
+    """CellMeasure the longest time without a delivery of any flow of the judged control.
 
     ``stall`` is a share of the length of the run, which must be recorded.
     """
@@ -65,6 +65,7 @@ class Objective:
     margin: Margin
     """The metric that is compared with the baselines, and the difference that matters."""
     genomes: tuple[str, ...]
+    """Genomes that suit it; quick searches take the first two."""
     measure: CellMeasure = measures.general
     records: bool = False
     """Whether the measure needs tables over time."""

@@ -54,8 +54,8 @@ def _end_s(adversary: Adversary | Again) -> float:
     return float(adversary.curves["candidate"]["time"][-1])
 
 
-def _rates(curves: Curves, *, apart: bool) -> dict[str, np.ndarray]:
-    """Give the goodput of the flows in the judged place, together or each."""
+def _rates(curves: CellCurves, *, apart: bool) -> dict[str, np.ndarray]:
+    """Return the goodput of the flows in the judged place, their sum or each apart."""
     mine = {
         key.removeprefix("rate "): np.asarray(values)
         for key, values in curves.items()

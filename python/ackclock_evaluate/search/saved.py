@@ -47,8 +47,10 @@ class Adversary:
     """How much worse the control does than that baseline, run by run: for goodput a share of the
     capacity, for a delay in round trips. For an absolute objective, the unused share of the path."""
     verdict: Verdict
+    """Verdict of the comparison with that baseline."""
     curves: Mapping[str, CellCurves]
-    timeline: tuple[str, list[float], list[float]] | None
+    """Rates and queue in the first fresh run, by subject."""
+    timeline: TimelineCurve | None
 
     @property
     def is_found(self) -> bool:
