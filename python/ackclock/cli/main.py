@@ -132,8 +132,18 @@ class Verb(click.Command):
         self._module = module
 
     def load(self) -> click.Command:
-        """Import the command; a group has its verbs."""
-        command: click.Command = getattr(importlib.import_module(self._module), str(self.name))
+        """Import the command; a SimulationError says that its package is not installed."""
+        try:
+            module = importlib.import_module(self._module)
+        except ImportError as error:
+            package = self._module.partition(".")[0]
+            # What is missing may also be something that the package itself needs.
+            if error.name != package:
+                raise
+            raise ackclock.SimulationError(
+                f"{self.name} needs the package {package}, which is not installed"
+            ) from error
+        command: click.Command = getattr(module, str(self.name))
         return command
 
     def make_context(
