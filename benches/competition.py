@@ -1,4 +1,4 @@
-"""Flows of the kernel that compete on one emulated bottleneck, beside the simulator."""
+"""Flows of the kernel that compete on one emulated bottleneck, compared with the simulator."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Row:
         return [[place for place, one in enumerate(flows) if one == kind] for kind in dict.fromkeys(flows)]
 
 
-ROUND_TRIPS, BESIDE = "round trips", "beside Reno"
+ROUND_TRIPS, AGAINST_RENO = "round trips", "beside Reno"  # The latter is a key of the kept data.
 ROWS = [Row(ROUND_TRIPS, name, (name,) * 4, (60, 80, 100, 120)) for name in CONTROLS]
-ROWS += [Row(BESIDE, name, ("Reno", "Reno", name, name), (100,) * 4) for name in CONTROLS if name != "Reno"]
+ROWS += [Row(AGAINST_RENO, name, ("Reno", "Reno", name, name), (100,) * 4) for name in CONTROLS if name != "Reno"]
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ HEADS = {
         "control",
         [f"{rtt} ms" for rtt in (60, 80, 100, 120)],
     ),
-    BESIDE: (
+    AGAINST_RENO: (
         "Two flows of Reno and two of another control, all with 100 ms:",
         "the other control",
         ["Reno", "Reno", "other", "other"],
@@ -299,13 +299,13 @@ HEADS = {
 
 
 def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
-    """Put the numbers of the turns beside the simulator's."""
+    """Return the lines of the page: the numbers of the turns next to the simulator's."""
     turns, seconds = found["turn"].n_unique(), int(found["seconds"][0])
     lines = [
         f"100 Mbit/s, a droptail queue of {QUEUE} packets of {PACKET} bytes, starts at "
         f"{', '.join(f'{start:g}' for start in STARTS_S)} s. {turns} turns of {seconds} s, of "
         f"which the first {LEFT_OUT * seconds:.0f} are left out; goodput in Mbit/s, as the servers "
-        f"of iperf3 read it, mean and half of the 95 % interval. Beside it the simulator, {RUNS} "
+        f"of iperf3 read it, mean and half of the 95 % interval. Next to it the simulator, {RUNS} "
         f"runs: profile `linux`, pacing, overhead {OVERHEAD}, RTT noise {RTT_NOISE}, CUBIC with "
         "HyStart++. Shares of the goodput (of equal flows together) agree when none differs by "
         f"more than {100 * LARGEST_DIFFERENCE:.0f} %; the largest difference is given, and how "
@@ -334,7 +334,7 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
 
 
 def table(turns: int = TURNS, seconds: int = SECONDS, kept: Path | None = None) -> list[str]:
-    """Measure every row, keep the numbers of the turns, and put the simulator's beside them."""
+    """Measure every row, keep the numbers of the turns, and put the simulator's next to them."""
     found = measure(ROWS, turns, seconds, kept)
     DATA.parent.mkdir(exist_ok=True)
     found.write_csv(DATA)

@@ -23,7 +23,7 @@ def scenario() -> dict[str, object]:
 
 
 def vector() -> float:
-    """Give the steps per second of CPU time of many environments beside each other."""
+    """Return the steps per second of CPU time of many environments advanced together."""
     environment = ackclock_gym.WindowVectorEnv(scenario(), PLACES, step="100 ms")
     observation, _ = environment.reset(seed=1)
     # The window stays near what the path holds, so that every step carries what it can.
@@ -62,6 +62,6 @@ def engine() -> float:
 
 if __name__ == "__main__":
     print(f"load average {os.getloadavg()[0]:.1f}; steps per second of CPU time, one core")
-    print(f"{PLACES} beside each other: {max(vector() for _ in range(5)):,.0f}")
+    print(f"{PLACES} together: {max(vector() for _ in range(5)):,.0f}")
     print(f"the engine alone: {max(engine() for _ in range(5)):,.0f}")
     print(f"one: {max(single() for _ in range(5)):,.0f}")

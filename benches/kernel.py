@@ -1,4 +1,4 @@
-"""What the kernel's controls do: beside the simulator, under random losses, and what they cost."""
+"""The kernel's controls: compared with the simulator, under random losses, and their cost."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def losses() -> list[str]:
     lines = [
         "100 Mbit/s, 1 % random loss, a queue of the bandwidth-delay product, packets of "
         f"1500 bytes; goodput in Mbit/s of seconds {MEASURED_FROM_S} to {PERIOD_S} of a turn, by "
-        "`ackclock measure`; beside it the simulator's, mean of eight runs, with pacing because "
+        "`ackclock measure`; next to it the simulator's, mean of eight runs, with pacing because "
         "this kernel paces, and with and without noise on the RTT samples.",
         "",
     ]
@@ -257,7 +257,7 @@ def _cost(client: str, address: str, control: str) -> tuple[float, float]:
 
 
 def cost() -> list[str]:
-    """CPU time per byte over a cable without limits, beside the kernel's own Reno."""
+    """CPU time per byte over a cable without limits, compared with the kernel's own Reno."""
     lines = [
         "CPU time of the whole machine per kB that iperf3 moves over a raw veth pair, the "
         f"control's over the kernel's Reno's: {PAIRS} pairs of {TRANSFER_S} s, the order reversed "

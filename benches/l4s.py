@@ -1,4 +1,4 @@
-"""Prague beside CUBIC behind DualPI2: rates and queue delays by round trip and number of flows."""
+"""Prague against CUBIC behind DualPI2: rates and queue delays by round trip and number of flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controls over QUIC: beside the simulated TCP, on live paths, and what the adapter costs."""
+"""The controls over QUIC: compared with the simulated TCP, on live paths, and the adapter's cost."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def live() -> list[str]:
     lines = [
         f"Goodput of the application in Mbit/s. Lossy: {RTT_MS} ms, {LOSS:.0%} random loss, a "
         f"queue of {_product()} packets, seconds {MEASURED_FROM_S} to {PERIOD_S} of a turn; "
-        "beside it quinn's endpoints in virtual time on the same path, mean of eight runs, without "
+        "next to it quinn's endpoints in virtual time on the same path, mean of eight runs, without "
         f"noise and with a delay that varies by {NOISE}. "
         "Unlimited: the emulated link without rate and delay. Both ends and the link on two cores.",
         "",

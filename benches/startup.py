@@ -1,4 +1,4 @@
-"""What start-up and Python cost beside the engine; the tables go to docs/performance.md."""
+"""The cost of start-up and Python next to the engine's; the tables go to docs/performance.md."""
 
 from __future__ import annotations
 

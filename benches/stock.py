@@ -1,4 +1,4 @@
-"""The kernel's own BBR on an emulated bottleneck, alone and beside CUBIC, and the simulator's."""
+"""The kernel's own BBR on an emulated bottleneck, alone and against CUBIC, and the simulator's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ackclock.draw import markdown
 DATA = ROOT / "benches" / "data" / "stock.csv"
 PAGE = ROOT / "docs" / "controllers" / "bbr-linux.md"
 
-# The path on which R. Ware et al. (IMC 2019) measured BBR beside CUBIC: a BDP of 33.3 packets.
+# The path on which R. Ware et al. (IMC 2019) measured BBR against CUBIC: a BDP of 33.3 packets.
 RATE, RTT_MS, PACKET, SEGMENT = "10 Mbit/s", 40, 1500, 1448
 BDP = 10e6 * RTT_MS / 1e3 / (8 * PACKET)
 BUFFERS = (2, 8, 32)
@@ -202,7 +202,7 @@ def _of_bbr(case: Case, goodputs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def page(found: pl.DataFrame) -> list[str]:
-    """Put the kernel's numbers beside the simulator's."""
+    """Put the kernel's numbers next to the simulator's."""
     seconds, rows = int(found["seconds"][0]), []
     for case in CASES:
         own = found.filter(pl.col("mix") == case.mix, pl.col("buffer_bdp") == case.buffer)

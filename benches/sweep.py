@@ -1,4 +1,4 @@
-"""What a sweep costs beside its runs: throughput against copies by hand, overhead, memory."""
+"""The cost of a sweep in addition to its runs: throughput against copies by hand, overhead, memory."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _response_table(prediction: Prediction) -> list[str]:
 
 
 def table(points: pl.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Write a table of predicted points, what was simulated beside them."""
+    """Return a table of predicted points, with the simulated values where there are any."""
     shown = [*columns, *(["simulated"] if "simulated" in points.columns else [])]
     heads = [name.replace("_", " ") for name in shown]
     rows = []
@@ -207,7 +207,7 @@ def write_reproduction(results: Path) -> None:
         "for three papers whose runs take seconds), with the settings "
         "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
         "numbers, scenarios and what every claim gave at every setting is `results/index.html`; a "
-        "claim's tolerance is given beside it there. The verdict of an artefact is the worst of "
+        "claim's tolerance is stated there, too. The verdict of an artefact is the worst of "
         "its claims. Intervals are 95 %, over five seeds, over up to "
         f"{max(most)} in {more} artefacts that these left undecided, or by batches within a run "
         "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
@@ -236,7 +236,7 @@ def claims() -> str:
         "",
         "Made by `docs/make.py claims`, which `make docs` runs, from "
         "`python/ackclock_papers/PAPER/sentences.toml`: every sentence of the five papers with a "
-        "number or an order that could be checked, in our words, beside the claims of the "
+        "number or an order that could be checked, in our words, with the claims of the "
         "artefacts that check it. Whether a claim holds, [reproduction.md](reproduction.md) says. "
         "*Elsewhere* is a test or a study that is not a claim, a *gap* what a claim should check; "
         "the rest has nothing to run: settings, definitions, measurements of their time, "

@@ -19,7 +19,7 @@ uv() {
     UV_PROJECT_ENVIRONMENT=.venv "$installed" "$@"
 }
 
-# Documentation tests would ask the make that runs everything for its tokens, which programs that are no make do not get.
+# Documentation tests would ask the make that runs everything for its tokens, which only a make gets.
 unset MAKEFLAGS MFLAGS
 # Tests start hundreds of processes: none of them is to compile Python again, even where the environment asks for that.
 unset PYTHONDONTWRITEBYTECODE

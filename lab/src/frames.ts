@@ -1,5 +1,5 @@
 // Who draws in which picture of the screen. Drawing all plots at once may take longer than a picture lasts, above all
-// where no graphics processor helps; then they take turns, and the page goes on answering.
+// where no graphics processor helps; then they take turns, and the page keeps answering.
 
 /** A picture that comes later than this was late, milliseconds: one and a half of 60 per second. */
 const LATE_MS = 25;

@@ -79,7 +79,7 @@ export function svg(panel: Panel, from: number, to: number): string {
   ].join("\n");
 }
 
-/** The phase plane as SVG: pairs of values, the names of both axes, and the line on which both are the same. */
+/** The phase plane as SVG: pairs of values, the names of the two axes, and the line on which x equals y. */
 export function plane(points: readonly (readonly [number, number])[], names: readonly [string, string], colour: string): string {
   const [side, margin] = [420, 44];
   const most = points.reduce((largest, [a, b]) => Math.max(largest, a, b), 1e-9) * 1.05;

@@ -1,4 +1,4 @@
-// The engine's worker: runs what it is told to, and gives up a run as soon as there is a newer one.
+// The engine's worker: runs what the page asks for, and abandons a run as soon as a newer one is asked for.
 
 import init, { Run, Scenario, controllers, last_panic, page, register, schema, version } from "../engine/engine.js";
 import type { Column, FromWorker, JsonObject, Outline, Request, Summary, Tables, ToWorker } from "./messages.ts";

@@ -92,7 +92,7 @@ test("1. path and flows: every change runs at once", async () => {
   await page.close();
 });
 
-test("2. see: curves while the run goes on, names, zoom, hover, replay", async () => {
+test("2. see: curves during the run, names, zoom, hover, replay", async () => {
   const page = await open();
   // Curves are there before the end: a run of an hour does not end while this looks.
   await done(page);
@@ -200,14 +200,14 @@ test("5. presets: paths with sources, figures with claims and verdicts", async (
   await page.close();
 });
 
-test("6. a control of one's own runs beside the others, with errors at their lines", async () => {
+test("6. a user's own control runs like the others, with errors at their lines", async () => {
   const page = await short();
   await page.getByText("Write a control").click();
   const editor = page.getByLabel("Control in JavaScript");
   const act = (): Promise<void> => page.getByRole("button", { name: "Run this control" }).click();
   await page.getByRole("button", { name: "Reno", exact: true }).click();
   await act();
-  // It is the built-in Reno packet by packet, so that the digest stays: what is run is told by the scenario.
+  // It is the built-in Reno packet by packet, so the digest stays: the scenario shows which control ran.
   const end = Date.now() + PATIENCE_MS;
   while (!(await page.getByLabel("Scenario as TOML").inputValue()).includes('"own"')) {
     assert.ok(Date.now() < end, "the control is never run");
@@ -282,7 +282,7 @@ test("7. take it along: TOML both ways, link, CSV, pictures, commands", async ()
 test("no journey has asked for the network, and the browser had no complaint", () => {
   const outside = heard.requests.filter((address) => !/^(file|blob|data):/.test(address));
   assert.deepEqual(outside, []);
-  // What the tests make a control throw is told.
+  // The exception that the test makes a control throw is reported.
   const errors = heard.errors.filter((error) => !/SyntaxError/.test(error));
   assert.deepEqual(errors, []);
 });

@@ -93,7 +93,7 @@ test("it follows a sweep, for everyone, at any width, without a network", async 
     assert.deepEqual(found, []);
     assert.deepEqual(heard.errors, []);
     assert.deepEqual(heard.requests.filter((one) => !one.startsWith("file:") && !one.startsWith("data:")), []);
-    // Who reads in peace goes on doing so after a reload by hand.
+    // The paused state survives a reload by hand.
     await looked.reload();
     assert.equal(await looked.getByRole("checkbox", { name: "follow" }).isChecked(), false);
     await looked.close();
@@ -102,14 +102,14 @@ test("it follows a sweep, for everyone, at any width, without a network", async 
   await ended(begun, "SIGKILL");
 });
 
-test("of a process that has died it says so, and the command that goes on", async () => {
+test("it says when its process has died, and which command resumes the work", async () => {
   // As if it had been killed two minutes ago.
   writeFileSync(file, written().replace(/data-stamp="[^"]+"/, `data-stamp="${Date.now() / 1000 - 120}"`));
   const page = await open({ address });
   await page.locator("#silent").waitFor({ state: "visible" });
   assert.equal(await page.locator("#age").textContent(), "2 min ago");
   assert.equal(await page.locator("#silent code.command").textContent(), "ackclock sweep endless.toml --live --jobs 1");
-  // It still follows: the same command goes on, and the page with it.
+  // It still follows: the same command resumes, and the page with it.
   const begun = await sweep();
   await page.locator("#silent").waitFor({ state: "hidden" });
   await ended(begun, "SIGINT");

@@ -174,7 +174,7 @@ for (const [name, text] of Object.entries(TWINS)) {
   }
 }
 
-test("losses are told one by one, with delivery rates and restarts", () => {
+test("losses are reported one by one, with delivery rates and restarts", () => {
   register(make(`class Control extends Base {
     static wants_rate = true;
     static wants_losses = true;
@@ -207,7 +207,7 @@ test("losses are told one by one, with delivery rates and restarts", () => {
   assert.ok(told["counted"]! <= told["lost"]! && told["lost"]! - told["counted"]! < 50);
 });
 
-test("a quantum that is no whole number of packets is refused", () => {
+test("a quantum that is not a whole number of packets is refused", () => {
   register(make("class Control extends Base { constructor(start) { super(start); this.quantum = 0.5; } onAck(ack) {} onLoss(loss) {} }") as never);
   assert.throws(() => digest(path("own")), /quantum: give a whole number of packets, at least 1, or null/);
 });

@@ -249,7 +249,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       return { head: kind, rows: [[series, [across, up].filter(Boolean).join("; ")]] };
     }
     if (idx === null || idx === undefined) return null;
-    // The charts beside the one that is pointed at are brief, so that their curves stay in sight.
+    // The charts next to the one that is pointed at are brief, so that their curves stay in sight.
     const isBrief = plot.cursor.event == null && document.activeElement !== host;
     const rows: [Series, string][] = [];
     for (const [place, series] of chart.series.entries()) {
@@ -287,7 +287,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
   }
 
   const ends = new Map<number, number>();
-  /** The row of a curve that is read: its last value at or before the pointer, as long as the curve goes on. */
+  /** The row of a curve that is read: its last value at or before the pointer, as long as the curve continues. */
   function rowRead(plot: uPlot, place: number, row: number): number {
     const values = plot.data[place];
     if (place === 0 || !values) return row;

@@ -50,7 +50,7 @@ export function Slider(props: { label: string; low: number; high: number; value:
 export function Row({ label, title, children }: { label: string; title?: string; children: ComponentChildren }) {
   return (
     <div class="row" title={title}>
-      {/* The label names the field by aria-label too, which stands beside a slider. */}
+      {/* The label names the field by aria-label too: the field is next to a slider. */}
       <span class="label" aria-hidden="true">{label}</span>
       <span class="inputs">{children}</span>
     </div>

@@ -1,4 +1,4 @@
-// The numbers of a run beside its curves, and their difference from the run that is kept.
+// The numbers of a run next to its curves, and their difference from the kept run.
 
 import predictions from "../data/predictions.json";
 import type { FlowSummary, Summary } from "../messages.ts";

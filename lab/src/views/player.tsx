@@ -22,7 +22,7 @@ export function play(): void {
   state.playing.value = true;
 }
 
-/** Goes on by one round trip of the first flow, as it is at that time. */
+/** Moves forward by one round trip of the first flow, as it is at that time. */
 export function step(back = false): void {
   state.playing.value = false;
   const seen = state.trace.value;

@@ -1,4 +1,4 @@
-// Made by "make charts" from lab/src/charts: sources 4c4f764eb4fbc66d1433c912941dd2fbed594ad839bed180e1477133274b2f47, rest 44a939b10f6bbab46d6beb07b4caeb223489169e85c30f48591a00827f421c5a
+// Made by "make charts" from lab/src/charts: sources 0e02706b07e9f71cfc4eb4ef0857ae06533e1d84e43f854049e44b2d2dae3525, rest 44a939b10f6bbab46d6beb07b4caeb223489169e85c30f48591a00827f421c5a
 /*! uPlot
 The MIT License (MIT)
 
