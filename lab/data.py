@@ -1,4 +1,4 @@
-"""What the page knows of papers, paths and formulas, written into `lab/src/data` for `make lab`."""
+"""The page's data on papers, paths and formulas, written to `lab/src/data` for `make lab`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The address of the page says what is run, and is changed with it.
+// The address of the page carries the scenario, and changes with it.
 
 import { effect } from "@preact/signals";
 import { pack, unpack } from "./link.ts";
@@ -6,7 +6,7 @@ import * as state from "./state.ts";
 
 const QUIET_MS = 300;
 
-/** Begins with what the address carries. */
+/** Begins with the scenario of the address. */
 export async function open(): Promise<void> {
   try {
     const carried = await unpack(location.hash);
@@ -16,7 +16,7 @@ export async function open(): Promise<void> {
       state.control.value = carried.control;
       state.controlAsks.value = carried.control !== null;
     }
-    // What a control out of a link would do waits for the reader.
+    // A control from a link runs only after the reader agrees.
     if (!state.controlAsks.value) state.run();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -25,7 +25,7 @@ export async function open(): Promise<void> {
   }
 }
 
-/** From now on the address follows what is run, and another address is opened. */
+/** From now on the address follows the scenario, and a changed address is opened. */
 export function follow(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let own = location.hash;

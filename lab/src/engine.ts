@@ -7,7 +7,7 @@ import type { FromWorker, Request, ToWorker } from "./messages.ts";
 /** How long a control may take to answer before its worker is ended, milliseconds. */
 export const BUDGET_MS = 5000;
 
-/** Who hears of what the worker says, and of workers that were ended. */
+/** Listeners to the worker's messages, and to the end of workers. */
 export interface Listener {
   heard(message: FromWorker): void;
   stopped(id: number): void;
@@ -19,7 +19,7 @@ async function compile(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** The engine. Everything it says comes to a listener. */
+/** The engine. All of its messages go to a listener. */
 export class Engine {
   #listener: Listener;
   #module = compile();
@@ -93,7 +93,7 @@ export class Engine {
     this.#listener.heard(message);
   }
 
-  /** From now on the worker has its budget until it says something. */
+  /** From now on the worker has its budget until its next message. */
   #expect(): void {
     clearTimeout(this.#watch);
     if (!this.#running || !this.#ready) return;

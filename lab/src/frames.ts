@@ -1,7 +1,7 @@
-// Who draws in which picture of the screen. Drawing all plots at once may take longer than a picture lasts, above all
+// Which plot draws in which frame. Drawing all plots at once may take longer than a frame, especially
 // where no graphics processor helps; then they take turns, and the page keeps answering.
 
-/** A picture that comes later than this was late, milliseconds: one and a half of 60 per second. */
+/** A frame that comes later than this is late, milliseconds: one and a half frames of 60 per second. */
 const LATE_MS = 25;
 /** More plots than there ever are. */
 const MOST = 32;
@@ -25,7 +25,7 @@ function frame(now: number): void {
     waiting.delete(owner);
     draw();
   }
-  // One more after each picture that was on time, half as many after a late one.
+  // One more plot after each frame that was on time, half as many after a late one.
   requestAnimationFrame((after) => {
     allowed = after - now > LATE_MS ? Math.max(1, allowed / 2) : Math.min(MOST, allowed + 1);
   });
@@ -41,7 +41,7 @@ export function draws(owner: object, draw: () => void): void {
   next();
 }
 
-/** Takes back what an owner asked for. */
+/** Cancels the request of an owner. */
 export function drawsNot(owner: object): void {
   waiting.delete(owner);
 }

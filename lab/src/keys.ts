@@ -1,4 +1,4 @@
-// Single keys, where nothing is being written.
+// Single keys, outside text fields.
 
 import { addFlow } from "./views/flows.tsx";
 import { magnify, play, step } from "./views/player.tsx";

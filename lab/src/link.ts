@@ -1,4 +1,4 @@
-// The permalink: what is run, compressed, in the fragment of the address. Nothing of it goes to a server.
+// The permalink: the scenario, compressed, in the fragment of the address. No part of it goes to a server.
 
 import type { Json, JsonObject } from "./messages.ts";
 import { isTable } from "./scenario.ts";
@@ -6,7 +6,7 @@ import { isTable } from "./scenario.ts";
 /** More than this in a link is not a scenario. */
 const MOST_BYTES = 4e6;
 
-/** What a link carries. */
+/** The content of a link. */
 export interface Carried {
   scenario: JsonObject;
   control: string | null;
@@ -32,7 +32,7 @@ async function through(bytes: BlobPart, stream: TransformStream): Promise<Uint8A
   return all;
 }
 
-/** Packs what is run into a fragment. */
+/** Packs a scenario into a fragment. */
 export async function pack(carried: Carried): Promise<string> {
   const { scenario, control, files } = carried;
   const small: JsonObject = { scenario };

@@ -45,7 +45,7 @@ function Curves() {
     <>
       {seen.full_at_s !== null && (
         <p class="hint" role="status">
-          {`The curves end at ${seen.full_at_s.toFixed(1)} s, where the page had no room for more samples; a larger run.sample shows the whole run.`}
+          {`The curves end at ${seen.full_at_s.toFixed(1)} s, because the page has no memory for more samples; a larger run.sample shows the whole run.`}
         </p>
       )}
       <div class="plots">

@@ -1,4 +1,4 @@
-// What the page and the engine's worker say to each other, and nothing else.
+// The messages between the page and the engine's worker.
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -23,14 +23,14 @@ export interface Control {
   parameters: Parameter[];
 }
 
-/** What the engine knows without a scenario. */
+/** The engine's data that need no scenario. */
 export interface Catalogue {
   version: string;
   controls: Control[];
   schema: JsonObject;
 }
 
-/** What of a scenario a page needs to know while it runs. */
+/** The part of a scenario that the page needs during a run. */
 export interface Outline {
   duration_s: number;
   warmup_s: number;
@@ -66,7 +66,7 @@ export interface FlowSummary {
   timeouts: number;
 }
 
-/** What the engine's summary says of a link. */
+/** The engine's summary of a link. */
 export interface LinkSummary {
   id: string;
   utilisation: number | null;
@@ -99,7 +99,7 @@ export interface Request {
   control: string | null;
 }
 
-/** From the page to the worker. A new `run` ends the one before. */
+/** From the page to the worker. A new `run` ends the previous one. */
 export type ToWorker =
   | { kind: "begin"; module: WebAssembly.Module }
   | ({ kind: "run"; id: number } & Request)

@@ -1,6 +1,6 @@
 // In the worker: a control that is written in the page becomes a class, without eval.
 
-/** Where something is wrong in the text of a control. */
+/** An error at a line in the text of a control. */
 export class ControlError extends Error {
   readonly line: number | null;
 
@@ -72,7 +72,7 @@ export async function load(text: string): Promise<object> {
   await new Promise<void>((resolve, reject) => {
     const failed = (event: ErrorEvent): void => {
       event.preventDefault();
-      // What is missing at the end is found behind it.
+      // Something missing at the end is reported after the last line.
       const line = Math.min(event.lineno, text.split("\n").length);
       reject(new ControlError(event.message.replace(/^Uncaught /, ""), line || null));
     };

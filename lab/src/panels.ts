@@ -1,4 +1,4 @@
-// The plots over time: what each shows, as points that a picture or a file can be made of.
+// The plots over time, as points for a picture or a file.
 
 import { colour } from "./colours.ts";
 import { pointsOf, type Points } from "./samples.ts";
@@ -9,7 +9,7 @@ export interface Line {
   name: string;
   colour: string;
   isGhost: boolean;
-  /** Stacked, but not to be seen: what is hidden still has its share. */
+  /** Stacked but invisible: a hidden flow still has its share. */
   isBlank?: boolean;
   /** Its points between two times, in at most about as many as are asked for. */
   points(from: number, to: number, most: number): Points;
@@ -26,10 +26,10 @@ export interface Panel {
 }
 
 const OTHERS_COLOUR = "#999999";
-/** The column that is offered with the internals of controls, and how it is called there. */
+/** The column that is offered with the internals of controls, with its title and unit. */
 const IN_ORDER = ["in_order_mbps", "Delivered in order", "Mbit/s"] as const;
 
-/** How a column that is offered with the internals of controls is called. */
+/** The name of a column that is offered with the internals of controls. */
 export const called = (column: string): string => (column === IN_ORDER[0] ? "delivered in order" : column);
 
 function line(curve: Curve, column: string, name: string, index: number, isGhost: boolean): Line {
@@ -54,13 +54,13 @@ function ofFlows(trace: Trace, column: string, hidden: ReadonlySet<string>, isGh
 function ofLinks(trace: Trace, column: string, isGhost: boolean): Line[] {
   return trace.links.flatMap((curve, index) => {
     const name = trace.outline.links[index] ?? "";
-    // What comes back is acknowledgements, as a rule, and no queue.
+    // The reverse direction usually carries acknowledgements and has no queue.
     const isSeen = index === 0 || (!name.endsWith("reverse") && index < MOST_DRAWN);
     return isSeen ? [line(curve, column, name, index, isGhost)] : [];
   });
 }
 
-/** Shares of what arrives, of all flows that share a link: those that are not drawn have one band, the last. */
+/** Shares of the arrivals of all flows on a link: flows that are not drawn have one common band, the last. */
 function shares(trace: Trace, sharing: Sharing, hidden: ReadonlySet<string>): Line[] {
   const drawn = sharing.flows.filter((flow) => flow < trace.flows.length);
   const groups = drawn.map((flow) => [flow]);
@@ -93,7 +93,7 @@ function shares(trace: Trace, sharing: Sharing, hidden: ReadonlySet<string>): Li
   });
 }
 
-/** The plots of a run, with the curves of the one before behind them. */
+/** The plots of a run, with the curves of the kept run behind them. */
 export function panels(
   trace: Trace,
   ghost: Trace | null,

@@ -1,4 +1,4 @@
-// A column of samples: every value as it came, and above them levels of buckets with their extremes, so that a picture of any
+// A column of samples: every value, and above them levels of buckets with their extremes, so that a picture of any
 // part of a run shows every peak without looking at every value.
 
 /** Values of a bucket of the first level; a bucket of each level above has as many of the level below. */
@@ -6,7 +6,7 @@ export const FAN = 8;
 /** Levels: a bucket of the last has FAN to this power values. */
 export const LEVELS = 7;
 
-/** Numbers that become more. */
+/** A growing array of numbers. */
 export class Numbers {
   #values = new Float64Array(64);
   length = 0;
@@ -29,7 +29,7 @@ export class Numbers {
     this.#values[index] = value;
   }
 
-  /** How many of them, which rise, are at most `bound`. */
+  /** How many of the rising numbers are at most `bound`. */
   upTo(bound: number): number {
     let [low, high] = [0, this.length];
     while (low < high) {

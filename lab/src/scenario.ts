@@ -1,4 +1,4 @@
-// A scenario as data: where its values are, and how one is changed. What it means, the engine knows.
+// A scenario as data: the places of its values, and how to change them. Only the engine knows their meaning.
 
 import type { Json, JsonObject } from "./messages.ts";
 
@@ -38,7 +38,7 @@ export function text(value: Json | undefined, path: Path): string {
   return found === undefined || typeof found === "object" ? "" : String(found);
 }
 
-/** The same with another value at a path; undefined takes it away. */
+/** The same with another value at a path; undefined removes it. */
 export function set(value: JsonObject, path: Path, to: Json | undefined): JsonObject {
   return put(value, path, to) as JsonObject;
 }

@@ -1,4 +1,4 @@
-// The state of the page, all of it: a scenario, what was seen of its run, and what is looked at.
+// The whole state of the page: a scenario, the samples of its run, and the view.
 
 import { batch, computed, signal } from "@preact/signals";
 import { Engine } from "./engine.ts";
@@ -6,7 +6,7 @@ import type { Catalogue, Control, FromWorker, JsonObject, Summary } from "./mess
 import { FIRST } from "./scenario.ts";
 import { Trace } from "./trace.ts";
 
-/** What is wrong, and where it was written. */
+/** A problem, and the editor that it belongs to. */
 export interface Problem {
   text: string;
   place: "scenario" | "control";
@@ -19,16 +19,16 @@ export interface Kept {
   summary: Summary;
 }
 
-/** The scenario, as data; it is what is run. */
+/** The scenario that runs, as data. */
 export const scenario = signal<JsonObject>(FIRST);
-/** The same as it stands in the editor. */
+/** The same as text in the editor. */
 export const toml = signal("");
 /** Files that the scenario names. */
 export const files = signal<Record<string, string>>({});
 /** The control that is written in the page, and whether it may run. */
 export const control = signal<string | null>(null);
 export const controlAsks = signal(false);
-/** What the engine says of that control. */
+/** The engine's description of that control. */
 export const ownControl = signal<Control | null>(null);
 /** The preset that the scenario came from. */
 export const preset = signal<{ group: string; name: string; label: string } | null>(null);
@@ -40,17 +40,17 @@ export const controls = computed(() => [
 ]);
 export const status = signal<"loading" | "running" | "done" | "failed">("loading");
 export const problem = signal<Problem | null>(null);
-/** What is wrong with the link that was opened. */
+/** The problem of the opened link. */
 export const linkProblem = signal<string | null>(null);
 
-/** The run: rises with every new sample, so that what draws the trace draws it again. */
+/** Rises with every new sample of the run, so that the plots are drawn again. */
 export const revision = signal(0);
 export const trace = signal<Trace | null>(null);
 export const summary = signal<Summary | null>(null);
 export const ghost = signal<Kept | null>(null);
 export const controlPage = signal<{ control: string; text: string } | null>(null);
 
-/** What is looked at: names that are hidden, seconds, the time under the pointer, and how far a replay is. */
+/** The view: hidden names, the zoomed range, the time under the pointer, and the time of a replay, seconds. */
 export const hidden = signal<ReadonlySet<string>>(new Set());
 export const zoom = signal<readonly [number, number] | null>(null);
 export const hover_s = signal<number | null>(null);
@@ -141,7 +141,7 @@ const engine = new Engine({
     if (id !== current) return;
     const own = control.value !== null && !controlAsks.value;
     const text = own
-      ? "the control was stopped: it did not answer within its budget of 5 s; look for a loop without an end"
+      ? "the control was stopped: it did not answer within its budget of 5 s; look for an endless loop"
       : "the engine did not answer within 5 s and was stopped";
     fail(text, own ? "control" : "scenario", null);
   },
@@ -169,7 +169,7 @@ export function change(to: JsonObject): void {
   run();
 }
 
-/** Takes over what stands in the editor, and runs it if the engine accepts it. */
+/** Takes over the text of the editor, and runs it if the engine accepts it. */
 export function changeToml(text: string): void {
   toml.value = text;
   from = "editor";
@@ -191,7 +191,7 @@ export function explain(name: string): void {
   engine.page(name);
 }
 
-/** Keeps the run behind the next ones, or takes it away. */
+/** Keeps the run behind the next ones, or removes it. */
 export function keep(): void {
   const [seen, numbers] = [trace.value, summary.value];
   ghost.value = seen && numbers ? { trace: seen, summary: numbers } : null;
@@ -204,7 +204,7 @@ export function toggle(name: string): void {
   hidden.value = names;
 }
 
-/** Says that the address could not be read. */
+/** Reports that the address could not be read. */
 export function broken(text: string): void {
   linkProblem.value = text;
 }

@@ -1,10 +1,10 @@
-// What can be taken along: files that are made in the page.
+// Exports: files that are made in the page.
 
 import type { Panel } from "./panels.ts";
 import type { Samples } from "./samples.ts";
 import type { Curve, Trace } from "./trace.ts";
 
-/** Gives a file to the reader. */
+/** Downloads a file. */
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
@@ -13,7 +13,7 @@ export function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** What is shown, as CSV: a row per flow and sample, up to a time and within the part that is looked at. */
+/** The shown data as CSV: a row per flow and sample, up to a time and within the zoomed range. */
 export function csv(trace: Trace, hidden: ReadonlySet<string>, from: number, to: number): string {
   const names = [...new Set(trace.flows.flatMap((flow) => [...flow.columns.keys()]))];
   const columns = (flow: Curve): (Samples | undefined)[] => names.map((name) => flow.columns.get(name));

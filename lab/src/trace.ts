@@ -1,4 +1,4 @@
-// What a run has shown: every sample, for drawing. Numbers come from the engine's summary, never from here.
+// Every sample of a run, for drawing. Numbers come from the engine's summary, never from here.
 
 import type { Column, Outline, Tables } from "./messages.ts";
 import { Numbers, Samples } from "./samples.ts";
@@ -31,7 +31,7 @@ export interface Sharing {
 }
 
 const FIXED = new Set(["time_s", "flow", "link", "sent_bytes", "arrived_bytes", "delivered_bytes"]);
-/** Columns made of what arrives: amounts by name, and their rates. */
+/** Columns computed from arrivals: amounts by name, and their rates. */
 const RATES = [
   ["arrived_bytes", "arrived_mbit", "rate_mbps"],
   ["delivered_bytes", "in_order_mbit", "in_order_mbps"],
@@ -43,7 +43,7 @@ function values(column: Column | undefined): ArrayLike<number> {
   return column === undefined || Array.isArray(column) ? [] : column;
 }
 
-/** The link at which each flow meets the most others, the first of several; flows without a link meet nobody. */
+/** The link that each flow shares with the most others, the first of several; flows without a link share none. */
 export function sharings(outline: Outline): Sharing[] {
   const users = outline.links.map((_, link) => outline.flows.flatMap(({ path }, flow) => (path.includes(link) ? [flow] : [])));
   const meets = outline.flows.map(({ path }) =>

@@ -1,4 +1,4 @@
-// Quantities as texts with units, for sliders. What is run is read by the engine alone.
+// Quantities as texts with units, for sliders. The scenario that runs is read by the engine only.
 
 /** A kind of quantity: its units, smallest first, each with its size in the first. */
 export interface Units {
@@ -29,7 +29,7 @@ export function read(text: string, units: Units): number | undefined {
   return size === undefined || !Number.isFinite(number) ? undefined : number * size;
 }
 
-/** Writes a number in the smallest unit with three digits, in the unit that people would take. */
+/** Writes a number, given in the smallest unit, with three digits in the usual unit. */
 export function write(value: number, units: Units): string {
   const fits = Object.entries(units.sizes).filter(([unit, size]) => !/i|min|^h$/.test(unit.replace("bit/s", "")) && size <= value);
   const [unit, size] = fits.at(-1) ?? (Object.entries(units.sizes)[0] as [string, number]);

@@ -77,7 +77,7 @@ async function run(id: number, request: Request): Promise<void> {
 
 function failed(id: number, error: unknown): void {
   if (error instanceof WebAssembly.RuntimeError) {
-    // What is left of the engine is good for nothing; the page begins another worker.
+    // The engine is unusable after this; the page starts another worker.
     post({ kind: "broken", id, problem: last_panic() ?? error.message });
     return;
   }

@@ -18,7 +18,7 @@ const PAPER_IN_THE_DARK = "#aaaaaa";
 const REACH = 28;
 const MOST_READ = 12;
 
-/** What the charts of a group have in common, and what they tell it. */
+/** The common state of a group's charts, and their messages to the group. */
 export interface Shared {
   readonly columns: readonly Column[];
   readonly isDark: boolean;
@@ -42,7 +42,7 @@ interface Point {
 export interface Drawn {
   plot: uPlot;
   refresh(): void;
-  /** Moves what is read by a share of the width. */
+  /** Moves the pointer by a share of the width. */
   step(share: number): void;
   destroy(): void;
 }
@@ -64,7 +64,7 @@ function splitsOf(axis: Axis, low: number, high: number, step: number): number[]
 
 const numbers = (column: Column): (number | null)[] => column as (number | null)[];
 
-/** Draws a chart into an element, and says what is read in another. */
+/** Draws a chart into an element, and shows the values at the pointer in another. */
 export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: HTMLElement): Drawn {
   const column = (index: number): Column => shared.columns[index] as Column;
   const isShown = (series: Series): boolean => !shared.hidden.has(series.name);
@@ -367,7 +367,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
   }
 
   const plot = new uPlot(options(), aligned(), host);
-  // For tests, and for whoever wants to look at it in a console.
+  // For tests, and for inspection in a console.
   Object.assign(host, { plot });
   plot.over.addEventListener("dblclick", () => shared.zoomed(null));
   const observer = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: plot.height }));

@@ -1,9 +1,9 @@
-// What a page's charts show, as its writer (ackclock/draw/charts.py) gives it.
+// The data of a page's charts, as its writer (ackclock/draw/charts.py) supplies them.
 
 /** A column of numbers; null where there is none. */
 export type Column = readonly (number | null)[];
 
-/** The ends of what is shown of an axis. */
+/** The ends of the shown part of an axis. */
 export type Range = readonly [number, number];
 
 /** An axis. */
@@ -32,11 +32,11 @@ export interface Series {
   high?: number;
   left?: number;
   right?: number;
-  /** A line joins the values, if nothing else is said. */
+  /** A line joins the values by default. */
   look?: "steps" | "points" | "bars";
   /** Where bars begin. */
   base?: number;
-  /** What a paper states, as grey marks. */
+  /** Values stated by a paper, as grey marks. */
   paper?: boolean;
   /** What the points are means of. */
   dots?: readonly [number, number];

@@ -12,7 +12,7 @@ const ZOOM = 0.5;
 /** As many linked charts stand below each other, more side by side. */
 const MOST_WIDE = 4;
 
-/** Stands for the grey of what a paper states. */
+/** Stands for the grey of a paper's values. */
 const PAPER_COLOUR = -1;
 
 interface Place {
@@ -128,7 +128,7 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
   }
   const names = [...colours.keys()];
   const buttons = names.map((name) => {
-    const button = make("button", { type: "button", title: "A click hides or shows, a double click shows nothing else" }, make("i"), name);
+    const button = make("button", { type: "button", title: "Click to hide or show, double-click to show only this" }, make("i"), name);
     button.addEventListener("click", () => {
       if (!hidden.delete(name)) hidden.add(name);
       chosen();

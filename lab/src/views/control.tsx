@@ -6,7 +6,7 @@ import { flows, set, text } from "../scenario.ts";
 import * as state from "../state.ts";
 import { Editor } from "./editor.tsx";
 
-/** Gives the control to a flow, if no flow has it, and runs. */
+/** Assigns the control to a flow, if no flow has it, and runs. */
 function runOwn(source: string): void {
   const all = flows(state.scenario.value);
   if (!all.some((flow) => text(flow, ["controller"]) === "own")) {
@@ -17,16 +17,16 @@ function runOwn(source: string): void {
   state.changeControl(source);
 }
 
-/** The question before a control out of a link is run. */
+/** The question before a control from a link runs. */
 export function Asks() {
   if (!state.controlAsks.value) return null;
   return (
-    <div role="alertdialog" aria-label="A control out of a link" class="asks">
+    <div role="alertdialog" aria-label="A control from a link" class="asks">
       <p>
-        <strong>This link carries a control written in JavaScript.</strong> It would run in a worker without network and
-        without this page. Read it below, then decide.
+        <strong>This link carries a control written in JavaScript.</strong> It would run in a worker without access to the network or
+        to this page. Read it below, then decide.
       </p>
-      <pre tabIndex={0} aria-label="the control out of the link">{state.control.value}</pre>
+      <pre tabIndex={0} aria-label="the control from the link">{state.control.value}</pre>
       <button type="button" onClick={() => state.changeControl(state.control.value)}>Run it</button>{" "}
       <button type="button" onClick={() => state.changeControl(null)}>Leave it out</button>
     </div>
@@ -36,7 +36,7 @@ export function Asks() {
 /** The editor of the control. */
 export function Control() {
   const written = useSignal(state.control.value ?? EXAMPLES["AIMD(a, b)"] ?? "");
-  // What a link brings stands in the editor, too.
+  // The editor shows the control of a link, too.
   useSignalEffect(() => {
     if (state.control.value !== null) written.value = state.control.value;
   });
@@ -46,8 +46,8 @@ export function Control() {
       <details open={state.control.value !== null}>
         <summary><h2 id="control">Write a control</h2></summary>
         <p>
-          A class <code>Control</code> with <code>window</code> and <code>ssthresh</code> in packets, told by{" "}
-          <code>onAck</code>, <code>onLoss</code> and <code>onTimeout</code>; it is the control <code>own</code> of flows.
+          A class <code>Control</code> with <code>window</code> and <code>ssthresh</code> in packets, and the methods{" "}
+          <code>onAck</code>, <code>onLoss</code> and <code>onTimeout</code>; flows use it as the control <code>own</code>.
         </p>
         <p class="tools">
           {Object.entries(EXAMPLES).map(([name, example]) => (

@@ -7,7 +7,7 @@ import { catalogue, change, scenario } from "../state.ts";
 import { RATE, SHARE, SIZE, TIME, read, write, type Units } from "../units.ts";
 
 const STEPS = 1000;
-/** What sliders reach, in the smallest unit. */
+/** The ranges of sliders, in the smallest unit. */
 const REACH: readonly [Units, number, number][] = [
   [RATE, 1e5, 1e10],
   [TIME, 1e8, 1e15],
@@ -15,7 +15,7 @@ const REACH: readonly [Units, number, number][] = [
   [SHARE, 1e-4, 20],
 ];
 
-/** Sets a key of the scenario and runs it; an empty text takes the key away. */
+/** Sets a key of the scenario and runs it; an empty text removes the key. */
 export function enter(path: Path, value: Json): void {
   change(set(scenario.value, path, value === "" ? undefined : value));
 }
@@ -46,7 +46,7 @@ export function Slider(props: { label: string; low: number; high: number; value:
   );
 }
 
-/** A label with what belongs to it. */
+/** A label with its field. */
 export function Row({ label, title, children }: { label: string; title?: string; children: ComponentChildren }) {
   return (
     <div class="row" title={title}>
@@ -120,7 +120,7 @@ export function Field({ path, label, placeholder = "" }: { path: Path; label?: s
   );
 }
 
-/** Fields for all keys of a table that have a single value, but for those that stand elsewhere. */
+/** Fields for all keys of a table that have a single value, except those shown elsewhere. */
 export function AllKeys({ path, but = [], title }: { path: Path; but?: string[]; title: string }) {
   const properties = schemaOf(path).properties;
   const keys = isTable(properties) ? Object.keys(properties) : [];

@@ -20,7 +20,7 @@ function remove(index: number): void {
   change(set(scenario.value, ["flow"], flows(scenario.value).filter((_, other) => other !== index)));
 }
 
-/** What the slider of a parameter reaches: its domain, or a few decades around its default. */
+/** The range of a parameter's slider: its domain, or a few decades around its default. */
 function reach(parameter: Parameter): [number, number] | undefined {
   const { minimum, maximum, default: usual } = parameter;
   if (minimum === null || maximum === null || typeof usual !== "number" || usual <= 0) return undefined;

@@ -24,10 +24,10 @@ function Cell({ now, before, places = 3 }: { now: Number_; before?: Number_; pla
 
 const table = predictions as { loss: number[]; packets: Record<string, number[]> };
 
-/** Goodput that the formula of a control's response gives for the loss events that it had, Mbit/s. */
+/** Goodput by the control's response function for the loss events of the flow, Mbit/s. */
 function predicted(flow: FlowSummary, packet_bytes: number): number | undefined {
   const formula = table.packets[flow.controller];
-  // The tables are of the controls' own parameters.
+  // The tables hold for the controls' default parameters.
   const isChanged = flows(scenario.value).some((one) => one.controller === flow.controller && "params" in one);
   const rtt_s = (flow.mean_rtt_ms ?? 0) / 1e3;
   const p = (flow.loss_events ?? 0) / flow.sent_packets;
@@ -40,7 +40,7 @@ function predicted(flow: FlowSummary, packet_bytes: number): number | undefined 
   return ((w0 ** (1 - part) * w1 ** part) / rtt_s) * packet_bytes * 8e-6;
 }
 
-/** A flow's share of what arrives of all flows that share its link, per cent. */
+/** A flow's share of the arrivals of all flows on its link, per cent. */
 function share(index: number, all: Summary, groups: readonly Sharing[]): number | undefined {
   const flows = groups.find((group) => group.flows.includes(index))?.flows ?? [index];
   const sum = flows.reduce((total, one) => total + (all.flows[one]?.arrived_mbps ?? 0), 0);
@@ -200,11 +200,11 @@ export function Numbers() {
             })}
             {`; measured from ${all.measured_from_s} s to ${all.duration_s} s; ${all.packets_simulated} packets; digest `}
             <code data-number="digest">{all.digest}</code>
-            {". The formula is the control's response to the loss events that it had, at its mean RTT."}
+            {". The formula is the control's response function at its loss events and its mean RTT."}
           </p>
         </>
       ) : (
-        <p class="hint">{status.value === "running" ? "They come when the run has ended." : "There is no run."}</p>
+        <p class="hint">{status.value === "running" ? "The numbers appear when the run has ended." : "There is no run."}</p>
       )}
     </section>
   );

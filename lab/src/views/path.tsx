@@ -7,7 +7,7 @@ import { change, scenario } from "../state.ts";
 import { RATE, SIZE, TIME, read } from "../units.ts";
 import { AllKeys, Field, Row, Slider, enter, schemaOf } from "./fields.tsx";
 
-/** What a kind of loss or noise needs at least. */
+/** The required keys of a kind of loss or noise. */
 const NEEDS: Record<string, JsonObject> = {
   bernoulli: { rate: "0.1 %" },
   periodic: { every: 1000 },
@@ -17,7 +17,7 @@ const NEEDS: Record<string, JsonObject> = {
   gaussian: { sigma: "1 ms" },
 };
 
-/** A table that is of a kind: another kind begins with what it needs. */
+/** A table with a kind: another kind begins with its required keys. */
 function Kind({ place, label, kinds, none }: { place: Place; label: string; kinds: string[]; none: string }) {
   const kind = text(scenario.value, [...place, "kind"]) || none;
   const pick = (to: string): void => enter(place, to === none ? "" : { kind: to, ...NEEDS[to] });
@@ -103,7 +103,7 @@ function Ecn({ place }: { place: Place }) {
     change(set(marked, ["tcp", "ecn"], to || undefined));
   };
   return (
-    <Row label="ECN" title="packets can be marked, and the queue marks them instead of dropping them">
+    <Row label="ECN" title="packets can be marked, and the queue marks instead of dropping them">
       <input type="checkbox" aria-label="ECN" checked={isOn} disabled={kind === "droptail"} onChange={(event) => put(event.currentTarget.checked)} />
       {kind === "droptail" && <small>a droptail queue marks nothing</small>}
     </Row>
@@ -152,7 +152,7 @@ export function Path() {
     return (
       <section aria-labelledby="path">
         <h2 id="path">Path</h2>
-        <p class="hint">This path is made of links of its own; change them in the TOML below.</p>
+        <p class="hint">This path consists of separate links; change them in the TOML below.</p>
         <AllKeys path={["run"]} title="Run" />
       </section>
     );

@@ -1,4 +1,4 @@
-// One plot over time: uPlot, told what to show and asked what is pointed at.
+// One plot over time, drawn by uPlot, which also reports the position of the pointer.
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -13,7 +13,7 @@ const HEIGHT = 190;
 const LEAST_WIDTH = 200;
 const SYNC = uPlot.sync("time");
 
-/** What is looked at of the run, seconds. */
+/** The zoomed range of the run, seconds. */
 const range = (): readonly [number, number] => zoom.value ?? [0, trace.value?.outline.duration_s ?? 1];
 
 /** Points of all curves on one time axis, up to what is shown: a pixel has no more than two of a curve. */
@@ -106,7 +106,7 @@ function options(panel: Panel, width: number): uPlot.Options {
   };
 }
 
-/** A plot over time, with its title and what can be taken along. */
+/** A plot over time, with its title and its exports. */
 export function Plot({ panel }: { panel: Panel }) {
   const host = useRef<HTMLDivElement>(null);
   const made = useRef<uPlot | null>(null);

@@ -1,4 +1,4 @@
-// Scenarios to begin with: paths that people know, and the figures of papers.
+// Scenarios to begin with: well-known paths, and the figures of papers.
 
 import { useSignal } from "@preact/signals";
 import paths from "../data/paths.json";
@@ -6,7 +6,7 @@ import papers from "../data/papers.json";
 import type { JsonObject } from "../messages.ts";
 import * as state from "../state.ts";
 
-/** A scenario with what is known of it. */
+/** A scenario with its description. */
 interface Preset {
   name: string;
   about: string;
@@ -19,7 +19,7 @@ interface Preset {
 }
 
 const GROUPS: Record<string, Preset[]> = {
-  "Paths that people know": paths as unknown as Preset[],
+  "Well-known paths": paths as unknown as Preset[],
   ...(papers as unknown as Record<string, Preset[]>),
 };
 
@@ -31,7 +31,7 @@ function begin(group: string, preset: Preset, label = Object.keys(preset.cases)[
   state.change(scenario);
 }
 
-/** The choice of a preset, and what is known of the one that was chosen. */
+/** The choice of a preset, and the description of the chosen one. */
 export function Presets() {
   const group = useSignal(Object.keys(GROUPS)[0] ?? "");
   const now = state.preset.value;

@@ -1,4 +1,4 @@
-// What is taken along: the scenario as TOML, the link, the data, and the commands that do the same.
+// Exports of the page: the scenario as TOML, the link, the data, and the commands that do the same.
 
 import { useSignal } from "@preact/signals";
 import { changeToml, hidden, problem, scenario, shown_s, toml, trace, zoom } from "../state.ts";
@@ -22,13 +22,13 @@ function saveCsv(): void {
   save("ackclock.csv", new Blob([csv(seen, hidden.value, from, Math.min(to, shown_s.value))], { type: "text/csv" }));
 }
 
-/** The scenario as a text, and everything that can be taken along. */
+/** The scenario as text, and all exports. */
 export function Texts() {
   const copied = useSignal("");
   const wrong = problem.value?.place === "scenario" ? problem.value : null;
   const copyLink = (): void => {
     const done = (): void => void (copied.value = "Copied.");
-    const refused = (): void => void (copied.value = "The browser does not allow it; the link is the address of this page.");
+    const refused = (): void => void (copied.value = "The browser does not allow copying; the link is the address of this page.");
     copy(location.href).then(done, refused);
   };
   return (
