@@ -32,21 +32,21 @@ DATA = ROOT / "benches" / "data" / "competition.csv"
 QUEUE, PACKET, SEGMENT = 100, 1500, 1448
 STARTS_S = (0.0, 0.4, 0.7, 1.1)
 FIRST_PORT = 5201
-# iperf3 talks for this many round trips before it sends data, by `ss`: the simulated flows start
+# iperf3 exchanges messages for this many round trips before it sends data, by `ss`: the simulated flows start
 # that much later, compared with the one that has the shortest.
 TALK_ROUND_TRIPS = 4
 TURNS, SECONDS = 5, 120
-# The first third of a turn is left out: slow start and what it did to the others.
+# The first third of a turn is left out: slow start and its effect on the others.
 LEFT_OUT = 1 / 3
 # How often a turn whose path was late is repeated.
 REPEATS = 2
 RUNS = 8
 LARGEST_DIFFERENCE = 0.15
-# Of the simulator: the uniform delay of sends that keeps packets of different flows out of step,
+# In the simulator: the uniform delay of sends that keeps packets of different flows out of step,
 # and the noise of RTT samples, uniform up to twice this, as they are measured on this path.
 OVERHEAD, RTT_NOISE = "0.1 ms", "0.1 ms"
 
-# The name in the kernel and the flow in the simulator. Of the kernel's, CUBIC alone has HyStart.
+# The name in the kernel and the flow in the simulator. In the kernel only CUBIC has HyStart.
 CONTROLS: dict[str, tuple[str, dict[str, Any]]] = {
     "Reno": ("reno", {"controller": "reno"}),
     "CUBIC": ("cubic", {"controller": "cubic-linux"}),
@@ -68,19 +68,21 @@ class Row:
     rtts_ms: tuple[int, ...]
 
     def kinds(self) -> list[list[int]]:
-        """Give the flows of which the shares are compared: those that are alike together."""
+        """Return the groups of flows whose shares are compared: equal flows together."""
         flows = list(zip(self.controls, self.rtts_ms, strict=True))
         return [[place for place, one in enumerate(flows) if one == kind] for kind in dict.fromkeys(flows)]
 
 
 ROUND_TRIPS, AGAINST_RENO = "round trips", "beside Reno"  # The latter is a key of the kept data.
 ROWS = [Row(ROUND_TRIPS, name, (name,) * 4, (60, 80, 100, 120)) for name in CONTROLS]
-ROWS += [Row(AGAINST_RENO, name, ("Reno", "Reno", name, name), (100,) * 4) for name in CONTROLS if name != "Reno"]
+ROWS += [
+    Row(AGAINST_RENO, name, ("Reno", "Reno", name, name), (100,) * 4) for name in CONTROLS if name != "Reno"
+]
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn gave: goodputs in Mbit/s, and what the emulator says about itself."""
+    """The result of a turn: goodputs in Mbit/s, and the emulator's own report."""
 
     goodputs: list[float]
     late_share: float
@@ -88,7 +90,7 @@ class Turn:
 
 
 def _commands(row: Row, seconds: int, folder: Path) -> tuple[str, str]:
-    """Give the shell's programs for server and client; each server serves one transfer."""
+    """Return the shell programs of server and client; each server serves one transfer."""
     ports = [FIRST_PORT + number for number in range(len(row.controls))]
     servers = "; ".join(f"iperf3 -s -1 -J -i 1 -p {port} &" for port in ports).replace("&;", "&")
     lines = ["sleep 0.5"]
@@ -120,7 +122,7 @@ def _commands(row: Row, seconds: int, folder: Path) -> tuple[str, str]:
 
 
 def _attend(command: Sequence[str]) -> tuple[int, str]:
-    """Run the path to its end. It is let clean up after itself when this program is to end."""
+    """Run the path to its end; it cleans up after itself when this program is ended."""
     with (
         tempfile.TemporaryFile("w+") as said,
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said) as link,
@@ -138,7 +140,7 @@ def _attend(command: Sequence[str]) -> tuple[int, str]:
 
 
 def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
-    """Let the flows of a row compete in the kernel for once."""
+    """Let the flows of a row compete in the kernel once."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server, client = _commands(row, seconds, folder)
@@ -191,7 +193,7 @@ def _goodput(transfer: dict[str, Any], start_s: float, seconds: int) -> float:
 
 
 def simulate(row: Row, seconds: int, **tcp: Any) -> NDArray[np.float64]:
-    """Give goodputs of the application in Mbit/s, a row per run and a column per flow."""
+    """Return goodputs of the application in Mbit/s, a row per run and a column per flow."""
     scenario = {
         "run": {"duration": f"{seconds} s", "warmup": f"{LEFT_OUT * seconds} s"},
         # An ACK of the kernel has 20 bytes of IP, 20 of TCP and 12 of time stamps.
@@ -222,7 +224,7 @@ def measure(rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = N
     """Let the flows of every row compete in every turn; a row per flow of each attempt."""
     records: list[dict[str, Any]] = []
     with loaded(*LOADED):
-        # Row after row in each turn, so that all of them meet an hour in which others are busy.
+        # Row after row in each turn, so that a busy hour of the machine affects all of them.
         for turn, row in itertools.product(range(1, turns + 1), rows):
             for attempt in range(1 + REPEATS):
                 place = f"{row.question}-{row.title}-{turn}-{attempt}".replace(" ", "-").lower()
@@ -259,7 +261,7 @@ def measure(rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = N
 
 
 def shares(row: Row, goodputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give what each kind of flow has of the whole, a row per turn or run."""
+    """Return the share of each kind of flow, a row per turn or run."""
     kinds = [goodputs[:, kind].sum(axis=1) for kind in row.kinds()]
     found: NDArray[np.float64] = np.column_stack(kinds) / goodputs.sum(axis=1, keepdims=True)
     return found
@@ -354,7 +356,7 @@ def main() -> None:
         "--again", action="store_true", help="the tables again, from the turns that were kept"
     )
     options = parser.parse_args()
-    # What ends it politely lets it clean up as Ctrl-C does.
+    # A polite end lets it clean up as Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.only:
         rows = [row for row in ROWS if options.only in f"{row.question}, {row.title}"]

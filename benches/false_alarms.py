@@ -22,7 +22,7 @@ MOST = 0.05
 
 
 def main() -> int:
-    """Evaluate, and print what was called worse; fail when that is too much."""
+    """Evaluate, and print the verdicts "worse"; fail when there are too many."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", choices=list(SUITES), default="rfc9743")
     parser.add_argument("--only", default="", help="criteria, with commas; by default all")

@@ -14,7 +14,7 @@ STEPS = 2000
 
 
 def scenario() -> dict[str, object]:
-    """Give the path: it carries 125 packets of 1000 bytes in a step."""
+    """Return the path, which carries 125 packets of 1000 bytes in a step."""
     return ackclock.scenario(
         ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="60 packets"),
         ackclock.flow("reno", rtt="100 ms"),
@@ -26,7 +26,7 @@ def vector() -> float:
     """Return the steps per second of CPU time of many environments advanced together."""
     environment = ackclock_gym.WindowVectorEnv(scenario(), PLACES, step="100 ms")
     observation, _ = environment.reset(seed=1)
-    # The window stays near what the path holds, so that every step carries what it can.
+    # The window stays near the path's capacity, so that every step carries as much as it can.
     actions = np.zeros((PLACES, 2), np.float32)
     actions[:, 1] = 0.7
     before = time.process_time()
@@ -37,7 +37,7 @@ def vector() -> float:
 
 
 def single() -> float:
-    """Give the same of one environment."""
+    """Return the same for one environment."""
     environment = ackclock_gym.WindowEnv(scenario(), step="100 ms")
     observation, _ = environment.reset(seed=1)
     action = np.array([0.0, 0.7], np.float32)
@@ -50,7 +50,7 @@ def single() -> float:
 
 
 def engine() -> float:
-    """Give the same of the engine alone: the run at once, under a constant window."""
+    """Return the same for the engine alone: a whole run, under a constant window."""
     run = scenario()
     run["flow"] = [ackclock.flow("constant", rtt="100 ms", params={"window": 150})]
     checked = ackclock.engine.read(run)

@@ -1,4 +1,4 @@
-"""Instructions per data packet, counted by valgrind, and their comparison with those kept.
+"""Instructions per data packet, counted by valgrind, and their comparison with the kept counts.
 
 Time depends on what else the machine does; the number of instructions does not. Each load is run
 twice, for a shorter and a longer simulated time, under callgrind, and
@@ -31,10 +31,10 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "benches" / "instructions.csv"
 HEAD = ["load", "instructions_per_packet"]
 TOLERANCE = 0.02
-"""Relative change that is not worth a word."""
+"""Relative change that is not worth a report."""
 UPDATE = ".venv/bin/python benches/instructions.py --update"
 
-# Nothing of the package: what it imports would be most of the run. Each time is simulated by a copy
+# Without the package, whose imports would be most of the run. Each time is simulated by a copy
 # of the process that has loaded everything.
 RUN = """
 import importlib.machinery, importlib.util, posix, sys
@@ -57,7 +57,7 @@ TRACE = "".join(f"{ms}\n" * (8 if ms % 1000 < 800 else 4) for ms in range(1, 200
 
 @dataclass(frozen=True)
 class Load:
-    """What is counted: a bottleneck with an RTT of 100 ms, by default one Reno flow with SACK."""
+    """A load: a bottleneck with an RTT of 100 ms, by default one Reno flow with SACK."""
 
     meaning: str
     flow: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Load:
     two_hops: bool = False
 
     def scenario(self) -> dict[str, Any]:
-        """Give the tables of the scenario, without a duration."""
+        """Return the tables of the scenario, without a duration."""
         flow = {"controller": "reno", "rtt": "100 ms", **self.flow}
         if "transport" not in flow:
             flow = {"recovery": "sack"} | flow
@@ -92,7 +92,7 @@ class Load:
 
 
 def queue(kind: str, **settings: Any) -> dict[str, Any]:
-    """Give the bottleneck a queue of 1250 packets (one BDP) of some kind."""
+    """Return the settings of a queue of some kind with 1250 packets (one BDP)."""
     return {"queue": {"kind": kind, "limit": "1250 packets", **settings}}
 
 
@@ -118,7 +118,7 @@ LOADS = {
 
 
 def write(load: Load, seconds: float, folder: Path) -> Path:
-    """Write the scenario of a load that lasts some simulated seconds, and give its file."""
+    """Write the scenario of a load that lasts some simulated seconds, and return its file."""
     file = folder / f"{seconds}-s.json"
     tables = load.scenario() | {"run": {"duration": f"{seconds} s"}}
     file.write_text(json.dumps(tables), encoding="utf-8")
@@ -160,7 +160,7 @@ def count(load: Load, extension: Path, profile: Path | None) -> int:
         ]
         environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        # Of the two copies in turn, and then of the process that has waited for them.
+        # The counts of the two copies in turn, and then of the process that has waited for them.
         collected = re.findall(r"^==(\d+)== Collected : (\d+)$", done.stderr, re.MULTILINE)
         if done.returncode != 0 or len(collected) != len(files) + 1:
             sys.exit(f"{load.meaning}: {done.stderr.strip()}")
@@ -186,7 +186,7 @@ def measure(names: list[str], extension: Path, profiles: Path | None) -> dict[st
 
 
 def compare(found: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """Compare counts with those kept.
+    """Compare counts with the kept ones.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def compare(found: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str
 
 
 def read() -> dict[str, int]:
-    """Read the counts kept."""
+    """Read the kept counts."""
     if not KEPT.exists():
         return {}
     with KEPT.open(encoding="utf-8", newline="") as file:
@@ -222,8 +222,8 @@ def read() -> dict[str, int]:
 
 
 def update(found: Mapping[str, int]) -> None:
-    """Keep counts, and put the table of all into docs/performance.md."""
-    # Only here, because it needs the package.
+    """Keep counts, and put the whole table into docs/performance.md."""
+    # Imported only here, because it needs the package.
     from shared import put
 
     from ackclock.draw import markdown

@@ -23,7 +23,7 @@ from ackclock.draw import markdown, plots
 from ackclock.engine import Run
 
 CONTROLS = {"Illinois": "illinois", "FIT": "fit", "Africa": "africa", "BIC": "bic"}
-# As the reference measurements of Linux 6.12; 948 bytes of 1000 are the application's.
+# As in the reference measurements of Linux 6.12; 948 bytes of 1000 are the application's.
 PACKET, SEGMENT = 1000, 948
 DURATION_S, WARMUP_S = 60, 10
 PATHS = {"no random loss": 0.0, "0.1 % random loss": 0.001}
@@ -40,7 +40,7 @@ LARGEST_COST = 1.05
 
 
 def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict[str, Any]]:
-    """Trace a transfer over the emulated path; the run and the emulator's own report."""
+    """Trace a transfer over the emulated path; return the run and the emulator's own report."""
     report = directory / "report.json"
     with loaded(control):
         trace = subprocess.Popen(
@@ -225,7 +225,7 @@ def _cable() -> Iterator[tuple[str, str]]:
 
 
 def _busy_s() -> float:
-    """Seconds that all processors were busy since the start, as /proc/stat begins."""
+    """Return the busy seconds of all processors since the start, from the first line of /proc/stat."""
     user, nice, system, _idle, _wait, irq, softirq, *_ = (
         int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     )
@@ -296,7 +296,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
 
 
 def main() -> None:
-    """Measure what is named, or all, and put the tables into docs/kernel.md. Needs root."""
+    """Measure the named tables, or all, and put them into docs/kernel.md. Needs root."""
     for name in sys.argv[1:] or PARTS:
         put(KERNEL_PAGE, name, "bench-kernel", PARTS[name]())
 

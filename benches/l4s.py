@@ -20,12 +20,12 @@ RTTS_MS = (5, 10, 20, 50, 100)
 # Flows of Prague, flows of CUBIC.
 MIXES = ((1, 1), (1, 8), (2, 2), (4, 4), (8, 1), (8, 8))
 SECONDS, WARMUP, RUNS = 60, 15, 4
-# What the acceptance of a coupled queue allows the ratio of the rates of two flows.
+# The range of ratios of two flows' rates that the acceptance test of a coupled queue allows.
 MOST_RATIO = 2.3
 
 
 def simulate(rtt_ms: int, flows: tuple[int, int], run: int) -> tuple[float, float, float]:
-    """Give the ratio of the rates of two flows, the L queue's delay at p99 and C's median, ms."""
+    """Return the ratio of the rates of two flows, the L queue's delay at p99 and C's median, ms."""
     kinds = [("prague", flows[0]), ("cubic", flows[1])]
     path = {
         "rate": f"{RATE_MBPS} Mbit/s",
@@ -54,7 +54,7 @@ def simulate(rtt_ms: int, flows: tuple[int, int], run: int) -> tuple[float, floa
 
 
 def measure() -> NDArray[np.float64]:
-    """Give the three numbers, by mix, round trip and run."""
+    """Return the three numbers, by mix, round trip and run."""
     return np.array([[[simulate(rtt, mix, run) for run in range(RUNS)] for rtt in RTTS_MS] for mix in MIXES])
 
 

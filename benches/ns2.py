@@ -27,11 +27,11 @@ RATE_MBPS, DELAY_MS, QUEUE_PACKETS = 100, 50, 1250
 ROUNDS = {300: 5, 3000: 2}
 """How often each program runs, by simulated seconds; each takes its turn in every round."""
 LARGEST_DIFFERENCE = 0.02
-"""In packets sent: beyond it the programs do not do the same work."""
+"""Largest relative difference of packets sent: beyond it the programs do not do the same work."""
 
 
 def scripts(seconds: int, folder: Path) -> dict[str, list[str]]:
-    """Give the commands that run ns-2, by what they do.
+    """Return the commands that run ns-2, by their description.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def scripts(seconds: int, folder: Path) -> dict[str, list[str]]:
 
 
 def scenario(seconds: int) -> dict[str, object]:
-    """Give the same path to ackclock."""
+    """Return the same path as a scenario of ackclock."""
     queue = build.packets(QUEUE_PACKETS)
     path = build.dumbbell(build.mbps(RATE_MBPS), build.milliseconds(DELAY_MS), queue)
     path["dumbbell"]["reverse"] = {"queue": path["dumbbell"]["queue"]}
@@ -73,7 +73,7 @@ def scenario(seconds: int) -> dict[str, object]:
 
 
 def time_of(command: Sequence[str]) -> tuple[float, str]:
-    """Run a command, and give its processor time in seconds, user and system, and its output."""
+    """Run a command; return its processor time in seconds, user and system, and its output."""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output)
         _, status, usage = os.wait4(process.pid, 0)
@@ -85,7 +85,7 @@ def time_of(command: Sequence[str]) -> tuple[float, str]:
 
 
 def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> str:
-    """Give the geometric mean of the ratios of pairs, with its interval (95 %, t of the logs)."""
+    """Return the geometric mean of the ratios of pairs, with its interval (95 %, t of the logs)."""
     logs = np.log(numerators) - np.log(denominators)
     middle = math.exp(logs.mean())
     half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else math.nan
@@ -95,7 +95,7 @@ def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> str:
 
 
 def compare(seconds: int, rounds: int) -> list[list[str]]:
-    """Let the programs take turns, and give a row of the table for each way to run ns-2."""
+    """Let the programs take turns; return a row of the table for each way to run ns-2."""
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
         file = folder / "path.json"

@@ -1,4 +1,4 @@
-"""What a profile gains: digests, instructions and processor time with it and without.
+"""The gain of a profile: digests, instructions and processor time with and without it.
 
 The profile is kept for wheels if it makes the engine at least 5 % faster, and removed otherwise.
 """
@@ -22,19 +22,19 @@ from ackclock.metrics import over_runs
 
 TIMED = ("reno", "1000-flows", "rack", "cubic", "bbr", "red", "codel", "delayed-ack", "quic")
 LONGER = 10
-"""Times the simulated time of what is counted, so that starting weighs little."""
+"""Factor of the simulated times, so that starting weighs little."""
 LEAST = 1.05
-"""How many times as fast it must be to be worth a second build."""
+"""The speed-up that is worth a second build."""
 
 
 def digests(extension: Path) -> str:
-    """Give the digests of all that the profile is learnt from."""
+    """Return the digests of all runs that the profile is learnt from."""
     command = [sys.executable, str(ROOT / "benches" / "train.py"), str(extension)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def seconds(extension: Path, file: Path) -> float:
-    """Give the processor time of a process that simulates, user's and system's."""
+    """Return the processor time of a process that simulates, user and system."""
     command = [sys.executable, "-S", "-c", RUN, str(extension), str(file)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
@@ -45,7 +45,7 @@ def seconds(extension: Path, file: Path) -> float:
 
 
 def times(without: Path, profiled: Path, pairs: int) -> dict[str, tuple[float, str]]:
-    """Give the ratio of processor times, without over with, and its words; pairs in turn."""
+    """Return the ratio of processor times, without over with, and its text; pairs in turn."""
     found = {}
     for name in TIMED:
         with tempfile.TemporaryDirectory() as folder:

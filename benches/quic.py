@@ -18,7 +18,7 @@ from ackclock.draw import markdown
 PAGE, SPEED = ROOT / "docs" / "quic.md", ROOT / "docs" / "performance.md"
 
 SIMULATED = ("reno", "illinois", "bic", "fit", "cubic")
-# TCP as QUIC is.
+# TCP configured like QUIC.
 AS_QUIC = {
     "growth": "per_packet",
     "delayed_ack": 2,
@@ -155,7 +155,7 @@ def live() -> list[str]:
 
 
 def profile() -> list[str]:
-    """Sample where a transfer over loopback spends its time, with `perf`."""
+    """Profile a transfer over loopback with `perf`."""
     run("cargo", "build", "--quiet", "--release", "-p", "ackclock-quic", "--example", "transfer", cwd=ROOT)
     program = ROOT / "target" / "release" / "examples" / "transfer"
     lines = [
@@ -223,7 +223,7 @@ PARTS: dict[str, tuple[Path, Callable[[], list[str]]]] = {
 
 
 def main() -> None:
-    """Measure what is named, or all, and put the tables into the pages. Needs root and perf."""
+    """Measure the named tables, or all, and put them into the pages. Needs root and perf."""
     for name in sys.argv[1:] or PARTS:
         page, measure = PARTS[name]
         put(page, name, "bench-quic", measure())

@@ -1,4 +1,4 @@
-"""What the benches share: the command, campaigns over the emulated link, tables in pages."""
+"""Parts that the benches share: the command, campaigns over the emulated link, tables in pages."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SERVER = "10.77.0.2"
 
 
 def run(*command: str, **settings: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command that must succeed; its output is kept."""
+    """Run a command that must succeed; return its output."""
     return subprocess.run(command, check=True, text=True, capture_output=True, **settings)
 
 
 @contextmanager
 def loaded(*controls: str) -> Iterator[None]:
-    """Have controls in the kernel meanwhile, whatever happens."""
+    """Load controls into the kernel for the duration of the block, and always unload them."""
     try:
         run(COMMAND, "kernel", "load", *controls)
         yield
@@ -39,7 +39,7 @@ def loaded(*controls: str) -> Iterator[None]:
 
 
 def path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:
-    """Give a dumbbell with a queue in packets and random losses."""
+    """Return a dumbbell with a queue in packets and random losses."""
     random = {"loss": {"kind": "bernoulli", "rate": loss}} if loss else {}
     delay, limit = build.milliseconds(rtt_ms / 2), build.packets(queue)
     made: dict[str, Any] = build.dumbbell(rate, delay, limit, **random)["dumbbell"]
@@ -47,7 +47,7 @@ def path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:
 
 
 def put(page: Path, name: str, target: str, lines: Sequence[str]) -> None:
-    """Replace what is between the marks of a part of a page."""
+    """Replace the text between the marks of a part of a page."""
     begin, end = f"<!-- {name}: made by `make {target}` -->", f"<!-- end of {name} -->"
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(begin)

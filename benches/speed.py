@@ -34,7 +34,7 @@ class Load:
     simulated_s: float
 
     def scenario(self) -> dict[str, Any]:
-        """Give the tables of the scenario."""
+        """Return the tables of the scenario."""
         # Packets of 8000 bits: rate * 0.1 s / 8000 bits fill the path.
         product = build.packets(self.rate_mbps * 1_000_000 // 80_000)
         path = build.dumbbell(build.mbps(self.rate_mbps), "50 ms", product)
@@ -59,7 +59,7 @@ LOADS = (
 
 @dataclass(frozen=True)
 class Timing:
-    """What one process took."""
+    """The time and memory of one process."""
 
     wall_s: float
     peak_mb: float
@@ -70,7 +70,7 @@ def measure(file: Path) -> Timing:
     """Run a scenario in a process of its own."""
     command = [str(ROOT / ".venv" / "bin" / "ackclock"), "simulate", str(file), "--json"]
     begin = time.perf_counter()
-    # Not read here: a process begins with the peak of the one that starts it.
+    # Not read in this process: a process begins with the peak of the one that starts it.
     with tempfile.NamedTemporaryFile() as output:
         with subprocess.Popen(command, stdout=output) as process:
             _, status, usage = os.wait4(process.pid, 0)

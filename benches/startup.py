@@ -32,7 +32,7 @@ LOADS = ((1, 1), (1, 100), (1, 1000), (100, 100))
 
 
 def scenario(flows: int, simulated_s: int) -> dict[str, Any]:
-    """Give Reno flows on a link of 100 Mbit/s, RTT 100 ms, with a buffer of one BDP."""
+    """Return Reno flows on a link of 100 Mbit/s, RTT 100 ms, with a buffer of one BDP."""
     return ackclock.scenario(
         ackclock.dumbbell("100 Mbit/s", "50 ms", "1250 packets"),
         ackclock.flow("reno", rtt="100 ms", count=flows, overhead="10 us"),
@@ -41,7 +41,7 @@ def scenario(flows: int, simulated_s: int) -> dict[str, Any]:
 
 
 def processor_ms(command: list[str]) -> float:
-    """Run a command that must succeed; give its processor time, milliseconds."""
+    """Run a command that must succeed; return its processor time, milliseconds."""
     # Bytecode is kept, as it is where ackclock is installed.
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=kept) as process:
@@ -81,7 +81,7 @@ def commands(directory: Path) -> list[list[str]]:
 
 
 def stages(flows: int, simulated_s: int, directory: Path) -> list[str]:
-    """Time what happens to one run in a process that has loaded everything, milliseconds."""
+    """Time the steps of one run in a process that has loaded everything, milliseconds."""
     found: dict[str, list[float]] = {}
     given = scenario(flows, simulated_s)
 

@@ -36,7 +36,7 @@ MIXES: dict[str, tuple[str, ...]] = {
     "one of each": ("bbr", "cubic"),
     "two of each": ("bbr", "cubic", "bbr", "cubic"),
 }
-# A second apart, so that no flow's slow start meets another's.
+# A second apart, so that slow starts do not overlap.
 START_S, FIRST_PORT = 1.0, 5201
 SECONDS, LEFT_OUT, TURNS, RUNS = 120, 1 / 3, 2, 16
 OURS = ("bbr-linux", "bbr")
@@ -78,7 +78,7 @@ def _goodput(file: Path, start_s: float, seconds: int) -> float:
 
 
 def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
-    """Give the goodputs of the kernel's flows and the share of packets that were late."""
+    """Return the goodputs of the kernel's flows and the share of packets that were late."""
     starts = [START_S * place for place in range(len(case.controls))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -141,7 +141,7 @@ def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
 
 
 def simulate(case: Case, seconds: int, bbr: str) -> NDArray[np.float64]:
-    """Give goodputs in Mbit/s with `bbr` as BBR, a row per run and a column per flow."""
+    """Return goodputs in Mbit/s with `bbr` as BBR, a row per run and a column per flow."""
     flows = [
         {
             "controller": bbr if control == "bbr" else control,
@@ -195,7 +195,7 @@ def measure(cases: Sequence[Case], turns: int, seconds: int) -> pl.DataFrame:
 
 
 def _of_bbr(case: Case, goodputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give what the BBR flows have together: Mbit/s where they are alone, otherwise a share."""
+    """Return the total of the BBR flows: Mbit/s where they are alone, otherwise a share."""
     own = goodputs[:, [control == "bbr" for control in case.controls]].sum(axis=1)
     both: NDArray[np.float64] = own if len(case.controls) == 1 else own / goodputs.sum(axis=1)
     return both

@@ -74,7 +74,7 @@ def _by_hand() -> float:
 
 
 def _by_sweep(kind: str) -> float:
-    """Time the sweep itself: a cluster is there before its sweeps."""
+    """Time the sweep itself; a cluster is started before its sweeps."""
     with tempfile.TemporaryDirectory(dir=".") as output:
         code = SWEEP_BY.replace('"sweep.toml",', f'"sweep.toml", {output!r},')
         out, _ = _start(code, kind).communicate()

@@ -1,4 +1,4 @@
-"""What an instrumented extension learns from: the repository's scenarios, every control, QUIC.
+"""The training runs of an instrumented extension: the repository's scenarios, every control, QUIC.
 
 usage: train.py EXTENSION
 """
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def scenarios(controls: list[str]) -> Iterator[tuple[str, str, bool]]:
-    """Give what is run: name, text, and whether it is JSON."""
+    """Return the runs: name, text, and whether it is JSON."""
     for file in sorted((ROOT / "scenarios").glob("*.toml")):
         yield str(file), file.read_text(encoding="utf-8"), False
     path = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": {"kind": "droptail", "limit": "60 kB"}}

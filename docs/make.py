@@ -50,7 +50,7 @@ Row = dict[str, Any]
 
 
 def _measured(row: Row) -> str:
-    """Write what was simulated with its interval."""
+    """Return a simulated value with its interval, as text."""
     if row["simulated"] is None:
         return "-"
     if row["low"] is None:
@@ -191,7 +191,7 @@ SIDE_BY_SIDE = (
 
 
 def write_reproduction(results: Path) -> None:
-    """Write docs/reproduction.md from a reproduction, which says so if some of it was quick."""
+    """Write docs/reproduction.md from a reproduction; the page says if some of it was quick."""
     records = [json.loads(file.read_text("utf-8")) for file in results.glob("*/*/artefact.json")]
     quick = (
         " Artefacts here are of quick runs: three seeds, and shorter than the papers'."
@@ -230,7 +230,7 @@ def write_reproduction(results: Path) -> None:
 
 
 def claims() -> str:
-    """Give the text of docs/claims.md, which needs no run."""
+    """Return the text of docs/claims.md, which needs no run."""
     text = [
         "# What the papers say, and the claims that check it",
         "",
@@ -250,12 +250,12 @@ def claims() -> str:
 
 
 ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
-"""What stands around the table in the page of a paper."""
+"""The marks around the table in the page of a paper."""
 PACKAGES = Path("python") / "ackclock_papers"
 
 
 def held(module: str) -> list[str]:
-    """Return the artefacts that a file has by its name: ``figures_9_and_11_to_13``, ``section_iv``."""
+    """Return the artefacts of a file by its name: ``figures_9_and_11_to_13``, ``section_iv``."""
     named = re.fullmatch(r"(figure|section|table)s?_(.+)", module)
     if named is None:
         return []

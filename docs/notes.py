@@ -1,4 +1,4 @@
-"""Prints the notes of a release, its part of CHANGELOG.md: `python docs/notes.py 0.1.0`."""
+"""Print the notes of a release, its part of CHANGELOG.md: `python docs/notes.py 0.1.0`."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ CHANGELOG = Path(__file__).resolve().parents[1] / "CHANGELOG.md"
 
 
 def notes(version: str, text: str) -> str:
-    """Give the part of a changelog about one version.
+    """Return the part of a changelog about one version.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 BIN=.venv/bin
 PYTHON=${PYTHON:-python3}
 
-# uv as this machine has it, else as the registry has it, and the environment that it fills.
+# uv of this machine, else of the registry, and the environment that it fills.
 uv() {
     local installed
     installed=$(type -P uv || true)
@@ -21,10 +21,10 @@ uv() {
 
 # Documentation tests would ask the make that runs everything for its tokens, which only a make gets.
 unset MAKEFLAGS MFLAGS
-# Tests start hundreds of processes: none of them is to compile Python again, even where the environment asks for that.
+# Tests start hundreds of processes: none of them should compile Python again, even where the environment asks for that.
 unset PYTHONDONTWRITEBYTECODE
 
-# Groups of Python's packages that tests need, of those in pyproject.toml.
+# The groups of pyproject.toml that tests need.
 TESTED=(development notebooks cluster gym)
 # What `make test` runs; the rest is for `make test-all`.
 CORE=(tests --ignore=tests/satellites python/ackclock python/ackclock_papers)
@@ -32,7 +32,7 @@ SATELLITES=(tests/satellites python/ackclock_evaluate python/ackclock_gym python
 # It loads controls into the kernel, so `make kernel-test` runs it.
 KERNEL_STORY=tests/test_stories.py::test_a_kernel_developer
 
-# Whether tests may make network namespaces with TUN devices; the one made here goes away at once.
+# Whether tests may make network namespaces with TUN devices; the one made here is removed at once.
 can_emulate() { { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1; }
 can_build_loader() {
     { { command -v clang-19 || command -v clang-14 || command -v clang; } && pkg-config --exists libelf; } > /dev/null 2>&1
@@ -42,10 +42,10 @@ can_deny() { cargo deny --version > /dev/null 2>&1; }
 can_count() { { test "$(uname -m)" = x86_64 && command -v valgrind; } > /dev/null 2>&1; }
 host() { rustc -vV | sed -n 's/^host: //p'; }
 
-# The crates that decide what a run gives, and those around them: the kernel's loader, the emulated path, campaigns.
+# The crates that decide the results of a run, and those around them: the kernel's loader, the emulated path, campaigns.
 CORE_CRATES=(--package ackclock-units --package ackclock-cc --package ackclock-scenario --package ackclock-trace
     --package ackclock-sim --package ackclock-quic --package ackclock-kernel --features ackclock-quic/simulate)
-# With ackclock-quic, so that what both depend on has the same features and is compiled once.
+# Together with ackclock-quic, so that common dependencies have the same features and are compiled once.
 SATELLITE_CRATES=(--package ackclock-kernel --package ackclock-link --package ackclock-measure --package ackclock-quic
     --features ackclock-quic/simulate)
 LOADER=()
@@ -58,6 +58,6 @@ WASM=wasm32-unknown-unknown
 wasm_by_rustup() { test -d "$(rustc --print sysroot)/lib/rustlib/$WASM/lib"; }
 wasm_by_debian() { { test -x /usr/bin/rustc && command -v wasm-ld-19; } > /dev/null 2>&1; }
 
-# The programs that a wheel carries, and what profile-guided optimisation leaves.
+# The programs that a wheel contains, and the output of profile-guided optimisation.
 PROGRAMS=python/ackclock_paths/programs
 PGO=$PWD/target/pgo

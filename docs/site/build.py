@@ -1,4 +1,4 @@
-"""Puts the pages of the documentation site together and builds it; `make site` runs it.
+"""Collect the pages of the documentation site and build it; `make site` runs it.
 
 The pages are those of docs/ and of the root of the repository; the list of controls and the keys of
 scenarios are made from the registry and the schema, the reference from the docstrings.
@@ -47,7 +47,7 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def placed(file: Path) -> Path | None:
-    """Give where a file of the repository is on the site, none if it is not there."""
+    """Return the path of a repository's file on the site, None if it is not on the site."""
     if file.parent.parent == ROOT / "papers":
         return PAGES / "papers" / f"{file.parent.name}.md"
     if file.parent == ROOT:
@@ -58,7 +58,7 @@ def placed(file: Path) -> Path | None:
 
 
 def linked(text: str, page: Path, target: Path) -> str:
-    """Let links lead to the site's pages; what is not on it is named and not linked."""
+    """Make links lead to the site's pages; targets that are not on the site lose their links."""
 
     def one(match: re.Match[str]) -> str:
         mark, words, path, anchor = match.groups(default="")

@@ -20,17 +20,17 @@ STARTUP, DRAIN, PROBE_BW, PROBE_RTT = range(4)
 CYCLE = (1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """Pacing gains of ProbeBW in turn."""
 FIRST_PHASE = 2
-"""Where the cycle begins: the draft draws it, and a simulation is to be repeatable."""
+"""The first phase of the cycle: random in the draft, fixed here so that simulations are repeatable."""
 BANDWIDTH_ROUNDS = 10
 """Round trips over which the largest delivery rate counts."""
 FULL_GROWTH, FULL_ROUNDS = 1.25, 3
-"""The pipe is full when the rate has not grown by this factor for so many round trips."""
+"""The pipe is full when the rate has not grown by this factor for this many round trips."""
 LEAST_PACKETS = 4.0
 """Window in ProbeRTT, and smallest window otherwise."""
 EXTRA_PACKETS = 3.0
 """Room beyond rate times delay, for delayed and aggregated acknowledgements."""
 UNKNOWN_RTT_S = 1e-3
-"""What the first pacing rate assumes while no RTT is measured."""
+"""The RTT that the first pacing rate assumes before a measurement."""
 HALF_TICK_S = 0.5e-12
 """The simulator counts picoseconds: a difference of less than half of that is rounding."""
 
@@ -100,16 +100,16 @@ class Bbr(Control):
 
     @property
     def pacing_gain(self) -> float:
-        """What the rate is multiplied by."""
+        """The factor of the rate."""
         return (self.high_gain, 1.0 / self.high_gain, CYCLE[self.phase], 1.0)[self.mode]
 
     @property
     def window_gain(self) -> float:
-        """What the product of rate and delay is multiplied by."""
+        """The factor of the product of rate and delay."""
         return (self.high_gain, self.high_gain, self.cwnd_gain, 1.0)[self.mode]
 
     def on_ack(self, ack: Ack) -> None:
-        """Measure, change the mode where it is time, and set rate and window."""
+        """Measure, change the mode when due, and set rate and window."""
         is_new_round = self.count_round_trips(ack)
         self.in_flight = float(ack.in_flight)
         if self.rtprop_s is None:
@@ -126,7 +126,7 @@ class Bbr(Control):
         self.set_window(max(ack.credit, float(ack.delivered)))
 
     def count_round_trips(self, ack: Ack) -> bool:
-        """Count by what is delivered (section 4.1.1.3); return whether a round trip has ended."""
+        """Count round trips by deliveries (section 4.1.1.3); return whether one has ended."""
         if ack.rate is None:
             return False
         prior = ack.rate.prior_delivered
@@ -138,7 +138,7 @@ class Bbr(Control):
         return ack.delivered > 0
 
     def update_model(self, ack: Ack) -> bool:
-        """Take rate and RTT; return whether RTprop had grown too old."""
+        """Take a sample of rate and RTT; return whether RTprop had expired."""
         sample = ack.rate
         if sample is not None and sample.interval_s > 0.0 and ack.delivered > 0:
             rate = sample.delivered / sample.interval_s
@@ -173,7 +173,7 @@ class Bbr(Control):
         self.lost_in_phase = False
 
     def advance_mode(self, ack: Ack, has_expired: bool) -> None:
-        """Go to the next mode, where it is time."""
+        """Move to the next mode when due."""
         if self.mode == STARTUP and self.is_filled:
             self.mode = DRAIN
         target = self.target(1.0)
@@ -184,7 +184,7 @@ class Bbr(Control):
         self.probe_rtt(ack.now_s, has_expired)
 
     def phase_is_over(self, ack: Ack) -> bool:
-        """Return whether the phase lasted long enough, and has had its effect."""
+        """Return whether the phase has lasted long enough and had its effect."""
         spent_s = ack.now_s - self.phase_began_s
         is_long = self.rtprop_s is not None and spent_s > self.rtprop_s + HALF_TICK_S
         gain = CYCLE[self.phase]
@@ -195,7 +195,7 @@ class Bbr(Control):
         return is_long or (gain < 1.0 and not has_reached)
 
     def probe_rtt(self, now_s: float, has_expired: bool) -> None:
-        """Empty the path for a while when RTprop has not been seen for long."""
+        """Drain the path for a while when RTprop has not been measured for long."""
         if self.mode != PROBE_RTT:
             if has_expired:
                 self.mode, self.probe_rtt_ends_s = PROBE_RTT, None

@@ -63,12 +63,12 @@ class Dctcp(Control):
             self.cut_ends_at = None
 
     def begin_cut(self) -> None:
-        """Let no mark count until what is in flight is acknowledged."""
+        """Ignore marks until the packets in flight are acknowledged."""
         self.window_before_cut = self.window
         self.cut_ends_at = self.delivered + max(self.in_flight, 1)
 
     def on_loss(self, loss: Loss) -> None:  # noqa: ARG002
-        """Halve the window; where a mark has cut it already, this replaces that cut."""
+        """Halve the window; if a mark has cut it already, this replaces that cut."""
         window = self.window
         before = window if self.cut_ends_at is None else self.window_before_cut
         self.begin_cut()

@@ -1,7 +1,7 @@
 # /// script
 # dependencies = ["ackclock", "marimo"]
 # ///
-"""One flow on a path that one sets with sliders: `marimo run sliders.py`."""
+"""One flow on a path that is set with sliders: `marimo run sliders.py`."""
 
 import marimo
 
