@@ -1,4 +1,4 @@
-# The six targets that one needs; every other file of scripts/ is a target, too. Variables are passed to the scripts:
+# The main targets; every other file of scripts/ is a target, too. Variables are passed to the scripts:
 # make fuzz FUZZ_SECONDS=20.
 MAIN := run test test-all site clean
 OTHERS := $(filter-out $(MAIN),$(filter-out %.sh,$(notdir $(wildcard scripts/*))))

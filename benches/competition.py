@@ -70,7 +70,7 @@ class Row:
     def kinds(self) -> list[list[int]]:
         """Return the groups of flows whose shares are compared: equal flows together."""
         flows = list(zip(self.controls, self.rtts_ms, strict=True))
-        return [[place for place, one in enumerate(flows) if one == kind] for kind in dict.fromkeys(flows)]
+        return [[place for place, name in enumerate(flows) if name == kind] for kind in dict.fromkeys(flows)]
 
 
 ROUND_TRIPS, AGAINST_RENO = "round trips", "beside Reno"  # The latter is a key of the kept data.
@@ -185,11 +185,15 @@ def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
 
 def _goodput(transfer: dict[str, Any], start_s: float, seconds: int) -> float:
     """Mbit/s that the server read in the whole seconds that lie in the measured part of a turn."""
-    intervals = [one["sum"] for one in transfer["server_output_json"]["intervals"]]
+    intervals = [interval["sum"] for interval in transfer["server_output_json"]["intervals"]]
     first, last = LEFT_OUT * seconds - start_s, seconds - start_s
-    inside = [one for one in intervals if first <= round(one["start"]) and round(one["end"]) <= last]
+    inside = [
+        interval
+        for interval in intervals
+        if first <= round(interval["start"]) and round(interval["end"]) <= last
+    ]
     span = inside[-1]["end"] - inside[0]["start"]
-    return float(sum(one["bytes"] for one in inside) * 8e-6 / span)
+    return float(sum(interval["bytes"] for interval in inside) * 8e-6 / span)
 
 
 def simulate(row: Row, seconds: int, **tcp: Any) -> NDArray[np.float64]:
@@ -216,7 +220,7 @@ def simulate(row: Row, seconds: int, **tcp: Any) -> NDArray[np.float64]:
             for name, rtt, start in zip(row.controls, row.rtts_ms, STARTS_S, strict=True)
         ],
     }
-    runs = [ackclock.simulate(scenario, run=one, record=False).summary for one in range(RUNS)]
+    runs = [ackclock.simulate(scenario, run=number, record=False).summary for number in range(RUNS)]
     return np.array([[flow["goodput_mbps"] * SEGMENT / PACKET for flow in run["flows"]] for run in runs])
 
 
@@ -228,9 +232,9 @@ def measure(rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = N
         for turn, row in itertools.product(range(1, turns + 1), rows):
             for attempt in range(1 + REPEATS):
                 place = f"{row.question}-{row.title}-{turn}-{attempt}".replace(" ", "-").lower()
-                found = _turn(row, seconds, kept and kept / place)
-                counts = not found.problems or attempt == REPEATS
-                flows = zip(row.controls, row.rtts_ms, found.goodputs, strict=True)
+                result = _turn(row, seconds, kept and kept / place)
+                counts = not result.problems or attempt == REPEATS
+                flows = zip(row.controls, row.rtts_ms, result.goodputs, strict=True)
                 records += [
                     {
                         "question": row.question,
@@ -243,15 +247,15 @@ def measure(rows: Sequence[Row], turns: int, seconds: int, kept: Path | None = N
                         "control": CONTROLS[control][0],
                         "rtt_ms": rtt,
                         "goodput_mbps": round(goodput, 3),
-                        "late_share": round(found.late_share, 5),
-                        "problems": found.problems,
+                        "late_share": round(result.late_share, 5),
+                        "problems": result.problems,
                     }
                     for flow, (control, rtt, goodput) in enumerate(flows)
                 ]
                 print(
                     f"turn {turn} of {turns}, {row.question}, {row.title}: "
-                    f"{', '.join(f'{goodput:.1f}' for goodput in found.goodputs)} Mbit/s; late: "
-                    f"{100 * found.late_share:.2f} %{found.problems and '; ' + found.problems}",
+                    f"{', '.join(f'{goodput:.1f}' for goodput in result.goodputs)} Mbit/s; late: "
+                    f"{100 * result.late_share:.2f} %{result.problems and '; ' + result.problems}",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -300,9 +304,9 @@ HEADS = {
 }
 
 
-def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
+def page(measured: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
     """Return the lines of the page: the numbers of the turns next to the simulator's."""
-    turns, seconds = found["turn"].n_unique(), int(found["seconds"][0])
+    turns, seconds = measured["turn"].n_unique(), int(measured["seconds"][0])
     lines = [
         f"100 Mbit/s, a droptail queue of {QUEUE} packets of {PACKET} bytes, starts at "
         f"{', '.join(f'{start:g}' for start in STARTS_S)} s. {turns} turns of {seconds} s, of "
@@ -313,7 +317,7 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
         f"more than {100 * LARGEST_DIFFERENCE:.0f} %; the largest difference is given, and how "
         "probable one as large as the clearest is by chance alone, by Student's test."
     ]
-    counting = found.filter("counts")
+    counting = measured.filter("counts")
     for question, (head, name, flows) in HEADS.items():
         columns = [f"{flow}, {where}" for where in ("kernel", "simulated") for flow in flows]
         cells = []
@@ -324,7 +328,7 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
             print(markdown.row(cells[-1]), flush=True)
         heads = [name, *columns, "shares agree", "chance"]
         lines += ["", head, "", *markdown.table(heads, cells)]
-    first = found.filter(pl.col("flow") == 0)
+    first = measured.filter(pl.col("flow") == 0)
     repeated = first.filter(~pl.col("counts")).height
     late = first.filter(pl.col("counts"), pl.col("problems") != "").height
     lines += [
@@ -337,10 +341,10 @@ def page(found: pl.DataFrame, rows: Sequence[Row]) -> list[str]:
 
 def table(turns: int = TURNS, seconds: int = SECONDS, kept: Path | None = None) -> list[str]:
     """Measure every row, keep the numbers of the turns, and put the simulator's next to them."""
-    found = measure(ROWS, turns, seconds, kept)
+    measured = measure(ROWS, turns, seconds, kept)
     DATA.parent.mkdir(exist_ok=True)
-    found.write_csv(DATA)
-    return page(found, ROWS)
+    measured.write_csv(DATA)
+    return page(measured, ROWS)
 
 
 def main() -> None:
@@ -360,8 +364,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.only:
         rows = [row for row in ROWS if options.only in f"{row.question}, {row.title}"]
-        found = measure(rows, options.turns, options.seconds, options.keep)
-        print("\n".join(page(found, rows)))
+        measured = measure(rows, options.turns, options.seconds, options.keep)
+        print("\n".join(page(measured, rows)))
         return
     if options.again:
         kept = pl.read_csv(DATA, schema_overrides={"problems": pl.String})

@@ -1,6 +1,6 @@
 """Instructions per data packet, counted by valgrind, and their comparison with the kept counts.
 
-Time depends on what else the machine does; the number of instructions does not. Each load is run
+Time depends on the machine's other work; the number of instructions does not. Each load is run
 twice, for a shorter and a longer simulated time, under callgrind, and
 
     instructions per packet = (instructions, longer - shorter) / (data packets, longer - shorter),
@@ -132,7 +132,7 @@ def count(load: Load, extension: Path, profile: Path | None) -> int:
     Parameters
     ----------
     load
-        What is simulated.
+        The load to simulate.
     extension
         The extension that simulates.
     profile
@@ -177,20 +177,20 @@ def measure(names: list[str], extension: Path, profiles: Path | None) -> dict[st
     def turn(name: str) -> int:
         return count(LOADS[name], extension, profiles and profiles / f"{name}.callgrind")
 
-    found = {}
+    counts = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, instructions in zip(names, pool.map(turn, names), strict=True):
-            found[name] = instructions
+            counts[name] = instructions
             print(f"{name:12} {instructions:6} instructions per data packet", flush=True)
-    return found
+    return counts
 
 
-def compare(found: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str], list[str]]:
+def compare(counts: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str], list[str]]:
     """Compare counts with the kept ones.
 
     Parameters
     ----------
-    found, kept
+    counts, kept
         Instructions per data packet, by load.
 
     Returns
@@ -200,7 +200,7 @@ def compare(found: Mapping[str, int], kept: Mapping[str, int]) -> tuple[list[str
         got better, by more than the tolerance.
     """
     worse, better = [], []
-    for name, now in found.items():
+    for name, now in counts.items():
         if name not in kept:
             worse.append(f"{name}: {now} instructions per data packet, and nothing to compare with")
             continue
@@ -221,14 +221,14 @@ def read() -> dict[str, int]:
         return {row[HEAD[0]]: int(row[HEAD[1]]) for row in csv.DictReader(file)}
 
 
-def update(found: Mapping[str, int]) -> None:
+def update(counts: Mapping[str, int]) -> None:
     """Keep counts, and put the whole table into docs/performance.md."""
     # Imported only here, because it needs the package.
     from shared import put
 
     from ackclock.draw import markdown
 
-    kept = read() | dict(found)
+    kept = read() | dict(counts)
     with KEPT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(HEAD)
@@ -260,13 +260,13 @@ def main() -> None:
             sys.exit("the extension is missing: make setup")
     if arguments.profiles:
         arguments.profiles.mkdir(parents=True, exist_ok=True)
-    found = measure(arguments.loads or list(LOADS), extension, arguments.profiles)
+    counts = measure(arguments.loads or list(LOADS), extension, arguments.profiles)
     if arguments.update:
-        update(found)
+        update(counts)
         return
-    worse, better = compare(found, read())
+    worse, better = compare(counts, read())
     if better:
-        print("\n".join(["Better, to be kept:", *better, f"  {UPDATE} {' '.join(found)}"]))
+        print("\n".join(["Better, to be kept:", *better, f"  {UPDATE} {' '.join(counts)}"]))
     if worse:
         sys.exit("\n".join(["Worse:", *worse, f"If it must be, and the commit says why: {UPDATE}"]))
 

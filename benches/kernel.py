@@ -196,8 +196,8 @@ def _simulated(control: str, rtt_ms: float, queue: int, noise: str) -> float:
         "dumbbell": path("100 Mbit/s", rtt_ms, queue, 0.01),
         "flow": [{"controller": control, "rtt": f"{rtt_ms} ms", "rtt_noise": noise}],
     }
-    runs = [ackclock.simulate(scenario, run=one, record=False) for one in range(8)]
-    return float(np.mean([one.summary["flows"][0]["goodput_mbps"] * 1448 / 1500 for one in runs]))
+    runs = [ackclock.simulate(scenario, run=number, record=False) for number in range(8)]
+    return float(np.mean([run.summary["flows"][0]["goodput_mbps"] * 1448 / 1500 for run in runs]))
 
 
 @contextmanager
@@ -273,12 +273,12 @@ def cost() -> list[str]:
             pairs = []
             for number in range(PAIRS):
                 order = ["reno", f"ack_{control}"][:: 1 if number % 2 else -1]
-                found = {name: _cost(client, address, name) for name in order}
-                pairs.append([*found[f"ack_{control}"], *found["reno"]])
+                costs = {name: _cost(client, address, name) for name in order}
+                pairs.append([*costs[f"ack_{control}"], *costs["reno"]])
             own, own_rate, reno, reno_rate = np.array(pairs).T
             ratio = bootstrap(own / reno, np.median)
-            times = [f"{np.median(one):.0f}" for one in (own, reno)]
-            rates = [f"{np.median(one):.1f}" for one in (own_rate, reno_rate)]
+            times = [f"{np.median(values):.0f}" for values in (own, reno)]
+            rates = [f"{np.median(values):.1f}" for values in (own_rate, reno_rate)]
             interval = f"{ratio.low:.3f} to {ratio.high:.3f}"
             rows.append([title, *times, f"{ratio.value:.3f}", interval, *rates])
             print(markdown.row(rows[-1]), flush=True)

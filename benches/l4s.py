@@ -58,12 +58,12 @@ def measure() -> NDArray[np.float64]:
     return np.array([[[simulate(rtt, mix, run) for run in range(RUNS)] for rtt in RTTS_MS] for mix in MIXES])
 
 
-def draw(found: NDArray[np.float64]) -> None:
+def draw(numbers: NDArray[np.float64]) -> None:
     """Draw the ratios and the delays."""
     with plots.in_style():
         figure, panels = plots.panels(2, height=2.2)
         for place, (prague, cubic) in enumerate(MIXES):
-            mean = found[place].mean(axis=1)
+            mean = numbers[place].mean(axis=1)
             label = f"{prague} Prague, {cubic} CUBIC"
             panels[0].plot(RTTS_MS, mean[:, 0], label=label, **plots.style(place))
             panels[1].plot(RTTS_MS, mean[:, 1], **plots.style(place))
@@ -80,10 +80,10 @@ def draw(found: NDArray[np.float64]) -> None:
         figure.savefig(PICTURE, dpi=150)
 
 
-def table(found: NDArray[np.float64]) -> list[str]:
+def table(numbers: NDArray[np.float64]) -> list[str]:
     """Write the numbers as a table: ratio; L's p99 / C's median in ms."""
     rows = []
-    for (prague, cubic), own in zip(MIXES, found, strict=True):
+    for (prague, cubic), own in zip(MIXES, numbers, strict=True):
         cells = [f"{prague}, {cubic}"]
         cells += ["{:.2f}; {:.1f} / {:.0f}".format(*mean) for mean in own.mean(axis=1)]
         rows.append(cells)
@@ -101,9 +101,9 @@ def table(found: NDArray[np.float64]) -> list[str]:
 
 def main() -> None:
     """Put the picture and the table into the page of Prague; a few minutes."""
-    found = measure()
-    put(PAGE, "shares", "bench-l4s", table(found))
-    draw(found)
+    numbers = measure()
+    put(PAGE, "shares", "bench-l4s", table(numbers))
+    draw(numbers)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def seconds(extension: Path, file: Path) -> float:
 
 def times(without: Path, profiled: Path, pairs: int) -> dict[str, tuple[float, str]]:
     """Return the ratio of processor times, without over with, and its text; pairs in turn."""
-    found = {}
+    ratios = {}
     for name in TIMED:
         with tempfile.TemporaryDirectory() as folder:
             load = LOADS[name]
@@ -55,9 +55,9 @@ def times(without: Path, profiled: Path, pairs: int) -> dict[str, tuple[float, s
                 float(np.log(seconds(without, file) / seconds(profiled, file))) for _ in range(pairs)
             ]
         of_all = over_runs(logarithms)
-        middle, low, high = (float(np.exp(one)) for one in (of_all.value, of_all.low, of_all.high))
-        found[name] = middle, f"{middle:.2f} ({low:.2f} to {high:.2f})"
-    return found
+        middle, low, high = (float(np.exp(bound)) for bound in (of_all.value, of_all.low, of_all.high))
+        ratios[name] = middle, f"{middle:.2f} ({low:.2f} to {high:.2f})"
+    return ratios
 
 
 def main() -> None:
@@ -71,7 +71,7 @@ def main() -> None:
     without = next((ROOT / "python" / "ackclock").glob("_native*.so"))
     if digests(without) != digests(arguments.profiled):
         sys.exit("the extension with a profile gives other digests")
-    before, after = (measure(list(LOADS), one, None) for one in (without, arguments.profiled))
+    before, after = (measure(list(LOADS), extension, None) for extension in (without, arguments.profiled))
     ratios = times(without, arguments.profiled, arguments.pairs)
     rows = [
         [

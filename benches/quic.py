@@ -76,8 +76,8 @@ def simulated() -> list[str]:
         for key, limit in limits:
             if abs(quic[key] / tcp[key] - 1) > limit:
                 raise SystemExit(f"{control}: {key} {tcp[key]}, {quic[key]}")
-        windows = [f"{one['mean_window']:.1f}" for one in (tcp, quic)]
-        goodputs = [f"{one['goodput_mbps']:.2f}" for one in (tcp, quic)]
+        windows = [f"{flow['mean_window']:.1f}" for flow in (tcp, quic)]
+        goodputs = [f"{flow['goodput_mbps']:.2f}" for flow in (tcp, quic)]
         events = f"{tcp['loss_events']}, {quic['loss_events']}"
         rows.append([control, *windows, *goodputs, events])
         print(markdown.row(rows[-1]), flush=True)
@@ -94,8 +94,8 @@ def _lossy(control: str, noise: str | None) -> str:
         "dumbbell": path("100 Mbit/s", RTT_MS, _product(), LOSS) | random,
         "flow": [{"controller": control, "transport": "quic", "rtt": f"{RTT_MS} ms", "packet": "1500 B"}],
     }
-    runs = [ackclock.simulate(scenario, run=one, record=False) for one in range(8)]
-    return f"{np.mean([one.summary['flows'][0]['goodput_mbps'] for one in runs]):.1f}"
+    runs = [ackclock.simulate(scenario, run=number, record=False) for number in range(8)]
+    return f"{np.mean([run.summary['flows'][0]['goodput_mbps'] for run in runs]):.1f}"
 
 
 def _product() -> int:
@@ -148,7 +148,7 @@ def live() -> list[str]:
         if unlimited[control] < LEAST_UNLIMITED_MBPS:
             print(f"{title}: {unlimited[control]:.0f} Mbit/s of {LEAST_UNLIMITED_MBPS}")
         virtual = [_lossy(control, None), _lossy(control, NOISE)]
-        free = [f"{found[control]:.0f}" for found in (unlimited, loopback)]
+        free = [f"{measured[control]:.0f}" for measured in (unlimited, loopback)]
         rows.append([title, f"{lossy[control]:.1f}", *virtual, *free])
         print(markdown.row(rows[-1]), flush=True)
     return [*lines, *markdown.table(heads, rows)]
@@ -209,9 +209,9 @@ def _shares(program: Path, control: str) -> list[float]:
     }
     shares = [0.0] * 5
     for line in report.stdout.splitlines():
-        if found := re.match(r"\s*([\d.]+)%\s+(.*)", line):
-            kind = next((kind for name, kind in kinds.items() if re.search(name, found[2])), 1)
-            shares[kind] += float(found[1]) / 100
+        if match := re.match(r"\s*([\d.]+)%\s+(.*)", line):
+            kind = next((kind for name, kind in kinds.items() if re.search(name, match[2])), 1)
+            shares[kind] += float(match[1]) / 100
     return shares
 
 

@@ -42,8 +42,8 @@ def path(rate: str, rtt_ms: float, queue: int, loss: float) -> dict[str, Any]:
     """Return a dumbbell with a queue in packets and random losses."""
     random = {"loss": {"kind": "bernoulli", "rate": loss}} if loss else {}
     delay, limit = build.milliseconds(rtt_ms / 2), build.packets(queue)
-    made: dict[str, Any] = build.dumbbell(rate, delay, limit, **random)["dumbbell"]
-    return made
+    dumbbell: dict[str, Any] = build.dumbbell(rate, delay, limit, **random)["dumbbell"]
+    return dumbbell
 
 
 def put(page: Path, name: str, target: str, lines: Sequence[str]) -> None:
@@ -123,10 +123,10 @@ def campaign(
         else:
             run(COMMAND, "link", *link, "--server", " ".join(serve), "--", *fetch, SERVER)
         samples = campaign.read(output).samples.filter(pl.col("side") == "client")
-    found = {}
+    goodputs = {}
     for (control,), own in samples.group_by("control"):
         after = own.filter(pl.col("second") >= measured_from_s - 0.5).sort("second")
         spans = after["second"].to_numpy()[[0, -1]]
         sizes = after["received_bytes"].to_numpy()[[0, -1]]
-        found[str(control)] = float(np.diff(sizes)[0] * 8e-6 / np.diff(spans)[0])
-    return found
+        goodputs[str(control)] = float(np.diff(sizes)[0] * 8e-6 / np.diff(spans)[0])
+    return goodputs

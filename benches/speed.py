@@ -78,10 +78,10 @@ def measure(file: Path) -> Timing:
         wall_s = time.perf_counter() - begin
         if process.returncode != 0:
             sys.exit(f"{' '.join(command)} failed with status {process.returncode}")
-        found = subprocess.check_output(
+        output = subprocess.check_output(
             ["grep", "--only-matching", '"packets_simulated": [0-9]*', output.name], text=True
         )
-    return Timing(wall_s, usage.ru_maxrss / 1024, int(found.split()[-1]))
+    return Timing(wall_s, usage.ru_maxrss / 1024, int(output.split()[-1]))
 
 
 def machine() -> list[str]:

@@ -70,25 +70,27 @@ def commands(directory: Path) -> list[list[str]]:
         "`import matplotlib.pyplot`": [*python, "import matplotlib.pyplot"],
         "`import scipy.special`": [*python, "import scipy.special"],
     }
-    found: dict[str, list[float]] = {name: [] for name in timed}
+    durations: dict[str, list[float]] = {name: [] for name in timed}
     # The first round writes bytecode and is not counted.
     for turn in range(COMMANDS + 1):
         for name, command in timed.items():
             spent_ms = processor_ms(command)
             if turn:
-                found[name].append(spent_ms)
-    return [[name, f"{min(times):.0f}", f"{statistics.median(times):.0f}"] for name, times in found.items()]
+                durations[name].append(spent_ms)
+    return [
+        [name, f"{min(times):.0f}", f"{statistics.median(times):.0f}"] for name, times in durations.items()
+    ]
 
 
 def stages(flows: int, simulated_s: int, directory: Path) -> list[str]:
     """Time the steps of one run in a process that has loaded everything, milliseconds."""
-    found: dict[str, list[float]] = {}
+    durations: dict[str, list[float]] = {}
     given = scenario(flows, simulated_s)
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         begin = time.process_time()
         result = work()
-        found.setdefault(name, []).append((time.process_time() - begin) * 1e3)
+        durations.setdefault(name, []).append((time.process_time() - begin) * 1e3)
         return result
 
     def picture(run: engine.Run) -> None:
@@ -105,8 +107,8 @@ def stages(flows: int, simulated_s: int, directory: Path) -> list[str]:
         timed("Parquet", lambda: run.save(directory / "run", force=True))  # noqa: B023
     packets = run.summary["packets_simulated"] / 1e6
     # Without the first, which loads libraries.
-    medians = [statistics.median(times[1:]) for times in found.values()]
-    return [str(flows), str(simulated_s), f"{packets:.3f}", *(f"{one:.1f}" for one in medians)]
+    medians = [statistics.median(times[1:]) for times in durations.values()]
+    return [str(flows), str(simulated_s), f"{packets:.3f}", *(f"{median:.1f}" for median in medians)]
 
 
 def main() -> None:

@@ -71,10 +71,14 @@ def _goodput(file: Path, start_s: float, seconds: int) -> float:
     """Mbit/s that the server read in the whole seconds of the measured part of a turn."""
     said = json.loads(file.read_text())["server_output_json"]["intervals"]
     first, last = LEFT_OUT * seconds - start_s, seconds - start_s
-    inside = [one["sum"] for one in said]
-    inside = [one for one in inside if first <= round(one["start"]) and round(one["end"]) <= last]
+    inside = [interval["sum"] for interval in said]
+    inside = [
+        interval
+        for interval in inside
+        if first <= round(interval["start"]) and round(interval["end"]) <= last
+    ]
     span = inside[-1]["end"] - inside[0]["start"]
-    return float(sum(one["bytes"] for one in inside) * 8e-6 / span)
+    return float(sum(interval["bytes"] for interval in inside) * 8e-6 / span)
 
 
 def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
@@ -137,7 +141,7 @@ def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
         said = json.loads(report.read_text())
         late = max(said[way]["lateness"]["late_share"] for way in ("forward", "reverse"))
         files = [folder / f"{port}.json" for port in ports]
-        return [_goodput(*one, seconds) for one in zip(files, starts, strict=True)], late
+        return [_goodput(*transfer, seconds) for transfer in zip(files, starts, strict=True)], late
 
 
 def simulate(case: Case, seconds: int, bbr: str) -> NDArray[np.float64]:
@@ -158,9 +162,9 @@ def simulate(case: Case, seconds: int, bbr: str) -> NDArray[np.float64]:
         "dumbbell": path(RATE, RTT_MS, case.queue, 0),
         "flow": flows,
     }
-    runs = [ackclock.simulate(scenario, run=one, record=False).summary for one in range(RUNS)]
-    found = [[flow["goodput_mbps"] for flow in run["flows"]] for run in runs]
-    return np.array(found, dtype=float) * SEGMENT / PACKET
+    runs = [ackclock.simulate(scenario, run=number, record=False).summary for number in range(RUNS)]
+    goodputs = [[flow["goodput_mbps"] for flow in run["flows"]] for run in runs]
+    return np.array(goodputs, dtype=float) * SEGMENT / PACKET
 
 
 def measure(cases: Sequence[Case], turns: int, seconds: int) -> pl.DataFrame:
@@ -201,20 +205,20 @@ def _of_bbr(case: Case, goodputs: NDArray[np.float64]) -> NDArray[np.float64]:
     return both
 
 
-def page(found: pl.DataFrame) -> list[str]:
+def page(turns: pl.DataFrame) -> list[str]:
     """Put the kernel's numbers next to the simulator's."""
-    seconds, rows = int(found["seconds"][0]), []
+    seconds, rows = int(turns["seconds"][0]), []
     for case in CASES:
-        own = found.filter(pl.col("mix") == case.mix, pl.col("buffer_bdp") == case.buffer)
+        own = turns.filter(pl.col("mix") == case.mix, pl.col("buffer_bdp") == case.buffer)
         goodputs = own.sort("turn", "flow")["goodput_mbps"].to_numpy()
         kernel = _of_bbr(case, goodputs.reshape(-1, len(case.controls)))
         turns = ", ".join(f"{turn:.2f}" for turn in kernel)
         ours = [over_runs(_of_bbr(case, simulate(case, seconds, name))) for name in OURS]
-        cells = [f"{one.value:.2f} ± {one.high - one.value:.2f}" for one in ours]
+        cells = [f"{estimate.value:.2f} ± {estimate.high - estimate.value:.2f}" for estimate in ours]
         difference = ours[0].value / kernel.mean() - 1
         rows.append([case.mix, str(case.buffer), turns, *cells, f"{difference:+.0%}"])
         print(markdown.row(rows[-1]), flush=True)
-    late = float(found.select(pl.col("late_share").max()).item())
+    late = float(turns.select(pl.col("late_share").max()).item())
     heads = ["flows", "buffer, BDP", "kernel", *(f"`{name}`" for name in OURS)]
     return [
         f"{RATE}, {RTT_MS} ms, droptail, packets of {PACKET} bytes, {seconds} s of which the first "

@@ -92,7 +92,7 @@ def _measure() -> list[str]:
             times.setdefault(kind, []).append(_by_sweep(kind))
     base = statistics.median(times["two copies by hand"])
     middles = {name: statistics.median(taken) for name, taken in times.items()}
-    long = [[name, f"{one:.1f} s", f"{base / one:.3f}"] for name, one in middles.items()]
+    long = [[name, f"{middle:.1f} s", f"{base / middle:.3f}"] for name, middle in middles.items()]
     short = []
     Path("path.toml").write_text(SHORT)
     for count in (1000, 10_000, 50_000):

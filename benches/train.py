@@ -36,7 +36,7 @@ def main() -> None:
     assert spec is not None  # noqa: S101 (for the type checker)
     native = importlib.util.module_from_spec(spec)
     loader.exec_module(native)
-    controls = [one["name"] for one in json.loads(native.controllers())]
+    controls = [control["name"] for control in json.loads(native.controllers())]
     for name, text, is_json in scenarios(controls):
         scenario = native.Scenario.read(text, name, is_json=is_json)
         print(json.loads(scenario.simulate()[0])["digest"])

@@ -195,10 +195,10 @@ def write_reproduction(results: Path) -> None:
     records = [json.loads(file.read_text("utf-8")) for file in results.glob("*/*/artefact.json")]
     quick = (
         " Artefacts here are of quick runs: three seeds, and shorter than the papers'."
-        if any(one["quick"] for one in records)
+        if any(record["quick"] for record in records)
         else ""
     )
-    most = [max([0, *(case["runs"] for case in one["cases"].values())]) for one in records]
+    most = [max([0, *(case["runs"] for case in record["cases"].values())]) for record in records]
     more = sum(runs > numbers.FULL.runs for runs in most)
     text = [
         "# Five papers reproduced",
@@ -219,7 +219,10 @@ def write_reproduction(results: Path) -> None:
     for paper, name in SIDE_BY_SIDE:
         artefact = PAPERS[paper][name]
         record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
-        claims = [[one["claim"], one["paper"], one["measured"], one["verdict"]] for one in record["claims"]]
+        claims = [
+            [claim["claim"], claim["paper"], claim["measured"], claim["verdict"]]
+            for claim in record["claims"]
+        ]
         heads = ["", "paper", "ours", "verdict"]
         text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
     for paper in PAPERS.values():
@@ -293,8 +296,8 @@ def papers() -> dict[Path, str]:
         heads = ["", "what it shows", "code", "command", "picture after the run", "verdict"]
         file = DOCS.parent / "papers" / name / "README.md"
         before, rest = file.read_text(encoding="utf-8").split(ARTEFACTS[0], 1)
-        made = "\n".join([ARTEFACTS[0], *markdown.table(heads, rows), ARTEFACTS[1]])
-        pages[file] = before + made + rest.split(ARTEFACTS[1], 1)[1]
+        table = "\n".join([ARTEFACTS[0], *markdown.table(heads, rows), ARTEFACTS[1]])
+        pages[file] = before + table + rest.split(ARTEFACTS[1], 1)[1]
     return pages
 
 

@@ -26,23 +26,25 @@ LOSS = np.logspace(-7, -0.5, 53)
 
 
 def verdicts() -> dict[tuple[str, str], str]:
-    """Read what the full reproduction found, by title of the paper and name of the artefact."""
-    found, title = {}, ""
+    """Read the verdicts of the full reproduction, by title of the paper and name of the artefact."""
+    verdicts, title = {}, ""
     for line in (ROOT / "docs/reproduction.md").read_text("utf-8").splitlines():
         if line.startswith("## "):
             title = line.removeprefix("## ")
         elif row := re.match(r"\| (\S+) \| [^|]* \| ([^|]+) \| ([^|]*) \|", line):
             name, verdict, claims = row.groups()
-            found[title, name] = f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
-    return found
+            verdicts[title, name] = f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
+    return verdicts
 
 
 def of_artefact(paper: Paper, artefact: Simulated[Any], verdict: str | None) -> dict[str, Any]:
-    """Describe an artefact: what the paper says, what we found, and some of its scenarios."""
+    """Describe an artefact: the paper's claims, our verdict, and some of its scenarios."""
     cases = list(artefact.cases(QUICK.at(paper.setting)).items())
     step = max(1.0, len(cases) / CASES)
     some = [cases[int(index * step)] for index in range(min(CASES, len(cases)))]
-    facts = [f"{one.sentence} ({one.paper})" if one.paper else one.sentence for one in artefact.claims]
+    facts = [
+        f"{claim.sentence} ({claim.paper})" if claim.paper else claim.sentence for claim in artefact.claims
+    ]
     more = [f"and {len(facts) - FACTS} more claims"] if len(facts) > FACTS else []
     left = f" {len(some)} of its {len(cases)} scenarios are here." if len(cases) > len(some) else ""
     return {
@@ -59,20 +61,24 @@ def papers() -> dict[str, list[dict[str, Any]]]:
     known = verdicts()
 
     def of(paper: Paper) -> list[dict[str, Any]]:
-        simulated: list[Artefact] = [one for one in paper.artefacts if isinstance(one, Simulated)]
-        return [of_artefact(paper, one, known.get((paper.title, one.name))) for one in simulated]
+        simulated: list[Artefact] = [
+            artefact for artefact in paper.artefacts if isinstance(artefact, Simulated)
+        ]
+        return [
+            of_artefact(paper, artefact, known.get((paper.title, artefact.name))) for artefact in simulated
+        ]
 
     return {paper.title: of(paper) for paper in PAPERS.values()}
 
 
 def paths() -> list[dict[str, Any]]:
     """Read the paths that people know."""
-    found = tomllib.loads((LAB / "paths.toml").read_text("utf-8"))["path"]
-    for path in found:
+    paths = tomllib.loads((LAB / "paths.toml").read_text("utf-8"))["path"]
+    for path in paths:
         path["cases"] = {"": path.pop("scenario")}
         if trace := path.pop("trace", None):
             path["files"] = {trace: (ROOT / "scenarios" / trace).read_text("utf-8")}
-    return list(found)
+    return list(paths)
 
 
 def predictions() -> dict[str, Any]:

@@ -103,22 +103,24 @@ def controls() -> None:
     """Write the list of controls from the registry."""
     known = {file.stem for file in (PAGES / "controllers").glob("*.md")}
     rows = []
-    for one in ackclock.controllers():
-        name = one["name"]
+    for control in ackclock.controllers():
+        name = control["name"]
         shown = f"[{name}]({name}.md)" if name in known else name
-        rows.append([shown, one["kind"], one["source"], ", ".join(p["name"] for p in one["parameters"])])
+        rows.append(
+            [shown, control["kind"], control["source"], ", ".join(p["name"] for p in control["parameters"])]
+        )
     lines = ["# Congestion controls", "", *markdown.table(["control", "sets", "source", "parameters"], rows)]
     (PAGES / "controllers" / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _keys(tree: dict[str, Any], path: str) -> Iterator[list[str]]:
-    for name, one in tree.get("properties", {}).items():
+    for name, entry in tree.get("properties", {}).items():
         key = f"{path}.{name}" if path else name
-        kind = one.get("type") or " or ".join(str(word) for word in one.get("enum", ["several"]))
-        yield [f"`{key}`", str(kind), one.get("description", "")]
-        yield from _keys(one, key)
-        if isinstance(one.get("items"), dict):
-            yield from _keys(one["items"], f"{key}[]")
+        kind = entry.get("type") or " or ".join(str(word) for word in entry.get("enum", ["several"]))
+        yield [f"`{key}`", str(kind), entry.get("description", "")]
+        yield from _keys(entry, key)
+        if isinstance(entry.get("items"), dict):
+            yield from _keys(entry["items"], f"{key}[]")
 
 
 def schema() -> None:

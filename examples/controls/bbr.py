@@ -2,7 +2,7 @@
 
 It models the path by two numbers: the largest delivery rate of ten round trips, and RTprop, the
 smallest RTT of ten seconds. It paces at a gain times the rate, and keeps at most a gain times their
-product, and three packets, in flight. It makes the packets of the built-in ``bbr``, one by one::
+product, and three packets, in flight. It sends the same packets as the built-in ``bbr``::
 
     ackclock simulate --set flow.0.controller=bbr:Bbr first.toml
 

@@ -1,6 +1,6 @@
 """Data Center TCP (RFC 8257) as a class: it reads every mark and cuts by their share.
 
-It makes the packets of the built-in ``dctcp``, one by one::
+It sends the same packets as the built-in ``dctcp``::
 
     ackclock simulate --set flow.0.controller=dctcp:Dctcp first.toml
 

@@ -19,7 +19,7 @@ def _():
 
 @app.cell
 def _(ackclock, mo):
-    names = [one["name"] for one in ackclock.controllers()]
+    names = [control["name"] for control in ackclock.controllers()]
     control = mo.ui.dropdown(names, value="cubic", label="control")
     rate_mbps = mo.ui.slider(1, 100, value=20, label="rate, Mbit/s")
     rtt_ms = mo.ui.slider(20, 600, value=60, label="round trip, ms")

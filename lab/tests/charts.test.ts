@@ -1,4 +1,4 @@
-// Pages of results, as those open them who have got them by mail.
+// Pages of results, opened as by a reader who got them by mail.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -177,7 +177,7 @@ test("a point of a comparison says what the table says", async () => {
   const page = await shown("comparison");
   const cell = await page.locator("tr", { hasText: "queueing delay alone, mean" }).first().locator("td").nth(1).innerText();
   const chart = over(page, "delay");
-  // What is far from the window is not drawn yet.
+  // Charts far from the window have not been drawn.
   await page.locator('[data-chart="delay"]').scrollIntoViewIfNeeded();
   await chart.waitFor();
   const box = await chart.boundingBox();

@@ -1,4 +1,4 @@
-// The engine of the page gives the same digests as the engine outside of it.
+// The engine of the page gives the same digests as the native engine.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -42,7 +42,7 @@ test("the digests on file", () => {
     const [digest, name] = line.split(/\s+/) as [string, string];
     if (!existsSync(join(ROOT, "scenarios", `${name}.toml`))) continue;
     const request = scenarioFile(name);
-    // What needs more than the engine itself is refused, and has its digest from elsewhere.
+    // Scenarios that need more than the engine itself are refused; their digests come from elsewhere.
     if (/transport\s*=\s*"quic"|@kernel/.test(request.text)) continue;
     assert.equal(inThePage(request), digest, name);
     compared += 1;
@@ -65,7 +65,7 @@ test(`${RANDOM} scenarios by chance`, () => {
   }));
   const found = requests.map((one) => inThePage(one));
   assert.deepEqual(found, native("digests", requests));
-  // Some domains exclude each other, which is refused on both sides in the same words.
+  // Some domains exclude each other, which the two engines refuse with the same message.
   const run = found.filter((one) => /^[0-9a-f]{16}$/.test(one));
   assert.ok(run.length > 0.8 * RANDOM, `${run.length} were run; refused: ${found.filter((one) => !run.includes(one)).join("\n")}`);
   assert.ok(new Set(run).size > 0.95 * run.length);

@@ -46,7 +46,7 @@ for (const width of [1300, 400]) {
   test(`${width} px: no violations of accessibility, nothing beyond the edge`, async () => {
     const page = await open(width);
     await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
-    // Not as a script of the page: its policy lets none in.
+    // Not as a script of the page, which its policy forbids.
     await page.evaluate(axe);
     const told = (await page.evaluate(
       `axe.run({ resultTypes: ["violations"] }).then((found) => found.violations.map((one) =>

@@ -1,4 +1,4 @@
-// Every figure of the papers on a page has the ends, ticks, names and values of its description, which is what print has.
+// Every figure of the papers on a page has the ends, ticks, names and values of its description, like the printed figure.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

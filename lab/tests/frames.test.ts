@@ -1,4 +1,4 @@
-// Plots take turns when pictures come late. The clock here is the test's own.
+// Plots take turns when frames come late. The clock here is the test's own.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What a page must bear: links that are broken, scenarios that are impossible, readers without a mouse, narrow and dark pages.
+// Hard cases of the page: broken links, impossible scenarios, readers without a mouse, narrow and dark pages.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -50,7 +50,7 @@ test("impossible scenarios are refused in the engine's words", async () => {
   ] as const) {
     const page = await open({ fragment: pack({ scenario }) });
     await alert(page, words).waitFor();
-    // The page lives.
+    // The page is alive.
     await page.getByLabel("Scenario as TOML").fill('[run]\nduration = "1 s"\n[dumbbell]\nrate = "1 Mbit/s"\ndelay = "5 ms"\nqueue = { kind = "droptail", limit = "9 packets" }\n[[flow]]\ncontroller = "reno"\n');
     await done(page);
     await page.close();
@@ -96,7 +96,7 @@ test("a control has neither the page nor the network", async () => {
   await page.waitForTimeout(300);
   assert.deepEqual(asked, []);
   assert.ok(!refused.some((text) => text.includes("it has")), refused.join("\n"));
-  // The page itself has none either, nor eval.
+  // The page itself has no network either, nor eval.
   const outcome = await page.evaluate(async () => {
     const fetched = await fetch("https://example.org/").then(() => "fetched", () => "refused");
     return fetched;

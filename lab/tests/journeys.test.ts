@@ -1,4 +1,4 @@
-// What one can do, as people do it.
+// The journeys of docs/lab.md, as a user makes them.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -94,7 +94,7 @@ test("1. path and flows: every change runs at once", async () => {
 
 test("2. see: curves during the run, names, zoom, hover, replay", async () => {
   const page = await open();
-  // Curves are there before the end: a run of an hour does not end while this looks.
+  // Curves appear before the end: a run of an hour does not end during this test.
   await done(page);
   await write(page, SHORT.replace('"10 s"', '"3600 s"'));
   await page.locator("[data-status=running]").waitFor();
@@ -105,7 +105,7 @@ test("2. see: curves during the run, names, zoom, hover, replay", async () => {
   }
   const pixels = (plot: string): Promise<string> =>
     page.locator(`[data-plot=${plot}] canvas`).evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
-  // On a busy machine plots take turns, so a picture may come frames after what it shows.
+  // On a busy machine plots take turns, so a picture may come some frames after its data.
   const drawnAnew = async (plot: string, before: string): Promise<void> => {
     const end = Date.now() + PATIENCE_MS;
     while ((await pixels(plot)) === before) {
@@ -144,9 +144,9 @@ test("2. see: curves during the run, names, zoom, hover, replay", async () => {
   await page.mouse.move(box.x + 200, box.y + 50);
   await page.locator(".legend .time", { hasText: "at " }).waitFor();
   assert.match((await names.getByRole("button", { name: /^two/ }).textContent()) ?? "", /packets, .* Mbit\/s, .* ms/);
-  // Replay: back to the beginning, on by round trips, pause.
+  // Replay: back to the beginning, forward by round trips, pause.
   await page.getByLabel("time of the replay").fill("2");
-  await page.getByRole("button", { name: "+1 RTT: on by a round trip" }).click();
+  await page.getByRole("button", { name: "+1 RTT: forward by a round trip" }).click();
   const time = Number(await page.getByLabel("time of the replay").inputValue());
   assert.ok(time > 2 && time < 2.2, String(time));
   await page.getByLabel("speed").selectOption("2");
@@ -237,7 +237,7 @@ test("6. a user's own control runs like the others, with errors at their lines",
   await editor.fill(reno.replace("onAck(ack) {", "onAck(ack) {\n    for (;;);"));
   await act();
   await alert.filter({ hasText: "the control was stopped" }).waitFor();
-  // The page lives, and a run that was asked for while the one before hung is not what is stopped.
+  // The page is alive, and the run that was requested while the previous one hung is not stopped.
   await act();
   await page.waitForTimeout(300);
   await editor.fill(reno);

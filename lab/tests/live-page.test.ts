@@ -1,4 +1,4 @@
-// The live view of a sweep in a browser: it follows the work from the disk, and tells when that has ended or died.
+// The live view of a sweep in a browser: it follows the work from the disk, and reports its end or death.
 
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -83,7 +83,7 @@ test("it follows a sweep, for everyone, at any width, without a network", async 
   for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
     heard.errors.length = heard.requests.length = 0;
     const looked = await open({ width, scheme, address });
-    // Loaded again in the middle of a check it would be another page.
+    // A reload in the middle of a check would make it another page.
     await looked.getByRole("checkbox", { name: "follow" }).uncheck();
     await looked.locator(".chart canvas").first().waitFor();
     assert.equal(await looked.locator("#silent").isVisible(), false);

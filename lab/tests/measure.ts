@@ -1,4 +1,4 @@
-// How fast the page is, and how large: printed, never asserted. `npm run measure`, on a machine that does nothing else.
+// How fast the page is, and how large: printed, never asserted. `npm run measure`, on an idle machine.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

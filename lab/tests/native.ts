@@ -1,4 +1,4 @@
-// The engine outside of the page, as an oracle for the one within it.
+// The native engine, as an oracle for the engine in the page.
 
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";

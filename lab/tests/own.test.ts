@@ -1,4 +1,4 @@
-// A control in JavaScript on the base that the page offers is the built-in control, packet by packet, where it is hard.
+// Controls in JavaScript on the page's base class equal the built-in ones packet by packet, in hard cases.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -61,7 +61,7 @@ const TWINS: Record<string, string> = {
       this.epoch = null;
     }
     static alpha = (3 * (1 - 0.7)) / (1 + 0.7);
-    // The nearest double: of the function's result and its neighbours the one whose cube is nearest.
+    // The nearest double: the function's result or the neighbour whose cube is nearest.
     static cubeRoot(number) {
       const whole = (value) => { let shift = 0; while (!Number.isInteger(value)) { value *= 2; shift += 1; } return [BigInt(value), shift]; };
       const [cube, cubeShift] = whole(number);
@@ -119,7 +119,7 @@ const TWINS: Record<string, string> = {
       this.epoch = null;
     }
   }`,
-  // Marks, the codepoint and what comes with them, in few lines (RFC 8257).
+  // Marks, the codepoint and their consequences, in few lines (RFC 8257).
   dctcp: `class Control extends Base {
     static wants_marks = true;
     static ecn = "ect0";

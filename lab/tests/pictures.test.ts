@@ -1,4 +1,4 @@
-// What the page looks like, for people to look at; with UPDATE_DOCS=1 the pictures of docs/lab.md.
+// Screenshots of the page for inspection; with UPDATE_DOCS=1 the pictures of docs/lab.md.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";

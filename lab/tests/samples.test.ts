@@ -1,4 +1,4 @@
-// What is drawn of a run: the extremes of every stretch, the rates of what arrives, and who shares what.
+// The drawing of a run: the extremes of every stretch, the rates of arrivals, and the flows that share a link.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -62,7 +62,7 @@ test("the extremes of every bucket are those of the native tables, in 200 runs",
       if (samples === undefined) continue;
       for (const [level, wanted] of levels.entries()) {
         const found = buckets(samples.levels[level] as Level);
-        // A column that only a later flow has begins where that flow does; there is nothing before it.
+        // A column that only a later flow has begins with that flow; there is nothing before it.
         while (wanted.length > found.length) assert.deepEqual(wanted.pop()?.slice(0, 2), [null, null], `run ${index}, ${key}, level ${level}: ${found.length} of ${wanted.length + 1} buckets`);
         assert.deepEqual(found, wanted, `run ${index}, ${key}, level ${level}`);
         compared += found.length;

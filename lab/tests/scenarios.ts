@@ -1,4 +1,4 @@
-// Scenarios by chance: whatever the form and the schema allow, from a seed.
+// Random scenarios within the form and the schema, from a seed.
 
 import type { Control, JsonObject } from "../src/messages.ts";
 

@@ -1,7 +1,7 @@
 //! Gentle, an example of a congestion control in a crate of its own.
 //!
 //! It grows by a packet per round trip as Reno does, but waits while more than a few packets are queued,
-//! and gives way by a fifth at a loss event.
+//! and reduces its window by a fifth at a loss event.
 
 use ackclock_cc::parts::Base;
 use ackclock_cc::units::Time;
@@ -10,7 +10,7 @@ use ackclock_cc::{Ack, Controller, Decision, Signal, Start};
 ackclock_cc::parameters! {
     /// Parameters of Gentle.
     pub struct GentleParams {
-        /// packets in the queue above which it waits
+        /// packets in the queue above which the window does not grow
         queue: f64 = 20.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
         /// the fraction of the window kept at a loss event
         keep: f64 = 0.8, Domain::Number { minimum: 0.1, maximum: 0.99 };
@@ -24,7 +24,7 @@ pub struct Gentle {
     base: Base,
     /// The smallest round-trip time, seconds.
     least_rtt: f64,
-    /// Packets in the queue, as the last round-trip time tells.
+    /// Packets in the queue, estimated from the last round-trip time.
     queued: f64,
 }
 

@@ -1,4 +1,4 @@
-// A text with line numbers, of which one may be wrong.
+// A text with line numbers; a line with an error is marked.
 
 import { useRef } from "preact/hooks";
 

@@ -12,10 +12,10 @@ import { digits } from "../units.ts";
 const COLUMNS = { rate_mbps: "goodput (Mbit/s)", window: "window (packets)" } as const;
 type Column = keyof typeof COLUMNS;
 const MARGIN = 40;
-/** Points of the path; of a longer one every second, third and so on is drawn. */
+/** Points of the path; of a longer path only every second, third and so on is drawn. */
 const MOST_POINTS = 6000;
 
-/** Pairs of values up to what is shown, within what is looked at. */
+/** Pairs of values up to the shown time, within the zoomed range. */
 function pairs(seen: Trace, x: number, y: number, column: Column): [number, number][] {
   const [first, second] = [seen.flows[x], seen.flows[y]];
   if (!first || !second) return [];
@@ -59,7 +59,7 @@ function draw(canvas: HTMLCanvasElement, x: number, y: number, column: Column): 
     context.stroke();
   };
   path([[0, most], [0, 0], [most, 0]], ink(), 1);
-  // On this line both have the same.
+  // On this line the two flows are equal.
   path([[0, 0], [most, most]], grid(), 2);
   path(points, `${colour(x)}66`, 1);
   path(points.slice(-60), colour(y), 2);
@@ -129,7 +129,7 @@ export function Phase() {
           <button type="button" onClick={pixels} aria-label="Phase plane as PNG">PNG</button>
         </span>
       </figcaption>
-      <canvas ref={canvas} role="img" aria-label="Phase plane: one flow against the other; on the diagonal both have the same" />
+      <canvas ref={canvas} role="img" aria-label="Phase plane: one flow against the other; on the diagonal they are equal" />
     </figure>
   );
 }

@@ -1,4 +1,4 @@
-// Looking at a run: names to hide and show, replay, zoom.
+// The view of a run: names to hide and show, replay, zoom.
 
 import { useEffect } from "preact/hooks";
 import { colour } from "../colours.ts";
@@ -8,7 +8,7 @@ import { digits } from "../units.ts";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10] as const;
 
-/** The end of what there is to be seen. */
+/** The end of the visible run. */
 const end = (): number => state.trace.value?.now_s ?? 0;
 
 /** Plays, or pauses. */
@@ -32,7 +32,7 @@ export function step(back = false): void {
   state.replay_s.value = Math.min(end(), Math.max(0, now + ((back ? -1 : 1) * rtt_ms) / 1e3));
 }
 
-/** Looks at more or less time around the middle. */
+/** Zooms in or out around the middle. */
 export function magnify(by: number): void {
   const whole = state.trace.value?.outline.duration_s ?? 1;
   const [from, to] = state.zoom.value ?? [0, whole];
@@ -41,7 +41,7 @@ export function magnify(by: number): void {
   state.zoom.value = next[0] <= 0 && next[1] >= whole ? null : next;
 }
 
-/** The names of the flows, and what each has at the time that is pointed at. */
+/** The names of the flows, and their values at the pointer. */
 export function Legend() {
   const seen = state.trace.value;
   if (!seen) return null;
@@ -93,7 +93,7 @@ export function Player() {
     <div class="player" role="group" aria-label="Replay and zoom">
       <button type="button" onClick={play} aria-keyshortcuts="p">{state.playing.value ? "Pause" : "Play"}</button>
       <button type="button" onClick={() => step(true)} aria-keyshortcuts="," aria-label="−1 RTT: back by a round trip">−1 RTT</button>
-      <button type="button" onClick={() => step()} aria-keyshortcuts="." aria-label="+1 RTT: on by a round trip">+1 RTT</button>
+      <button type="button" onClick={() => step()} aria-keyshortcuts="." aria-label="+1 RTT: forward by a round trip">+1 RTT</button>
       <label>
         speed{" "}
         <select value={state.speed.value} onChange={(event) => (state.speed.value = Number(event.currentTarget.value))}>
